@@ -1,0 +1,1 @@
+"""The same algorithms as numba kernels under scikit-learn estimators."""

@@ -1,0 +1,1 @@
+"""Binned regression trees: binning, histograms, growing, prediction."""

@@ -1,0 +1,1 @@
+"""Data sets with checksummed sources, stand-ins and feature costs."""

@@ -1,0 +1,1 @@
+"""Cost efficient gradient boosting (Peter, Diego, Hamprecht & Nadler, NIPS 2017)."""

@@ -1,0 +1,1 @@
+"""Pure-NumPy references: one module per algorithm, in the order of its paper."""
