@@ -1,0 +1,87 @@
+"""What predictions cost: each row pays for the features and split nodes on its own paths.
+
+A feature is paid for once per row, however often the row's paths test it. Features that one
+acquisition brings together form a group and are paid for together. The prices are rounded to
+one grid, so the sum is exact in any order.
+
+=========  ============================================================
+symbol     name
+=========  ============================================================
+β          ``feature_costs``, price per row of a feature (of its group)
+γ          ``model_feature_costs``, price per model of a feature
+α          ``split_cost``, price of evaluating one split node
+ε_m        ``feature_sharing``, rows that share one evaluation
+=========  ============================================================
+"""
+
+import math
+
+import numpy as np
+
+
+def acquisition_units(feature_groups, n_features: int) -> np.ndarray:
+    """Unit (d,) of each feature: its group, numbered by the groups' first features."""
+    if feature_groups is None:
+        return np.arange(n_features)
+    labels = list(feature_groups)
+    order = list(dict.fromkeys(labels))
+    return np.array([order.index(label) for label in labels], dtype=np.int64)
+
+
+def unit_prices(costs, units: np.ndarray) -> np.ndarray:
+    """Price (n_units,) of each unit: the common cost of its features. None means free."""
+    costs = np.zeros(len(units)) if costs is None else np.asarray(costs, dtype=np.float64)
+    return np.array([costs[units == u][0] for u in range(int(np.max(units)) + 1)])
+
+
+def split_prices(split_cost: float, feature_sharing, n_features: int) -> np.ndarray:
+    """Price (d,) of a split node by the feature it tests: α/ε_m."""
+    sharing = np.ones(n_features) if feature_sharing is None else np.asarray(feature_sharing)
+    return split_cost / sharing.astype(np.float64)
+
+
+def price_exponent(unit_price: np.ndarray, split_price: np.ndarray, n_split_nodes: int) -> int:
+    """Exponent k of the grid ``2**-k`` on which no row's bill can overflow 53 bits."""
+    largest = math.fsum(unit_price) + float(np.max(split_price)) * n_split_nodes
+    return 52 - math.frexp(largest)[1] if largest > 0 else 0
+
+
+def prediction_cost(
+    passed: np.ndarray,
+    feature_costs,
+    split_price: np.ndarray,
+    n_split_nodes: int,
+    feature_groups=None,
+) -> np.ndarray:
+    """Cost (n,) of each row.
+
+    Parameters
+    ----------
+    passed : (n, d) int
+        Split nodes on the row's paths that test each feature.
+    feature_costs : (d,) float or None
+        Acquisition cost per row.
+    split_price : (d,) float
+        Price of evaluating a split node on each feature.
+    n_split_nodes : int
+        Split nodes in the whole model (it fixes the grid).
+    feature_groups : (d,) labels or None
+        Features acquired together.
+    """
+    units = acquisition_units(feature_groups, passed.shape[1])
+    unit_price = unit_prices(feature_costs, units)
+    k = price_exponent(unit_price, split_price, n_split_nodes)
+    total = np.zeros(len(passed))
+    for u, price in enumerate(unit_price):
+        acquired = np.any(passed[:, units == u] > 0, axis=1)
+        total = total + acquired * np.rint(np.ldexp(price, k))
+    for m, price in enumerate(split_price):
+        total = total + passed[:, m] * np.rint(np.ldexp(price, k))
+    return np.ldexp(total, -k)
+
+
+def model_cost(used: np.ndarray, model_feature_costs, feature_groups=None) -> float:
+    """Sum of the per-model costs of the units of which the model uses a feature."""
+    units = acquisition_units(feature_groups, len(used))
+    prices = unit_prices(model_feature_costs, units)
+    return math.fsum(price for u, price in enumerate(prices) if np.any(used[units == u]))

@@ -1,0 +1,88 @@
+"""Losses of boosting: gradients, hessians, values and the best constant score.
+
+Scores F have one column per tree of a round: one for ``"squared"`` and ``"logistic"`` (y in
+{0, 1}), K >= 3 for ``"multinomial"`` (y in {0, …, K-1}). exp and log are NumPy's and are applied
+to contiguous columns; sums over classes run in class order.
+"""
+
+import math
+
+import numpy as np
+
+from reference.trees import RowWeights, round_to_grid
+
+
+def n_columns(loss: str, y: np.ndarray) -> int:
+    """Trees per round: the number of classes for ``"multinomial"``, else 1."""
+    return int(np.max(y)) + 1 if loss == "multinomial" else 1
+
+
+def probabilities(loss: str, F: np.ndarray) -> list[np.ndarray]:
+    """Probability (n,) of class 1 (logistic) or of each class (multinomial), one per column."""
+    if loss == "logistic":
+        with np.errstate(over="ignore"):
+            return [1.0 / (1.0 + np.exp(-F[:, 0]))]
+    exponentials, total = shifted_exponentials(F)
+    return [e / total for e in exponentials]
+
+
+def shifted_exponentials(F: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """exp(F_k - max F) of each class, and their sum in class order."""
+    largest = np.max(F, axis=1)
+    exponentials = [np.exp(F[:, k] - largest) for k in range(F.shape[1])]
+    total = exponentials[0]
+    for e in exponentials[1:]:
+        total = total + e
+    return exponentials, total
+
+
+def derivatives(loss: str, F: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Gradient and hessian (n,) of the loss by each score column at F."""
+    if loss == "squared":
+        return [(F[:, 0] - y, np.ones(len(y)))]
+    columns = probabilities(loss, F)
+    if loss == "logistic":
+        p = columns[0]
+        return [(p - y, p * (1.0 - p))]
+    factor = len(columns) / (len(columns) - 1)
+    return [(p - (y == k), factor * (p * (1.0 - p))) for k, p in enumerate(columns)]
+
+
+def row_losses(loss: str, F: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Loss (n,) of each row: half the squared error, or the negative log-likelihood."""
+    if loss == "squared":
+        return 0.5 * ((F[:, 0] - y) * (F[:, 0] - y))
+    if loss == "logistic":
+        return np.logaddexp(0.0, F[:, 0]) - y * F[:, 0]
+    _, total = shifted_exponentials(F)
+    return np.log(total) - (F[np.arange(len(y)), y] - np.max(F, axis=1))
+
+
+def mean_loss(loss: str, F: np.ndarray, y: np.ndarray) -> float:
+    """Mean of the rows' losses."""
+    return math.fsum(row_losses(loss, F, y)) / len(y)
+
+
+def is_constant(y: np.ndarray) -> bool:
+    """Whether there is nothing to learn: one value, or one class."""
+    return bool(np.all(y == y[0]))
+
+
+def initial_scores(loss: str, y: np.ndarray, weights: RowWeights, init: str) -> np.ndarray:
+    """Scores (K,) to start from: the best constant (``"mean"``) or 0 (``"zero"``)."""
+    K = n_columns(loss, y)
+    if is_constant(y):
+        return np.full(K, float(y[0]) if loss == "squared" else 0.0)
+    if init == "zero":
+        return np.zeros(K)
+    if loss == "squared":
+        on_grid = round_to_grid(y, weights)
+        total = math.ldexp(float(np.sum(on_grid.ints)), -on_grid.exponent)
+        return np.array([total / weights.total])
+    shares = [
+        float(np.sum(weights.counts[y == k])) / float(np.sum(weights.counts))
+        for k in range(max(K, 2))
+    ]
+    if loss == "logistic":
+        return np.log(np.array([shares[1] / (1.0 - shares[1])]))
+    return np.log(np.array(shares))

@@ -1,0 +1,375 @@
+"""Regression trees on binned features, written for reading: no caches, no subtraction tricks.
+
+Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Every sum is exact because what is
+summed was first rounded to a grid of ``2**-k`` (:func:`round_to_grid`): the sums are integers
+below 2**53 held in float64, so any order of summation gives the same bits.
+
+=========  =========================================================
+symbol     name
+=========  =========================================================
+g, h       ``gradients``, ``hessians`` of the rows
+G, H, N    ``G``, ``H``, ``N``: their sums (and the weight) over a node
+W          ``RowWeights.total``
+k          ``exponent``: the grid is ``2**-k``
+B          ``max_bins``
+=========  =========================================================
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+NOISE = 2.0**-40  # A gain below this share of G²/H may be rounding alone and never splits.
+
+NetGain = Callable[[float, np.ndarray, int], float]
+OnSplit = Callable[[int, np.ndarray, int, float, float], None]
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Weights of the rows as given and as exact integers.
+
+    ``counts`` (int64) times ``2**-exponent`` is the weight that counts as "number of rows".
+    """
+
+    real: np.ndarray
+    counts: np.ndarray
+    exponent: int
+    total: float
+    whole: bool
+
+
+@dataclass(frozen=True)
+class GridValues:
+    """Weighted values on a grid: the value of row i is ``ints[i] * 2**-exponent``."""
+
+    ints: np.ndarray
+    exponent: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds the growth of a tree (``None`` = unlimited)."""
+
+    max_leaves: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: float = 20
+    min_hessian_leaf: float = 1e-3
+    growth: str = "best_first"
+    stop_on_negative_gain: bool = True
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Node table. A leaf has ``feature`` = ``left`` = ``right`` = -1 and a ``value`` = -G/H.
+
+    ``x[feature] <= threshold`` goes left. ``gain`` is the net gain of a split node at the time
+    it was split, ``count`` the weight of its training rows. Values are not shrunk.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+    gain: np.ndarray
+    count: np.ndarray
+    depth: np.ndarray
+
+    @property
+    def n_splits(self) -> int:
+        """Number of split nodes."""
+        return int(np.sum(self.feature >= 0))
+
+
+@dataclass
+class OpenNode:
+    """A node under construction: its rows and, per feature, the best raw gain and its edge."""
+
+    rows: np.ndarray
+    depth: int
+    raw_gains: np.ndarray
+    best_edges: np.ndarray
+    feature: int = -1
+    threshold: float = 0.0
+    left: int = -1
+    right: int = -1
+    gain: float = 0.0
+
+
+# --- The grid ------------------------------------------------------------------------------
+
+
+def exponent_of(value: float) -> int:
+    """Exponent e with ``value = m * 2**e``, 0.5 <= m < 1 (0 for 0)."""
+    return math.frexp(value)[1]
+
+
+def row_weights(weights: np.ndarray) -> RowWeights:
+    """Positive weights (n,) and their exact integer counts."""
+    weights = np.asarray(weights, dtype=np.float64)
+    total = math.fsum(weights)
+    whole = bool(np.all(weights == np.rint(weights)))
+    exponent = 0 if whole else 52 - exponent_of(total)
+    counts = np.maximum(1, np.rint(np.ldexp(weights, exponent))).astype(np.int64)
+    return RowWeights(weights, counts, exponent, total, whole)
+
+
+def round_to_grid(values: np.ndarray, weights: RowWeights, *, positive: bool = False) -> GridValues:
+    """Round weighted values so that all their partial sums are exact in float64.
+
+    The error of a value is at most half a grid step, 2**-31 of the power of two above the
+    largest value for up to 2**22 rows of weight one. ``positive`` (hessians): a value that
+    rounds to 0 becomes one grid step.
+    """
+    bits = 52 - exponent_of(weights.total)
+    if weights.whole:
+        bits = min(bits, 30)
+    largest = float(np.max(np.abs(values)))
+    exponent = bits - exponent_of(largest) if largest > 0 else 0
+    ints = np.rint(np.ldexp(values, exponent))
+    if positive:
+        ints = np.maximum(1.0, ints)
+    ints = np.rint(weights.real * ints)
+    if positive:
+        ints = np.maximum(1.0, ints)
+    return GridValues(ints, exponent)
+
+
+def real_sum(values: GridValues, rows: np.ndarray) -> float:
+    """Exact sum over ``rows`` as a real number."""
+    return math.ldexp(float(np.sum(values.ints[rows])), -values.exponent)
+
+
+def real_count(weights: RowWeights, rows: np.ndarray) -> float:
+    """Weight of ``rows`` (their number, if all weights are 1)."""
+    return math.ldexp(float(np.sum(weights.counts[rows])), -weights.exponent)
+
+
+# --- Binning -------------------------------------------------------------------------------
+
+
+def edge_between(a: float, b: float) -> float:
+    """Threshold halfway between two neighbouring values a < b, never reaching b."""
+    middle = 0.5 * a + 0.5 * b
+    return middle if a <= middle < b else a
+
+
+def bin_edges(x: np.ndarray, weights: RowWeights, max_bins: int) -> np.ndarray:
+    """Edges of one feature (n,): all midpoints, or at most ``max_bins`` - 1 quantile cuts."""
+    values, which = np.unique(x + 0.0, return_inverse=True)  # + 0.0 turns -0.0 into 0.0
+    last = len(values) - 1
+    if len(values) <= max_bins:
+        cuts = range(last)
+    else:
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, which, weights.counts)
+        below = np.cumsum(counts)
+        wanted = np.arange(1, max_bins, dtype=np.int64) * below[-1]
+        cuts = sorted({int(np.argmax(below * max_bins >= want)) for want in wanted} - {last})
+    edges = [edge_between(float(values[i]), float(values[i + 1])) for i in cuts]
+    return np.array(edges, dtype=np.float64)
+
+
+def bin_features(X: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
+    """Bin numbers (n, d), int64: the number of edges below each value."""
+    columns = [np.searchsorted(edges[m], X[:, m] + 0.0, side="left") for m in range(X.shape[1])]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+# --- Splitting -----------------------------------------------------------------------------
+
+
+def gain(GL, HL, GR, HR, G, H):
+    """Raw gain of a split, twice the bracket of Eq. (12): the only spelling in the project."""
+    return (GL * GL / HL + GR * GR / HR) - G * G / H
+
+
+def best_split(
+    bins: np.ndarray,
+    n_edges: int,
+    gradients: GridValues,
+    hessians: GridValues,
+    weights: RowWeights,
+    rows: np.ndarray,
+    limits: Limits,
+) -> tuple[float, int]:
+    """Best threshold of one feature in the node ``rows``.
+
+    Returns the largest raw gain and the number of its edge (the lowest among equals), or
+    ``(0.0, -1)`` if no threshold is allowed or the gain is nothing but rounding.
+    """
+
+    def left_sums(ints, exponent):
+        per_bin = np.bincount(bins[rows], weights=ints[rows], minlength=n_edges + 1)
+        return np.ldexp(np.cumsum(per_bin)[:-1], -exponent)
+
+    if n_edges == 0:
+        return 0.0, -1
+    G, H, N = real_sum(gradients, rows), real_sum(hessians, rows), real_count(weights, rows)
+    GL = left_sums(gradients.ints, gradients.exponent)
+    HL = left_sums(hessians.ints, hessians.exponent)
+    NL = left_sums(weights.counts, weights.exponent)
+    GR, HR, NR = G - GL, H - HL, N - NL
+    allowed = (NL > 0) & (NR > 0)
+    allowed &= np.minimum(NL, NR) >= limits.min_samples_leaf
+    allowed &= np.minimum(HL, HR) >= limits.min_hessian_leaf
+    raw = np.full(n_edges, -np.inf)
+    raw[allowed] = gain(GL[allowed], HL[allowed], GR[allowed], HR[allowed], G, H)
+    best = int(np.argmax(raw))  # the first of equals
+    if raw[best] > NOISE * (G * G / H) and raw[best] > 0:
+        return float(raw[best]), best
+    return 0.0, -1
+
+
+# --- Growing -------------------------------------------------------------------------------
+
+
+def grow_tree(
+    bins: np.ndarray,
+    edges: list[np.ndarray],
+    gradients: GridValues,
+    hessians: GridValues,
+    weights: RowWeights,
+    limits: Limits,
+    net_gain: NetGain,
+    on_split: OnSplit,
+    leaf_hessians: GridValues | None = None,
+) -> Tree:
+    """Grow one tree.
+
+    Parameters
+    ----------
+    bins : (n, d) int64
+        Bin numbers of the training rows.
+    edges : list of d arrays
+        Edges of the features.
+    gradients, hessians : GridValues
+        What the splits are judged by.
+    weights : RowWeights
+        Weights of the rows.
+    limits : Limits
+        Where growth ends.
+    net_gain : callable (raw_gain, rows, feature) -> float
+        Raw gain minus penalties; asked again before every split, as penalties may change.
+    on_split : callable (node, rows, feature, threshold, net_gain)
+        Told of every split, before the next question to ``net_gain``.
+    leaf_hessians : GridValues, optional
+        Hessians of the leaf values, if they differ from those of the splits.
+    """
+
+    def open_node(rows, depth):
+        found = [
+            best_split(bins[:, m], len(edges[m]), gradients, hessians, weights, rows, limits)
+            for m in range(bins.shape[1])
+        ]
+        return OpenNode(
+            rows, depth, np.array([raw for raw, _ in found]), np.array([edge for _, edge in found])
+        )
+
+    nodes = [open_node(np.arange(len(bins)), 0)]
+    visited = 0  # breadth-first: nodes below this number have had their turn
+    while limits.max_leaves is None or (len(nodes) + 1) // 2 < limits.max_leaves:
+        if limits.growth == "best_first":
+            choice = best_first(nodes, limits, net_gain)
+        else:
+            choice, visited = breadth_first(nodes, visited, limits, net_gain)
+        if choice is None:
+            break
+        net, number, m = choice
+        node = nodes[number]
+        edge = int(node.best_edges[m])
+        goes_left = bins[node.rows, m] <= edge
+        node.feature, node.threshold, node.gain = m, float(edges[m][edge]), net
+        node.left, node.right = len(nodes), len(nodes) + 1
+        on_split(number, node.rows, m, node.threshold, net)
+        nodes.append(open_node(node.rows[goes_left], node.depth + 1))
+        nodes.append(open_node(node.rows[~goes_left], node.depth + 1))
+    return node_table(nodes, gradients, leaf_hessians or hessians, weights)
+
+
+def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[float, int] | None:
+    """Largest net gain of a leaf and its feature (the lowest among equals), or None."""
+    if node.feature >= 0 or node.depth == limits.max_depth:
+        return None
+    best = None
+    for m in np.flatnonzero(node.best_edges >= 0):
+        net = net_gain(float(node.raw_gains[m]), node.rows, int(m))
+        if best is None or net > best[0]:
+            best = net, int(m)
+    if best is None or (limits.stop_on_negative_gain and not best[0] > 0):
+        return None
+    return best
+
+
+def best_first(nodes: list[OpenNode], limits: Limits, net_gain: NetGain):
+    """(net, node, feature) of the open leaf with the largest net gain (the lowest number)."""
+    best = None
+    for number, node in enumerate(nodes):
+        found = best_feature(node, limits, net_gain)
+        if found is not None and (best is None or found[0] > best[0]):
+            best = found[0], number, found[1]
+    return best
+
+
+def breadth_first(nodes: list[OpenNode], visited: int, limits: Limits, net_gain: NetGain):
+    """(net, node, feature) of the next node in order of number that splits; nodes visited."""
+    for number in range(visited, len(nodes)):
+        found = best_feature(nodes[number], limits, net_gain)
+        if found is not None:
+            return (found[0], number, found[1]), number + 1
+    return None, len(nodes)
+
+
+def leaf_value(G: float, H: float) -> float:
+    """Newton step -G/H, Eq. (11a) of the CEGB paper."""
+    return -G / H
+
+
+def node_table(nodes, gradients, hessians, weights) -> Tree:
+    """Turn the grown nodes into arrays; leaves get their values."""
+    values = [
+        leaf_value(real_sum(gradients, node.rows), real_sum(hessians, node.rows))
+        if node.feature < 0
+        else 0.0
+        for node in nodes
+    ]
+    return Tree(
+        feature=np.array([node.feature for node in nodes], dtype=np.int64),
+        threshold=np.array([node.threshold for node in nodes], dtype=np.float64),
+        left=np.array([node.left for node in nodes], dtype=np.int64),
+        right=np.array([node.right for node in nodes], dtype=np.int64),
+        value=np.array(values, dtype=np.float64),
+        gain=np.array([node.gain for node in nodes], dtype=np.float64),
+        count=np.array([real_count(weights, node.rows) for node in nodes], dtype=np.float64),
+        depth=np.array([node.depth for node in nodes], dtype=np.int64),
+    )
+
+
+# --- Prediction ----------------------------------------------------------------------------
+
+
+def predict_tree(tree: Tree, X: np.ndarray) -> np.ndarray:
+    """Leaf value (n,) of each row."""
+    return tree.value[walk(tree, X)[0]]
+
+
+def nodes_passed(tree: Tree, X: np.ndarray) -> np.ndarray:
+    """How many split nodes on each row's path test each feature, (n, d) int64."""
+    return walk(tree, X)[1]
+
+
+def walk(tree: Tree, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leaf number (n,) of each row and the split nodes (n, d) it passed, by feature."""
+    node = np.zeros(len(X), dtype=np.int64)
+    passed = np.zeros(X.shape, dtype=np.int64)
+    while np.any(tree.feature[node] >= 0):
+        inside = np.flatnonzero(tree.feature[node] >= 0)
+        at = node[inside]
+        m = tree.feature[at]
+        passed[inside, m] += 1
+        goes_left = X[inside, m] <= tree.threshold[at]
+        node[inside] = np.where(goes_left, tree.left[at], tree.right[at])
+    return node, passed
