@@ -20,7 +20,7 @@ import numpy as np
 
 
 def acquisition_units(feature_groups, n_features: int) -> np.ndarray:
-    """Unit (d,) of each feature: its group, numbered by the groups' first features."""
+    """Return the unit (d,) of each feature: its group, in order of the groups' first features."""
     if feature_groups is None:
         return np.arange(n_features)
     labels = list(feature_groups)
