@@ -1,0 +1,376 @@
+"""Scores of rankings and classifications.
+
+Documents with equal scores are ranked *least relevant first*: a lower bound that does not
+depend on the order of the rows. A query without a relevant document has no score (NaN) and is
+left out of the mean; the mean of nothing is NaN.
+"""
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+_LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
+
+
+def query_starts(query_id) -> np.ndarray:
+    """First row of each query.
+
+    Parameters
+    ----------
+    query_id : (n,) array-like
+        Label of each row's query; the rows of a query stand together.
+
+    Returns
+    -------
+    (n_queries,) int64
+
+    Raises
+    ------
+    ValueError
+        If a query's rows are split; the first label that recurs is named.
+    """
+    query_id = np.asarray(query_id)
+    if query_id.ndim != 1 or len(query_id) == 0:
+        raise ValueError("query_id must be one label for each row, and there must be rows.")
+    if query_id.dtype.kind == "f" and np.any(np.isnan(query_id)):
+        raise ValueError("query_id must not be missing (NaN).")
+    starts = np.flatnonzero(np.concatenate([[True], query_id[1:] != query_id[:-1]]))
+    labels = query_id[starts]
+    _, first = np.unique(labels, return_index=True)
+    if len(first) < len(labels):
+        again = np.setdiff1d(np.arange(len(labels)), first)[0]
+        raise ValueError(
+            f"The rows of a query must stand together; query {labels[again]} recurs at row "
+            f"{starts[again]} after other queries."
+        )
+    return starts
+
+
+def _check_ranking(y_true, y_score, query_id, k):
+    """Validate the inputs of a ranking metric; return arrays and the queries' first rows."""
+    y_true, y_score = _numbers(y_true, "y_true"), _numbers(y_score, "y_score")
+    starts = query_starts(query_id)
+    lengths = len(y_true), len(y_score), len(np.asarray(query_id))
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"y_true, y_score and query_id must have the same length, got {lengths[0]}, "
+            f"{lengths[1]} and {lengths[2]}."
+        )
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be a whole number >= 1, got {k!r}.")
+    return y_true, y_score, starts, int(k)
+
+
+def _numbers(values, name: str) -> np.ndarray:
+    """Values as a finite one-dimensional float64 array, or ValueError."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers.") from None
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one number for each row, got shape {values.shape}.")
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} must not contain NaN or infinity.")
+    return values
+
+
+def _ranks(grades, scores, starts):
+    """Rows in rank order, query after query; each one's query and place (from 0)."""
+    sizes = np.diff(np.append(starts, len(grades)))
+    query = np.repeat(np.arange(len(starts)), sizes)
+    order = np.lexsort((grades, -scores, query))
+    place = np.arange(len(grades)) - np.repeat(starts, sizes)
+    return order, query, place
+
+
+def _sum_per_query(values, query, n_queries) -> np.ndarray:
+    """Add up in row order (bincount adds one after the other, as the reference does)."""
+    return np.bincount(query, weights=values, minlength=n_queries)
+
+
+def _share(numerator, denominator, defined) -> np.ndarray:
+    """Quotient where defined, NaN elsewhere."""
+    out = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=out, where=defined)
+    return out
+
+
+def mean_over_queries(values: np.ndarray) -> float:
+    """Mean of the values that are not NaN (correctly rounded sum); NaN if there is none."""
+    kept = values[~np.isnan(values)]
+    return math.fsum(kept.tolist()) / len(kept) if len(kept) else math.nan
+
+
+def precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=False):
+    """Precision at k: share of relevant documents in the first k places.
+
+    A query with fewer than k documents is still divided by k.
+
+    Parameters
+    ----------
+    y_true : (n,) array-like
+        Grades; a document is relevant if its grade is at least ``relevant_from``.
+    y_score : (n,) array-like
+        Scores, larger is better.
+    query_id : (n,) array-like
+        Queries, in contiguous blocks.
+    k : int
+        Number of places.
+    relevant_from : float
+        Smallest relevant grade.
+    per_query : bool
+        Return one value for each query (NaN where no document is relevant), not the mean.
+
+    Returns
+    -------
+    float or (n_queries,) float64
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, numbers are missing, k < 1, or a query's rows are split.
+    """
+    y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
+    order, query, place = _ranks(y_true, y_score, starts)
+    relevant = y_true[order] >= relevant_from
+    any_relevant = _sum_per_query(relevant, query, len(starts)) > 0
+    hits = _sum_per_query(relevant & (place < k), query, len(starts))
+    values = _share(hits, float(k), any_relevant)
+    return values if per_query else mean_over_queries(values)
+
+
+def average_precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=False):
+    """Average precision at k: Σ precision@i over the relevant among the first k, over min(R, k).
+
+    R is the number of relevant documents of the query.
+
+    Parameters
+    ----------
+    y_true, y_score, query_id, k, relevant_from, per_query
+        As in :func:`precision_at_k`.
+
+    Returns
+    -------
+    float or (n_queries,) float64
+
+    Raises
+    ------
+    ValueError
+        As :func:`precision_at_k`.
+    """
+    y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
+    order, query, place = _ranks(y_true, y_score, starts)
+    relevant = y_true[order] >= relevant_from
+    n_relevant = _sum_per_query(relevant, query, len(starts))
+    so_far = np.cumsum(relevant)
+    before = so_far[starts] - relevant[starts]
+    hits = so_far - before[query]
+    precisions = np.where(relevant & (place < k), hits / (place + 1), 0.0)
+    total = _sum_per_query(precisions, query, len(starts))
+    values = _share(total, np.minimum(n_relevant, k), n_relevant > 0)
+    return values if per_query else mean_over_queries(values)
+
+
+def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
+    """Normalised discounted cumulative gain at k: gain 2^y - 1, discount log2(place + 1).
+
+    Parameters
+    ----------
+    y_true : (n,) array-like of int
+        Grades 0, 1, 2, …
+    y_score, query_id, k, per_query
+        As in :func:`precision_at_k`.
+
+    Returns
+    -------
+    float or (n_queries,) float64
+
+    Raises
+    ------
+    ValueError
+        As :func:`precision_at_k`, or if grades are not whole numbers from 0.
+    """
+    y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
+    if np.any((y_true != np.rint(y_true)) | (y_true < 0) | (y_true > _LARGEST_GRADE)):
+        raise ValueError(f"Grades must be whole numbers from 0 to {_LARGEST_GRADE} for NDCG.")
+    gains = np.ldexp(1.0, y_true.astype(np.int64)) - 1.0
+
+    def dcg(scores):
+        order, query, place = _ranks(y_true, scores, starts)
+        discounts = np.log2(np.arange(2, place.max() + 3, dtype=np.float64))
+        terms = np.where(place < k, gains[order] / discounts[place], 0.0)
+        return _sum_per_query(terms, query, len(starts))
+
+    ideal = dcg(y_true)
+    values = _share(dcg(y_score), ideal, ideal > 0)
+    return values if per_query else mean_over_queries(values)
+
+
+def accuracy(y_true, y_pred) -> float:
+    """Share of rows whose label is right; ValueError if lengths differ or there are no rows."""
+    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    if y_true.shape != y_pred.shape or y_true.ndim != 1 or len(y_true) == 0:
+        raise ValueError(
+            f"y_true and y_pred must be one label for each row, got shapes {y_true.shape} and "
+            f"{y_pred.shape}."
+        )
+    return int(np.count_nonzero(y_true == y_pred)) / len(y_true)
+
+
+def labels_of(scores: np.ndarray) -> np.ndarray:
+    """Class (n,) int64 of raw scores (n, K): the largest, the lower class in a tie.
+
+    One column is the log-odds of class 1 against class 0.
+    """
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return np.argmax(scores, axis=1)
+
+
+def mean_squared_loss(y_true, scores) -> float:
+    """Mean of ½ (F - y)², in the squared unit of y.
+
+    Parameters
+    ----------
+    y_true : (n,) float
+        Targets.
+    scores : (n, 1) or (n,) float
+        Raw scores F.
+    """
+    error = _column(scores) - np.asarray(y_true)
+    return _mean(0.5 * (error * error))
+
+
+def mean_logistic_loss(y_true, scores) -> float:
+    """Mean of log(1 + exp(F)) - y F, in nats.
+
+    Parameters
+    ----------
+    y_true : (n,) int
+        Labels 0 and 1.
+    scores : (n, 1) or (n,) float
+        Log-odds F of class 1.
+    """
+    F = _column(scores)
+    return _mean(np.logaddexp(0.0, F) - np.asarray(y_true) * F)
+
+
+def mean_multinomial_loss(y_true, scores) -> float:
+    """Mean of log Σ_k exp(F_k) - F_y, in nats.
+
+    Parameters
+    ----------
+    y_true : (n,) int
+        Classes 0 … K-1.
+    scores : (n, K) float
+        Raw scores, one column for each class.
+    """
+    scores, y_true = np.asarray(scores), np.asarray(y_true)
+    largest = np.max(scores, axis=1)
+    total = np.exp(scores[:, 0] - largest)
+    for k in range(1, scores.shape[1]):  # in class order, as a sum over an axis may not be
+        total += np.exp(scores[:, k] - largest)
+    return _mean(np.log(total) - (scores[np.arange(len(y_true)), y_true] - largest))
+
+
+def _column(scores) -> np.ndarray:
+    """Raw scores (n, 1) or (n,) as a contiguous (n,) array."""
+    return np.ascontiguousarray(np.asarray(scores).reshape(len(scores)))
+
+
+def _mean(values: np.ndarray) -> float:
+    """Mean with a correctly rounded sum; ValueError for no rows."""
+    if len(values) == 0:
+        raise ValueError("There must be at least one row.")
+    return math.fsum(values.tolist()) / len(values)
+
+
+_LOSSES = {
+    "squared": mean_squared_loss,
+    "logistic": mean_logistic_loss,
+    "multinomial": mean_multinomial_loss,
+}
+_RANKINGS = {
+    "average_precision": average_precision_at_k,
+    "precision": precision_at_k,
+    "ndcg": ndcg_at_k,
+}
+
+
+def larger_is_better(eval_metric) -> bool:
+    """Whether larger scores are better: for everything but ``"loss"``."""
+    return eval_metric != "loss"
+
+
+def check_eval_metric(eval_metric, loss: str, has_queries: bool) -> None:
+    """Validate the choice of a validation score before any work.
+
+    Parameters
+    ----------
+    eval_metric : str or callable
+        See :func:`validation_score`.
+    loss : {"squared", "logistic", "multinomial"}
+        Loss of the model.
+    has_queries : bool
+        Whether the validation set has queries.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or does not fit the loss, or queries are missing.
+    """
+    if callable(eval_metric) or eval_metric == "loss":
+        return
+    if eval_metric == "accuracy":
+        if loss == "squared":
+            raise ValueError("eval_metric='accuracy' is for classifiers.")
+        return
+    name, _, k = eval_metric.partition("@") if isinstance(eval_metric, str) else ("", "", "")
+    if name not in _RANKINGS or not (k.isascii() and k.isdigit() and int(k) >= 1):
+        raise ValueError(
+            "eval_metric must be 'loss', 'accuracy', 'average_precision@k', 'precision@k', "
+            f"'ndcg@k' with a number k, or a function; got {eval_metric!r}."
+        )
+    if loss == "multinomial":
+        raise ValueError(f"eval_metric={eval_metric!r} needs one score for each row.")
+    if not has_queries:
+        raise ValueError(f"eval_metric={eval_metric!r} needs eval_set=(X, y, query_id).")
+
+
+def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=None) -> float:
+    """Score of raw scores on a validation set.
+
+    Parameters
+    ----------
+    eval_metric : str or callable
+        ``"loss"`` (smaller is better), ``"accuracy"``, ``"average_precision@k"``,
+        ``"precision@k"``, ``"ndcg@k"`` with a number k (relevant from grade 1), or a function
+        ``(y, scores, query_id) -> float`` (larger is better).
+    loss : {"squared", "logistic", "multinomial"}
+        Loss of the model.
+    scores : (n, K) float64
+        Raw scores.
+    y : (n,)
+        Targets, or classes 0 … K-1.
+    query_id : (n,) or None
+        Queries.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_eval_metric`.
+    """
+    check_eval_metric(eval_metric, loss, query_id is not None)
+    if callable(eval_metric):
+        return float(eval_metric(y, scores, query_id))
+    if eval_metric == "loss":
+        return _LOSSES[loss](y, scores)
+    if eval_metric == "accuracy":
+        return accuracy(y, labels_of(scores))
+    name, k = eval_metric.split("@")
+    return _RANKINGS[name](y, scores[:, 0], query_id, int(k))
