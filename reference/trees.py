@@ -121,7 +121,7 @@ def round_to_grid(values: np.ndarray, weights: RowWeights, *, positive: bool = F
     """Round weighted values so that all their partial sums are exact in float64.
 
     The error of a value is at most half a grid step, 2**-31 of the power of two above the
-    largest value for up to 2**22 rows of weight one. ``positive`` (hessians): a value that
+    largest value below a total weight of 2**22. ``positive`` (hessians): a value that
     rounds to 0 becomes one grid step.
     """
     bits = 52 - exponent_of(weights.total)

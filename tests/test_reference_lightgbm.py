@@ -1,0 +1,147 @@
+"""The CEGB reference grows LightGBM's trees where LightGBM's cost penalties are right.
+
+LightGBM's raw gain lacks the ½ of Eq. (12), so its tradeoff is 2λ; coupled penalties are left
+out, as LightGBM 4.7 mishandles them. It computes with float32 gradients, hence 1e-6. The data
+are whole numbers, so that both see the same bins. Leaves are limited by their hessian, as
+LightGBM only estimates the number of rows (from the hessian) where it looks for splits.
+"""
+
+import numpy as np
+import pytest
+
+from reference import cegb, gbrt
+
+lightgbm = pytest.importorskip("lightgbm")
+
+ROUNDS = 6
+LEAVES = 9
+MIN_HESSIAN = 2.6  # no sum of first-round hessians (1, 1/4, 1/3) falls on it
+OBJECTIVES = {"squared": "regression", "logistic": "binary", "multinomial": "multiclass"}
+D = 5
+BETA = np.array([0.1, 3.0, 0.5, 1.0, 0.2])
+
+
+def data(loss):
+    rng = np.random.default_rng(11)
+    X = rng.integers(0, 25, (500, D)).astype(float)
+    score = X[:, 0] / 5 + (X[:, 1] > 9) * X[:, 2] / 8 + np.sin(X[:, 3]) + rng.normal(size=500)
+    if loss == "squared":
+        return X, score
+    return X, np.digitize(score, [3.4] if loss == "logistic" else [2.5, 4.5])
+
+
+def their_model(X, y, loss, *, split_cost=0.0, lazy=None, tradeoff=0.0, depth=-1):
+    parameters = {
+        "objective": OBJECTIVES[loss],
+        "learning_rate": 0.3,
+        "num_leaves": LEAVES,
+        "max_depth": depth,
+        "min_data_in_leaf": 0,
+        "min_sum_hessian_in_leaf": MIN_HESSIAN,
+        "min_data_in_bin": 1,
+        "feature_pre_filter": False,
+        "boost_from_average": False,
+        "deterministic": True,
+        "force_col_wise": True,
+        "num_threads": 1,
+        "verbosity": -1,
+        "cegb_tradeoff": 2 * tradeoff,
+        "cegb_penalty_split": split_cost,
+    }
+    if loss == "multinomial":
+        parameters["num_class"] = int(y.max()) + 1
+    if lazy is not None:
+        parameters["cegb_penalty_feature_lazy"] = list(lazy)
+    return lightgbm.train(parameters, lightgbm.Dataset(X, y), ROUNDS)
+
+
+def assert_same_tree(ours, theirs, X):
+    """Same features, same rows to either side, same leaf values, node for node."""
+
+    def same(node, other, rows):
+        if ours.feature[node] < 0:
+            assert "split_feature" not in other
+            # LightGBM stores leaf values shrunk by the learning rate.
+            assert 0.3 * ours.value[node] == pytest.approx(other["leaf_value"], abs=1e-6)
+            return
+        m = ours.feature[node]
+        assert m == other["split_feature"]
+        goes_left = X[rows, m] <= ours.threshold[node]
+        np.testing.assert_array_equal(goes_left, X[rows, m] <= other["threshold"])
+        same(ours.left[node], other["left_child"], rows[goes_left])
+        same(ours.right[node], other["right_child"], rows[~goes_left])
+
+    same(0, theirs["tree_structure"], np.arange(len(X)))
+
+
+# λ is large enough to end training early (one score) or nearly so (three classes).
+SPLIT_TRADEOFF = {"squared": 0.08, "logistic": 0.015, "multinomial": 0.001}
+
+
+def options_of(setting, loss):
+    """What both are given, in the reference's terms."""
+    return {
+        "plain": {},
+        "split": {"split_cost": 1.0, "tradeoff": SPLIT_TRADEOFF[loss]},
+        "lazy": {"lazy": BETA, "tradeoff": 0.05},
+        "split and lazy": {"split_cost": 0.5, "lazy": BETA, "tradeoff": SPLIT_TRADEOFF[loss]},
+        "lazy, shallow": {"lazy": BETA, "tradeoff": 0.02, "depth": 3},
+    }[setting]
+
+
+SETTINGS = ["plain", "split", "lazy", "split and lazy", "lazy, shallow"]
+
+
+@pytest.mark.parametrize("loss", OBJECTIVES)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_equal_trees(loss, setting):
+    options = options_of(setting, loss)
+    X, y = data(loss)
+    depth = options.get("depth")
+    ours = cegb.fit(
+        X,
+        y,
+        loss=loss,
+        init="zero",
+        n_estimators=ROUNDS,
+        learning_rate=0.3,
+        max_leaves=LEAVES,
+        max_depth=depth,
+        min_samples_leaf=1,
+        min_hessian_leaf=MIN_HESSIAN,
+        tradeoff=options.get("tradeoff", 0.0),
+        split_cost=options.get("split_cost", 0.0),
+        feature_costs=options.get("lazy"),
+    )
+    model = their_model(X, y, loss, **options)
+    our_trees = [tree for trees_of_round in ours.rounds for tree in trees_of_round]
+    their_trees = model.dump_model()["tree_info"]
+    for mine, theirs in zip(our_trees, their_trees, strict=False):
+        assert_same_tree(mine, theirs, X)
+    assert len(our_trees) == len(their_trees)
+    # A tree without split would differ: LightGBM's then predicts 0 instead of -G/H.
+    assert min(tree.n_splits for tree in our_trees) >= 1
+    assert sum(tree.n_splits for tree in our_trees) > 10
+    scores = model.predict(X, raw_score=True).reshape(len(X), -1)
+    np.testing.assert_allclose(cegb.predict(ours, X), scores, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("setting", ["split", "lazy"])
+def test_the_penalties_matter(setting):
+    X, y = data("squared")
+    plain, penalised = (
+        their_model(X, y, "squared", **options_of(name, "squared")) for name in ("plain", setting)
+    )
+    assert not np.array_equal(plain.predict(X), penalised.predict(X))
+
+
+def test_plain_gbrt_from_the_mean():
+    X, y = data("squared")
+    ours = gbrt.fit(
+        X, y, n_estimators=ROUNDS, learning_rate=0.3, max_leaves=LEAVES, min_samples_leaf=5
+    )
+    theirs = lightgbm.LGBMRegressor(
+        n_estimators=ROUNDS, learning_rate=0.3, num_leaves=LEAVES, min_child_samples=5,
+        min_data_in_bin=1, num_threads=1, verbosity=-1,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(gbrt.predict(ours, X)[:, 0], theirs.predict(X), rtol=0, atol=1e-5)
