@@ -1,0 +1,259 @@
+"""The boosting loop that every additive tree model of this package shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.kernels import threads
+from algorithms.losses import SQUARED, Derivatives, Loss, RowWeights, allocate_gh
+from algorithms.metrics import larger_is_better, validation_score
+from algorithms.trees import grower
+from algorithms.trees.binning import BinnedMatrix, bin_matrix
+from algorithms.trees.forest import Forest, ForestBuilder, add_to_scores
+from algorithms.trees.predictor import walk_scores
+from algorithms.trees.splitter import Limits, Penalties, Scale
+
+
+class Options(NamedTuple):
+    """How to boost.
+
+    Attributes
+    ----------
+    n_estimators : int
+        Rounds at most.
+    learning_rate : float
+    limits : Limits
+    max_bins : int
+    second_order : bool
+        False: all hessians are 1 ("first-order terms only").
+    newton_leaves : bool
+        True: hessians of 1 choose the splits, true ones the leaf values (Friedman's TreeBoost).
+    start_at_mean : bool
+        Start from the best constant rather than from 0.
+    early_stopping_rounds : int or None
+    n_threads : int
+    """
+
+    n_estimators: int
+    learning_rate: float
+    limits: Limits
+    max_bins: int
+    second_order: bool
+    newton_leaves: bool
+    start_at_mean: bool
+    early_stopping_rounds: int | None
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of a penalised objective, Eq. (13); all zero in plain boosting.
+
+    Attributes
+    ----------
+    tradeoff : float
+        lambda of Eq. (2).
+    split : ndarray of shape (n_features,)
+        alpha / eps_m.
+    row : ndarray of shape (n_features,)
+        beta_m.
+    model : ndarray of shape (n_features,)
+        gamma_m.
+    unit : ndarray of shape (n_features,), int64
+        What one acquisition brings: the feature itself, or its group.
+    """
+
+    tradeoff: float
+    split: np.ndarray
+    row: np.ndarray
+    model: np.ndarray
+    unit: np.ndarray
+
+    def penalties(self, n_samples: int, total_weight: int) -> Penalties:
+        """State of the accounts before the first tree: nothing has been used yet."""
+        n_units = int(self.unit.max(initial=-1)) + 1
+        mark_of_unit = np.full(n_units, -1, dtype=np.int64)
+        if self.tradeoff > 0:
+            priced = np.unique(self.unit[self.row > 0])
+            mark_of_unit[priced] = np.arange(len(priced))
+        n_marks = int((mark_of_unit >= 0).sum())
+        return Penalties(
+            tradeoff=self.tradeoff,
+            split_price=self.split,
+            row_price=self.row,
+            model_price=self.model,
+            unit=self.unit,
+            mark=mark_of_unit[self.unit],
+            model_uses=np.zeros(n_units, dtype=np.uint8),
+            marks=np.zeros((n_samples, -(-n_marks // 64)), dtype=np.uint64),
+            root_fresh=np.full(n_marks, total_weight, dtype=np.int64),
+        )
+
+
+class Validation:
+    """A validation set, scored after every round.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples,)
+        Targets, or class numbers.
+    query_id : ndarray of shape (n_samples,) or None
+    metric : str or callable
+        See :func:`algorithms.metrics.validation_score`.
+    loss : Loss
+
+    Attributes
+    ----------
+    history : list of float
+        One score for each round.
+    best_round : int
+        Round (from 1) with the best score, the first of equals; 0 if there is none.
+    """
+
+    def __init__(self, X, y, query_id, metric, loss: Loss) -> None:
+        self.X, self.y, self.query_id = X, y, query_id
+        self.metric, self.loss = metric, loss
+        self.history: list[float] = []
+        self.best_round = 0
+
+    def start(self, initial: np.ndarray) -> None:
+        """Set all scores to the initial ones."""
+        self._scores = np.tile(initial, (len(self.X), 1))
+
+    def update(self, forest: Forest, first_tree: int, learning_rate: float) -> None:
+        """Add a round's trees and record the score."""
+        walk_scores(forest, first_tree, learning_rate * forest.value, self.X, self._scores)
+        score = validation_score(self.metric, self.loss.name, self._scores, self.y, self.query_id)
+        sign = 1.0 if larger_is_better(self.metric) else -1.0
+        best = sign * self.history[self.best_round - 1] if self.best_round else -np.inf
+        self.history.append(score)
+        if sign * score > best:  # never true of NaN
+            self.best_round = len(self.history)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """What boosting returns.
+
+    Attributes
+    ----------
+    forest : Forest
+    initial : ndarray of shape (n_trees_per_round,)
+        Initial scores.
+    n_rounds : int
+    """
+
+    forest: Forest
+    initial: np.ndarray
+    n_rounds: int
+
+
+class _Round:
+    """Memory and state of a running fit."""
+
+    def __init__(self, X, weights: RowWeights, loss: Loss, options: Options, prices: Prices):
+        self.loss, self.options, self.weights = loss, options, weights
+        self.binned: BinnedMatrix = bin_matrix(
+            X, weights.counts, options.max_bins, options.n_threads
+        )
+        n_samples = len(X)
+        self.penalties = prices.penalties(n_samples, weights.total)
+        limits = options.limits
+        # A leaf holds at least min_samples_leaf of the weight and at least one row.
+        most = min(n_samples, max(1, int(weights.sum // limits.min_samples_leaf)))
+        if limits.max_depth >= 0:
+            most = min(most, 2 ** min(limits.max_depth, 62))
+        if limits.max_leaves > 0:
+            most = min(most, limits.max_leaves)
+        self.limits = limits._replace(max_leaves=most)
+        n_marks = len(self.penalties.root_fresh)
+        self.nodes, self.workspace, self.histograms = grower.allocate(self.binned, most, n_marks)
+        self.gh = allocate_gh(weights, n_samples)
+        self.newton_gh = allocate_gh(weights, n_samples) if options.newton_leaves else None
+        self.builder = ForestBuilder(self.binned.edges)
+        self.count_step = 2.0**-weights.exponent
+
+    def grow(self, prepared: np.ndarray, y: np.ndarray, tree: int) -> tuple[int, np.ndarray]:
+        """Grow one tree; return its number of nodes and its node values."""
+        options, loss, weights = self.options, self.loss, self.weights
+        second_order = options.second_order and not options.newton_leaves
+        d = loss.derivatives(prepared, y, tree, weights, second_order, self.gh)
+        scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
+        n_nodes = grower.grow(
+            self.binned.layout,
+            self.nodes,
+            self.workspace,
+            self.histograms,
+            d.gh,
+            scale,
+            self.limits,
+            self.penalties,
+        )
+        newton: Derivatives | None = None
+        if options.newton_leaves and n_nodes > 1:
+            newton = loss.derivatives(prepared, y, tree, weights, True, self.newton_gh)
+        values = self.builder.add(self.nodes, n_nodes, scale, newton, self.workspace.rows)
+        return n_nodes, values
+
+
+def boost(
+    X: np.ndarray,
+    y: np.ndarray,
+    weights: RowWeights,
+    loss: Loss,
+    options: Options,
+    prices: Prices,
+    validation: Validation | None = None,
+) -> Boosted:
+    """Fit an additive tree model, Eq. (7) round by round.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples,)
+        Targets (float64) or class numbers (int32).
+    weights : RowWeights
+    loss : Loss
+    options : Options
+    prices : Prices
+    validation : Validation, optional
+        Watched after each round; with `early_stopping_rounds` it ends the training.
+
+    Returns
+    -------
+    Boosted
+    """
+    n_trees = loss.n_trees
+    initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
+    with threads(options.n_threads):
+        state = _Round(X, weights, loss, options, prices)
+        scores = np.empty((len(X), n_trees), order="F")
+        scores[:] = initial
+        scratch = scores if loss.kind == SQUARED else np.empty_like(scores)
+        if validation is not None:
+            validation.start(initial)
+        n_rounds = 0
+        while n_rounds < options.n_estimators:
+            prepared = loss.prepare(scores, scratch)
+            split = False
+            for tree in range(n_trees):
+                n_nodes, values = state.grow(prepared, y, tree)
+                split |= n_nodes > 1
+                rows, column = state.workspace.rows, scores[:, tree]
+                add_to_scores(state.nodes, n_nodes, rows, values, options.learning_rate, column)
+            if not split:  # nor would any later round
+                break
+            n_rounds += 1
+            if validation is not None:
+                first_tree = (n_rounds - 1) * n_trees
+                validation.update(state.builder.forest(), first_tree, options.learning_rate)
+                patience = options.early_stopping_rounds
+                if patience is not None and n_rounds - validation.best_round >= patience:
+                    break
+    if validation is not None and options.early_stopping_rounds is not None:
+        n_rounds = validation.best_round or n_rounds
+    return Boosted(state.builder.forest().first(n_rounds * n_trees), initial, n_rounds)

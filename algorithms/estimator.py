@@ -1,0 +1,504 @@
+"""What all boosted trees of this package can do: fit, predict, and say what it costs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from algorithms import costs, persistence
+from algorithms.boosting import Boosted, Options, Validation, boost
+from algorithms.kernels import resolve_n_threads, threads
+from algorithms.losses import Loss, row_weights
+from algorithms.metrics import check_eval_metric, query_starts
+from algorithms.trees.binning import MAX_BINS
+from algorithms.trees.predictor import (
+    Charges,
+    add_scores,
+    bit_vectors,
+    charge,
+    walk_scores,
+)
+from algorithms.trees.splitter import Limits
+
+_DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+
+
+class BoostedTrees(BaseEstimator):
+    """Base of the estimators; not to be used by itself.
+
+    A subclass lists its parameters in ``__init__`` and defines ``_prices``.
+    """
+
+    _newton_leaves = False
+
+    # --- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X, y, *, sample_weight=None, query_id=None, eval_set=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Converted to float64; missing and infinite values are refused.
+        y : array-like of shape (n_samples,)
+            Targets or class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row, also for
+            `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Checked only: the losses are by row.
+        eval_set : tuple (X, y) or (X, y, query_id), optional
+            Validation set, scored by `eval_metric` after every round.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit; before any work.
+        """
+        options = self._options()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        weights, kept = self._check_weights(sample_weight, X)
+        if query_id is not None:
+            if len(query_id) != len(X):
+                raise ValueError(f"query_id has {len(query_id)} labels for {len(X)} rows.")
+            query_starts(query_id)
+        if kept is not None:
+            X, y, weights = X[kept], y[kept], weights[kept]
+        encoded, loss = self._encode_targets(y)
+        prices = self._prices(X.shape[1])
+        validation = self._check_eval_set(eval_set, loss)
+        self._boost(X, encoded, weights, loss, options, prices, validation)
+        return self
+
+    def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
+        if np.all(y == y[0]):
+            warnings.warn(
+                f"y is constant ({self._decode(y[0])!r}): the model predicts it for every row.",
+                UserWarning,
+                stacklevel=3,
+            )
+            initial = np.array([y[0]] if loss.name == "squared" else [0.0], dtype=np.float64)
+            options = options._replace(n_estimators=0)
+            fitted = boost(X[:1], y[:1], row_weights(None, 1), loss, options, prices)
+            fitted = Boosted(fitted.forest, initial, 0)
+        else:
+            row = row_weights(weights, len(X))
+            fitted = boost(X, y, row, loss, options, prices, validation)
+            if fitted.n_rounds == 0 and options.n_estimators > 0:
+                warnings.warn(self._why_constant(row), UserWarning, stacklevel=3)
+        self.validation_scores_ = np.array(validation.history if validation is not None else [])
+        self._set_fitted(fitted)
+
+    def _why_constant(self, row) -> str:
+        if row.sum < 2 * self.min_samples_leaf:
+            return (
+                f"min_samples_leaf={self.min_samples_leaf} counts row weight, and all rows together"
+                f" weigh {row.sum:g}: no split is possible and the model is constant."
+            )
+        return "No split is worth its cost: the model is constant. A smaller tradeoff allows more."
+
+    def _set_fitted(self, fitted: Boosted) -> None:
+        self.trees_ = fitted.forest
+        self.initial_scores_ = fitted.initial
+        self.n_estimators_ = fitted.n_rounds
+        contributions = self.learning_rate * fitted.forest.value
+        # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
+        self._bit_vectors = bit_vectors(fitted.forest, contributions, len(fitted.initial))
+
+    def _options(self) -> Options:
+        for name, least in (("n_estimators", 0), ("min_samples_leaf", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+        for name, least in (("max_leaves", 2), ("max_depth", 1), ("early_stopping_rounds", 1)):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ValueError(
+                    f"{name} must be None or a whole number >= {least}, got {value!r}."
+                )
+        for name in ("learning_rate", "min_hessian_leaf"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
+                raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
+        if not isinstance(self.max_bins, Integral) or not 2 <= self.max_bins <= MAX_BINS:
+            raise ValueError(
+                f"max_bins must be a whole number from 2 to {MAX_BINS}, got {self.max_bins!r}."
+            )
+        if self.growth not in ("best_first", "breadth_first"):
+            raise ValueError(
+                f"growth must be 'best_first' or 'breadth_first', got {self.growth!r}."
+            )
+        if self.init not in ("mean", "zero"):
+            raise ValueError(f"init must be 'mean' or 'zero', got {self.init!r}.")
+        limits = Limits(
+            max_leaves=-1 if self.max_leaves is None else int(self.max_leaves),
+            max_depth=-1 if self.max_depth is None else int(self.max_depth),
+            min_samples_leaf=float(self.min_samples_leaf),
+            min_hessian_leaf=float(self.min_hessian_leaf),
+            best_first=self.growth == "best_first",
+            stop_on_negative_gain=bool(getattr(self, "stop_on_negative_gain", True)),
+        )
+        return Options(
+            n_estimators=int(self.n_estimators),
+            learning_rate=float(self.learning_rate),
+            limits=limits,
+            max_bins=int(self.max_bins),
+            second_order=bool(getattr(self, "second_order", True)),
+            newton_leaves=self._newton_leaves,
+            start_at_mean=self.init == "mean",
+            early_stopping_rounds=self.early_stopping_rounds,
+            n_threads=resolve_n_threads(self.n_threads),
+        )
+
+    def _check_weights(self, sample_weight, X):
+        """Row weights, and which rows to keep; None for all ones or all rows."""
+        if sample_weight is None:
+            return None, None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not np.any(weights > 0):
+            raise ValueError("All row weights are 0: there is nothing to fit.")
+        kept = weights > 0
+        return weights, (None if kept.all() else kept)
+
+    def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
+        if eval_set is None:
+            if self.early_stopping_rounds is not None:
+                raise ValueError("early_stopping_rounds needs a validation set: fit(…, eval_set=).")
+            return None
+        if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
+        query_id = eval_set[2] if len(eval_set) == 3 else None
+        check_eval_metric(self.eval_metric, loss.name, query_id is not None)
+        X, y = validate_data(self, *eval_set[:2], dtype=np.float64, order="C", reset=False)
+        if query_id is not None:
+            query_id = np.asarray(query_id)
+            query_starts(query_id)
+        return Validation(X, self._encode_known(y), query_id, self.eval_metric, loss)
+
+    # --- prediction ---------------------------------------------------------------------------
+
+    def _check_X(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+    def _raw_scores(self, X: np.ndarray) -> np.ndarray:
+        out = np.tile(self.initial_scores_, (len(X), 1))
+        n_threads = resolve_n_threads(self.n_threads)
+        with threads(n_threads):
+            if self._bit_vectors:
+                add_scores(self._bit_vectors, X, out, n_threads)
+            else:
+                walk_scores(self.trees_, 0, self.learning_rate * self.trees_.value, X, out)
+        return out
+
+    def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        out = np.tile(self.initial_scores_, (len(X), 1))
+        contributions = self.learning_rate * self.trees_.value
+        n_columns = len(self.initial_scores_)
+        for stage in range(self.n_estimators_):
+            forest = self.trees_._replace(tree=self.trees_.tree[: (stage + 1) * n_columns + 1])
+            with threads(resolve_n_threads(self.n_threads)):
+                walk_scores(forest, stage * n_columns, contributions, X, out)
+            yield out.copy()
+
+    # --- cost ---------------------------------------------------------------------------------
+
+    def _walk(self, X, charges: Charges, stages: bool):
+        """Yield (used units as bits, cost in grid steps, nodes passed) per stage or at the end."""
+        n_units = len(charges.unit_price)
+        used = np.zeros((len(X), -(-n_units // 64)), dtype=np.uint64)
+        paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
+        n_columns = len(self.initial_scores_)
+        step = n_columns if stages else max(1, self.trees_.n_trees)
+        for first in range(0, self.trees_.n_trees, step):
+            with threads(resolve_n_threads(self.n_threads)):
+                charge(self.trees_, first, first + step, charges, X, used, paid, passed)
+            if stages:
+                yield used, paid, passed
+        if not stages:
+            yield used, paid, passed
+
+    def _no_charges(self) -> Charges:
+        d = self.n_features_in_
+        nothing = np.zeros(d, dtype=np.int64)
+        return Charges(np.arange(d), nothing, nothing)
+
+    def _charges(self, feature_costs, split_cost) -> tuple[Charges, int]:
+        """Prices on the cost meter's grid, and its exponent."""
+        d = self.n_features_in_
+        units, prices = costs.acquisition_units(
+            self.feature_costs if feature_costs is None else feature_costs, self.feature_groups, d
+        )
+        node_prices, kind = costs.split_node_prices(
+            self.split_cost if split_cost is None else split_cost, self.feature_sharing, d
+        )
+        n_split_nodes = int(np.count_nonzero(self.trees_.feature >= 0))
+        k = costs.price_exponent(prices, node_prices, n_split_nodes)
+        per_split = costs.on_grid(node_prices, k)[kind]
+        charges = Charges(
+            units, costs.on_grid(prices, k).astype(np.int64), per_split.astype(np.int64)
+        )
+        return charges, k
+
+    def acquired_features(self, X):
+        """Features that each row's paths ask for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool, or CSR matrix if there are more than 256 features, \
+of shape (n_samples, n_features)
+            Features tested; what a group brings along is not marked.
+        """
+        X = self._check_X(X)
+        ((used, _, _),) = self._walk(X, self._no_charges(), stages=False)
+        bits = np.unpackbits(used.view(np.uint8), axis=1, bitorder="little")
+        acquired = bits[:, : X.shape[1]].astype(bool)
+        return sparse.csr_matrix(acquired) if X.shape[1] > _DENSE_FEATURES else acquired
+
+    def evaluations(self, X) -> np.ndarray:
+        """Number of split nodes that each row passes, over all trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+        """
+        ((_, _, passed),) = self._walk(self._check_X(X), self._no_charges(), stages=False)
+        return passed
+
+    def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+        """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices.
+        """
+        X = self._check_X(X)
+        charges, k = self._charges(feature_costs, split_cost)
+        ((_, paid, _),) = self._walk(X, charges, stages=False)
+        return np.ldexp(paid.astype(np.float64), -k)
+
+    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
+        """Cost of predicting each row with the first 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), float64
+        """
+        X = self._check_X(X)
+        charges, k = self._charges(feature_costs, split_cost)
+        for _, paid, _ in self._walk(X, charges, stages=True):
+            yield np.ldexp(paid.astype(np.float64), -k)
+
+    def model_features(self) -> np.ndarray:
+        """Features that any tree tests: ndarray of shape (n_features,), bool."""
+        check_is_fitted(self)
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        used[self.trees_.feature[self.trees_.feature >= 0]] = True
+        return used
+
+    def model_cost(self) -> float:
+        """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""
+        prices = getattr(self, "model_feature_costs", None)
+        return costs.model_cost(self.model_features(), prices, self.feature_groups)
+
+    # --- files --------------------------------------------------------------------------------
+
+    def save(self, path) -> None:
+        """Write the fitted model to a file: arrays and JSON with a checksum, never pickle.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ValueError
+            If a parameter cannot be written, such as a function as `eval_metric`.
+        """
+        check_is_fitted(self)
+        persistence.save(self, path)
+
+    @classmethod
+    def load(cls, path):
+        """Read a model written by :meth:`save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        estimator
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, or not a model of this class.
+        """
+        return persistence.load(cls, path)
+
+
+class BoostedRegressor(RegressorMixin, BoostedTrees):
+    """Squared loss."""
+
+    def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
+        return self._encode_known(y), Loss("squared")
+
+    def _encode_known(self, y) -> np.ndarray:
+        try:
+            y = np.ascontiguousarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y must be numbers: this is a regressor.") from None
+        if np.max(np.abs(y), initial=0.0) > 1e100:
+            raise ValueError("y is too large: its squares would not be finite numbers.")
+        return y
+
+    def _decode(self, value):
+        return float(value)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        return self._raw_scores(self._check_X(X))[:, 0]
+
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
+        """Predict with the first 1, 2, … rounds; yields arrays of shape (n_samples,)."""
+        for scores in self._staged_raw_scores(self._check_X(X)):
+            yield scores[:, 0]
+
+
+class BoostedClassifier(ClassifierMixin, BoostedTrees):
+    """Logistic loss for two classes, multinomial for more."""
+
+    def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
+        check_classification_targets(y)
+        self.classes_, encoded = np.unique(y, return_inverse=True)
+        n_classes = len(self.classes_)
+        loss = Loss("multinomial", n_classes) if n_classes > 2 else Loss("logistic")
+        return encoded.astype(np.int32), loss
+
+    def _encode_known(self, y) -> np.ndarray:
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"eval_set has a class that the training data lack: {unknown[0]!r}.")
+        return np.searchsorted(self.classes_, y).astype(np.int32)
+
+    def _decode(self, value):
+        return self.classes_[value]
+
+    def _shape(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        if scores.shape[1] == 1:
+            with np.errstate(over="ignore"):
+                p = 1.0 / (1.0 + np.exp(-scores[:, 0]))
+            return np.column_stack([1.0 - p, p])
+        exps = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return exps / exps.sum(axis=1, keepdims=True)
+
+    def _labels(self, scores: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.int64)]
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def decision_function(self, X) -> np.ndarray:
+        """Raw scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+            Log-odds of the second class, or one score for each of three classes or more.
+        """
+        return self._shape(self._raw_scores(self._check_X(X)))
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """Raw scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
+        for scores in self._staged_raw_scores(self._check_X(X)):
+            yield self._shape(scores)
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), float64
+        """
+        return self._probabilities(self._raw_scores(self._check_X(X)))
+
+    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+        """Class probabilities with the first 1, 2, … rounds."""
+        for scores in self._staged_raw_scores(self._check_X(X)):
+            yield self._probabilities(scores)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict classes; equal scores go to the first class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of `classes_`
+        """
+        return self._labels(self._raw_scores(self._check_X(X)))
+
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
+        """Predict classes with the first 1, 2, … rounds."""
+        for scores in self._staged_raw_scores(self._check_X(X)):
+            yield self._labels(scores)

@@ -1,0 +1,95 @@
+"""The project's one numba decorator, its on-disk cache, and the number of threads.
+
+numba's cache notices an edit of the file that defines a kernel, not of a kernel it calls in
+another file, and would then return stale results. The cache folder is therefore keyed by a hash
+of every source file of this package (DESIGN §4).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+from numba.core import config as numba_config
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def source_hash() -> str:
+    """Hash of all sources of the package: 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("COST_AWARE_BOOSTING_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"),
+        "cost-aware-boosting",
+    )
+    folder = Path(base) / "numba" / source_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:  # a read-only home: compile anew per user rather than fail
+        return Path(tempfile.gettempdir()) / f"cost-aware-boosting-numba-{source_hash()}"
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    numba_config.CACHE_DIR = str(_cache_folder())
+
+# fastmath would re-associate and contract, which breaks the equality of the twins; error_model
+# "numpy" lets a division by zero give inf as in NumPy instead of a branch per division.
+_OPTIONS = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy"}
+
+kernel = numba.njit(**_OPTIONS)
+parallel_kernel = numba.njit(parallel=True, **_OPTIONS)
+
+# numba's fallback threading layer ("workqueue") aborts the process on concurrent use.
+_one_parallel_region = threading.Lock()
+
+
+def available_threads() -> int:
+    """Return the number of threads that numba may use in this process."""
+    return numba_config.NUMBA_NUM_THREADS
+
+
+def resolve_n_threads(n_threads: int | None) -> int:
+    """Return the number of threads to use.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        None means all; more than there are is cut to what there is.
+
+    Raises
+    ------
+    ValueError
+        If `n_threads` is not a positive integer.
+    """
+    if n_threads is None:
+        return available_threads()
+    if isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
+        raise ValueError(f"n_threads must be a positive integer or None, got {n_threads!r}")
+    return min(int(n_threads), available_threads())
+
+
+@contextlib.contextmanager
+def threads(n_threads: int) -> Iterator[None]:
+    """Run the parallel kernels inside the block on `n_threads` threads, one block at a time."""
+    with _one_parallel_region:
+        before = numba.get_num_threads()
+        numba.set_num_threads(n_threads)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)

@@ -1,0 +1,287 @@
+"""Losses of gradient boosting: first and second derivatives, Eqs. (9a)-(9b), on exact grids.
+
+exp and log run in NumPy, never in a kernel; kernels add, subtract, multiply, divide, compare and
+round, so both twins get the same bits (DESIGN §4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from algorithms.kernels import kernel, parallel_kernel
+
+# Unweighted values keep 30 bits, which fit a 32-bit integer; the rounding error is at most 2**-31
+# of the largest value's power of two.
+_MAX_BITS = 30
+_SUM_BITS = 52
+_BLOCK = 1 << 16  # rows a transcendental handles at a time: its temporary stays small
+
+
+def _exponent(x: float) -> int:
+    return math.frexp(x)[1]
+
+
+class RowWeights(NamedTuple):
+    """Row weights on their grid.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,), float64, or None
+        The weights as given; None if all are 1.
+    counts : ndarray of shape (n_samples,), int64, or None
+        ``rint(ldexp(values, exponent))``, at least 1.
+    exponent : int
+        0 if all weights are integers.
+    total : int
+        Sum of `counts`.
+    sum : float
+        Sum of `values`.
+    bits : int
+        So many bits a rounded value may have that every sum stays below 2**52.
+    """
+
+    values: np.ndarray | None
+    counts: np.ndarray | None
+    exponent: int
+    total: int
+    sum: float
+    bits: int
+
+
+def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
+    """Put positive row weights on a grid."""
+    if sample_weight is None:
+        bits = min(_SUM_BITS - _exponent(n_samples), _MAX_BITS)
+        return RowWeights(None, None, 0, n_samples, float(n_samples), bits)
+    total = math.fsum(sample_weight)
+    integers = bool(np.all(sample_weight == np.rint(sample_weight)))
+    bits = _SUM_BITS - _exponent(total)
+    if integers:
+        counts = sample_weight.astype(np.int64)
+        bits = min(bits, _MAX_BITS)
+        return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits)
+    counts = np.maximum(1, np.rint(np.ldexp(sample_weight, bits)).astype(np.int64))
+    return RowWeights(sample_weight, counts, bits, int(counts.sum()), total, bits)
+
+
+def grid_exponent(largest: float, weights: RowWeights) -> int:
+    """Exponent k of the grid 2**-k for values of at most `largest` in magnitude."""
+    return weights.bits - _exponent(largest) if largest > 0 else 0
+
+
+def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, int]:
+    """Round values so that their weighted sums are exact in any order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,), float64
+    weights : RowWeights
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int64
+        Weighted values in grid steps.
+    int
+        The step is ``2.0 ** -k`` for this k.
+    """
+    k = grid_exponent(float(np.max(np.abs(values), initial=0.0)), weights)
+    rounded = np.rint(np.ldexp(values, k))
+    if weights.values is not None:
+        rounded = np.rint(weights.values * rounded)
+    return rounded.astype(np.int64), k
+
+
+def _step(k: int) -> float:
+    # Beyond 2**1000 squares of the sums underflow to 0, nothing is split and k has no effect.
+    return math.ldexp(1.0, min(k, 1000))
+
+
+SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
+_KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
+
+
+@kernel
+def _derivatives(loss, s, y, target, factor):
+    """Eqs. (9a)-(9b) for one row.
+
+    `s` is what NumPy has prepared: the score (squared), exp(-score) (logistic), or the probability
+    of class `target` (multinomial). A `factor` of 0 stands for "first-order terms only", h = 1.
+    """
+    if loss == SQUARED:
+        return s - y, 1.0
+    if loss == LOGISTIC:
+        p = 1.0 / (1.0 + s)
+        return p - (1.0 if y == target else 0.0), p * (1.0 - p) if factor > 0.0 else 1.0
+    h = factor * (s * (1.0 - s)) if factor > 0.0 else 1.0
+    return s - (1.0 if y == target else 0.0), h
+
+
+@parallel_kernel
+def _largest(loss, s, y, target, factor, largest):
+    """Largest gradient and hessian by chunk."""
+    n, n_chunks = s.shape[0], largest.shape[0]
+    for c in prange(n_chunks):
+        top_g = top_h = 0.0
+        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
+            g, h = _derivatives(loss, s[i], y[i], target, factor)
+            top_g = max(top_g, abs(g))
+            top_h = max(top_h, h)
+        largest[c, 0] = top_g
+        largest[c, 1] = top_h
+
+
+@parallel_kernel
+def _write(loss, s, y, target, factor, g_step, h_step, gh):
+    """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step."""
+    n = s.shape[0]
+    n_chunks = max(1, n >> 13)
+    for c in prange(n_chunks):
+        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
+            g, h = _derivatives(loss, s[i], y[i], target, factor)
+            gh[i, 0] = np.int64(np.rint(g * g_step))
+            gh[i, 1] = np.int64(max(1.0, np.rint(h * h_step)))
+
+
+@kernel
+def _write_weighted(loss, s, y, target, factor, g_step, h_step, weights, counts, gh):
+    for i in range(s.shape[0]):
+        g, h = _derivatives(loss, s[i], y[i], target, factor)
+        w = weights[i]
+        gh[i, 0] = np.int64(np.rint(w * np.rint(g * g_step)))
+        gh[i, 1] = np.int64(max(1.0, np.rint(w * max(1.0, np.rint(h * h_step)))))
+        gh[i, 2] = counts[i]
+
+
+class Derivatives(NamedTuple):
+    """Gradients and hessians of one tree on their grids.
+
+    Attributes
+    ----------
+    gh : ndarray of shape (n_samples, 2), int32, or (n_samples, 3), int64
+        See :func:`algorithms.trees.histogram.build`.
+    gradient_step, hessian_step : float
+        Values of one grid step.
+    """
+
+    gh: np.ndarray
+    gradient_step: float
+    hessian_step: float
+
+
+def allocate_gh(weights: RowWeights, n_samples: int) -> np.ndarray:
+    """Memory for the derivatives of one tree."""
+    if weights.values is None:
+        return np.empty((n_samples, 2), dtype=np.int32)
+    return np.empty((n_samples, 3), dtype=np.int64)
+
+
+class Loss:
+    """A loss and what boosting needs of it.
+
+    Parameters
+    ----------
+    name : {"squared", "logistic", "multinomial"}
+    n_classes : int
+        Matters for the multinomial loss only.
+    """
+
+    def __init__(self, name: str, n_classes: int = 0) -> None:
+        self.name = name
+        self.kind = kind = _KINDS[name]
+        self.n_trees = n_classes if kind == MULTINOMIAL else 1
+        # K/(K-1) makes -G/H Friedman's (K-1)/K * sum(r) / sum(|r| (1 - |r|)).
+        self.factor = n_classes / (n_classes - 1) if kind == MULTINOMIAL else 1.0
+
+    def initial_score(self, y: np.ndarray, weights: RowWeights) -> np.ndarray:
+        """Best constant score, shape (n_trees,)."""
+        if self.kind == SQUARED:
+            total, k = round_to_grid(y, weights)
+            return np.array([math.ldexp(int(total.sum()), -k) / weights.sum])
+        n_classes = 2 if self.kind == LOGISTIC else self.n_trees
+        counts = weights.counts
+        share = np.array(
+            [
+                int(np.count_nonzero(y == c)) if counts is None else int(counts[y == c].sum())
+                for c in range(n_classes)
+            ]
+        )
+        p = share / weights.total
+        return np.log(p[1:] / (1.0 - p[1:])) if self.kind == LOGISTIC else np.log(p)
+
+    def prepare(self, scores: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Transcendental part of the derivatives.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_trees), Fortran order
+        out : ndarray like `scores`
+            Scratch space.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trees)
+            The score itself, exp(-score), or the class probabilities.
+        """
+        if self.kind == SQUARED:
+            return scores
+        with np.errstate(over="ignore"):
+            if self.kind == LOGISTIC:
+                np.negative(scores, out=out)
+                return np.exp(out, out=out)
+        largest = scores[:, 0].copy()
+        for k in range(1, self.n_trees):
+            np.maximum(largest, scores[:, k], out=largest)
+        total = np.zeros(len(scores))
+        for k in range(self.n_trees):  # in class order: the sum must not depend on the layout
+            np.subtract(scores[:, k], largest, out=out[:, k])
+            np.exp(out[:, k], out=out[:, k])
+            total += out[:, k]
+        for k in range(self.n_trees):
+            out[:, k] /= total
+        return out
+
+    def derivatives(
+        self,
+        prepared: np.ndarray,
+        y: np.ndarray,
+        tree: int,
+        weights: RowWeights,
+        second_order: bool,
+        gh: np.ndarray,
+    ) -> Derivatives:
+        """Gradients and hessians of one tree of the round, rounded to their grids into `gh`.
+
+        Parameters
+        ----------
+        prepared : ndarray of shape (n_samples, n_trees)
+            What :meth:`prepare` returned.
+        y : ndarray of shape (n_samples,)
+            Targets (float64) or class numbers (int32).
+        tree : int
+            Number of the tree in its round: the class, if there are more than two.
+        weights : RowWeights
+        second_order : bool
+            False sets every hessian to 1.
+        gh : ndarray
+            Output.
+
+        Returns
+        -------
+        Derivatives
+        """
+        target = 1 if self.kind == LOGISTIC else tree
+        factor = self.factor if second_order else 0.0
+        row = (self.kind, prepared[:, tree], y, target, factor)
+        largest = np.empty((max(1, len(y) >> 13), 2))
+        _largest(*row, largest)
+        k_g, k_h = (grid_exponent(float(m), weights) for m in largest.max(axis=0))
+        if weights.values is None:
+            _write(*row, _step(k_g), _step(k_h), gh)
+        else:
+            values, counts = weights.values, weights.counts
+            _write_weighted(*row, _step(k_g), _step(k_h), values, counts, gh)
+        return Derivatives(gh, 1.0 / _step(k_g), 1.0 / _step(k_h))

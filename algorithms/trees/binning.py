@@ -1,0 +1,286 @@
+"""Binning of features, and the bundled, tiled layout in which the kernels read the bins.
+
+The rule for the edges is stated in :func:`bin_edges`; the reference has its own lines for it. How
+bins are laid out in memory changes speed only, never a result, because histograms are exact sums.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.kernels import kernel
+
+MAX_BINS = 255  # a bin number fits in one byte
+_TILE_WIDTH = 16  # 16 columns x 256 bins x 16 bytes: a histogram that stays in the first caches
+
+
+def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> np.ndarray:
+    """Edges between the bins of one feature; ``x <= edge`` goes left.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,), float64
+    counts : ndarray of shape (n_samples,), int64, or None
+        Row weights on their grid; None means 1 each.
+    max_bins : int
+        At most this many bins.
+
+    Returns
+    -------
+    ndarray of shape (n_bins - 1,), float64
+        Midpoints between neighbouring distinct values. With more distinct values than bins, only
+        those after the smallest value whose cumulative count reaches j/max_bins of the total,
+        j = 1 … max_bins - 1.
+    """
+    if counts is None:
+        ordered = np.sort(values)
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        cumulative = last + 1
+    else:
+        order = np.argsort(values, kind="stable")
+        ordered = values[order]
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        cumulative = np.cumsum(counts[order])[last]
+    distinct = ordered[last] + 0.0  # -0.0 counts as 0.0
+    if len(distinct) <= max_bins:
+        cuts = np.arange(len(distinct) - 1)
+    else:
+        targets = np.arange(1, max_bins, dtype=np.int64) * cumulative[-1]
+        cuts = np.unique(np.searchsorted(cumulative * max_bins, targets, side="left"))
+        cuts = cuts[cuts < len(distinct) - 1]
+    low, high = distinct[cuts], distinct[cuts + 1]
+    middle = 0.5 * low + 0.5 * high
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+@kernel
+def _bin_column(values, edges, codes):
+    """Branch-free binary search: the number of edges below each value."""
+    n_edges = edges.shape[0]
+    for i in range(values.shape[0]):
+        x = values[i]
+        base = 0
+        size = n_edges
+        while size > 0:
+            half = (size + 1) >> 1
+            base = base + half if edges[base + half - 1] < x else base
+            size -= half
+        codes[i] = base
+
+
+class Layout(NamedTuple):
+    """Where the kernels find the bins (all arrays are read only while trees grow).
+
+    A *column* holds one byte a row: the bins of one feature, or of several features that never
+    leave their most frequent bin in the same row ("exclusive feature bundling" without conflicts,
+    so that histograms stay exact). A *tile* is a group of columns stored row by row.
+    """
+
+    codes: np.ndarray  # uint8, all tiles one after the other
+    tile_start: np.ndarray  # (n_tiles,) offset of the tile in `codes`
+    tile_column: np.ndarray  # (n_tiles + 1,) first column of the tile
+    column_code: np.ndarray  # (n_columns + 1,) first histogram entry of the column
+    tile_feature: np.ndarray  # (n_tiles + 1,) first position of the tile in `tile_features`
+    tile_features: np.ndarray  # (n_features,) the features, tile by tile
+    feature_column: np.ndarray  # (n_features,)
+    feature_code: np.ndarray  # (n_features,) code of the first bin that is not the default bin
+    feature_default: np.ndarray  # (n_features,) default bin in a bundle, -1 outside one
+    feature_n_bins: np.ndarray  # (n_features,)
+
+
+class BinnedMatrix(NamedTuple):
+    """A binned training set: its layout and, for each feature, the edges."""
+
+    layout: Layout
+    edges: list[np.ndarray]
+    n_samples: int
+
+
+@kernel
+def _merge_bundled(codes, default, first_code, column, out, width):
+    """Write a bundled feature's bins into its column; rows in the default bin keep theirs."""
+    for i in range(codes.shape[0]):
+        b = np.int64(codes[i])
+        if b != default:
+            out[i * width + column] = first_code + (b if b < default else b - 1)
+
+
+@kernel
+def _write_column(codes, column, out, width):
+    for i in range(codes.shape[0]):
+        out[i * width + column] = codes[i]
+
+
+class _Bundle:
+    """Features that share a column, and the rows that are taken."""
+
+    def __init__(self) -> None:
+        self.features: list[int] = []
+        self.taken: np.ndarray | None = None
+        self.n_codes = 1
+
+
+def _bundle(
+    sparse_rows: dict[int, np.ndarray], n_bins: np.ndarray, n_features: int
+) -> list[_Bundle]:
+    """Group features greedily, in order, so that no row is outside the default bin of two.
+
+    Parameters
+    ----------
+    sparse_rows : dict
+        For each candidate feature the rows outside its default bin, as packed bits.
+    """
+    columns: list[_Bundle] = []
+    open_bundles: list[_Bundle] = []
+    for feature in range(n_features):
+        rows = sparse_rows.get(feature)
+        home = None
+        if rows is not None:
+            for bundle in open_bundles:
+                fits = bundle.n_codes + n_bins[feature] - 1 <= MAX_BINS + 1
+                if fits and not np.any(bundle.taken & rows):
+                    home = bundle
+                    break
+        if home is None:
+            home = _Bundle()
+            columns.append(home)
+            if rows is not None:
+                home.taken = np.zeros_like(rows)
+                open_bundles.append(home)
+        home.features.append(feature)
+        if rows is not None:
+            home.taken |= rows
+            home.n_codes += int(n_bins[feature]) - 1
+        else:
+            home.n_codes = int(n_bins[feature])
+    for bundle in columns:
+        if len(bundle.features) == 1:
+            bundle.n_codes = int(n_bins[bundle.features[0]])
+    return columns
+
+
+def bin_matrix(
+    X: np.ndarray, counts: np.ndarray | None, max_bins: int, n_threads: int
+) -> BinnedMatrix:
+    """Bin all features and lay the bins out for the kernels.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float64
+    counts : ndarray of shape (n_samples,), int64, or None
+        Row weights on their grid.
+    max_bins : int
+        At most 255.
+    n_threads : int
+        Features are binned, and tiles are read later, by so many threads.
+
+    Returns
+    -------
+    BinnedMatrix
+    """
+    n_samples, n_features = X.shape
+
+    def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
+        values = np.ascontiguousarray(X[:, feature])
+        edges = bin_edges(values, counts, max_bins)
+        default, rows = -1, None
+        # Only features that mostly sit in one bin are worth bundling.
+        sample = np.searchsorted(edges, values[:: max(1, n_samples // 1000)], side="left")
+        occupied = np.bincount(sample)
+        if len(edges) and occupied.max() > 0.6 * len(sample):
+            default = int(np.argmax(occupied))
+            low = edges[default - 1] if default > 0 else -np.inf
+            high = edges[default] if default < len(edges) else np.inf
+            outside = (values <= low) | (values > high)
+            if np.count_nonzero(outside) < 0.4 * n_samples:
+                rows = np.packbits(outside)
+        return edges, default, rows
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        measured = list(pool.map(measure, range(n_features)))
+        edges = [m[0] for m in measured]
+        n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
+        sparse_rows = {f: m[2] for f, m in enumerate(measured) if m[2] is not None}
+        defaults = np.array([m[1] for m in measured], dtype=np.int64)
+        columns = _bundle(sparse_rows, n_bins, n_features)
+        del sparse_rows, measured
+        layout = _place(columns, n_bins, defaults, n_samples, n_threads)
+        width_of_tile = np.diff(layout.tile_column)
+        tile_of_column = np.repeat(np.arange(len(width_of_tile)), width_of_tile)
+
+        def write(column: int) -> None:
+            tile = tile_of_column[column]
+            start, width = layout.tile_start[tile], width_of_tile[tile]
+            out = layout.codes[start : start + n_samples * width]
+            codes = np.empty(n_samples, dtype=np.uint8)
+            for feature in columns[column].features:
+                _bin_column(np.ascontiguousarray(X[:, feature]), edges[feature], codes)
+                place = column - layout.tile_column[tile]
+                default = layout.feature_default[feature]
+                if default < 0:
+                    _write_column(codes, place, out, width)
+                else:
+                    first = layout.feature_code[feature]
+                    _merge_bundled(codes, default, first, place, out, width)
+
+        # One task a tile: two threads must not write bytes of the same cache line.
+        def write_tile(tile: int) -> None:
+            for column in range(layout.tile_column[tile], layout.tile_column[tile + 1]):
+                write(column)
+
+        list(pool.map(write_tile, range(len(width_of_tile))))
+    return BinnedMatrix(layout, edges, n_samples)
+
+
+def _place(
+    columns: list[_Bundle],
+    n_bins: np.ndarray,
+    defaults: np.ndarray,
+    n_samples: int,
+    n_threads: int,
+) -> Layout:
+    """Split the columns into tiles of even width and number everything."""
+    n_columns, n_features = len(columns), len(n_bins)
+    n_tiles = min(n_columns, max(-(-n_columns // _TILE_WIDTH), n_threads))
+    tile_column = np.array([n_columns * t // n_tiles for t in range(n_tiles + 1)], dtype=np.int64)
+    feature_column = np.empty(n_features, dtype=np.int64)
+    feature_code = np.zeros(n_features, dtype=np.int64)
+    feature_default = np.full(n_features, -1, dtype=np.int64)
+    for column, bundle in enumerate(columns):
+        code = 1
+        for feature in bundle.features:
+            feature_column[feature] = column
+            if len(bundle.features) > 1:
+                feature_default[feature] = defaults[feature]
+                feature_code[feature] = code
+                code += int(n_bins[feature]) - 1
+    column_code = np.cumsum([0] + [b.n_codes for b in columns], dtype=np.int64)
+    tile_features = [
+        f
+        for t in range(n_tiles)
+        for column in range(tile_column[t], tile_column[t + 1])
+        for f in columns[column].features
+    ]
+    tile_feature = np.cumsum(
+        [0]
+        + [
+            sum(len(columns[c].features) for c in range(tile_column[t], tile_column[t + 1]))
+            for t in range(n_tiles)
+        ],
+        dtype=np.int64,
+    )
+    return Layout(
+        codes=np.zeros(n_samples * n_columns, dtype=np.uint8),
+        tile_start=tile_column[:-1] * n_samples,
+        tile_column=tile_column,
+        column_code=column_code,
+        tile_feature=tile_feature,
+        tile_features=np.array(tile_features, dtype=np.int64),
+        feature_column=feature_column,
+        feature_code=feature_code,
+        feature_default=feature_default,
+        feature_n_bins=n_bins,
+    )

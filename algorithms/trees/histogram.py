@@ -1,0 +1,146 @@
+"""Histograms of gradients, hessians and counts, built tile by tile; all sums are exact integers.
+
+Unweighted rows carry a pair of 32-bit integers (gradient, hessian) on their grids. Within a block
+of at most 2**15 rows the hessian sum and the count share one 64-bit integer, so that one two-lane
+addition updates all three sums of a bin.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.kernels import kernel
+from algorithms.simd import add_pair
+from algorithms.trees.binning import Layout
+
+# hessian <= 2**30, so 2**15 rows sum to at most 2**45; 17 bits below it hold their count.
+_BLOCK = 1 << 15
+_COUNT_BITS = 17
+_COUNT_MASK = (1 << _COUNT_BITS) - 1
+
+
+class Histograms(NamedTuple):
+    """Sums for each slot and histogram entry, and the scratch space of each tile."""
+
+    gradient: np.ndarray  # (n_slots, n_entries) int64
+    hessian: np.ndarray  # (n_slots, n_entries) int64
+    count: np.ndarray  # (n_slots, n_entries) int64
+    packed: np.ndarray  # (n_tiles, largest tile * 2) int64, zero between uses
+
+
+def allocate(layout: Layout, n_slots: int) -> Histograms:
+    """Return histograms for `n_slots` nodes at a time."""
+    n_entries = int(layout.column_code[-1])
+    per_tile = np.diff(layout.column_code[layout.tile_column])
+    shape = (n_slots, n_entries)
+    return Histograms(
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros((len(per_tile), 2 * int(per_tile.max())), dtype=np.int64),
+    )
+
+
+@kernel
+def _accumulate(layout, tile, rows, start, stop, gh, packed):
+    """Add rows[start:stop] to the packed scratch histogram of a tile."""
+    first = layout.tile_column[tile]
+    width = layout.tile_column[tile + 1] - first
+    entry0 = layout.column_code[first]
+    offsets = layout.column_code[first : first + width]
+    codes = layout.codes
+    origin = layout.tile_start[tile]
+    for i in range(start, stop):
+        row = np.int64(rows[i])
+        g = np.int64(gh[row, 0])
+        h = (np.int64(gh[row, 1]) << _COUNT_BITS) + 1
+        base = origin + row * width
+        for c in range(width):
+            add_pair(packed, 2 * (offsets[c] - entry0 + np.int64(codes[base + c])), g, h)
+
+
+@kernel
+def _build_packed(layout, tile, rows, start, stop, gh, hists, slot):
+    entry0 = layout.column_code[layout.tile_column[tile]]
+    entry1 = layout.column_code[layout.tile_column[tile + 1]]
+    packed = hists.packed[tile]
+    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
+    begin = start
+    while True:
+        end = min(stop, begin + _BLOCK)
+        _accumulate(layout, tile, rows, begin, end, gh, packed)
+        if begin == start:
+            for e in range(entry1 - entry0):
+                both = packed[2 * e + 1]
+                g[entry0 + e] = packed[2 * e]
+                h[entry0 + e] = both >> _COUNT_BITS
+                n[entry0 + e] = both & _COUNT_MASK
+        else:
+            for e in range(entry1 - entry0):
+                both = packed[2 * e + 1]
+                g[entry0 + e] += packed[2 * e]
+                h[entry0 + e] += both >> _COUNT_BITS
+                n[entry0 + e] += both & _COUNT_MASK
+        packed[: 2 * (entry1 - entry0)] = 0
+        begin = end
+        if begin >= stop:
+            break
+
+
+@kernel
+def _build_weighted(layout, tile, rows, start, stop, gh, hists, slot):
+    first = layout.tile_column[tile]
+    width = layout.tile_column[tile + 1] - first
+    entry0, entry1 = layout.column_code[first], layout.column_code[first + width]
+    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
+    g[entry0:entry1] = 0
+    h[entry0:entry1] = 0
+    n[entry0:entry1] = 0
+    for i in range(start, stop):
+        row = np.int64(rows[i])
+        base = layout.tile_start[tile] + row * width
+        for c in range(width):
+            e = layout.column_code[first + c] + np.int64(layout.codes[base + c])
+            g[e] += gh[row, 0]
+            h[e] += gh[row, 1]
+            n[e] += gh[row, 2]
+
+
+@kernel
+def build(layout, tile, rows, start, stop, gh, hists, slot):
+    """Histogram of a tile's columns over rows[start:stop], written to `slot`.
+
+    Parameters
+    ----------
+    gh : ndarray of shape (n_samples, 2), int32, or (n_samples, 3), int64
+        Gradient and hessian on their grids; in the second form times the row weight, which is
+        the third column.
+    """
+    if gh.shape[1] == 2:
+        _build_packed(layout, tile, rows, start, stop, gh, hists, slot)
+    else:
+        _build_weighted(layout, tile, rows, start, stop, gh, hists, slot)
+
+
+@kernel
+def subtract(layout, tile, hists, parent, child):
+    """Turn the parent's histogram into that of the other child, in place."""
+    entry0 = layout.column_code[layout.tile_column[tile]]
+    entry1 = layout.column_code[layout.tile_column[tile + 1]]
+    for sums in (hists.gradient, hists.hessian, hists.count):
+        a, b = sums[parent], sums[child]
+        for e in range(entry0, entry1):
+            a[e] -= b[e]
+
+
+@kernel
+def totals(layout, tile, hists, slot, out):
+    """Gradient, hessian and count over all rows of the slot, from the tile's first column."""
+    first = layout.tile_column[tile]
+    out[:] = 0
+    for e in range(layout.column_code[first], layout.column_code[first + 1]):
+        out[0] += hists.gradient[slot, e]
+        out[1] += hists.hessian[slot, e]
+        out[2] += hists.count[slot, e]

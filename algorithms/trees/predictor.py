@@ -1,0 +1,267 @@
+"""Prediction with a fitted forest, and what it costs on the way.
+
+Scores come from a vectorised QuickScorer (Lucchese et al. 2015; Ye et al. 2018): instead of walking
+down, every split that a row fails clears, in a bit-vector of its tree, the leaves that the row can
+no longer reach; the lowest bit left is the row's leaf. Sixteen rows go side by side. Trees with
+more than 64 leaves, and everything that must see the path (costs), walk down.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from algorithms.kernels import kernel, parallel_kernel
+from algorithms.simd import LANES, clear_above, lowest_bit
+from algorithms.trees.forest import Forest
+
+_BLOCK_TREES = 256  # bit-vectors of a block of trees: 256 x 16 x 4 bytes, half a first-level cache
+
+
+class BitVectors(NamedTuple):
+    """Splits of a block of trees, by feature and rising threshold.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_used,), int32
+        Features tested in the block.
+    split : ndarray of shape (n_used + 1,), int64
+        First split of each.
+    threshold : ndarray of shape (n_splits,), float64
+    tree : ndarray of shape (n_splits,), int32
+        Tree within the block.
+    mask : ndarray of shape (n_splits,), uint32 or uint64
+        Leaves that stay reachable if the row goes right.
+    leaf : ndarray of shape (n_trees + 1,), int64
+        First leaf of each tree.
+    value : ndarray of shape (n_leaves,), float64
+        Contribution of each leaf, learning rate included; leaves from left to right.
+    column : ndarray of shape (n_trees,), int64
+        Score column of each tree.
+    """
+
+    feature: np.ndarray
+    split: np.ndarray
+    threshold: np.ndarray
+    tree: np.ndarray
+    mask: np.ndarray
+    leaf: np.ndarray
+    value: np.ndarray
+    column: np.ndarray
+
+
+@kernel
+def _leaf_ranges(forest, tree, position, first_leaf, last_leaf):
+    """Number the leaves of a tree from left to right; return how many there are."""
+    begin, end = forest.tree[tree], forest.tree[tree + 1]
+    # Children have larger numbers than their parent: sizes upwards, positions downwards.
+    for node in range(end - 1, begin - 1, -1):
+        left = forest.left[node]
+        last_leaf[node] = 1 if left < 0 else last_leaf[left] + last_leaf[left + 1]
+    first_leaf[begin] = 0
+    n_leaves = last_leaf[begin]
+    for node in range(begin, end):
+        left = forest.left[node]
+        size = last_leaf[node]
+        if left >= 0:
+            first_leaf[left] = first_leaf[node]
+            first_leaf[left + 1] = first_leaf[node] + last_leaf[left]
+        position[node] = size
+    for node in range(begin, end):
+        last_leaf[node] = first_leaf[node] + position[node]
+    return n_leaves
+
+
+def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
+    """Build the bit-vector form of a forest.
+
+    Parameters
+    ----------
+    forest : Forest
+    contributions : ndarray of shape (n_nodes,)
+        Leaf values times the learning rate.
+    n_columns : int
+        Trees per round.
+
+    Returns
+    -------
+    list of BitVectors
+        Empty if a tree has more than 64 leaves.
+    """
+    n_nodes = len(forest.feature)
+    scratch = np.empty((3, n_nodes), dtype=np.int64)
+    n_leaves = [_leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
+    if not n_leaves or max(n_leaves) > 64:
+        return []
+    first_leaf, last_leaf = scratch[1], scratch[2]
+    bits = np.uint32 if max(n_leaves) <= 32 else np.uint64
+    block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
+    tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
+    full = np.uint64(0xFFFFFFFFFFFFFFFF)
+    blocks = []
+    for begin in range(0, forest.n_trees, block_trees):
+        end = min(begin + block_trees, forest.n_trees)
+        nodes = np.arange(forest.tree[begin], forest.tree[end])
+        leaves = nodes[forest.feature[nodes] < 0]
+        leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_node[leaves]))]
+        splits = nodes[forest.feature[nodes] >= 0]
+        order = np.lexsort((splits, forest.threshold[splits], forest.feature[splits]))
+        splits = splits[order]
+        lost = forest.left[splits]  # going right loses the leaves of the left child
+        low, size = first_leaf[lost].astype(np.uint64), (last_leaf - first_leaf)[lost]
+        run = full >> (np.uint64(64) - size.astype(np.uint64))
+        feature, start = np.unique(forest.feature[splits], return_index=True)
+        blocks.append(
+            BitVectors(
+                feature.astype(np.int32),
+                np.append(start, len(splits)).astype(np.int64),
+                forest.threshold[splits],
+                (tree_of_node[splits] - begin).astype(np.int32),
+                (~(run << low)).astype(bits),
+                np.cumsum([0, *n_leaves[begin:end]], dtype=np.int64),
+                contributions[leaves],
+                np.arange(begin, end) % n_columns,
+            )
+        )
+    return blocks
+
+
+@kernel
+def _score_block(block, x, n_rows, vectors, ones, out, row0):
+    """Add a block of trees to the scores of up to sixteen rows.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_features * 16,), float64
+        The rows, transposed.
+    vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
+        Scratch space.
+    ones : uint32 or uint64
+        All bits set.
+    """
+    n_trees = block.leaf.shape[0] - 1
+    vectors[: n_trees * LANES] = ones
+    for u in range(block.feature.shape[0]):
+        base = np.int64(block.feature[u]) * LANES
+        largest = x[base]
+        for lane in range(1, LANES):
+            largest = max(largest, x[base + lane])
+        for s in range(block.split[u], block.split[u + 1]):
+            threshold = block.threshold[s]
+            if not threshold < largest:
+                break
+            at = np.int64(block.tree[s]) * LANES
+            clear_above(vectors, at, x, base, threshold, block.mask[s])
+    for t in range(n_trees):
+        first, column = block.leaf[t], block.column[t]
+        for lane in range(n_rows):
+            leaf = lowest_bit(np.uint64(vectors[t * LANES + lane]))
+            out[row0 + lane, column] += block.value[first + leaf]
+
+
+@parallel_kernel
+def _add_scores(block, X, vectors, ones, out):
+    n_samples, n_features = X.shape
+    n_tasks = vectors.shape[0]
+    for task in prange(n_tasks):
+        begin, end = n_samples * task // n_tasks, n_samples * (task + 1) // n_tasks
+        x = np.zeros(n_features * LANES)
+        for row0 in range(begin, end, LANES):
+            n_rows = min(LANES, end - row0)
+            for u in range(block.feature.shape[0]):
+                m = np.int64(block.feature[u])
+                for lane in range(n_rows):
+                    x[m * LANES + lane] = X[row0 + lane, m]
+            _score_block(block, x, n_rows, vectors[task], ones, out, row0)
+
+
+@parallel_kernel
+def walk_scores(forest, first_tree, contributions, X, out):
+    """Add the trees from `first_tree` on to the scores `out`, in order, walking down each.
+
+    Parameters
+    ----------
+    forest : Forest
+    first_tree : int
+        A multiple of the number of score columns.
+    contributions : ndarray of shape (n_nodes,), float64
+        Leaf values times the learning rate.
+    X : ndarray of shape (n_samples, n_features), float64
+    out : ndarray of shape (n_samples, n_columns), float64
+    """
+    n_trees, n_columns = forest.tree.shape[0] - 1, out.shape[1]
+    for i in prange(X.shape[0]):
+        for t in range(first_tree, n_trees):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                right = X[i, forest.feature[node]] > forest.threshold[node]
+                node = forest.left[node] + (1 if right else 0)
+            out[i, t % n_columns] += contributions[node]
+
+
+def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    """Add all trees to the scores `out`, in order, through the bit-vectors.
+
+    Parameters
+    ----------
+    blocks : list of BitVectors
+    X : ndarray of shape (n_samples, n_features), float64
+    out : ndarray of shape (n_samples, n_columns), float64
+    n_threads : int
+    """
+    n_tasks = max(1, min(n_threads, len(X) // LANES))
+    for block in blocks:
+        ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
+        n_words = (len(block.leaf) - 1) * LANES
+        vectors = np.empty((n_tasks, n_words), dtype=block.mask.dtype)
+        _add_scores(block, X, vectors, ones, out)
+
+
+class Charges(NamedTuple):
+    """Prices on the cost meter's grid, as integers.
+
+    Attributes
+    ----------
+    unit : ndarray of shape (n_features,), int64
+    unit_price : ndarray of shape (n_units,), int64
+    split_price : ndarray of shape (n_features,), int64
+    """
+
+    unit: np.ndarray
+    unit_price: np.ndarray
+    split_price: np.ndarray
+
+
+@parallel_kernel
+def charge(forest, first_tree, last_tree, charges, X, used, paid, passed):
+    """Walk trees ``first_tree … last_tree - 1`` and charge what their paths ask for.
+
+    Parameters
+    ----------
+    used : ndarray of shape (n_samples, n_words), uint64
+        Units that the row has acquired, one bit each; brought up to date.
+    paid : ndarray of shape (n_samples,), int64
+        Costs in grid steps; added to.
+    passed : ndarray of shape (n_samples,), int64
+        Split nodes evaluated; added to.
+    """
+    one = np.uint64(1)
+    for i in prange(X.shape[0]):
+        cost = count = np.int64(0)
+        for t in range(first_tree, last_tree):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                feature = np.int64(forest.feature[node])
+                unit = charges.unit[feature]
+                bit = one << np.uint64(unit & 63)
+                if used[i, unit >> 6] & bit == np.uint64(0):
+                    used[i, unit >> 6] |= bit
+                    cost += charges.unit_price[unit]
+                cost += charges.split_price[feature]
+                count += 1
+                right = X[i, feature] > forest.threshold[node]
+                node = forest.left[node] + (1 if right else 0)
+        paid[i] += cost
+        passed[i] += count
