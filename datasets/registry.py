@@ -1,0 +1,144 @@
+"""What a data set module declares, and how real data and stand-in are chosen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from datasets.dataset import SCALES, Dataset, dataset_checksum
+from datasets.errors import CacheFull, DataUnavailable, StandInWarning
+from datasets.sources import RawFile
+from datasets.splits import split_generator
+
+DATA = ("auto", "real", "standin")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of ``load`` asked for: name, scale, data and seed, all checked."""
+
+    name: str
+    scale: str
+    data: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {', '.join(SCALES)}, not {self.scale!r}")
+        if self.data not in DATA:
+            raise ValueError(f"data must be one of {', '.join(DATA)}, not {self.data!r}")
+        split_generator(self.name, self.seed)  # refuses a seed that is no seed
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """One data set, as its module declares it.
+
+    Attributes
+    ----------
+    name, task, title, citation, terms : str
+        Plain facts; ``terms`` is the licence.
+    shape : str
+        Rows and features of the whole set, in words.
+    split_rule, cost_rule, missing : str
+        How it is split, what its features cost, and what no source here has of it.
+    files : tuple of RawFile
+        What it is made from; empty if it is bundled with a dependency.
+    real : callable
+        Request -> Dataset from real data; raises DataUnavailable.
+    standin : callable or None
+        Request -> Dataset, generated; None if there is no stand-in.
+    bundled : bool
+        Always there, inside a dependency.
+    compact : callable or None
+        Gives the compact cache's folder if the real data are there in that form only.
+    """
+
+    name: str
+    task: str
+    title: str
+    citation: str
+    terms: str
+    shape: str
+    split_rule: str
+    cost_rule: str
+    real: Callable[[Request], Dataset]
+    standin: Callable[[Request], Dataset] | None = None
+    files: tuple[RawFile, ...] = ()
+    missing: str = "nothing"
+    bundled: bool = False
+    compact: Callable[[], Any] | None = None
+
+
+def serve(spec: DatasetSpec, request: Request) -> Dataset:
+    """Choose between real data and stand-in by scale and ``data``, and complete the provenance.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        The data set.
+    request : Request
+        What is wanted of it.
+
+    Returns
+    -------
+    Dataset
+        With provenance and checksum.
+
+    Raises
+    ------
+    DataUnavailable, ChecksumMismatch
+        See :func:`datasets.load`.
+    """
+    wants_standin = request.data == "standin" or (request.scale == "smoke" and not spec.bundled)
+    if wants_standin and spec.standin is None:
+        reason = (
+            "scale 'smoke' uses only stand-ins and bundled data"
+            if request.data != "standin"
+            else "data 'standin' was asked for"
+        )
+        raise DataUnavailable(
+            f"{spec.name} has no stand-in, and {reason}. "
+            "Next: use scale 'laptop' with data 'auto' or 'real', or the set 'digits'."
+        )
+    if wants_standin and request.data == "real":
+        raise DataUnavailable(
+            f"{spec.name}: scale 'smoke' never reads real data, and data 'real' was asked for. "
+            "Next: use scale 'laptop', or data 'auto'."
+        )
+    if wants_standin:
+        return _complete(spec, request, spec.standin(request))
+    try:
+        return _complete(spec, request, spec.real(request))
+    except CacheFull:
+        raise
+    except DataUnavailable as error:
+        if request.data == "real" or spec.standin is None:
+            raise
+        warnings.warn(
+            f"A STAND-IN TAKES THE PLACE OF {spec.name.upper()}: nothing shown on it reproduces "
+            f"the paper.\n{error}",
+            StandInWarning,
+            stacklevel=3,
+        )
+    return _complete(spec, request, spec.standin(request))
+
+
+def _complete(spec: DatasetSpec, request: Request, dataset: Dataset) -> Dataset:
+    """Add what every provenance record has."""
+    record = {
+        "name": spec.name,
+        "kind": "real",
+        "files": [],
+        "terms": spec.terms,
+        "citation": spec.citation,
+        "missing": spec.missing,
+        "split_rule": spec.split_rule,
+        "scale": request.scale,
+        "seed": int(request.seed),
+        **dataset.provenance,
+        "checksum": dataset_checksum(dataset),
+    }
+    return replace(dataset, provenance=record)

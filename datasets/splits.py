@@ -1,0 +1,79 @@
+"""How rows and queries are divided, the same for every source of a data set.
+
+The stream of a split is ``np.random.default_rng([crc32(name), seed])``: it depends on the data
+set and the seed alone, so that all algorithms see the same rows. Frozen; changing it changes
+every published number.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+
+def split_generator(name: str, seed: int) -> np.random.Generator:
+    """Give the generator that draws splits (and stand-ins) of a data set.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    seed : int
+        Repetition, 0 or more.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be an integer of 0 or more, not {seed!r}")
+    return np.random.default_rng([zlib.crc32(name.encode()), int(seed)])
+
+
+def split_rows(
+    name: str, seed: int, n_rows: int, n_train: int, n_valid: int, n_test: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw disjoint training, validation and test rows.
+
+    One permutation of all rows; the test rows come first, then training, then validation.
+
+    Parameters
+    ----------
+    name, seed
+        See :func:`split_generator`.
+    n_rows : int
+        Rows of the official file.
+    n_train, n_valid, n_test : int
+        Sizes; what they leave over is not used.
+
+    Returns
+    -------
+    train, valid, test : ndarray of int64
+        Row numbers, in drawn order.
+    """
+    order = split_generator(name, seed).permutation(n_rows)
+    test, rest = order[:n_test], order[n_test:]
+    return rest[:n_train], rest[n_train : n_train + n_valid], test
+
+
+def split_queries(
+    name: str, seed: int, query: np.ndarray, train_share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Divide the rows of whole queries into training and validation.
+
+    Parameters
+    ----------
+    name, seed
+        See :func:`split_generator`.
+    query : ndarray of shape (n,)
+        Query of each row.
+    train_share : float
+        Share of the *queries* that trains, rounded to whole queries.
+
+    Returns
+    -------
+    train, valid : ndarray of int64
+        Row numbers, ascending, so that queries stay in contiguous blocks.
+    """
+    queries = np.unique(query)
+    order = split_generator(name, seed).permutation(queries.size)
+    chosen = queries[order[: round(train_share * queries.size)]]
+    mask = np.isin(query, chosen)
+    return np.flatnonzero(mask), np.flatnonzero(~mask)
