@@ -1,0 +1,147 @@
+"""Trains one model and follows score and cost over its rounds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.costs import model_cost
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.metrics import accuracy, average_precision_at_k
+from experiments.artefact import Cell
+
+PLACES = 5
+"""Places of the average precision, AP@5."""
+
+MISER_TREE_COST = 1.0
+"""A tree of depth four "approximately costs as much as" a feature of cost 1 (section 5)."""
+
+
+def checkpoints(n_rounds: int) -> list[int]:
+    """Return the rounds at which a model is measured: 1, 2, 3, 5, 8, 13, … and the last.
+
+    A model without any round is measured once, at round 0: it predicts a constant at no cost.
+    """
+    rounds, a, b = [], 1, 2
+    while a < n_rounds:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*rounds, n_rounds]
+
+
+def make_estimator(cell: Cell, dataset):
+    """Return the unfitted estimator of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``greedy_miser``, ``gbrt``.
+    dataset : Dataset
+        Its costs enter the training; ranking sets are regressed (squared loss), others are
+        classified (logistic loss).
+    """
+    given, beta = cell.params["settings"], dataset.feature_costs
+    shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
+    settings = {name: given[name] for name in (*shape, "growth")}
+    settings |= {"feature_groups": dataset.feature_groups, "n_threads": 1}
+    ranking = dataset.task == "ranking"
+    if cell.algorithm == "gbrt":
+        return (GBRTRegressor if ranking else GBRTClassifier)(**settings)
+    settings["tradeoff"] = cell.params["tradeoff"]
+    if cell.algorithm == "greedy_miser":
+        # "features always have to be computed for all instances at once": one feature costs the
+        # model what all training rows together would pay; a tree's own cost is the same for all.
+        settings["model_feature_costs"] = beta * len(dataset.y_train)
+        settings["second_order"] = False
+    else:
+        settings["feature_costs"] = beta
+        settings["split_cost"] = given["split_cost"]
+    return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
+
+
+def trace(cell: Cell, dataset) -> list[dict]:
+    """Train the model of a cell and measure it at every checkpoint.
+
+    Returns
+    -------
+    list of dict
+        ``panel, tradeoff, rounds``, ``valid_score, valid_cost, test_score, test_cost`` by the one
+        cost meter (each row pays for what its own paths ask), and ``valid_cost_paper,
+        test_cost_paper``, the paper's own accounting: for Greedy Miser every row pays for all
+        features of the model so far and 1 per tree (0 where evaluations are free); the same as
+        the meter for the others. Six significant digits.
+    """
+    model = make_estimator(cell, dataset)
+    targets = (
+        (dataset.y_train > 0).astype(np.float64) if cell.params["settings"]["binarise"] else None
+    )
+    with warnings.catch_warnings():
+        # A large tradeoff may leave no split worth its cost; round 0 records that.
+        warnings.filterwarnings("ignore", message="No split is worth its cost")
+        model.fit(dataset.X_train, dataset.y_train if targets is None else targets)
+    wanted = checkpoints(model.n_estimators_)
+    valid = _follow(model, cell, dataset, "valid", wanted)
+    test = _follow(model, cell, dataset, "test", wanted)
+    rows = []
+    for rounds, (valid_score, valid_cost), (test_score, test_cost) in zip(
+        wanted, valid, test, strict=True
+    ):
+        forest = _forest_cost(model, cell, dataset, rounds)
+        row = {
+            "valid_score": valid_score,
+            "valid_cost": valid_cost,
+            "test_score": test_score,
+            "test_cost": test_cost,
+            "valid_cost_paper": valid_cost if forest is None else forest,
+            "test_cost_paper": test_cost if forest is None else forest,
+        }
+        row = {name: float(f"{value:.6g}") for name, value in row.items()}
+        key = {"panel": cell.params["panel"], "tradeoff": cell.params["tradeoff"]}
+        rows.append({**key, "rounds": rounds, **row})
+    return rows
+
+
+def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[float, float]]:
+    """Yield score and mean cost of a part of the data at the wanted rounds."""
+    X = getattr(dataset, f"X_{part}")
+    if wanted == [0]:
+        yield _score(model.predict(X), cell, dataset, part), 0.0
+        return
+    stages = zip(
+        model.staged_predict(X),
+        model.staged_cost(
+            X, feature_costs=dataset.feature_costs, split_cost=cell.params["settings"]["split_cost"]
+        ),
+        strict=True,
+    )
+    for rounds, (predicted, cost) in enumerate(stages, 1):
+        if rounds in wanted:
+            yield _score(predicted, cell, dataset, part), float(np.mean(cost))
+
+
+def _score(predicted, cell: Cell, dataset, part: str) -> float:
+    y = getattr(dataset, f"y_{part}")
+    if dataset.task != "ranking":
+        return accuracy(y, predicted)
+    queries = getattr(dataset, f"query_{part}")
+    return average_precision_at_k(
+        y, predicted, queries, PLACES, relevant_from=cell.params["settings"]["relevant_from"]
+    )
+
+
+def _forest_cost(model, cell: Cell, dataset, rounds: int) -> float | None:
+    """Return what every row pays if the forest is computed for all rows at once, or None."""
+    if cell.algorithm != "greedy_miser":
+        return None
+    n_columns = len(model.initial_scores_)
+    n_nodes = model.trees_.tree[rounds * n_columns]
+    tested = model.trees_.feature[:n_nodes]
+    used = np.zeros(dataset.X_train.shape[1], dtype=bool)
+    used[tested[tested >= 0]] = True
+    trees = (
+        MISER_TREE_COST * rounds * n_columns if cell.params["settings"]["split_cost"] > 0 else 0.0
+    )
+    return model_cost(used, dataset.feature_costs, dataset.feature_groups) + trees

@@ -1,0 +1,269 @@
+"""Checkable sentences of a paper, and what our rows say about them.
+
+A verdict is drawn from one interval: the confidence interval of the effect at level
+1 - 0.05/m, where m is the number of claims of the artefact on which a verdict is drawn
+(Bonferroni, so that all of an artefact's intervals hold together with 95 %).
+
+* *reproduced*: the interval lies above 0, and the effect is at least the smallest one worth the
+  name;
+* *not reproduced*: the interval lies below the smallest effect worth the name;
+* *inconclusive*: neither, or fewer than five repetitions;
+* *not testable here*: the data are a stand-in of ours, which could contain the claim.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+ERROR_RATE = 0.05
+"""Chance that any of an artefact's intervals misses its effect."""
+
+POWER = 0.8
+"""Chance with which the smallest detectable effect would be found."""
+
+FEWEST_SEEDS = 5
+"""Repetitions from which a verdict is drawn."""
+
+_RESAMPLES = 9999
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One checkable sentence of a paper.
+
+    Attributes
+    ----------
+    id : str
+        Short name, unique within the artefact.
+    sentence : str
+        What the paper says, made precise.
+    place : str
+        Where it says so.
+    dataset : str
+        Data set it is tested on.
+    smallest_effect : float
+        Smallest effect worth the name, set before any result was seen; > 0.
+    unit : str
+        Unit of the effect.
+    effects : callable
+        ``rows -> (n,) float``: positive where the claim holds, one value per repetition or, with
+        ``spread="units"``, per query or test row; NaN values are left out.
+    spread : {"seeds", "units"}
+        Where the uncertainty comes from: repetitions (paired t interval) or the units of one test
+        set (bootstrap, BCa).
+    overlap : float
+        Share of test rows that two repetitions have in common, in [0, 1]. Repetitions that re-split
+        the same rows are correlated; the t interval is widened as Nadeau and Bengio do (Machine
+        Learning 52, 2003), variance s²·(1/n + overlap/(1 - overlap)). With a fixed test set, 1,
+        nothing of that sort can be known: the interval is the plain one and speaks for these test
+        rows only, which the sentence should say.
+    """
+
+    id: str
+    sentence: str
+    place: str
+    dataset: str
+    smallest_effect: float
+    unit: str
+    effects: Callable[[pd.DataFrame], np.ndarray]
+    spread: str = "seeds"
+    overlap: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An effect with its interval.
+
+    Attributes
+    ----------
+    n : int
+        Repetitions or units it rests on.
+    effect, low, high : float
+        Mean and interval; NaN where the data are too few.
+    detectable : float
+        Effect that would be found with a probability of 80 %; NaN where unknown.
+    """
+
+    n: int
+    effect: float
+    low: float
+    high: float
+    detectable: float
+
+
+def over_seeds(effects: np.ndarray, level: float, overlap: float = 0.0) -> Estimate:
+    """Mean of one effect per repetition, with the (corrected) t interval.
+
+    Parameters
+    ----------
+    effects : (n,) float
+        Paired differences, one per repetition.
+    level : float
+        Confidence level, for example 0.95.
+    overlap : float
+        See :class:`Claim`.
+    """
+    n = len(effects)
+    if n < 2:
+        return Estimate(n, float(effects[0]) if n else math.nan, *[math.nan] * 3)
+    effect = float(np.mean(effects))
+    correlated = overlap / (1 - overlap) if overlap < 1 else 0.0
+    error = float(np.std(effects, ddof=1)) * math.sqrt(1 / n + correlated)
+    if error == 0:
+        # Repetitions that do not vary at all are one observation, not n.
+        return Estimate(1, effect, *[math.nan] * 3)
+    t = stats.t(df=n - 1)
+    low, high = t.interval(level)
+    detectable = (high + t.ppf(POWER)) * error
+    return Estimate(n, effect, effect + low * error, effect + high * error, float(detectable))
+
+
+def over_units(effects: np.ndarray, level: float) -> Estimate:
+    """Mean of one effect per query or test row, with the bootstrap's BCa interval.
+
+    Parameters
+    ----------
+    effects : (n,) float
+        Paired differences, one per unit.
+    level : float
+        Confidence level.
+    """
+    n = len(effects)
+    if n < 2 or np.ptp(effects) == 0:
+        return Estimate(min(n, 1), float(effects[0]) if n else math.nan, *[math.nan] * 3)
+    result = stats.bootstrap(
+        (effects,),
+        np.mean,
+        confidence_level=level,
+        n_resamples=_RESAMPLES,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    )
+    interval = result.confidence_interval
+    z = stats.norm.ppf((1 + level) / 2) + stats.norm.ppf(POWER)
+    detectable = float(z * result.standard_error)
+    return Estimate(n, float(np.mean(effects)), interval.low, interval.high, detectable)
+
+
+def verdict(claim: Claim, estimate: Estimate) -> str:
+    """Draw the verdict on real data; see the head of this module."""
+    fewest = FEWEST_SEEDS if claim.spread == "seeds" else 2
+    if estimate.n < fewest or math.isnan(estimate.low):
+        return "inconclusive"
+    if estimate.high < claim.smallest_effect:
+        return "not reproduced"
+    if estimate.low > 0 and estimate.effect >= claim.smallest_effect:
+        return "reproduced"
+    return "inconclusive"
+
+
+def evaluate(
+    claims: Sequence[Claim], rows: pd.DataFrame, data: Mapping[str, Mapping]
+) -> pd.DataFrame:
+    """Test the claims of one artefact.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        All claims of the artefact: their number sets the correction.
+    rows : DataFrame
+        The artefact's rows.
+    data : Mapping
+        Provenance of each data set; ``kind`` is ``"real"`` or ``"stand-in"``.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim: ``claim, dataset, data, verdict, effect, low, high, level, n,
+        smallest_effect, detectable, unit, sentence, place``.
+    """
+    present = [claim for claim in claims if claim.dataset in data]
+    drawn = sum(data[claim.dataset]["kind"] == "real" for claim in present)
+    level = 1 - ERROR_RATE / max(drawn, 1)
+    return pd.DataFrame(
+        [_evaluate_one(claim, rows, data[claim.dataset]["kind"], level) for claim in present],
+        columns=_COLUMNS,
+    )
+
+
+_COLUMNS = [
+    *("claim", "dataset", "data", "verdict", "effect", "low", "high", "level", "n"),
+    *("smallest_effect", "detectable", "unit", "sentence", "place"),
+]
+
+
+def _evaluate_one(claim: Claim, rows: pd.DataFrame, kind: str, level: float) -> dict:
+    effects = np.asarray(claim.effects(rows), dtype=np.float64)
+    effects = effects[~np.isnan(effects)]
+    if claim.spread == "seeds":
+        estimate = over_seeds(effects, level, claim.overlap)
+    else:
+        estimate = over_units(effects, level)
+    return {
+        "claim": claim.id,
+        "dataset": claim.dataset,
+        "data": kind,
+        "verdict": verdict(claim, estimate) if kind == "real" else "not testable here",
+        **{name: _round(getattr(estimate, name)) for name in ("effect", "low", "high")},
+        "level": _round(level),
+        "n": estimate.n,
+        "smallest_effect": claim.smallest_effect,
+        "detectable": _round(estimate.detectable),
+        "unit": claim.unit,
+        "sentence": claim.sentence,
+        "place": claim.place,
+    }
+
+
+def _round(value: float) -> float:
+    """Six significant digits: more would differ between versions of SciPy."""
+    return float(f"{value:.6g}")
+
+
+def sentence(row: Mapping) -> str:
+    """Return one line on an evaluated claim: verdict, effect, interval."""
+    text = f"{row['verdict']:18s} {row['claim']}: effect {row['effect']:+.4f} {row['unit']}"
+    if not math.isnan(row["low"]):
+        text += f" [{row['low']:+.4f}, {row['high']:+.4f}]"
+    text += f", worth the name from {row['smallest_effect']:g}"
+    if row["verdict"] == "inconclusive" and not math.isnan(row["detectable"]):
+        text += f", detectable from {row['detectable']:.4f}"
+    return text
+
+
+def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
+    """Return ``claims.md``: one table of all published claims.
+
+    Parameters
+    ----------
+    tables : Mapping of str to (meta, DataFrame)
+        For each artefact its ``meta.json`` and its evaluated claims.
+    """
+    lines = [
+        "# Claims of the papers, and what we found",
+        "",
+        "Written by `python -m experiments reproduce … --publish`. Intervals are those of all of "
+        "an artefact's claims together (95 %). On a stand-in that we wrote no verdict is drawn: "
+        "it could contain the claim.",
+    ]
+    for artefact_id in sorted(tables):
+        meta, table = tables[artefact_id]
+        lines += ["", f"## {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]
+        lines += [
+            "| verdict | data | claim | effect [interval] | worth the name | detectable | place |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for row in table.to_dict("records"):
+            effect = f"{row['effect']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}] {row['unit']}"
+            data = f"{row['dataset']} ({row['data']})"
+            lines.append(
+                f"| **{row['verdict']}** | {data} | {row['sentence']} | {effect}, n = {row['n']} "
+                f"| {row['smallest_effect']:g} | {row['detectable']:.4f} | {row['place']} |"
+            )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,405 @@
+"""The command line: ``python -m experiments list | reproduce | check | claims | data``."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+import click
+from tqdm.contrib.logging import logging_redirect_tqdm
+
+from experiments import check as check_module
+from experiments import output, provenance, runner
+from experiments.artefact import SCALES, Artefact
+from experiments.claims import sentence
+from experiments.data_commands import DataProblem, data_group, sources
+from experiments.registry import Registry, UnknownArtefact, discover
+from experiments.store import Store
+from experiments.workers import Workers, WorkersDiffer
+
+log = logging.getLogger(__name__)
+
+REGRESSION, USAGE, NO_DATA, INTERRUPTED = 1, 2, 3, 130
+"""Exit status: drift or a failed cell; a wrong command; data not to be had; Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What the commands work on; a test passes its own.
+
+    Attributes
+    ----------
+    registry : Registry
+        Artefacts.
+    datasets : module or object
+        ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
+    results : Path
+        Folder of the published results; runs go to ``runs`` in it.
+    """
+
+    registry: Registry
+    datasets: ModuleType
+    results: Path = provenance.ROOT / "results"
+
+    @property
+    def load(self) -> Callable:
+        """The function that loads a data set."""
+        return self.datasets.load
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a run, as given on the command line."""
+
+    scale: str
+    data_mode: str
+    n_seeds: int | None
+    jobs: int
+    scheduler: str | None
+    store: Path
+    quiet: bool
+    command: str
+
+
+def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> int:
+    """Run a command and return the exit status; a user's mistake never ends in a traceback.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the program's name; default ``sys.argv[1:]``.
+    suite : Suite, optional
+        Default: the artefacts found in the papers' folders and :mod:`datasets`.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if suite is None:
+            import datasets
+
+            suite = Suite(Registry(discover()), datasets)
+        with _logging():
+            status = commands.main(
+                arguments, "python -m experiments", standalone_mode=False, obj=suite
+            )
+        return status if isinstance(status, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
+        return USAGE
+    except click.ClickException as error:
+        where = f"{error.ctx.command_path} --help" if getattr(error, "ctx", None) else "--help"
+        return _fail(USAGE, f"{error.format_message()}\nSee: {where}")
+    except (UnknownArtefact, WorkersDiffer, ConnectionError) as error:
+        return _fail(USAGE, str(error))
+    except runner.CellsFailed as error:
+        return _fail(REGRESSION, str(error))
+    except DataProblem as error:
+        return _fail(NO_DATA, str(error))
+    except (KeyboardInterrupt, click.Abort):
+        return _fail(
+            INTERRUPTED,
+            "Interrupted. Finished cells are kept: the same command goes on where it stopped.",
+        )
+
+
+def _fail(status: int, message: str) -> int:
+    click.echo(f"error: {message}" if status != INTERRUPTED else f"\n{message}", err=True)
+    return status
+
+
+@contextlib.contextmanager
+def _logging():
+    """Show the log on standard error, above the progress bar."""
+    logger = logging.getLogger("experiments")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.addHandler(handler)
+    level, propagate = logger.level, logger.propagate
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        with logging_redirect_tqdm([logger]):
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def commands() -> None:
+    """Regenerate the papers' figures and tables, and test what they claim.
+
+    Exit status: 0 fine, 1 regression or failed cell, 2 wrong command, 3 data not to be had.
+    """
+
+
+commands.add_command(data_group)
+
+
+@commands.command("list")
+@click.pass_obj
+def list_command(suite: Suite) -> None:
+    """List all artefacts, with the minutes each takes on 2 cores."""
+    for artefact in suite.registry.artefacts:
+        minutes = ", ".join(f"{scale} {artefact.minutes[scale]:g} min" for scale in SCALES)
+        click.echo(f"{artefact.id:24s} {artefact.title}\n{'':24s} {artefact.shows}")
+        click.echo(f"{'':24s} {minutes}; {len(artefact.cells('laptop'))} cells at laptop scale")
+
+
+_shared_options = [
+    click.option("--jobs", type=click.IntRange(min=1), help="Local processes; default all cores."),
+    click.option("--scheduler", metavar="tcp://…", help="A running Dask scheduler to use instead."),
+    click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder for the runs; default results/runs.",
+    ),
+    click.option(
+        "--store",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder of finished cells; default results/runs/store.",
+    ),
+    click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),
+]
+
+
+def _shared(function):
+    for option in reversed(_shared_options):
+        function = option(function)
+    return function
+
+
+def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) -> RunOptions:
+    if scale == "smoke":
+        if data_mode == "real":
+            raise click.UsageError(
+                "Smoke scale uses stand-ins and data inside our dependencies only; for real data "
+                "take --scale laptop."
+            )
+        data_mode = "auto"  # at this scale nothing outside the suite is ever read
+    if quiet:
+        logging.getLogger("experiments").setLevel(logging.WARNING)
+    return RunOptions(
+        scale=scale,
+        data_mode=data_mode,
+        n_seeds=seeds,
+        jobs=jobs or provenance.default_jobs(),
+        scheduler=scheduler,
+        store=store or suite.results / "runs" / "store",
+        quiet=quiet,
+        command="",
+    )
+
+
+@commands.command()
+@click.argument("names", nargs=-1, required=True, metavar="ID...")
+@click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)
+@click.option("--data", "data_mode", type=click.Choice(["auto", "real", "standin"]), default="auto")
+@click.option("--seeds", type=click.IntRange(min=1), help="Repetitions; default by artefact.")
+@click.option("--publish", is_flag=True, help="Write the results to results/<id> too.")
+@click.option("--dry-run", is_flag=True, help="Only list cells, data and expected time.")
+@_shared
+@click.pass_obj
+def reproduce(
+    suite, names, scale, data_mode, seeds, publish, dry_run, jobs, scheduler, out, store, quiet
+) -> None:
+    """Regenerate figures and tables.
+
+    ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
+    all.
+    """
+    artefacts, notes = suite.registry.resolve(names)
+    for note in notes:
+        click.echo(note)
+    options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
+    if publish and scale == "smoke":
+        raise click.UsageError("Smoke scale is for checks only: publish laptop or paper scale.")
+    if dry_run:
+        for artefact in artefacts:
+            _describe_plan(suite, artefact, options)
+        return
+    options = replace(options, command=_command(names, options))
+    base = out or suite.results / "runs"
+    with Workers(options.jobs, options.scheduler) as workers:
+        for artefact in artefacts:
+            _reproduce_one(suite, artefact, options, workers, base / artefact.id)
+            if publish:
+                _publish(suite, base / artefact.id, artefact)
+
+
+def _command(names: Sequence[str], options: RunOptions) -> str:
+    """Return the command without what cannot change a result: folders, workers."""
+    arguments = ["reproduce", *names, "--scale", options.scale, "--data", options.data_mode]
+    if options.n_seeds is not None:
+        arguments += ["--seeds", str(options.n_seeds)]
+    return provenance.command_line(arguments)
+
+
+def _compute(suite: Suite, artefact: Artefact, options: RunOptions, workers) -> runner.Result:
+    with DataProblem.translated(suite.datasets):
+        return runner.run(
+            artefact,
+            scale=options.scale,
+            data_mode=options.data_mode,
+            n_seeds=options.n_seeds,
+            store=Store(options.store),
+            workers=workers,
+            load=suite.load,
+            unavailable=suite.datasets.DataUnavailable,
+            progress=not options.quiet,
+        )
+
+
+def _describe(artefact: Artefact, options: RunOptions, result: runner.Result) -> dict:
+    return provenance.describe_run(
+        artefact,
+        scale=options.scale,
+        data_mode=options.data_mode,
+        seeds=sorted({int(seed) for seed in result.rows["seed"]}),
+        data=result.data,
+        command=options.command,
+        jobs=None if options.scheduler else options.jobs,
+    )
+
+
+def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
+    click.echo(
+        f"{artefact.id}: {artefact.title}, scale {options.scale}, about "
+        f"{artefact.minutes[options.scale]:g} min on 2 cores"
+    )
+    result = _compute(suite, artefact, options, workers)
+    for name, record in result.data.items():
+        if record["kind"] != "real":
+            click.secho(f"  {name}: STAND-IN of ours, not the real data", bold=True)
+    meta = _describe(artefact, options, result)
+    output.write_run(folder, artefact, result, meta)
+    click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
+    for row in output.evaluate_claims(artefact, result.rows, meta).to_dict("records"):
+        click.echo(f"  {sentence(row)}")
+    click.echo(f"Written: {_shown(folder)}")
+    for line in output.difference(artefact, result.rows, meta, suite.results / artefact.id):
+        click.echo(line)
+
+
+def _shown(path: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(path.resolve().relative_to(Path.cwd()))
+    return str(path)
+
+
+def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
+    output.publish(folder, suite.results, suite.registry.artefacts, artefact.id)
+    click.echo(f"Published: {_shown(suite.results / artefact.id)}")
+
+
+def _describe_plan(suite: Suite, artefact: Artefact, options: RunOptions) -> None:
+    cells = artefact.cells(options.scale, options.n_seeds)
+    click.echo(f"{artefact.id}: {artefact.title}, scale {options.scale}")
+    for cell in cells:
+        click.echo(f"  {cell.label()}")
+    click.echo("Data:")
+    names = list(dict.fromkeys(cell.dataset for cell in cells))
+    for name, line in sources(suite.datasets, names, options.scale, options.data_mode).items():
+        click.echo(f"  {name}: {line}")
+    minutes = artefact.minutes[options.scale]
+    click.echo(f"{len(cells)} cells, about {minutes:g} min on 2 cores if none is in the store.")
+
+
+@commands.command()
+@click.argument("names", nargs=-1, metavar="[ID...]")
+@click.option("--scale", type=click.Choice(SCALES), default="smoke", show_default=True)
+@click.option("--update", is_flag=True, help="Write the new values as the expected ones.")
+@_shared
+@click.pass_obj
+def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> int:
+    """Compare every artefact with its expected values; exit status 1 on drift.
+
+    At smoke scale with results/expected, else with what is published from the same data.
+    """
+    if update and scale != "smoke":
+        raise click.UsageError("--update is for smoke scale; use reproduce --publish for others.")
+    artefacts, _ = suite.registry.resolve(names or ["all"])
+    options = _run_options(suite, scale, "auto", None, jobs, scheduler, store, quiet)
+    options = replace(options, command=provenance.command_line(["check", "--scale", scale]))
+    columns, problems = [], []
+    with Workers(options.jobs, options.scheduler) as workers:
+        for artefact in artefacts:
+            base = out or suite.results / "runs" / "check"
+            found = _check_one(suite, artefact, options, workers, base / artefact.id, update)
+            columns += found[0]
+            problems += found[1]
+    if columns:
+        click.echo(check_module.table(columns))
+    for problem in problems:
+        click.echo(problem)
+    good = not problems and all(column.passed for column in columns)
+    if not good and not update:
+        click.echo(
+            "Drift. If the change is meant, say so in the commit and write the new values with: "
+            + (
+                "python -m experiments check --update"
+                if scale == "smoke"
+                else f"python -m experiments reproduce ID --scale {scale} --publish"
+            ),
+            err=True,
+        )
+    return 0 if good or update else REGRESSION
+
+
+def _check_one(suite, artefact, options, workers, folder, update):
+    """Run one artefact and compare it: columns and problems."""
+    expected_path = suite.results / "expected" / f"{artefact.id}.csv"
+    published = None
+    if options.scale != "smoke":
+        published = output.read_published(suite.results / artefact.id, artefact)
+        if published is None or published[1]["scale"] != options.scale:
+            return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
+        options = replace(options, n_seeds=len(published[1]["seeds"]))
+    result = _compute(suite, artefact, options, workers)
+    meta = _describe(artefact, options, result)
+    output.write_run(folder, artefact, result, meta)
+    rows = result.rows
+    if published is not None:
+        same = output.same_data(meta["data"], published[1]["data"])
+        for name in sorted(set(meta["data"]) - set(same)):
+            click.echo(f"{artefact.id}: other data for {name} than published, not compared")
+        expected = published[0][published[0]["dataset"].isin(same)]
+        return check_module.compare(artefact, expected, rows[rows["dataset"].isin(same)])
+    found = [], [f"{artefact.id}: no expected values yet (check --update writes them)"]
+    if expected_path.exists():
+        found = check_module.compare(artefact, output.read_rows(expected_path, artefact), rows)
+    if update:
+        expected_path.parent.mkdir(parents=True, exist_ok=True)
+        output.write_atomically(expected_path, output.csv_bytes(rows))
+        click.echo(f"Written: {_shown(expected_path)}")
+    return found
+
+
+@commands.command()
+@click.argument("names", nargs=-1, metavar="[ID...]")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Judge the runs in this folder instead of the published results.",
+)
+@click.pass_obj
+def claims(suite: Suite, names, out) -> None:
+    """Test the papers' claims on published rows."""
+    artefacts, _ = suite.registry.resolve(names or ["all"])
+    for artefact in artefacts:
+        found = output.read_published((out or suite.results) / artefact.id, artefact)
+        if found is None:
+            click.echo(
+                f"{artefact.id}: no rows yet; make them with: "
+                f"python -m experiments reproduce {artefact.id} --publish"
+            )
+            continue
+        rows, meta = found
+        click.echo(f"{artefact.id}: {artefact.title}, scale {meta['scale']}")
+        for row in output.evaluate_claims(artefact, rows, meta).to_dict("records"):
+            click.echo(f"  {sentence(row)}\n    {row['sentence']} ({row['place']})")

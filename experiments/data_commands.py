@@ -1,0 +1,126 @@
+"""The commands ``data list | fetch NAME | verify``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import click
+
+
+class DataProblem(RuntimeError):
+    """Data that cannot be had, or are not what they should be: exit status 3."""
+
+    @classmethod
+    @contextlib.contextmanager
+    def translated(cls, datasets) -> Iterator[None]:
+        """Turn the exceptions of :mod:`datasets` into this one, message unchanged."""
+        try:
+            yield
+        except (datasets.DataUnavailable, datasets.ChecksumMismatch) as error:
+            raise cls(str(error)) from error
+
+
+@click.group("data", invoke_without_command=True)
+@click.pass_context
+def data_group(context: click.Context) -> None:
+    """List, fetch and verify data sets."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_data)
+
+
+@data_group.command("list")
+@click.pass_obj
+def list_data(suite) -> None:
+    """List every set: which source would serve it, its size and terms, and whether it is here."""
+    head = ("data set", "source", "here", "size", "stand-in", "terms")
+    table = [head]
+    for record in suite.datasets.status():
+        here = "yes" if record["present"] else "no"
+        stand_in = "yes" if record["stand_in"] else "none"
+        size = _size(record["bytes"])
+        table.append((record["name"], record["source"], here, size, stand_in, record["terms"]))
+    widths = [max(len(row[i]) for row in table) for i in range(len(head) - 1)]
+    for row in table:
+        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+        click.echo("  ".join([*cells, row[-1]]))
+    click.echo("Fetch one with: python -m experiments data fetch NAME")
+
+
+@data_group.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.pass_obj
+def fetch(suite, names: Sequence[str]) -> None:
+    """Bring data sets to this machine, whatever their size."""
+    _check_names(suite, names)
+    terms = {record["name"]: record["terms"] for record in suite.datasets.status()}
+    for name in names:
+        click.echo(f"{name}: {terms[name]}")
+        with DataProblem.translated(suite.datasets):
+            _list_files(suite.datasets.fetch(name))
+
+
+@data_group.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.pass_obj
+def verify(suite, names: Sequence[str]) -> None:
+    """Hash the files of data sets on this machine; without a name, of all that are here."""
+    _check_names(suite, names)
+    here = [record["name"] for record in suite.datasets.status() if record["present"]]
+    for name in names or here:
+        with DataProblem.translated(suite.datasets):
+            records = suite.datasets.verify(name)
+        click.echo(f"{name}: {len(records)} file(s) as recorded")
+        _list_files(records)
+
+
+def _check_names(suite, names: Sequence[str]) -> None:
+    for name in names:
+        try:
+            suite.datasets.describe(name)
+        except suite.datasets.UnknownDataset as error:
+            raise click.UsageError(str(error)) from None
+
+
+def _list_files(records) -> None:
+    for record in records:
+        click.echo(
+            f"  {_size(record['bytes']):>8s}  {record['sha256'] or '-':64s}  {record['file']}"
+        )
+
+
+def _size(n_bytes: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.1f} {unit}"
+    return f"{n_bytes} B" if n_bytes else "-"
+
+
+def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[str, str]:
+    """Say for each data set what a run would use, without fetching anything.
+
+    Parameters
+    ----------
+    datasets : module
+        ``status`` of :mod:`datasets`.
+    names : sequence of str
+        Data sets.
+    scale, data_mode : str
+        Options of the run.
+    """
+    records = {record["name"]: record for record in datasets.status()}
+    lines = {}
+    for name in names:
+        record = records[name]
+        if record["source"] == "bundled":
+            lines[name] = "real, bundled with a dependency"
+        elif scale == "smoke" or data_mode == "standin":
+            lines[name] = "stand-in" if record["stand_in"] else "left out: it has no stand-in"
+        elif record["present"]:
+            lines[name] = f"real, from the {record['source']}"
+        else:
+            otherwise = "the run fails"
+            if record["stand_in"] and data_mode == "auto":
+                otherwise = "a stand-in takes its place"
+            lines[name] = f"real, to be fetched ({record['source']}); else {otherwise}"
+    return lines

@@ -1,0 +1,178 @@
+"""Writes what a run produced, compares it with what is published, and publishes it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments import claims as claims_module
+from experiments.artefact import Artefact
+from experiments.runner import Result
+from experiments.store import write_atomically
+from experiments.style import house_style, picture_bytes
+
+_PICTURES = ("svg", "png")
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV; floats so that they read back as the same number."""
+    return table.to_csv(index=False, lineterminator="\n").encode()
+
+
+def read_rows(path: Path, artefact: Artefact) -> pd.DataFrame:
+    """Read ``rows.csv``: floats bit for bit; an empty field is NaN in a value column only.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    artefact : Artefact
+        Says which columns are values.
+    """
+    return pd.read_csv(
+        path,
+        float_precision="round_trip",
+        keep_default_na=False,
+        na_values={name: [""] for name in artefact.tolerances},
+    )
+
+
+def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
+    """Return the evaluated claims of an artefact."""
+    return claims_module.evaluate(artefact.make_claims(rows, meta), rows, meta["data"])
+
+
+def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[str, Any]) -> None:
+    """Write rows, times, pictures or table, claims and provenance of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if missing; files in it are replaced, each atomically.
+    artefact : Artefact
+        Draws the picture and states the claims.
+    result : Result
+        Rows and times.
+    meta : Mapping
+        :func:`experiments.provenance.describe_run`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "rows.csv", csv_bytes(result.rows))
+    write_atomically(folder / "timings.csv", csv_bytes(result.timings))
+    table = evaluate_claims(artefact, result.rows, meta)
+    write_atomically(folder / "claims.csv", csv_bytes(table))
+    text = json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    write_atomically(folder / "meta.json", text.encode())
+    draw(folder, artefact, result.rows, meta)
+
+
+def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
+    """Render rows into ``figure.svg`` and ``figure.png``, or ``table.md``."""
+    with house_style(artefact.id):
+        drawn = artefact.render(rows, meta)
+    if isinstance(drawn, str):
+        write_atomically(folder / "table.md", drawn.encode())
+        return
+    for kind in _PICTURES:
+        write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
+
+
+def read_published(folder: Path, artefact: Artefact) -> tuple[pd.DataFrame, dict] | None:
+    """Return rows and meta of a published (or other) run, or None if there is none."""
+    try:
+        meta = json.loads((folder / "meta.json").read_text())
+        return read_rows(folder / "rows.csv", artefact), meta
+    except FileNotFoundError:
+        return None
+
+
+def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
+    """Return the data sets that are the same in two runs (kind, and checksums of all draws)."""
+    wanted = ("kind", "checksums")
+    return [name for name in a if name in b and all(a[name][k] == b[name][k] for k in wanted)]
+
+
+def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published: Path) -> list[str]:
+    """Say how a run differs from what is published.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Which one.
+    rows, meta : DataFrame, Mapping
+        The run.
+    published : Path
+        Folder ``results/<id>``.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal.
+    """
+    before = read_published(published, artefact)
+    if before is None:
+        return ["Nothing is published yet to compare with (--publish writes it)."]
+    old_rows, old_meta = before
+    if old_meta["scale"] != meta["scale"]:
+        return [f"Published is the scale {old_meta['scale']}: nothing to compare with."]
+    lines = []
+    other = sorted(set(meta["data"]) - set(same_data(meta["data"], old_meta["data"])))
+    if other:
+        lines.append(f"Other data than published: {', '.join(other)}.")
+    keys = artefact.row_keys()
+    both = rows.merge(old_rows, on=keys, how="outer", suffixes=("", "_old"), indicator=True)
+    counts = both["_merge"].value_counts()
+    lines.append(
+        f"Against the published rows: {counts['both']} in both, {counts['left_only']} only here, "
+        f"{counts['right_only']} only there."
+    )
+    shared = both[both["_merge"] == "both"]
+    for name in artefact.tolerances:
+        change = (shared[name] - shared[f"{name}_old"]).abs()
+        changed = int((change > 0).sum())
+        if changed:
+            lines.append(f"  {name}: {changed} differ, by at most {change.max():.6g}")
+    if len(lines) == 1 and counts["both"] == len(rows) == len(old_rows):
+        lines = ["The rows are identical to the published ones."]
+    return lines
+
+
+def publish(
+    run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
+) -> None:
+    """Copy a run to ``results/<id>`` and rewrite the scoreboard ``results/claims.md``.
+
+    Parameters
+    ----------
+    run_folder : Path
+        What :func:`write_run` wrote.
+    results : Path
+        Folder of the published results.
+    artefacts : sequence of Artefact
+        All artefacts; those that are published go on the scoreboard.
+    artefact_id : str
+        Which one is published now.
+    """
+    target = results / artefact_id
+    target.mkdir(parents=True, exist_ok=True)
+    names = ["rows.csv", "timings.csv", "claims.csv", "meta.json", "table.md"]
+    names += [f"figure.{kind}" for kind in _PICTURES]
+    for name in names:
+        if (run_folder / name).exists():
+            shutil.copyfile(run_folder / name, target / name)
+    write_atomically(results / "claims.md", published_scoreboard(results, artefacts).encode())
+
+
+def published_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> str:
+    """Evaluate the claims of all published rows and return the scoreboard."""
+    tables = {}
+    for artefact in artefacts:
+        if (found := read_published(results / artefact.id, artefact)) is not None:
+            rows, meta = found
+            tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
+    return claims_module.scoreboard(tables)

@@ -1,0 +1,119 @@
+"""Which artefacts there are, found in the papers' folders, and what a name stands for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from experiments.artefact import Artefact
+
+PAPERS = {
+    "greedy_miser_2012": "The Greedy Miser (Xu, Weinberger & Chapelle, ICML 2012)",
+    "cronus_2012": "Classifier cascade for minimizing feature evaluation cost "
+    "(Chen, Xu, Weinberger, Chapelle & Kedem, AISTATS 2012)",
+    "mddag_2012": "Fast classification using sparse decision DAGs "
+    "(Benbouzid, Busa-Fekete & Kégl, ICML 2012)",
+    "adaptive_sampling_2014": "Adaptive sampling for large scale boosting "
+    "(Dubout & Fleuret, JMLR 2014)",
+    "cegb_2017": "Cost efficient gradient boosting (Peter, Diego, Hamprecht & Nadler, NIPS 2017)",
+}
+"""The papers of the suite; a paper has artefacts as soon as its folder holds some."""
+
+_ARTEFACT_MODULE = re.compile(r"(figure|table)\d+\w*")
+
+
+class UnknownArtefact(ValueError):
+    """A name that stands for no artefact; the message says which names there are."""
+
+
+def short_name(paper: str) -> str:
+    """Return the command line's name of a paper: ``greedy_miser_2012`` is ``miser``."""
+    return paper.rsplit("_", 1)[0].rsplit("_", 1)[-1]
+
+
+def discover() -> list[Artefact]:
+    """Import every ``figure…``/``table…`` module of the papers' folders; its ``ARTEFACT``."""
+    found = []
+    for paper in PAPERS:
+        try:
+            package = importlib.import_module(f"experiments.{paper}")
+        except ModuleNotFoundError as error:
+            if error.name != f"experiments.{paper}":
+                raise
+            continue
+        names = [m.name for m in pkgutil.iter_modules(package.__path__)]
+        for name in sorted(filter(_ARTEFACT_MODULE.fullmatch, names)):
+            module = importlib.import_module(f"experiments.{paper}.{name}")
+            found.append(module.ARTEFACT)
+    return found
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The artefacts a command can name.
+
+    Attributes
+    ----------
+    artefacts : sequence of Artefact
+        :func:`discover` finds those of the suite; a test passes its own.
+    """
+
+    artefacts: Sequence[Artefact]
+
+    def resolve(self, names: Sequence[str]) -> tuple[list[Artefact], list[str]]:
+        """Find what names stand for.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Artefacts (``cegb-figure2``), papers (``cegb``), a figure or table of every paper
+            (``figure2``), or ``all``.
+
+        Returns
+        -------
+        artefacts : list of Artefact
+            Each once, in the order of the registry.
+        notes : list of str
+            What is meant but not built yet.
+
+        Raises
+        ------
+        UnknownArtefact
+            If a name stands for nothing; near names are suggested.
+        """
+        chosen, notes = set(), []
+        for name in names:
+            matches = [a for a in self.artefacts if self._stands_for(name, a)]
+            if not matches:
+                raise UnknownArtefact(self._explain(name))
+            chosen.update(a.id for a in matches)
+            if _ARTEFACT_MODULE.fullmatch(name):
+                missing = [p for p in PAPERS if p not in {a.paper for a in matches}]
+                if missing:
+                    papers = ", ".join(short_name(paper) for paper in missing)
+                    notes.append(f"{name} is not built yet for: {papers}")
+        return [a for a in self.artefacts if a.id in chosen], notes
+
+    @staticmethod
+    def _stands_for(name: str, artefact: Artefact) -> bool:
+        part = artefact.id.rpartition("-")[2]
+        return name in ("all", artefact.id, artefact.paper, short_name(artefact.paper), part)
+
+    def names(self) -> list[str]:
+        """Return every name that stands for something."""
+        names = {"all"}
+        for a in self.artefacts:
+            names |= {a.id, short_name(a.paper), a.id.rpartition("-")[2]}
+        return sorted(names)
+
+    def _explain(self, name: str) -> str:
+        for paper, citation in PAPERS.items():
+            if name in (paper, short_name(paper)):
+                return f"Nothing of {short_name(paper)} is built yet: {citation}."
+        near = difflib.get_close_matches(name, self.names(), n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "See: python -m experiments list"
+        return f"There is no artefact {name!r}. {hint}"

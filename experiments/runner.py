@@ -1,0 +1,243 @@
+"""Runs the cells of an artefact, keeps what is finished, and gathers the rows."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from experiments.artefact import Artefact, Cell
+from experiments.provenance import cell_key, describe_data, row_hashes, worker_state
+from experiments.store import Store
+from experiments.workers import Task, Workers
+
+log = logging.getLogger(__name__)
+
+
+class CellsFailed(RuntimeError):
+    """One or more cells raised; the others are kept.
+
+    Attributes
+    ----------
+    failures : list of (Cell, Exception)
+        What raised, and how.
+    """
+
+    def __init__(self, artefact_id: str, failures: Sequence[tuple[Cell, BaseException]]) -> None:
+        self.failures = list(failures)
+        lines = [f"{len(self.failures)} cell(s) of {artefact_id} failed:"]
+        for cell, error in self.failures[:5]:
+            lines.append(f"  {cell.label()}\n    {type(error).__name__}: {error}")
+        if len(self.failures) > 5:
+            lines.append(f"  … and {len(self.failures) - 5} more")
+        lines.append("The finished cells are kept; mend the cause and run the same command again.")
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Result:
+    """All rows of an artefact.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Sorted by the artefact's keys, no times.
+    timings : DataFrame
+        One row per cell: seconds, and what the artefact itself timed.
+    data : dict
+        Provenance of each data set.
+    absent : list of str
+        Data sets without a stand-in, left out because only stand-ins were asked for.
+    computed, kept : int
+        Cells computed now and cells that came from the store.
+    """
+
+    rows: pd.DataFrame
+    timings: pd.DataFrame
+    data: dict[str, Mapping[str, Any]]
+    absent: list[str]
+    computed: int
+    kept: int
+
+
+def find_data(
+    cells: Sequence[Cell], load: Callable, *, scale: str, data_mode: str, unavailable: type
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Load each draw of each data set once, so that errors and terms come before any work.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Their data sets and seeds are loaded; nothing is kept but the provenance.
+    load : callable
+        :func:`datasets.load`.
+    scale, data_mode : str
+        Passed on.
+    unavailable : type
+        Exception that says a set cannot be had.
+
+    Returns
+    -------
+    provenance : dict
+        For each set that is there its provenance and sizes, with one checksum for each seed under
+        ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
+        have in common.
+    absent : list of str
+        Sets without a stand-in when `data_mode` is ``standin``; otherwise the exception passes.
+    """
+    provenance, absent, first_test = {}, [], {}
+    for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
+        if name in absent:
+            continue
+        mode = source_mode(provenance[name]["kind"], scale) if name in provenance else data_mode
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                drawn = load(name, scale=scale, data=mode, seed=seed)
+        except unavailable as error:
+            if data_mode != "standin":
+                raise
+            log.warning("%s is left out: %s", name, error)
+            absent.append(name)
+            continue
+        if name not in provenance:
+            for warning in caught:
+                log.warning("%s", warning.message)
+            provenance[name] = describe_data(drawn)
+            first_test[name] = row_hashes(drawn.X_test)
+        elif "test_overlap" not in provenance[name]:
+            shared = np.isin(first_test.pop(name), row_hashes(drawn.X_test))
+            provenance[name]["test_overlap"] = round(float(np.mean(shared)), 4)
+        provenance[name]["checksums"][str(seed)] = drawn.provenance["checksum"]
+    return provenance, absent
+
+
+def source_mode(kind: str, scale: str) -> str:
+    """Return how to load a set of which the first draw is known to be real or a stand-in.
+
+    Later draws then neither try the sources again nor come from elsewhere. At smoke scale
+    there is nothing to choose.
+    """
+    if scale == "smoke":
+        return "auto"
+    return "real" if kind == "real" else "standin"
+
+
+def run(
+    artefact: Artefact,
+    *,
+    scale: str,
+    data_mode: str,
+    n_seeds: int | None,
+    store: Store,
+    workers: Workers,
+    load: Callable,
+    unavailable: type,
+    progress: bool = True,
+) -> Result:
+    """Compute every cell that the store does not hold and gather all rows.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        What to compute.
+    scale, data_mode : str
+        Sizes of the data, and whether real data or stand-ins serve.
+    n_seeds : int or None
+        Repetitions; None means the artefact's own number.
+    store : Store
+        Finished cells.
+    workers : Workers
+        Who computes.
+    load, unavailable : callable, type
+        :func:`datasets.load` and its exception for data that cannot be had.
+    progress : bool
+        Draw a progress bar on standard error.
+
+    Raises
+    ------
+    CellsFailed
+        If a cell raised, after all others are finished and kept.
+    """
+    cells = artefact.cells(scale, n_seeds)
+    log.info("%s: reading the data", artefact.id)
+    data, absent = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
+    cells = [cell for cell in cells if cell.dataset in data]
+    module = artefact.run_cell.__module__
+    state = worker_state(module)
+    keys = [cell_key(cell, scale, _identity(data, cell), state) for cell in cells]
+    finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
+    pending = [i for i in range(len(cells)) if i not in finished]
+    kept = len(finished)
+    log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
+    failures = []
+    if pending:
+        workers.check_equal(module, state)
+        tasks = [_task(artefact, load, cells[i], scale, data) for i in pending]
+        bar = tqdm(total=len(cells), initial=kept, unit="cell", disable=not progress)
+        with bar:
+            for done, (index, outcome) in enumerate(workers.compute(artefact, tasks), 1):
+                cell = cells[pending[index]]
+                if isinstance(outcome, BaseException):
+                    failures.append((cell, outcome))
+                    _log_failure(cell, outcome)
+                else:
+                    finished[pending[index]] = outcome
+                    store.put(keys[pending[index]], *outcome)
+                    count = f"[{kept + done}/{len(cells)}]"
+                    log.info("%s %s · %.2f s", count, cell.label(), outcome[1])
+                bar.update()
+    if failures:
+        raise CellsFailed(artefact.id, failures)
+    results = [finished[i] for i in range(len(cells))]
+    rows, timings = _tables(artefact, cells, results)
+    return Result(rows, timings, data, absent, computed=len(pending), kept=kept)
+
+
+def _task(artefact: Artefact, load: Callable, cell: Cell, scale: str, data) -> Task:
+    mode = source_mode(data[cell.dataset]["kind"], scale)
+    return Task(artefact.run_cell, load, cell, scale, mode, _identity(data, cell))
+
+
+def _identity(data, cell: Cell) -> dict[str, str]:
+    record = data[cell.dataset]
+    return {"kind": record["kind"], "checksum": record["checksums"][str(cell.seed)]}
+
+
+def _log_failure(cell: Cell, error: BaseException) -> None:
+    frames = "".join(traceback.format_exception(error))
+    log.error("failed: %s · %s: %s", cell.label(), type(error).__name__, error)
+    log.debug("%s", frames)
+
+
+def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put the rows of all cells into two tidy, sorted tables: results and times."""
+    rows, timings = [], []
+    for cell, (cell_rows, seconds) in zip(cells, results, strict=True):
+        base = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
+        rows += [{**base, **row} for row in cell_rows]
+        timings.append({**base, "cell": cell.label(), "seconds": seconds})
+    keys, values = artefact.row_keys(), list(artefact.tolerances)
+    expected = [*keys, *values, *artefact.timing_columns]
+    table = pd.DataFrame(rows, columns=list(rows[0]) if rows else expected)
+    if set(table.columns) != set(expected) or any(set(row) != set(expected) for row in rows):
+        raise ValueError(
+            f"Rows of {artefact.id} have the columns {sorted(table.columns)}, declared are "
+            f"{sorted(expected)}."
+        )
+    if table.duplicated(keys).any():
+        twice = table.loc[table.duplicated(keys), keys].iloc[0].to_dict()
+        raise ValueError(f"Two rows of {artefact.id} have the same key {twice}.")
+    table = table.sort_values(keys, kind="stable", ignore_index=True)
+    times = pd.DataFrame(timings, columns=["dataset", "algorithm", "seed", "cell", "seconds"])
+    if artefact.timing_columns:
+        measured = table[[*keys, *artefact.timing_columns]]
+        times = pd.concat([times, measured], ignore_index=True)
+    return table[[*keys, *values]], times

@@ -1,0 +1,142 @@
+"""One look for all figures: colour, marker and line of an algorithm never depend on the plot.
+
+The colours are Okabe and Ito's, told apart by colour-blind readers; in grey the marker and the
+line style do it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+_BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+_YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an algorithm is drawn.
+
+    Attributes
+    ----------
+    label : str
+        Name in the legend.
+    colour, marker, line : str
+        As matplotlib understands them.
+    """
+
+    label: str
+    colour: str
+    marker: str
+    line: str
+
+
+LOOKS = {
+    "cegb": Look("CEGB, deep", _BLUE, "o", "-"),
+    "cegb_shallow": Look("CEGB, 16 leaves, depth 4", _SKY, "s", "--"),
+    "greedy_miser": Look("CEGB in Greedy Miser's setting", _VERMILION, "^", "-."),
+    "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
+    "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
+}
+"""For each algorithm its look; add a line, never re-use one."""
+
+_SETTINGS = {
+    "figure.dpi": 100,
+    "savefig.dpi": 110,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.0,
+    "svg.fonttype": "path",
+    "path.simplify": True,
+}
+
+
+@contextlib.contextmanager
+def house_style(salt: str) -> Iterator[None]:
+    """Draw in the house's style, whatever the user's own settings are.
+
+    Parameters
+    ----------
+    salt : str
+        Makes the ids in an SVG file the same in every run.
+    """
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
+        yield
+
+
+def draw_curve(ax: Axes, algorithm: str, x, y, low, high, *, label: str | None = None) -> None:
+    """Draw a curve with its band.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    algorithm : str
+        Key of :data:`LOOKS`.
+    x, y, low, high : (n,) float
+        The curve and its interval.
+    label : str, optional
+        Legend entry instead of the algorithm's own.
+    """
+    look = LOOKS[algorithm]
+    every = max(1, len(np.atleast_1d(x)) // 12)
+    ax.plot(
+        x,
+        y,
+        color=look.colour,
+        marker=look.marker,
+        linestyle=look.line,
+        markevery=every,
+        label=label or look.label,
+    )
+    ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
+
+
+def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
+    """Add a legend entry without a curve, saying why there is none."""
+    look = LOOKS[algorithm]
+    ax.plot(
+        [],
+        [],
+        color=look.colour,
+        marker=look.marker,
+        linestyle=look.line,
+        label=f"{look.label} ({note})",
+    )
+
+
+def picture_bytes(figure: Figure, kind: str, salt: str) -> bytes:
+    """Return a figure as SVG or PNG, the same bytes for the same figure.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to write.
+    kind : {"svg", "png"}
+        Format.
+    salt : str
+        As in :func:`house_style`.
+    """
+    metadata = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[kind]
+    buffer = io.BytesIO()
+    with house_style(salt):
+        figure.savefig(buffer, format=kind, metadata=metadata)
+    return buffer.getvalue()

@@ -1,0 +1,221 @@
+"""The Dask workers that compute cells: local processes, or a cluster that already runs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.artefact import Artefact, Cell, canonical_json
+from experiments.provenance import worker_state
+
+ONE_THREAD = {
+    name: "1"
+    for name in (
+        "NUMBA_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    )
+}
+
+
+class WorkersDiffer(RuntimeError):
+    """The cluster's workers are not equal to the driver, so results could not be shared."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker needs to compute one cell.
+
+    Attributes
+    ----------
+    run_cell : callable
+        ``(cell, dataset) -> rows``.
+    load : callable
+        :func:`datasets.load` or, in a test, something like it.
+    cell : Cell
+        What to compute.
+    scale, data_mode : str
+        How to load the data.
+    identity : Mapping
+        Kind and checksum of the data the driver saw.
+    """
+
+    run_cell: Callable
+    load: Callable
+    cell: Cell
+    scale: str
+    data_mode: str
+    identity: Mapping[str, str]
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(load: Callable, name: str, scale: str, data_mode: str, seed: int):
+    """Keep the last data sets of this worker: neighbouring cells share them."""
+    return load(name, scale=scale, data=data_mode, seed=seed)
+
+
+def compute(task: Task) -> tuple[list[dict], float]:
+    """Compute one cell in a worker.
+
+    Returns
+    -------
+    rows : list of dict
+        As they will be read back from the store.
+    seconds : float
+        Time spent, without loading the data.
+
+    Raises
+    ------
+    RuntimeError
+        If the worker sees other data than the driver.
+    """
+    from threadpoolctl import threadpool_limits
+
+    cell = task.cell
+    dataset = _loaded(task.load, cell.dataset, task.scale, task.data_mode, cell.seed)
+    seen = {name: dataset.provenance[name] for name in task.identity}
+    if seen != dict(task.identity):
+        raise RuntimeError(f"this worker has other data for {cell.dataset}: {seen}")
+    with threadpool_limits(limits=1):
+        start = time.perf_counter()
+        rows = task.run_cell(cell, dataset)
+        seconds = time.perf_counter() - start
+    return json.loads(canonical_json(rows)), seconds
+
+
+@contextlib.contextmanager
+def _children_ignore_interrupt() -> Iterator[None]:
+    """Let Ctrl-C reach only the driver, which then stops its workers in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Workers:
+    """Workers that are started when the first cell needs them.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of local processes.
+    scheduler : str or None
+        Address of a running Dask scheduler, used instead of local processes.
+    """
+
+    def __init__(self, jobs: int, scheduler: str | None = None) -> None:
+        self.jobs = jobs
+        self.scheduler = scheduler
+        self._client = None
+        self._cluster = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        # After an interruption nobody waits for the cells under way.
+        timeout = 10 if kind is None else 0.5
+        with contextlib.suppress(Exception):
+            if self._client is not None:
+                self._client.close(timeout=timeout)
+        with contextlib.suppress(Exception):
+            if self._cluster is not None:
+                self._cluster.close(timeout=timeout)
+
+    def _start(self):
+        import dask
+        from distributed import Client, LocalCluster
+
+        if self._client is not None:
+            return self._client
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        dask.config.set({"distributed.scheduler.allowed-failures": 0})
+        if self.scheduler:
+            try:
+                self._client = Client(self.scheduler, timeout=10)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise ConnectionError(
+                    f"No Dask scheduler answers at {self.scheduler}: {error}. Start one with "
+                    "'dask scheduler' and workers with 'dask worker ADDRESS --nthreads 1', or "
+                    "leave --scheduler out."
+                ) from None
+            return self._client
+        with _children_ignore_interrupt():
+            self._cluster = LocalCluster(
+                n_workers=self.jobs,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                env=ONE_THREAD,
+            )
+        self._client = Client(self._cluster)
+        return self._client
+
+    def check_equal(self, module_name: str, expected: Mapping[str, Any]) -> None:
+        """Compare sources, versions and processor of every worker with the driver's.
+
+        Raises
+        ------
+        WorkersDiffer
+            If they are not equal, naming worker and difference.
+        """
+        if not self.scheduler:
+            return
+        client = self._start()
+        for address, state in client.run(worker_state, module_name).items():
+            wrong = sorted(name for name in expected if state.get(name) != expected[name])
+            if wrong:
+                details = "; ".join(f"{n}: {state.get(n)}, here {expected[n]}" for n in wrong)
+                raise WorkersDiffer(
+                    f"Worker {address} differs from this machine ({details}). Give it the same "
+                    "source tree and environment; results are shared only among equals."
+                )
+
+    def compute(self, artefact: Artefact, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        """Compute tasks, those that measure time one at a time after all others.
+
+        Yields
+        ------
+        index : int
+            Which task.
+        result : (rows, seconds) or Exception
+            What :func:`compute` returned or raised.
+        """
+        together = [i for i, task in enumerate(tasks) if not task.cell.alone]
+        alone = [i for i, task in enumerate(tasks) if task.cell.alone]
+        yield from self._gather(artefact, tasks, together)
+        for index in alone:
+            yield from self._gather(artefact, tasks, [index])
+
+    def _gather(self, artefact, tasks, indices) -> Iterator[tuple[int, Any]]:
+        from distributed import as_completed
+
+        if not indices:
+            return
+        client = self._start()
+        index_of = {}
+        for index in indices:
+            future = client.submit(compute, tasks[index], pure=False, retries=0)
+            index_of[future.key] = index
+            index_of.setdefault("futures", []).append(future)
+        for future in as_completed(index_of.pop("futures")):
+            error = future.exception() if future.status == "error" else None
+            if future.status == "cancelled":
+                error = RuntimeError("the scheduler cancelled it")
+            yield index_of[future.key], error or future.result()
+            future.release()
