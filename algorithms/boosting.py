@@ -171,7 +171,8 @@ class _Round:
             most = min(most, limits.max_leaves)
         self.limits = limits._replace(max_leaves=most)
         n_marks = len(self.penalties.root_fresh)
-        self.nodes, self.workspace, self.histograms = grower.allocate(self.binned, most, n_marks)
+        self.memory = grower.allocate(self.binned, most, n_marks)
+        self.nodes, self.workspace = self.memory[:2]
         self.gh = allocate_gh(weights, n_samples)
         self.newton_gh = allocate_gh(weights, n_samples) if options.newton_leaves else None
         self.builder = ForestBuilder(self.binned.edges)
@@ -185,9 +186,7 @@ class _Round:
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
         n_nodes = grower.grow(
             self.binned.layout,
-            self.nodes,
-            self.workspace,
-            self.histograms,
+            *self.memory,
             d.gh,
             scale,
             self.limits,

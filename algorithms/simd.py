@@ -37,18 +37,22 @@ def _load(builder, address, align):
 
 
 @intrinsic
-def add_pair(typing_context, array, offset, first, second):
-    """``array[offset] += first; array[offset + 1] += second`` (int64) in one instruction each way.
+def add_to_bin(typing_context, pairs, first, codes, at, left, right):
+    """``pairs[2 * e] += left; pairs[2 * e + 1] += right`` for entry ``e = first + codes[at]``.
 
-    Left to itself the compiler emits two scalar read-modify-writes, which take twice as long.
+    One two-lane addition of int64; left to itself the compiler emits two scalar
+    read-modify-writes and checks each index for being negative, which takes twice as long.
     """
-    signature = types.void(array, types.int64, types.int64, types.int64)
+    signature = types.void(pairs, types.int64, codes, types.int64, types.int64, types.int64)
 
     def codegen(context, builder, signature, arguments):
-        address = _address(context, builder, signature.args[0], arguments[0], arguments[1], _I64, 2)
+        data = context.make_array(signature.args[2])(context, builder, arguments[2]).data
+        code = builder.zext(builder.load(builder.gep(data, [arguments[3]])), _I64)
+        offset = builder.shl(builder.add(arguments[1], code), _I64(1))
+        address = _address(context, builder, signature.args[0], arguments[0], offset, _I64, 2)
         pair = ir.Constant(ir.VectorType(_I64, 2), ir.Undefined)
-        pair = builder.insert_element(pair, arguments[2], _I32(0))
-        pair = builder.insert_element(pair, arguments[3], _I32(1))
+        pair = builder.insert_element(pair, arguments[4], _I32(0))
+        pair = builder.insert_element(pair, arguments[5], _I32(1))
         old = _load(builder, address, 8)
         builder.store(builder.add(old, pair), address).align = 8
         return context.get_dummy_value()

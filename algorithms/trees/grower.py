@@ -40,7 +40,6 @@ class Workspace(NamedTuple):
 
     rows: np.ndarray  # (n_samples,) int32, rows ordered by leaf
     scratch: np.ndarray  # (n_samples,) int32
-    left: np.ndarray  # (n_tiles, 4, 256) float64
     tile_sums: np.ndarray  # (n_tiles, 2, 3) int64
     goes_left: np.ndarray  # (256,) uint8, by code of the split's column
     chunk_left: np.ndarray  # (2, n_chunks) int64: rows going left, and those of earlier chunks
@@ -50,7 +49,7 @@ class Workspace(NamedTuple):
 
 def allocate(
     binned: BinnedMatrix, max_leaves: int, n_marks: int
-) -> tuple[Nodes, Workspace, histogram.Histograms]:
+) -> tuple[Nodes, Workspace, histogram.Histograms, splitter.Scratch]:
     """Allocate the nodes and the workspace of a fit.
 
     Parameters
@@ -62,7 +61,7 @@ def allocate(
 
     Returns
     -------
-    Nodes, Workspace, Histograms
+    Nodes, Workspace, Histograms, Scratch
     """
     layout, n_samples = binned.layout, binned.n_samples
     n_nodes, n_features = 2 * max_leaves - 1, len(layout.feature_column)
@@ -85,14 +84,13 @@ def allocate(
     workspace = Workspace(
         rows=np.empty(n_samples, dtype=np.int32),
         scratch=np.empty(n_samples, dtype=np.int32),
-        left=np.empty((n_tiles, 4, 256)),
         tile_sums=np.zeros((n_tiles, 2, 3), dtype=np.int64),
         goes_left=np.empty(256, dtype=np.uint8),
         chunk_left=np.empty((2, n_chunks), dtype=np.int64),
         mark_counts=np.zeros((n_chunks, 64 * (-(-n_marks // 64))), dtype=np.int64),
         free_slots=np.empty(n_slots + 1, dtype=np.int64),
     )
-    return nodes, workspace, histogram.allocate(layout, n_slots)
+    return nodes, workspace, histogram.allocate(layout, n_slots), splitter.allocate_scratch(n_tiles)
 
 
 @kernel
@@ -192,7 +190,9 @@ def _partition(layout, column, workspace, start, stop):
 
 
 @kernel
-def _process_tile(layout, tile, nodes, workspace, hists, gh, scale, limits, child, other, slots):
+def _process_tile(
+    layout, tile, nodes, workspace, hists, scratch, gh, scale, limits, child, other, slots
+):
     """Histograms of two new leaves over one tile, and their best thresholds per feature.
 
     Parameters
@@ -216,26 +216,21 @@ def _process_tile(layout, tile, nodes, workspace, hists, gh, scale, limits, chil
                 layout, tile, rows, nodes.start[other], nodes.stop[other], gh, hists, slots[1]
             )
         histogram.totals(layout, tile, hists, slots[1], sums[1])
-    for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
-        feature = layout.tile_features[position]
-        for which in range(2 if other >= 0 else 1):
-            node = child if which == 0 else other
-            splitter.scan_feature(
-                layout,
-                feature,
-                hists,
-                slots[which],
-                sums[which],
-                scale,
-                limits,
-                workspace.left[tile],
-                nodes.raw_gain[node],
-                nodes.cut[node],
+    least = splitter.least_steps(scale, limits)
+    for which in range(2 if other >= 0 else 1):
+        node = child if which == 0 else other
+        total = sums[which, 0], sums[which, 1], sums[which, 2]
+        for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
+            feature = layout.tile_features[position]
+            gain, cut = splitter.scan_feature(
+                layout, feature, hists, slots[which], total, scale, least, scratch, tile
             )
+            nodes.raw_gain[node, feature] = gain
+            nodes.cut[node, feature] = cut
 
 
 @parallel_kernel
-def _process(layout, nodes, workspace, hists, gh, scale, limits, child, other):
+def _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, child, other):
     """Histograms and best thresholds of a new leaf and its sibling, over all tiles."""
     n_slots = workspace.free_slots.shape[0] - 1
     inherited = 1 if other >= 0 and nodes.slot[other] >= 0 else 0
@@ -248,12 +243,34 @@ def _process(layout, nodes, workspace, hists, gh, scale, limits, child, other):
     if n_tiles > 1 and work > _PARALLEL_WORK:
         for tile in prange(n_tiles):
             _process_tile(
-                layout, tile, nodes, workspace, hists, gh, scale, limits, child, other, slots
+                layout,
+                tile,
+                nodes,
+                workspace,
+                hists,
+                scratch,
+                gh,
+                scale,
+                limits,
+                child,
+                other,
+                slots,
             )
     else:
         for tile in range(n_tiles):
             _process_tile(
-                layout, tile, nodes, workspace, hists, gh, scale, limits, child, other, slots
+                layout,
+                tile,
+                nodes,
+                workspace,
+                hists,
+                scratch,
+                gh,
+                scale,
+                limits,
+                child,
+                other,
+                slots,
             )
     nodes.sums[child] = workspace.tile_sums[0, 0]
     if other >= 0:
@@ -395,7 +412,7 @@ def _sum_rows(nodes, workspace, gh, parent, small, large):
 
 
 @kernel
-def grow(layout, nodes, workspace, hists, gh, scale, limits, penalties):
+def grow(layout, nodes, workspace, hists, scratch, gh, scale, limits, penalties):
     """Grow one tree.
 
     Parameters
@@ -404,6 +421,7 @@ def grow(layout, nodes, workspace, hists, gh, scale, limits, penalties):
     nodes : Nodes
         Output.
     hists : Histograms
+    scratch : Scratch
     workspace : Workspace
         On return ``rows[start:stop]`` of each leaf are its rows.
     gh : ndarray, see :func:`algorithms.trees.histogram.build`
@@ -423,7 +441,7 @@ def grow(layout, nodes, workspace, hists, gh, scale, limits, penalties):
     _new_leaf(nodes, 0, 0, 0, n_samples)
     nodes.slot[0] = _take_slot(workspace)
     nodes.fresh[0] = penalties.root_fresh
-    _process(layout, nodes, workspace, hists, gh, scale, limits, 0, -1)
+    _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, 0, -1)
     _rank(nodes, penalties, scale, 0)
     n_nodes, n_leaves, node = 1, 1, -1
     while n_leaves < limits.max_leaves:
@@ -445,7 +463,7 @@ def grow(layout, nodes, workspace, hists, gh, scale, limits, penalties):
         split_large = _may_split(nodes, large, scale, limits)
         if n_leaves < limits.max_leaves and (split_small or split_large):
             nodes.slot[small] = _take_slot(workspace)
-            _process(layout, nodes, workspace, hists, gh, scale, limits, small, large)
+            _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, small, large)
             if not split_small:
                 nodes.raw_gain[small] = 0.0
             if not split_large:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algorithms.kernels import kernel
-from algorithms.simd import add_pair
+from algorithms.simd import add_to_bin
 from algorithms.trees.binning import Layout
 
 # hessian <= 2**30, so 2**15 rows sum to at most 2**45; 17 bits below it hold their count.
@@ -27,66 +27,73 @@ class Histograms(NamedTuple):
     gradient: np.ndarray  # (n_slots, n_entries) int64
     hessian: np.ndarray  # (n_slots, n_entries) int64
     count: np.ndarray  # (n_slots, n_entries) int64
-    packed: np.ndarray  # (n_tiles, largest tile * 2) int64, zero between uses
+    packed: np.ndarray  # (n_tiles, 2 * 256 * widest tile) int64, zero between uses
 
 
 def allocate(layout: Layout, n_slots: int) -> Histograms:
     """Return histograms for `n_slots` nodes at a time."""
-    n_entries = int(layout.column_code[-1])
-    per_tile = np.diff(layout.column_code[layout.tile_column])
-    shape = (n_slots, n_entries)
+    shape = (n_slots, int(layout.column_code[-1]))
+    widest = int(np.diff(layout.tile_column).max())
     return Histograms(
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape, dtype=np.int64),
-        np.zeros((len(per_tile), 2 * int(per_tile.max())), dtype=np.int64),
+        np.zeros((len(layout.tile_start), 2 * 256 * widest), dtype=np.int64),
     )
 
 
 @kernel
 def _accumulate(layout, tile, rows, start, stop, gh, packed):
-    """Add rows[start:stop] to the packed scratch histogram of a tile."""
-    first = layout.tile_column[tile]
-    width = layout.tile_column[tile + 1] - first
-    entry0 = layout.column_code[first]
-    offsets = layout.column_code[first : first + width]
-    codes = layout.codes
-    origin = layout.tile_start[tile]
-    for i in range(start, stop):
-        row = np.int64(rows[i])
+    """Add rows[start:stop] to the packed scratch histogram of a tile.
+
+    There each column has room for 256 codes, so that the address of a bin takes no look-up.
+    """
+    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
+    codes, origin = layout.codes, layout.tile_start[tile]
+    for row in rows[start:stop]:
         g = np.int64(gh[row, 0])
         h = (np.int64(gh[row, 1]) << _COUNT_BITS) + 1
-        base = origin + row * width
+        base = origin + np.int64(row) * width
         for c in range(width):
-            add_pair(packed, 2 * (offsets[c] - entry0 + np.int64(codes[base + c])), g, h)
+            add_to_bin(packed, c << 8, codes, base + c, g, h)
+
+
+@kernel
+def _unpack(packed, g, h, n):
+    """Move the packed sums of a column to their own arrays and empty them."""
+    for e in range(g.shape[0]):
+        both = packed[2 * e + 1]
+        g[e] = packed[2 * e]
+        h[e] = both >> _COUNT_BITS
+        n[e] = both & _COUNT_MASK
+    packed[:] = 0
+
+
+@kernel
+def _unpack_more(packed, g, h, n):
+    """Add the packed sums of a column to their own arrays and empty them."""
+    for e in range(g.shape[0]):
+        both = packed[2 * e + 1]
+        g[e] += packed[2 * e]
+        h[e] += both >> _COUNT_BITS
+        n[e] += both & _COUNT_MASK
+    packed[:] = 0
 
 
 @kernel
 def _build_packed(layout, tile, rows, start, stop, gh, hists, slot):
-    entry0 = layout.column_code[layout.tile_column[tile]]
-    entry1 = layout.column_code[layout.tile_column[tile + 1]]
-    packed = hists.packed[tile]
-    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-    begin = start
-    while True:
-        end = min(stop, begin + _BLOCK)
-        _accumulate(layout, tile, rows, begin, end, gh, packed)
-        if begin == start:
-            for e in range(entry1 - entry0):
-                both = packed[2 * e + 1]
-                g[entry0 + e] = packed[2 * e]
-                h[entry0 + e] = both >> _COUNT_BITS
-                n[entry0 + e] = both & _COUNT_MASK
-        else:
-            for e in range(entry1 - entry0):
-                both = packed[2 * e + 1]
-                g[entry0 + e] += packed[2 * e]
-                h[entry0 + e] += both >> _COUNT_BITS
-                n[entry0 + e] += both & _COUNT_MASK
-        packed[: 2 * (entry1 - entry0)] = 0
-        begin = end
-        if begin >= stop:
-            break
+    first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
+    for begin in range(start, stop, _BLOCK):
+        _accumulate(layout, tile, rows, begin, min(stop, begin + _BLOCK), gh, hists.packed[tile])
+        for c in range(first, last):
+            e0, e1 = layout.column_code[c], layout.column_code[c + 1]
+            at = 512 * (c - first)
+            sums = hists.packed[tile, at : at + 2 * (e1 - e0)]
+            g, h = hists.gradient[slot, e0:e1], hists.hessian[slot, e0:e1]
+            if begin == start:
+                _unpack(sums, g, h, hists.count[slot, e0:e1])
+            else:
+                _unpack_more(sums, g, h, hists.count[slot, e0:e1])
 
 
 @kernel
@@ -130,8 +137,8 @@ def subtract(layout, tile, hists, parent, child):
     entry0 = layout.column_code[layout.tile_column[tile]]
     entry1 = layout.column_code[layout.tile_column[tile + 1]]
     for sums in (hists.gradient, hists.hessian, hists.count):
-        a, b = sums[parent], sums[child]
-        for e in range(entry0, entry1):
+        a, b = sums[parent, entry0:entry1], sums[child, entry0:entry1]
+        for e in range(a.shape[0]):
             a[e] -= b[e]
 
 

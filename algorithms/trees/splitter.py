@@ -20,6 +20,26 @@ class Scale(NamedTuple):
     count: float
 
 
+class Scratch(NamedTuple):
+    """Memory that the search for a threshold needs."""
+
+    bins: np.ndarray  # (n_tiles, 3, 256) int64, a feature taken out of its bundle
+    sums: np.ndarray  # (n_tiles, 2, 256) int64, gradient and hessian to the left
+    gains: np.ndarray  # (n_tiles, 256) float64
+    gain_bits: np.ndarray  # the same memory as int64
+
+
+def allocate_scratch(n_tiles: int) -> Scratch:
+    """Memory for so many searches at a time."""
+    gains = np.zeros((n_tiles, 256))
+    return Scratch(
+        np.zeros((n_tiles, 3, 256), dtype=np.int64),
+        np.zeros((n_tiles, 2, 256), dtype=np.int64),
+        gains,
+        gains.view(np.int64),
+    )
+
+
 class Limits(NamedTuple):
     """What a tree may become."""
 
@@ -50,80 +70,166 @@ class Penalties(NamedTuple):
 
 
 @kernel
-def _prefix_plain(hists, slot, entry, n_bins, scale, left):
-    g = h = n = np.int64(0)
-    gradient, hessian, count = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-    for b in range(n_bins - 1):
-        g += gradient[entry + b]
-        h += hessian[entry + b]
-        n += count[entry + b]
-        left[0, b] = g * scale.gradient
-        left[1, b] = h * scale.hessian
-        left[2, b] = n * scale.count
+def least_steps(scale, limits):
+    """Hessian and count that a leaf needs at least, in grid steps and at least one.
+
+    Steps are powers of two, so the comparison is the same as that of the values.
+    """
+    hessian = np.ceil(limits.min_hessian_leaf / scale.hessian)
+    count = np.ceil(limits.min_samples_leaf / scale.count)
+    most = 2.0**60  # more than any sum
+    return np.int64(max(1.0, min(hessian, most))), np.int64(max(1.0, min(count, most)))
 
 
 @kernel
-def _prefix_bundled(hists, slot, entry, n_bins, default, total, scale, left):
-    """The same for a feature in a bundle: its default bin holds what the others leave over."""
-    gradient, hessian, count = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-    g0, h0, n0 = total[0], total[1], total[2]
-    for b in range(n_bins - 1):
-        g0 -= gradient[entry + b]
-        h0 -= hessian[entry + b]
-        n0 -= count[entry + b]
-    g = h = n = np.int64(0)
-    for b in range(n_bins - 1):
-        if b == default:
-            g += g0
-            h += h0
-            n += n0
-        else:
-            e = entry + (b if b < default else b - 1)
-            g += gradient[e]
-            h += hessian[e]
-            n += count[e]
-        left[0, b] = g * scale.gradient
-        left[1, b] = h * scale.hessian
-        left[2, b] = n * scale.count
+def _left_of_two(hists, slot, entry, default, total):
+    """Sums of the lower bin of a feature with two bins."""
+    g, h, n = hists.gradient[slot, entry], hists.hessian[slot, entry], hists.count[slot, entry]
+    if default == 0:  # stored is the upper bin
+        return total[0] - g, total[1] - h, total[2] - n
+    return g, h, n
 
 
 @kernel
-def scan_feature(layout, feature, hists, slot, total, scale, limits, left, raw_gain, threshold):
+def _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
+    """Histogram of a feature in a bundle: its default bin holds what the others leave over."""
+    bins = scratch.bins
+    rest_g, rest_h, rest_n = total
+    for b in range(n_bins - 1):
+        to = b if b < default else b + 1
+        g = hists.gradient[slot, entry + b]
+        h = hists.hessian[slot, entry + b]
+        n = hists.count[slot, entry + b]
+        bins[tile, 0, to], bins[tile, 1, to], bins[tile, 2, to] = g, h, n
+        rest_g -= g
+        rest_h -= h
+        rest_n -= n
+    bins[tile, 0, default], bins[tile, 1, default] = rest_g, rest_h
+    bins[tile, 2, default] = rest_n
+
+
+@kernel
+def _prefix_sums(gradient, hessian, count, row, entry, n_bins, least, scratch, tile):
+    """Sums to the left of the allowed thresholds, which are neighbours of each other.
+
+    Parameters
+    ----------
+    gradient, hessian, count : ndarray, two-dimensional, int64
+        The feature's bins are ``[row, entry : entry + n_bins]``.
+
+    Returns
+    -------
+    first, last : int
+        The allowed thresholds are ``first … last - 1``; their sums are written to
+        ``scratch.sums[tile]`` from 0 on.
+    """
+    first, last = 0, n_bins - 1
+    sum_g, sum_h, sum_n = gradient[row, entry], hessian[row, entry], count[row, entry]
+    while first < last and (sum_n < least[1] or sum_h < least[0]):
+        first += 1
+        sum_g += gradient[row, entry + first]
+        sum_h += hessian[row, entry + first]
+        sum_n += count[row, entry + first]
+    right_h, right_n = hessian[row, entry + last], count[row, entry + last]
+    while first < last and (right_n < least[1] or right_h < least[0]):
+        last -= 1
+        right_h += hessian[row, entry + last]
+        right_n += count[row, entry + last]
+    sums = scratch.sums
+    sum_g -= gradient[row, entry + first]
+    sum_h -= hessian[row, entry + first]
+    for i in range(last - first):
+        sum_g += gradient[row, entry + first + i]
+        sum_h += hessian[row, entry + first + i]
+        sums[tile, 0, i] = sum_g
+        sums[tile, 1, i] = sum_h
+    return first, last
+
+
+@kernel
+def _raw_gains(used, G, H, scale, scratch, tile):
+    """Raw gain of each candidate; nothing but arithmetic, so that it runs on vector units."""
+    sums, gains = scratch.sums, scratch.gains
+    parent = G * G / H
+    for i in range(used):
+        GL, HL = sums[tile, 0, i] * scale.gradient, sums[tile, 1, i] * scale.hessian
+        GR, HR = G - GL, H - HL
+        gains[tile, i] = (GL * GL / HL + GR * GR / HR) - parent
+
+
+@kernel
+def _first_largest(bits, tile, used):
+    """Index of the first of the largest gains.
+
+    `bits` are those of the gains: the bits of positive numbers are in the same order as the
+    numbers (and those of negative ones are negative), and maxima of integers run on vector units.
+    """
+    best = np.int64(0)
+    for i in range(used):
+        best = max(best, bits[tile, i])
+    for i in range(used):
+        if bits[tile, i] == best:
+            return i
+    return -1  # no gain is positive
+
+
+@kernel
+def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, tile):
     """Best threshold of one feature by raw gain; ties go to the lowest threshold.
 
     Parameters
     ----------
-    total : ndarray of shape (3,), int64
+    total : tuple of int
         Gradient, hessian and count of the node on their grids.
-    left : ndarray of shape (4, 256), float64
-        Scratch space.
-    raw_gain, threshold : ndarray of shape (n_features,), float64 and int64
-        Outputs, written at `feature`: the raw gain (0 if no split is allowed) and the last bin
-        that goes left.
+    least : tuple of int
+        Hessian and count that a side needs at least, in grid steps.
+    scratch : Scratch
+    tile : int
+        Which part of the scratch space to use.
+
+    Returns
+    -------
+    raw_gain : float
+        0 if no split is allowed.
+    threshold : int
+        The last bin that goes left; -1 if no split is allowed.
     """
     entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
-    default = layout.feature_default[feature]
-    n_cuts = layout.feature_n_bins[feature] - 1
-    if default < 0:
-        _prefix_plain(hists, slot, entry, n_cuts + 1, scale, left)
+    default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
+    G, H = total[0] * scale.gradient, total[1] * scale.hessian
+    if n_bins == 2:
+        g, h, n = _left_of_two(hists, slot, entry, default, total)
+        if min(n, total[2] - n) < least[1] or min(h, total[1] - h) < least[0]:
+            return 0.0, -1
+        GL, HL = g * scale.gradient, h * scale.hessian
+        GR, HR = G - GL, H - HL
+        gain = (GL * GL / HL + GR * GR / HR) - G * G / H
+        first, which = 0, 0
     else:
-        _prefix_bundled(hists, slot, entry, n_cuts + 1, default, total, scale, left)
-    G, H, N = total[0] * scale.gradient, total[1] * scale.hessian, total[2] * scale.count
-    parent = G * G / H
-    min_n, min_h = limits.min_samples_leaf, limits.min_hessian_leaf
-    g, h, n, gains = left[0], left[1], left[2], left[3]
-    for b in range(n_cuts):  # branch-free, so that it runs on vector units
-        GL, HL, NL = g[b], h[b], n[b]
-        GR, HR, NR = G - GL, H - HL, N - NL
-        gain = (GL * GL / HL + GR * GR / HR) - parent
-        allowed = (min_n <= NL) & (min_n <= NR) & (min_h <= HL) & (min_h <= HR)
-        gains[b] = gain if allowed else -np.inf
-    best, at = MIN_RELATIVE_GAIN * parent, -1
-    for b in range(n_cuts):
-        if gains[b] > best:
-            best, at = gains[b], b
-    raw_gain[feature] = best if at >= 0 else 0.0
-    threshold[feature] = at
+        if default < 0:
+            first, last = _prefix_sums(
+                hists.gradient,
+                hists.hessian,
+                hists.count,
+                slot,
+                entry,
+                n_bins,
+                least,
+                scratch,
+                tile,
+            )
+        else:
+            _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
+            bins = scratch.bins[tile]
+            first, last = _prefix_sums(
+                bins[:1], bins[1:2], bins[2:], 0, 0, n_bins, least, scratch, tile
+            )
+        _raw_gains(last - first, G, H, scale, scratch, tile)
+        which = _first_largest(scratch.gain_bits, tile, last - first)
+        gain = scratch.gains[tile, which] if which >= 0 else 0.0
+    if which < 0 or not gain > MIN_RELATIVE_GAIN * (G * G / H):
+        return 0.0, -1
+    return gain, first + which
 
 
 @kernel
