@@ -16,6 +16,8 @@ from algorithms.trees.forest import Forest, ForestBuilder, add_to_scores
 from algorithms.trees.predictor import walk_scores
 from algorithms.trees.splitter import Limits, Penalties, Scale
 
+_LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
+
 
 class Options(NamedTuple):
     """How to boost.
@@ -193,9 +195,14 @@ class _Round:
             self.penalties,
         )
         newton: Derivatives | None = None
-        if options.newton_leaves and n_nodes > 1:
+        if options.newton_leaves:
             newton = loss.derivatives(prepared, y, tree, weights, True, self.newton_gh)
         values = self.builder.add(self.nodes, n_nodes, scale, newton, self.workspace.rows)
+        if not np.all(np.abs(values) < _LARGEST_LEAF):
+            raise ValueError(
+                f"The scores diverge (a leaf value of {np.max(np.abs(values)):.3g}): use a smaller "
+                "learning_rate, or a larger min_samples_leaf or min_hessian_leaf."
+            )
         return n_nodes, values
 
 

@@ -13,6 +13,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from numbers import Integral
 from pathlib import Path
 
 import numba
@@ -54,8 +55,9 @@ _OPTIONS = {"cache": True, "nogil": True, "fastmath": False, "error_model": "num
 kernel = numba.njit(**_OPTIONS)
 parallel_kernel = numba.njit(parallel=True, **_OPTIONS)
 
-# numba's fallback threading layer ("workqueue") aborts the process on concurrent use.
-_one_parallel_region = threading.Lock()
+# numba's fallback threading layer ("workqueue") aborts the process on concurrent use. Re-entrant:
+# a validation score may itself predict with another model.
+_one_parallel_region = threading.RLock()
 
 
 def available_threads() -> int:
@@ -78,8 +80,8 @@ def resolve_n_threads(n_threads: int | None) -> int:
     """
     if n_threads is None:
         return available_threads()
-    if isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
-        raise ValueError(f"n_threads must be a positive integer or None, got {n_threads!r}")
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(f"n_threads must be None or a whole number >= 1, got {n_threads!r}.")
     return min(int(n_threads), available_threads())
 
 

@@ -18,6 +18,7 @@ from algorithms.kernels import kernel, parallel_kernel
 # of the largest value's power of two.
 _MAX_BITS = 30
 _SUM_BITS = 52
+_MAX_EXPONENT = 1000  # steps stay ordinary numbers; squares of such values are 0 anyway
 _BLOCK = 1 << 16  # rows a transcendental handles at a time: its temporary stays small
 
 
@@ -70,7 +71,7 @@ def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
 
 def grid_exponent(largest: float, weights: RowWeights) -> int:
     """Exponent k of the grid 2**-k for values of at most `largest` in magnitude."""
-    return weights.bits - _exponent(largest) if largest > 0 else 0
+    return min(_MAX_EXPONENT, weights.bits - _exponent(largest)) if largest > 0 else 0
 
 
 def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, int]:
@@ -93,11 +94,6 @@ def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, 
     if weights.values is not None:
         rounded = np.rint(weights.values * rounded)
     return rounded.astype(np.int64), k
-
-
-def _step(k: int) -> float:
-    # Beyond 2**1000 squares of the sums underflow to 0, nothing is split and k has no effect.
-    return math.ldexp(1.0, min(k, 1000))
 
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
@@ -280,8 +276,8 @@ class Loss:
         _largest(*row, largest)
         k_g, k_h = (grid_exponent(float(m), weights) for m in largest.max(axis=0))
         if weights.values is None:
-            _write(*row, _step(k_g), _step(k_h), gh)
+            _write(*row, 2.0**k_g, 2.0**k_h, gh)
         else:
             values, counts = weights.values, weights.counts
-            _write_weighted(*row, _step(k_g), _step(k_h), values, counts, gh)
-        return Derivatives(gh, 1.0 / _step(k_g), 1.0 / _step(k_h))
+            _write_weighted(*row, 2.0**k_g, 2.0**k_h, values, counts, gh)
+        return Derivatives(gh, 2.0**-k_g, 2.0**-k_h)

@@ -128,7 +128,7 @@ def round_to_grid(values: np.ndarray, weights: RowWeights, *, positive: bool = F
     if weights.whole:
         bits = min(bits, 30)
     largest = float(np.max(np.abs(values)))
-    exponent = bits - exponent_of(largest) if largest > 0 else 0
+    exponent = min(1000, bits - exponent_of(largest)) if largest > 0 else 0
     ints = np.rint(np.ldexp(values, exponent))
     if positive:
         ints = np.maximum(1.0, ints)
