@@ -36,14 +36,14 @@ class HttpLimits:
     pause : float
         Seconds before the second attempt; doubles each time.
     chunk : int
-        Bytes held in memory at once.
+        Bytes held in memory at once, and lost when a connection breaks.
     """
 
     connect_timeout: float = 5.0
     read_timeout: float = 30.0
     attempts: int = 4
     pause: float = 0.5
-    chunk: int = 2**20
+    chunk: int = 2**16
 
 
 LIMITS = HttpLimits()
@@ -255,7 +255,7 @@ def _check_name(url: str, host: str, timeout: float) -> None:
     """Give up on a host name that does not resolve in time (requests cannot limit that)."""
     import requests
 
-    if requests.utils.get_environ_proxies(url):
+    if requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url)):
         return  # the proxy resolves the name
     outcome: list[OSError | None] = []
 
