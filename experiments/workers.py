@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
+
 from experiments.artefact import Artefact, Cell, canonical_json
 from experiments.provenance import worker_state
 
@@ -127,14 +129,23 @@ class Workers:
         return self
 
     def __exit__(self, kind, error, traceback) -> None:
-        # After an interruption nobody waits for the cells under way.
-        timeout = 10 if kind is None else 0.5
+        if kind is not None:
+            self._kill_workers()
         with contextlib.suppress(Exception):
             if self._client is not None:
-                self._client.close(timeout=timeout)
+                self._client.close(timeout=2)
         with contextlib.suppress(Exception):
             if self._cluster is not None:
-                self._cluster.close(timeout=timeout)
+                self._cluster.close(timeout=10)
+
+    def _kill_workers(self) -> None:
+        """End the local processes at once: after an interruption nobody waits for their cells."""
+        if self._cluster is None:
+            return
+        for nanny in list(self._cluster.workers.values()):
+            nanny.auto_restart = False
+            with contextlib.suppress(psutil.Error):
+                psutil.Process(nanny.pid).kill()
 
     def _start(self):
         import dask
@@ -146,7 +157,7 @@ class Workers:
         dask.config.set({"distributed.scheduler.allowed-failures": 0})
         if self.scheduler:
             try:
-                self._client = Client(self.scheduler, timeout=10)
+                self._client = Client(self.scheduler, timeout=5)
             except (OSError, TimeoutError, ValueError) as error:
                 raise ConnectionError(
                     f"No Dask scheduler answers at {self.scheduler}: {error}. Start one with "
