@@ -356,7 +356,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
     expected_path = suite.results / "expected" / f"{artefact.id}.csv"
     published = None
     if options.scale != "smoke":
-        published = output.read_published(suite.results / artefact.id, artefact)
+        published = output.read_published(suite.results / artefact.id)
         if published is None or published[1]["scale"] != options.scale:
             return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
         options = replace(options, n_seeds=len(published[1]["seeds"]))
@@ -372,7 +372,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
         return check_module.compare(artefact, expected, rows[rows["dataset"].isin(same)])
     found = [], [f"{artefact.id}: no expected values yet (check --update writes them)"]
     if expected_path.exists():
-        found = check_module.compare(artefact, output.read_rows(expected_path, artefact), rows)
+        found = check_module.compare(artefact, output.read_rows(expected_path), rows)
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
         output.write_atomically(expected_path, output.csv_bytes(rows))
@@ -392,7 +392,7 @@ def claims(suite: Suite, names, out) -> None:
     """Test the papers' claims on published rows."""
     artefacts, _ = suite.registry.resolve(names or ["all"])
     for artefact in artefacts:
-        found = output.read_published((out or suite.results) / artefact.id, artefact)
+        found = output.read_published((out or suite.results) / artefact.id)
         if found is None:
             click.echo(
                 f"{artefact.id}: no rows yet; make them with: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -24,22 +25,22 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, lineterminator="\n").encode()
 
 
-def read_rows(path: Path, artefact: Artefact) -> pd.DataFrame:
-    """Read ``rows.csv``: floats bit for bit; an empty field is NaN in a value column only.
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read ``rows.csv`` bit for bit; an empty field is NaN.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    artefact : Artefact
-        Says which columns are values.
+    pandas' own parsing of floats is not exact in every version, so Python's is used.
     """
-    return pd.read_csv(
-        path,
-        float_precision="round_trip",
-        keep_default_na=False,
-        na_values={name: [""] for name in artefact.tolerances},
-    )
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return table.apply(_numbers)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Return a column of text as whole numbers or floats if all of it are."""
+    with contextlib.suppress(ValueError):
+        return column.map(int)
+    with contextlib.suppress(ValueError):
+        return column.map(lambda text: float(text or "nan"))
+    return column
 
 
 def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
@@ -82,11 +83,11 @@ def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str
         write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
 
 
-def read_published(folder: Path, artefact: Artefact) -> tuple[pd.DataFrame, dict] | None:
+def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     """Return rows and meta of a published (or other) run, or None if there is none."""
     try:
         meta = json.loads((folder / "meta.json").read_text())
-        return read_rows(folder / "rows.csv", artefact), meta
+        return read_rows(folder / "rows.csv"), meta
     except FileNotFoundError:
         return None
 
@@ -114,7 +115,7 @@ def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published:
     list of str
         Lines for the terminal.
     """
-    before = read_published(published, artefact)
+    before = read_published(published)
     if before is None:
         return ["Nothing is published yet to compare with (--publish writes it)."]
     old_rows, old_meta = before
@@ -172,7 +173,7 @@ def published_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> str:
     """Evaluate the claims of all published rows and return the scoreboard."""
     tables = {}
     for artefact in artefacts:
-        if (found := read_published(results / artefact.id, artefact)) is not None:
+        if (found := read_published(results / artefact.id)) is not None:
             rows, meta = found
             tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
     return claims_module.scoreboard(tables)
