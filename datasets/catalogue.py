@@ -226,7 +226,9 @@ def fetch(name: str) -> list[dict[str, Any]]:
     for raw in found.files:
         _discard_damaged(raw)
         try:
-            records.append(find(raw, allow_large=True).record())
+            record = find(raw, allow_large=True).record()
+            if record["file"] not in [earlier["file"] for earlier in records]:
+                records.append(record)  # one wheel may carry two files
         except DataUnavailable:
             if raw.folder != "costs":
                 raise

@@ -25,6 +25,11 @@ class UnknownDataset(ValueError):
         super().__init__(f"unknown data set {name!r}: {hint}known are {', '.join(known)}")
         self.name = name
         self.near = near
+        self.known = known
+
+    def __reduce__(self) -> tuple:
+        """Let the error travel between worker processes unchanged."""
+        return type(self), (self.name, self.known)
 
 
 class DataUnavailable(RuntimeError):
@@ -48,6 +53,11 @@ class CacheFull(DataUnavailable):
             "Free some space, or set COST_AWARE_BOOSTING_CACHE to a folder on a larger disk."
         )
         self.folder = folder
+        self.what = what
+
+    def __reduce__(self) -> tuple:
+        """Let the error travel between worker processes unchanged."""
+        return type(self), (self.folder, self.what)
 
 
 class ChecksumMismatch(RuntimeError):

@@ -171,9 +171,9 @@ def decoded(
 
 
 def _build(folder: Path, build: Callable[[Path], dict | None]) -> None:
-    """Build into a temporary sibling and rename it into place."""
-    if folder.exists():
-        shutil.rmtree(folder)
+    """Build into a temporary sibling and rename it into place (the caller holds the lock)."""
+    for abandoned in (folder, *folder.parent.glob(f".{folder.name}.*.tmp")):
+        shutil.rmtree(abandoned, ignore_errors=True)  # by a process that was killed
     workspace = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".tmp", dir=folder.parent))
     try:
         with full_disk_named(folder.parent, folder.name):
