@@ -43,6 +43,7 @@ import zlib
 from functools import lru_cache
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 PARTS = ("train", "valid", "test")
 CHUNK = 50_000
@@ -277,11 +278,12 @@ def yahoo_ltr(n_rows: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray
     X, y = np.empty((n_rows, _yahoo_structure()["costs"].size)), np.empty(n_rows)
     query = np.repeat(np.arange(sizes.size) + 10_000_000 * PARTS.index(part), sizes)
     start = first = 0
-    while first < sizes.size:
-        last = first + YAHOO_PIECE
-        n = int(sizes[first:last].sum())
-        X[start : start + n], y[start : start + n] = _yahoo_piece(rng, sizes[first:last])
-        start, first = start + n, last
+    with threadpool_limits(1, user_api="blas"):  # the products are too small for threads
+        while first < sizes.size:
+            last = first + YAHOO_PIECE
+            n = int(sizes[first:last].sum())
+            X[start : start + n], y[start : start + n] = _yahoo_piece(rng, sizes[first:last])
+            start, first = start + n, last
     return X, y, query.astype(np.int64)
 
 
