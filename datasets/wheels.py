@@ -106,7 +106,7 @@ def _raise_failure(wheel: Wheel, sha256: str, output: str, folder: Path) -> None
         raise ChecksumMismatch(f"wheel {wheel.requirement}", sha256, got.group(1), advice)
     errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
     reason = errors[0].removeprefix("ERROR: ") if errors else output.strip()[-300:]
-    if re.search("NewConnectionError|ConnectTimeout|Failed to establish|timed out", output):
-        reason += " (the index did not answer)"
+    if "from versions: none" in output:  # pip says the same in both cases
+        reason = "no configured package index has it, or none answered"
     _FAILED[wheel.requirement] = f"pip could not fetch {wheel.requirement}: {reason}"
     raise SourceFailed(_FAILED[wheel.requirement])
