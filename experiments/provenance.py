@@ -56,23 +56,22 @@ def source_tree_hash() -> str:
 def cell_sources_hash(module_name: str) -> str:
     """Hash of the sources that can determine what a cell of an artefact returns.
 
-    Taken are the whole packages ``algorithms`` and ``datasets`` and the folder of the paper (for
-    a module outside any package: its file). Following the actual imports would keep more
-    results after an edit, but misses what is imported late or looked up by name, and a stale
-    answer is worse than a computation too many. The machinery beside them is left out: it
-    moves rows about without changing them, and the tests hold it to that.
+    Taken are the whole packages ``algorithms`` and ``datasets``, and the one file that defines
+    ``run_cell``. Following the actual imports would keep more results after an edit, but misses
+    what is imported late or looked up by name, and a stale answer is worse than a computation
+    too many. The rest of ``experiments`` is left out, so that a new title or claim computes
+    nothing: it moves rows about without changing them. Hence the rule, kept by a test, that the
+    file with ``run_cell`` imports nothing else from ``experiments`` than ``artefact``.
 
     Parameters
     ----------
     module_name : str
         The module that defines the artefact's ``run_cell``.
     """
-    module = importlib.import_module(module_name)
-    own = Path(module.__file__).resolve()
+    own = Path(importlib.import_module(module_name).__file__).resolve()
     folders = [ROOT / "algorithms", ROOT / "datasets"]
     parts = [hash_files(_sources(folder), ROOT) for folder in folders]
-    own_files = _sources(own.parent) if module.__package__ else [own]
-    return digest([*parts, hash_files(own_files, own.parent)])
+    return digest([*parts, hash_files([own], own.parent)])
 
 
 @functools.cache

@@ -15,6 +15,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 _BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -52,8 +53,8 @@ _SETTINGS = {
     "savefig.dpi": 110,
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "axes.titlesize": 8.5,
-    "axes.labelsize": 8.5,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
     "axes.grid": True,
     "grid.alpha": 0.3,
     "grid.linewidth": 0.5,
@@ -120,6 +121,34 @@ def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
         marker=look.marker,
         linestyle=look.line,
         label=f"{look.label} ({note})",
+    )
+
+
+def log_cost_axis(ax: Axes) -> None:
+    """Make the cost axis logarithmic, with plain numbers at 1, 2 and 5."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.tick_params(axis="x", labelrotation=45)
+
+
+def frame(ax: Axes, values: np.ndarray) -> None:
+    """Set the score axis to what the curves cover, however wide their bands are."""
+    low, high = float(np.min(values)), float(np.max(values))
+    margin = 0.12 * (high - low) or 0.01
+    ax.set_ylim(low - margin, high + margin)
+
+
+def stamp(ax: Axes, text: str) -> None:
+    """Write across a panel what must not be overlooked."""
+    ax.text(
+        *(0.97, 0.05, text),
+        transform=ax.transAxes,
+        ha="right",
+        fontsize=20,
+        color="0.8",
+        zorder=0,
     )
 
 
