@@ -22,7 +22,8 @@ ARGS ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers test check bench bench-kernels bench-peers lint clean
+.PHONY: help setup setup-peers test check bench bench-check bench-kernels bench-peers lint clean \
+  reproduce
 
 help:
 	@sed -n '2,7s/^# \{0,1\}//p' Makefile
@@ -60,6 +61,10 @@ lint: setup
 
 bench: setup
 	"$(PY)" -m asv run --quick --show-stderr 'HEAD^!' $(ARGS)
+
+# The suite loads and every benchmark is found, without running any.
+bench-check: setup
+	"$(PY)" -m asv check --python=same
 
 bench-kernels: setup
 	"$(PY)" -m pytest benchmarks/bench_kernels.py --benchmark-only $(ARGS)

@@ -1,0 +1,99 @@
+"""pytest-benchmark on single kernels: ``make bench-kernels``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algorithms.kernels import kernel, threads
+from algorithms.trees import histogram, splitter, usage
+from algorithms.trees.binning import bin_matrix
+from algorithms.trees.forest import Forest
+from algorithms.trees.predictor import add_scores, bit_vectors, walk_scores
+
+N_ROWS = 50_000
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def binned(rng):
+    return bin_matrix(rng.normal(size=(N_ROWS, 16)), None, 255, 1)
+
+
+@pytest.fixture(scope="module")
+def gh(rng):
+    pairs = rng.integers(-(2**29), 2**29, N_ROWS), rng.integers(1, 2**28, N_ROWS)
+    return np.column_stack(pairs).astype(np.int32)
+
+
+@kernel
+def scan_all(layout, hists, total, scale, scratch):
+    best = 0.0
+    for feature in range(16):
+        gain, _ = splitter.scan_feature(
+            layout, feature, hists, 0, total, scale, (1, 20), scratch, 0
+        )
+        best = max(best, gain)
+    return best
+
+
+@pytest.mark.benchmark(group="histogram: 16 columns")
+@pytest.mark.parametrize("share", [1, 8])
+def test_histogram(benchmark, binned, gh, rng, share):
+    hists = histogram.allocate(binned.layout, 1)
+    rows = np.sort(rng.permutation(N_ROWS)[: N_ROWS // share]).astype(np.int32)
+    benchmark(histogram.build, binned.layout, 0, rows, 0, len(rows), gh, hists, 0)
+    assert hists.count[0, : binned.layout.column_code[1]].sum() == len(rows)
+
+
+@pytest.mark.benchmark(group="split: 16 features x 255 bins")
+def test_split(benchmark, binned, gh):
+    hists = histogram.allocate(binned.layout, 1)
+    rows, sums = np.arange(N_ROWS, dtype=np.int32), np.zeros(3, dtype=np.int64)
+    histogram.build(binned.layout, 0, rows, 0, N_ROWS, gh, hists, 0)
+    histogram.totals(binned.layout, 0, hists, 0, sums)
+    scale = splitter.Scale(2.0**-30, 2.0**-30, 1.0)
+    scratch = splitter.allocate_scratch(1)
+    best = benchmark(scan_all, binned.layout, hists, tuple(sums), scale, scratch)
+    assert best > 0
+
+
+@pytest.mark.benchmark(group="lazy marks: rows that have used each of 64 features")
+def test_count_marks(benchmark, gh, rng):
+    marks = rng.integers(0, 2**63, (N_ROWS, 1)).astype(np.uint64)
+    rows, counts = np.arange(N_ROWS, dtype=np.int32), np.zeros(64, dtype=np.int64)
+    benchmark(usage.count_marks, marks, rows, 0, N_ROWS, gh, counts)
+    assert counts[0] == int((marks[:, 0] & np.uint64(1)).sum())
+
+
+@pytest.fixture(scope="module")
+def model(rng):
+    from algorithms.cegb import CEGBRegressor
+
+    X = rng.normal(size=(5_000, 16))
+    return CEGBRegressor(n_estimators=500, n_threads=1).fit(X, X[:, 0] * X[:, 1]), X[:1_000]
+
+
+@pytest.mark.benchmark(group="prediction: 1,000 rows x 500 trees x 31 leaves, one thread")
+@pytest.mark.parametrize("form", ["bit-vectors", "walk"])
+def test_predict(benchmark, model, form):
+    estimator, X = model
+    forest: Forest = estimator.trees_
+    contributions = estimator.learning_rate * forest.value
+    blocks = bit_vectors(forest, contributions, 1)
+
+    def predict():
+        out = np.tile(estimator.initial_scores_, (len(X), 1))
+        if form == "walk":
+            walk_scores(forest, 0, contributions, X, out)
+        else:
+            add_scores(blocks, X, out, 1)
+        return out
+
+    with threads(1):
+        scores = benchmark(predict)
+    np.testing.assert_array_equal(scores[:, 0], estimator.predict(X))

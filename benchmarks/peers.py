@@ -1,0 +1,163 @@
+"""Side-by-side runs against LightGBM and compiled trees: ``make bench-peers``.
+
+Everything is a ratio of two programs that run in turn, A B A B …, in one process on the same data
+and the same number of threads; medians are quoted. Nothing here decides a test.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import click
+import numpy as np
+
+from algorithms.cegb import CEGBClassifier
+from datasets import covertype, load
+
+ROUNDS, LEAVES, THREADS = 100, 31, 2
+TRADEOFF = 1e-4  # of the runs with lazy costs; every feature costs 1
+
+
+def lightgbm():
+    """Import LightGBM, or say how to get it."""
+    try:
+        import lightgbm as module
+    except ImportError:
+        raise click.ClickException("LightGBM is missing: run `make setup-peers`.") from None
+    return module
+
+
+def settings(n_features: int, lazy: bool) -> dict:
+    """LightGBM's parameters for the same task."""
+    parameters = {
+        "objective": "binary",
+        "num_leaves": LEAVES,
+        "learning_rate": 0.1,
+        "min_data_in_leaf": 20,
+        "num_threads": THREADS,
+        "verbose": -1,
+    }
+    if lazy:  # its raw gain has no 1/2, hence twice the trade-off
+        parameters["cegb_tradeoff"] = 2 * TRADEOFF
+        parameters["cegb_penalty_feature_lazy"] = [1.0] * n_features
+    return parameters
+
+
+def ours(n_features: int, lazy: bool, rounds: int = ROUNDS) -> CEGBClassifier:
+    """Our estimator for the same task."""
+    return CEGBClassifier(
+        n_estimators=rounds,
+        max_leaves=LEAVES,
+        n_threads=THREADS,
+        tradeoff=TRADEOFF,
+        feature_costs=np.ones(n_features) if lazy else None,
+    )
+
+
+def alternate(programs: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
+    """Median seconds of each program; they run in turn, after one warm-up each."""
+    seconds: dict[str, list[float]] = {name: [] for name in programs}
+    for run in range(runs + 1):
+        for name, program in programs.items():
+            begin = time.perf_counter()
+            program()
+            if run:
+                seconds[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def training_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The data the goals name: both classes, dense float64."""
+    miniboone = load("miniboone", data="auto")
+    kind = miniboone.provenance["kind"]
+    X = np.concatenate([miniboone.X_train, miniboone.X_valid, miniboone.X_test])
+    y = np.concatenate([miniboone.y_train, miniboone.y_valid, miniboone.y_test])
+    small = load("covertype")
+    full_X, full_y = covertype.load_full()[:2]
+    some = np.random.default_rng(465).permutation(len(full_X))[:465_000]
+    return {
+        f"MiniBooNE ({kind}), {len(X):,} rows": (X, y),
+        "Covertype, 36,603 rows": (small.X_train, small.y_train),
+        "Covertype, 465,000 rows": (np.ascontiguousarray(full_X[some]), full_y[some]),
+    }
+
+
+def compare_training(X, y, runs: int, lazy: bool) -> dict[str, float]:
+    """Seconds from arrays to a model, and of that from arrays to bins."""
+    peer = lightgbm()
+    d = X.shape[1]
+    parameters = settings(d, lazy)
+
+    def dataset():
+        return peer.Dataset(X, y, params=parameters).construct()
+
+    return alternate(
+        {
+            "ours": lambda: ours(d, lazy).fit(X, y),
+            "ours, bins": lambda: ours(d, lazy, rounds=0).fit(X, y),
+            "ours, cost-free": lambda: ours(d, False).fit(X, y),
+            "LightGBM": lambda: peer.train(parameters, dataset(), ROUNDS),
+            "LightGBM, bins": dataset,
+        },
+        runs,
+    )
+
+
+def row(name: str, s: dict[str, float], goal: str) -> str:
+    """One line of the table of training times."""
+    whole = s["ours"] / s["LightGBM"]
+    boosting = (s["ours"] - s["ours, bins"]) / (s["LightGBM"] - s["LightGBM, bins"])
+    free = s["ours"] / s["ours, cost-free"]
+    return (
+        f"{name:44s} {s['ours']:8.3f} {s['LightGBM']:9.3f} {whole:7.2f} {boosting:10.2f} "
+        f"{free:13.2f}   {goal}"
+    )
+
+
+def compare_prediction(X, y, runs: int) -> list[str]:
+    """Microseconds per row for 500 trees on one thread."""
+    peer = lightgbm()
+    model = ours(X.shape[1], False, rounds=500).fit(X, y).set_params(n_threads=1)
+    parameters = settings(X.shape[1], False)
+    booster = peer.train(parameters, peer.Dataset(X, y, params=parameters), 500)
+    rows = X[:20_000]
+    seconds = alternate(
+        {
+            "ours": lambda: model.decision_function(rows),
+            "LightGBM": lambda: booster.predict(rows, raw_score=True, num_threads=1),
+        },
+        runs,
+    )
+    per_row = {name: 1e6 * value / len(rows) for name, value in seconds.items()}
+    return [
+        f"{name:12s} {value:7.2f} us per row, {per_row['LightGBM'] / value:5.2f} times as fast "
+        "as LightGBM"
+        for name, value in per_row.items()
+    ]
+
+
+@click.command()
+@click.option("--runs", default=5, show_default=True, help="Counted runs of each program.")
+@click.option("--only", default="", help="Only the sets whose name contains this.")
+def main(runs: int, only: str) -> None:
+    """Print training and prediction times beside LightGBM's."""
+    sets = {name: data for name, data in training_sets().items() if only.lower() in name.lower()}
+    print(f"{ROUNDS} trees x {LEAVES} leaves, {THREADS} threads, medians of {runs} runs, seconds")
+    print(
+        f"{'':44s} {'ours':>8s} {'LightGBM':>9s} {'ratio':>7s} {'w/o bins':>10s} "
+        f"{'/ cost-free':>13s}   goal"
+    )
+    for name, (X, y) in sets.items():
+        goal = "ratio <= 1" if "Mini" in name else "ratio <= 1.5"
+        print(row(name, compare_training(X, y, runs, False), goal), flush=True)
+        lazy = compare_training(X, y, max(1, runs // 2), True)
+        print(row(name + ", lazy", lazy, "ratio <= 0.25, / cost-free <= 1.3"), flush=True)
+    for name, (X, y) in sets.items():
+        print(f"\nPrediction, 500 trees, one thread: {name}")
+        print("\n".join(compare_prediction(X, y, runs)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
