@@ -226,11 +226,19 @@ def _round(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def sentence(row: Mapping) -> str:
-    """Return one line on an evaluated claim: verdict, effect, interval."""
-    text = f"{row['verdict']:18s} {row['claim']}: effect {row['effect']:+.4f} {row['unit']}"
+def _effect(row: Mapping) -> str:
+    """Return effect and interval of an evaluated claim, as far as there are any."""
+    if math.isnan(row["effect"]):
+        return "no effect measured"
+    text = f"{row['effect']:+.4f} {row['unit']}"
     if not math.isnan(row["low"]):
         text += f" [{row['low']:+.4f}, {row['high']:+.4f}]"
+    return text
+
+
+def sentence(row: Mapping) -> str:
+    """Return one line on an evaluated claim: verdict, effect, interval."""
+    text = f"{row['verdict']:18s} {row['claim']}: {_effect(row)}"
     text += f", worth the name from {row['smallest_effect']:g}"
     if row["verdict"] == "inconclusive" and not math.isnan(row["detectable"]):
         text += f", detectable from {row['detectable']:.4f}"
@@ -260,10 +268,11 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
             "|---|---|---|---|---|---|---|",
         ]
         for row in table.to_dict("records"):
-            effect = f"{row['effect']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}] {row['unit']}"
+            detectable = "" if math.isnan(row["detectable"]) else f"{row['detectable']:.4f}"
             data = f"{row['dataset']} ({row['data']})"
             lines.append(
-                f"| **{row['verdict']}** | {data} | {row['sentence']} | {effect}, n = {row['n']} "
-                f"| {row['smallest_effect']:g} | {row['detectable']:.4f} | {row['place']} |"
+                f"| **{row['verdict']}** | {data} | {row['sentence']} "
+                f"| {_effect(row)}, n = {row['n']} | {row['smallest_effect']:g} | {detectable} "
+                f"| {row['place']} |"
             )
     return "\n".join(lines) + "\n"

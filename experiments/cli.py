@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import click
 from tqdm.contrib.logging import logging_redirect_tqdm
@@ -19,51 +18,13 @@ from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
 from experiments.data_commands import DataProblem, data_group, sources
 from experiments.registry import Registry, UnknownArtefact, discover
-from experiments.store import Store
+from experiments.session import RunOptions, Suite, compute, describe, shown
 from experiments.workers import Workers, WorkersDiffer
 
 log = logging.getLogger(__name__)
 
 REGRESSION, USAGE, NO_DATA, INTERRUPTED = 1, 2, 3, 130
 """Exit status: drift or a failed cell; a wrong command; data not to be had; Ctrl-C."""
-
-
-@dataclass(frozen=True)
-class Suite:
-    """What the commands work on; a test passes its own.
-
-    Attributes
-    ----------
-    registry : Registry
-        Artefacts.
-    datasets : module or object
-        ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
-    results : Path
-        Folder of the published results; runs go to ``runs`` in it.
-    """
-
-    registry: Registry
-    datasets: ModuleType
-    results: Path = provenance.ROOT / "results"
-
-    @property
-    def load(self) -> Callable:
-        """The function that loads a data set."""
-        return self.datasets.load
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Options of a run, as given on the command line."""
-
-    scale: str
-    data_mode: str
-    n_seeds: int | None
-    jobs: int
-    scheduler: str | None
-    store: Path
-    quiet: bool
-    command: str
 
 
 def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> int:
@@ -99,11 +60,25 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
         return _fail(REGRESSION, str(error))
     except DataProblem as error:
         return _fail(NO_DATA, str(error))
+    except output.DamagedResults as error:
+        return _fail(REGRESSION, str(error))
+    except OSError as error:
+        return _fail(USAGE, _cannot_write(error))
     except (KeyboardInterrupt, click.Abort):
         return _fail(
             INTERRUPTED,
             "Interrupted. Finished cells are kept: the same command goes on where it stopped.",
         )
+
+
+def _cannot_write(error: OSError) -> str:
+    """Say what the system refused; an error without a file name is not the user's."""
+    if error.filename is None:
+        raise error
+    return (
+        f"{error.strerror}: {error.filename}\nFinished cells are kept. Choose other folders with "
+        "--out and --store, or make room, and run the same command again."
+    )
 
 
 def _fail(status: int, message: str) -> int:
@@ -240,61 +215,28 @@ def _command(names: Sequence[str], options: RunOptions) -> str:
     return provenance.command_line(arguments)
 
 
-def _compute(suite: Suite, artefact: Artefact, options: RunOptions, workers) -> runner.Result:
-    with DataProblem.translated(suite.datasets):
-        return runner.run(
-            artefact,
-            scale=options.scale,
-            data_mode=options.data_mode,
-            n_seeds=options.n_seeds,
-            store=Store(options.store),
-            workers=workers,
-            load=suite.load,
-            unavailable=suite.datasets.DataUnavailable,
-            progress=not options.quiet,
-        )
-
-
-def _describe(artefact: Artefact, options: RunOptions, result: runner.Result) -> dict:
-    return provenance.describe_run(
-        artefact,
-        scale=options.scale,
-        data_mode=options.data_mode,
-        seeds=sorted({int(seed) for seed in result.rows["seed"]}),
-        data=result.data,
-        command=options.command,
-        jobs=None if options.scheduler else options.jobs,
-    )
-
-
 def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
     click.echo(
         f"{artefact.id}: {artefact.title}, scale {options.scale}, about "
         f"{artefact.minutes[options.scale]:g} min on 2 cores"
     )
-    result = _compute(suite, artefact, options, workers)
+    result = compute(suite, artefact, options, workers)
     for name, record in result.data.items():
         if record["kind"] != "real":
             click.secho(f"  {name}: STAND-IN of ours, not the real data", bold=True)
-    meta = _describe(artefact, options, result)
+    meta = describe(artefact, options, result)
     output.write_run(folder, artefact, result, meta)
     click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
     for row in output.evaluate_claims(artefact, result.rows, meta).to_dict("records"):
         click.echo(f"  {sentence(row)}")
-    click.echo(f"Written: {_shown(folder)}")
+    click.echo(f"Written: {shown(folder)}")
     for line in output.difference(artefact, result.rows, meta, suite.results / artefact.id):
         click.echo(line)
 
 
-def _shown(path: Path) -> str:
-    with contextlib.suppress(ValueError):
-        return str(path.resolve().relative_to(Path.cwd()))
-    return str(path)
-
-
 def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
     output.publish(folder, suite.results, suite.registry.artefacts, artefact.id)
-    click.echo(f"Published: {_shown(suite.results / artefact.id)}")
+    click.echo(f"Published: {shown(suite.results / artefact.id)}")
 
 
 def _describe_plan(suite: Suite, artefact: Artefact, options: RunOptions) -> None:
@@ -360,8 +302,8 @@ def _check_one(suite, artefact, options, workers, folder, update):
         if published is None or published[1]["scale"] != options.scale:
             return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
         options = replace(options, n_seeds=len(published[1]["seeds"]))
-    result = _compute(suite, artefact, options, workers)
-    meta = _describe(artefact, options, result)
+    result = compute(suite, artefact, options, workers)
+    meta = describe(artefact, options, result)
     output.write_run(folder, artefact, result, meta)
     rows = result.rows
     if published is not None:
@@ -376,7 +318,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
         output.write_atomically(expected_path, output.csv_bytes(rows))
-        click.echo(f"Written: {_shown(expected_path)}")
+        click.echo(f"Written: {shown(expected_path)}")
     return found
 
 

@@ -20,6 +20,10 @@ from experiments.style import house_style, picture_bytes
 _PICTURES = ("svg", "png")
 
 
+class DamagedResults(ValueError):
+    """Results on disk that cannot be read."""
+
+
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """Return a table as CSV; floats so that they read back as the same number."""
     return table.to_csv(index=False, lineterminator="\n").encode()
@@ -84,12 +88,23 @@ def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str
 
 
 def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
-    """Return rows and meta of a published (or other) run, or None if there is none."""
+    """Return rows and meta of a published (or other) run, or None if there is none.
+
+    Raises
+    ------
+    DamagedResults
+        If the files are there but cannot be read.
+    """
     try:
-        meta = json.loads((folder / "meta.json").read_text())
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         return read_rows(folder / "rows.csv"), meta
     except FileNotFoundError:
         return None
+    except ValueError as error:
+        raise DamagedResults(
+            f"The results in {folder} cannot be read: {error}\nRestore them from version control, "
+            "or remove the folder and publish anew."
+        ) from error
 
 
 def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +182,13 @@ def run(
     if pending:
         workers.check_equal(module, state)
         tasks = [_task(artefact, load, cells[i], scale, data) for i in pending]
-        bar = tqdm(total=len(cells), initial=kept, unit="cell", disable=not progress)
+        bar = tqdm(
+            total=len(cells),
+            initial=kept,
+            unit="cell",
+            disable=not progress,
+            mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
+        )
         with bar:
             for done, (index, outcome) in enumerate(workers.compute(artefact, tasks), 1):
                 cell = cells[pending[index]]

@@ -170,7 +170,7 @@ class Workers:
                 n_workers=self.jobs,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
                 env=ONE_THREAD,
             )

@@ -178,6 +178,22 @@ def test_standin_leaves_out_what_has_none(tmp_path, run):
     assert set(rows["dataset"]) == {"made_up"}
 
 
+def test_damaged_results_and_unwritable_folders_are_named(tmp_path, run):
+    toy = suite(tmp_path, sets=("nearby",), n_seeds=1, n_steps=1)
+    arguments = ("reproduce", "toy", "--jobs", "1", "--quiet")
+    assert run(toy, *arguments, "--publish")[0] == 0
+    (tmp_path / "toy-figure2" / "meta.json").write_text("{")
+    status, _, err = run(toy, "claims")
+    assert status == 1
+    assert "cannot be read" in err
+    assert run(toy, *arguments)[0] == 1
+    blocked = tmp_path / "a_file"
+    blocked.write_text("")
+    status, _, err = run(toy, *arguments, "--out", str(blocked / "below"))
+    assert status == 2
+    assert "a_file" in err
+
+
 # --- check ------------------------------------------------------------------------------------
 
 

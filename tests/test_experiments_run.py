@@ -30,6 +30,11 @@ def toy_command(results, sleep, *arguments):
     }
 
 
+def cluster_of(n_workers):
+    """A cluster that runs already, as --scheduler expects it."""
+    return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+
+
 def stored(results):
     return list((results / "runs" / "store").glob("*/*.jsonl"))
 
@@ -107,11 +112,11 @@ def test_interrupt_stops_in_order(tmp_path):
     wait_until_gone(process.pid)
 
 
-def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
+def test_one_worker_cluster_of_and_a_scheduler_agree(tmp_path, undisturbed):
     toy = make_toy(n_steps=3, sleep=0.1)
     two = tmp_path / "two"
     assert main(["reproduce", "all", "--jobs", "2", "--quiet"], suite(two, toy)) == 0
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = cluster_of(2)
     with cluster:
         arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address, "--quiet"]
         assert main(arguments, suite(tmp_path / "tcp", toy)) == 0
@@ -211,7 +216,9 @@ def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
 
     honest = runner.worker_state
     monkeypatch.setattr(runner, "worker_state", lambda name: {**honest(name), "sources": "edited"})
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
         arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address]
         assert main(arguments, suite(tmp_path)) == 2
     assert "differs from this machine (sources:" in capsys.readouterr().err

@@ -16,8 +16,9 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
-from experiments.cli import Suite, main
+from experiments.cli import main
 from experiments.registry import Registry
+from experiments.session import Suite
 
 
 class UnknownDataset(ValueError):

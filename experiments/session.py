@@ -1,0 +1,86 @@
+"""What the commands share: artefacts, data, folders, and the options of a run."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from experiments import provenance, runner
+from experiments.artefact import Artefact
+from experiments.data_commands import DataProblem
+from experiments.registry import Registry
+from experiments.store import Store
+from experiments.workers import Workers
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What the commands work on; a test passes its own.
+
+    Attributes
+    ----------
+    registry : Registry
+        Artefacts.
+    datasets : module or object
+        ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
+    results : Path
+        Folder of the published results; runs go to ``runs`` in it.
+    """
+
+    registry: Registry
+    datasets: ModuleType
+    results: Path = provenance.ROOT / "results"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a run, as given on the command line."""
+
+    scale: str
+    data_mode: str
+    n_seeds: int | None
+    jobs: int
+    scheduler: str | None
+    store: Path
+    quiet: bool
+    command: str
+
+
+def compute(
+    suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers
+) -> runner.Result:
+    """Compute an artefact; raises DataProblem if data cannot be had."""
+    with DataProblem.translated(suite.datasets):
+        return runner.run(
+            artefact,
+            scale=options.scale,
+            data_mode=options.data_mode,
+            n_seeds=options.n_seeds,
+            store=Store(options.store),
+            workers=workers,
+            load=suite.datasets.load,
+            unavailable=suite.datasets.DataUnavailable,
+            progress=not options.quiet,
+        )
+
+
+def describe(artefact: Artefact, options: RunOptions, result: runner.Result) -> dict:
+    """Return the content of ``meta.json``."""
+    return provenance.describe_run(
+        artefact,
+        scale=options.scale,
+        data_mode=options.data_mode,
+        seeds=sorted({int(seed) for seed in result.rows["seed"]}),
+        data=result.data,
+        command=options.command,
+        jobs=None if options.scheduler else options.jobs,
+    )
+
+
+def shown(path: Path) -> str:
+    """Return a path as short as the user would type it."""
+    with contextlib.suppress(ValueError):
+        return str(path.resolve().relative_to(Path.cwd()))
+    return str(path)
