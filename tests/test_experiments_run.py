@@ -112,12 +112,11 @@ def test_interrupt_stops_in_order(tmp_path):
     wait_until_gone(process.pid)
 
 
-def test_one_worker_cluster_of_and_a_scheduler_agree(tmp_path, undisturbed):
+def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
     toy = make_toy(n_steps=3, sleep=0.1)
     two = tmp_path / "two"
     assert main(["reproduce", "all", "--jobs", "2", "--quiet"], suite(two, toy)) == 0
-    cluster = cluster_of(2)
-    with cluster:
+    with cluster_of(2) as cluster:
         arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address, "--quiet"]
         assert main(arguments, suite(tmp_path / "tcp", toy)) == 0
     wanted = run_files(undisturbed)["rows.csv"]
