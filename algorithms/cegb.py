@@ -13,22 +13,16 @@ The reference, equation by equation and with the deviations from the paper, is
 
 from __future__ import annotations
 
-from numbers import Real
-
-import numpy as np
-
 from algorithms import costs
 from algorithms.boosting import Prices
-from algorithms.estimator import BoostedClassifier, BoostedRegressor
+from algorithms.estimator import BoostedClassifier, BoostedRegressor, check_number
 
 
 class _CEGB:
     """Costs enter the training."""
 
     def _prices(self, n_features: int) -> Prices:
-        tradeoff = self.tradeoff
-        if not isinstance(tradeoff, Real) or not np.isfinite(tradeoff) or tradeoff < 0:
-            raise ValueError(f"tradeoff must be a finite number >= 0, got {tradeoff!r}.")
+        check_number("tradeoff", self.tradeoff)
         groups = self.feature_groups
         units, row = costs.acquisition_units(self.feature_costs, groups, n_features)
         _, model = costs.acquisition_units(
@@ -37,7 +31,7 @@ class _CEGB:
         node_prices, kind = costs.split_node_prices(
             self.split_cost, self.feature_sharing, n_features
         )
-        return Prices(float(tradeoff), node_prices[kind], row[units], model[units], units)
+        return Prices(float(self.tradeoff), node_prices[kind], row[units], model[units], units)
 
 
 class CEGBRegressor(_CEGB, BoostedRegressor):

@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from algorithms import costs, persistence
 from algorithms.boosting import Boosted, Options, Validation, boost
 from algorithms.kernels import resolve_n_threads, threads
 from algorithms.losses import Loss, row_weights
-from algorithms.metrics import check_eval_metric, query_starts
+from algorithms.metrics import check_eval_metric, query_starts, validation_score
 from algorithms.trees.binning import MAX_BINS
 from algorithms.trees.predictor import (
     Charges,
@@ -28,6 +28,28 @@ from algorithms.trees.predictor import (
 from algorithms.trees.splitter import Limits
 
 _DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+_LARGEST_WEIGHT = 2.0**52
+
+
+def check_number(name: str, value) -> None:
+    """Refuse what is not a finite number >= 0."""
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not number or not np.isfinite(value) or value < 0:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
+
+
+def _check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
+    """Query labels as an array, one for each row and in blocks, or None."""
+    if query_id is None:
+        return None
+    query_id = np.asarray(query_id)
+    if query_id.shape != (n_samples,):
+        raise ValueError(
+            f"{name} must have one label for each of the {n_samples} rows, got an array of shape "
+            f"{query_id.shape}."
+        )
+    query_starts(query_id)
+    return query_id
 
 
 class BoostedTrees(BaseEstimator):
@@ -69,10 +91,7 @@ class BoostedTrees(BaseEstimator):
         options = self._options()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
         weights, kept = self._check_weights(sample_weight, X)
-        if query_id is not None:
-            if len(query_id) != len(X):
-                raise ValueError(f"query_id has {len(query_id)} labels for {len(X)} rows.")
-            query_starts(query_id)
+        _check_queries(query_id, len(X), "query_id")
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
         encoded, loss = self._encode_targets(y)
@@ -89,7 +108,7 @@ class BoostedTrees(BaseEstimator):
                 stacklevel=3,
             )
             initial = np.array([y[0]] if loss.name == "squared" else [0.0], dtype=np.float64)
-            options = options._replace(n_estimators=0)
+            options = options._replace(n_estimators=0, start_at_mean=False)
             fitted = boost(X[:1], y[:1], row_weights(None, 1), loss, options, prices)
             fitted = Boosted(fitted.forest, initial, 0)
         else:
@@ -98,7 +117,7 @@ class BoostedTrees(BaseEstimator):
             if fitted.n_rounds == 0 and options.n_estimators > 0:
                 warnings.warn(self._why_constant(row), UserWarning, stacklevel=3)
         self.validation_scores_ = np.array(validation.history if validation is not None else [])
-        self._set_fitted(fitted)
+        self._set_fitted(fitted, options.learning_rate)
 
     def _why_constant(self, row) -> str:
         if row.sum < 2 * self.min_samples_leaf:
@@ -108,13 +127,15 @@ class BoostedTrees(BaseEstimator):
             )
         return "No split is worth its cost: the model is constant. A smaller tradeoff allows more."
 
-    def _set_fitted(self, fitted: Boosted) -> None:
+    def _set_fitted(self, fitted: Boosted, learning_rate: float) -> None:
         self.trees_ = fitted.forest
         self.initial_scores_ = fitted.initial
         self.n_estimators_ = fitted.n_rounds
-        contributions = self.learning_rate * fitted.forest.value
+        # As it was in `fit`: a parameter that is set later must not change predictions.
+        self._learning_rate = learning_rate
+        self._contributions = learning_rate * fitted.forest.value
         # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
-        self._bit_vectors = bit_vectors(fitted.forest, contributions, len(fitted.initial))
+        self._bit_vectors = bit_vectors(fitted.forest, self._contributions, len(fitted.initial))
 
     def _options(self) -> Options:
         for name, least in (("n_estimators", 0), ("min_samples_leaf", 1)):
@@ -131,8 +152,11 @@ class BoostedTrees(BaseEstimator):
                 )
         for name in ("learning_rate", "min_hessian_leaf"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
-                raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
+            check_number(name, value)
+        for name in ("stop_on_negative_gain", "second_order"):
+            value = getattr(self, name, True)
+            if not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {value!r}.")
         if not isinstance(self.max_bins, Integral) or not 2 <= self.max_bins <= MAX_BINS:
             raise ValueError(
                 f"max_bins must be a whole number from 2 to {MAX_BINS}, got {self.max_bins!r}."
@@ -167,14 +191,34 @@ class BoostedTrees(BaseEstimator):
         """Row weights, and which rows to keep; None for all ones or all rows."""
         if sample_weight is None:
             return None, None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("sample_weight must be one number >= 0 for each row.") from None
+        if weights.shape != (len(X),):
+            raise ValueError(
+                f"sample_weight must have one value for each of the {len(X)} rows, got an array of "
+                f"shape {weights.shape}."
+            )
+        wrong = ~(np.isfinite(weights) & (weights >= 0))
+        if np.any(wrong):
+            i = int(np.argmax(wrong))
+            raise ValueError(
+                f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
+            )
         if not np.any(weights > 0):
-            raise ValueError("All row weights are 0: there is nothing to fit.")
+            raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
+        if np.sum(weights / _LARGEST_WEIGHT) > 1:
+            raise ValueError(
+                f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
+                "are exact; divide all weights by a constant."
+            )
         kept = weights > 0
-        return weights, (None if kept.all() else kept)
+        return np.ascontiguousarray(weights), (None if kept.all() else kept)
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:
+            check_eval_metric(self.eval_metric, loss.name, has_queries=True)
             if self.early_stopping_rounds is not None:
                 raise ValueError("early_stopping_rounds needs a validation set: fit(…, eval_set=).")
             return None
@@ -183,12 +227,18 @@ class BoostedTrees(BaseEstimator):
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
         X, y = validate_data(self, *eval_set[:2], dtype=np.float64, order="C", reset=False)
-        if query_id is not None:
-            query_id = np.asarray(query_id)
-            query_starts(query_id)
-        return Validation(X, self._encode_known(y), query_id, self.eval_metric, loss)
+        query_id = _check_queries(query_id, len(X), "the query_id of eval_set")
+        y = self._encode_known(y)
+        if not callable(self.eval_metric):  # grades that the metric refuses show up here
+            scores = np.zeros((len(X), loss.n_trees))
+            validation_score(self.eval_metric, loss.name, scores, y, query_id)
+        return Validation(X, y, query_id, self.eval_metric, loss)
 
     # --- prediction ---------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that failed on the way leaves attributes behind, but no trees.
+        return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray:
         check_is_fitted(self)
@@ -201,17 +251,16 @@ class BoostedTrees(BaseEstimator):
             if self._bit_vectors:
                 add_scores(self._bit_vectors, X, out, n_threads)
             else:
-                walk_scores(self.trees_, 0, self.learning_rate * self.trees_.value, X, out)
+                walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
 
     def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         out = np.tile(self.initial_scores_, (len(X), 1))
-        contributions = self.learning_rate * self.trees_.value
         n_columns = len(self.initial_scores_)
         for stage in range(self.n_estimators_):
             forest = self.trees_._replace(tree=self.trees_.tree[: (stage + 1) * n_columns + 1])
             with threads(resolve_n_threads(self.n_threads)):
-                walk_scores(forest, stage * n_columns, contributions, X, out)
+                walk_scores(forest, stage * n_columns, self._contributions, X, out)
             yield out.copy()
 
     # --- cost ---------------------------------------------------------------------------------
@@ -422,7 +471,8 @@ class BoostedClassifier(ClassifierMixin, BoostedTrees):
     def _encode_known(self, y) -> np.ndarray:
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise ValueError(f"eval_set has a class that the training data lack: {unknown[0]!r}.")
+            unknown = unknown[:1].tolist()[0]
+            raise ValueError(f"eval_set has a class that the training data lack: {unknown!r}.")
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
     def _decode(self, value):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,17 @@ from algorithms.trees.forest import Forest
 
 _FORMAT = "cost-aware-boosting model"
 _VERSION = 1
+
+# What zipfile, zlib and json raise on a file with a wrong byte.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def _plain(name: str, value):
@@ -70,6 +82,7 @@ def save(estimator, path) -> None:
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else names.tolist(),
         "n_estimators": int(estimator.n_estimators_),
+        "learning_rate": estimator._learning_rate,
     }
     buffer = io.BytesIO()
     np.savez_compressed(
@@ -97,7 +110,7 @@ def _read(path) -> tuple[dict, bytes]:
             return json.loads(archive.read("header.json")), archive.read("arrays.npz")
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise ValueError(f"{path} is not a saved model, or it is damaged ({error}).") from None
 
 
@@ -142,5 +155,6 @@ def load(cls, path):
     if header["classes"] is not None:
         classes = header["classes"]
         estimator.classes_ = np.array(classes["values"], dtype=classes["dtype"])
-    estimator._set_fitted(Boosted(forest, initial, header["n_estimators"]))
+    fitted = Boosted(forest, initial, header["n_estimators"])
+    estimator._set_fitted(fitted, header["learning_rate"])
     return estimator
