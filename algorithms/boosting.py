@@ -197,7 +197,8 @@ class _Round:
         newton: Derivatives | None = None
         if options.newton_leaves:
             newton = loss.derivatives(prepared, y, tree, weights, True, self.newton_gh)
-        values = self.builder.add(self.nodes, n_nodes, scale, newton, self.workspace.rows)
+        least = self.limits.min_hessian_leaf
+        values = self.builder.add(self.nodes, n_nodes, scale, least, newton, self.workspace.rows)
         if not np.all(np.abs(values) < _LARGEST_LEAF):
             raise ValueError(
                 f"The scores diverge (a leaf value of {np.max(np.abs(values)):.3g}): use a smaller "

@@ -61,7 +61,7 @@ class GBRTRegressor(_GBRT, BoostedRegressor):
     init : {"mean", "zero"}, default="mean"
         Start from the best constant, which costs nothing, or from 0.
     min_hessian_leaf : float, default=1e-3
-        Sum of hessians that a leaf holds at least; keeps -G/H finite.
+        Sum of hessians that a leaf holds at least, or its value is 0: there -G/H means nothing.
     early_stopping_rounds : int or None, default=None
         Stop after so many rounds without a better validation score, and keep the rounds up to the
         best.
@@ -166,7 +166,7 @@ class GBRTClassifier(_GBRT, BoostedClassifier):
     init : {"mean", "zero"}, default="mean"
         Start from the best constant, which costs nothing, or from 0.
     min_hessian_leaf : float, default=1e-3
-        Sum of hessians that a leaf holds at least; keeps -G/H finite.
+        Sum of hessians that a leaf holds at least, or its value is 0: there -G/H means nothing.
     early_stopping_rounds : int or None, default=None
         Stop after so many rounds without a better validation score, and keep the rounds up to the
         best.

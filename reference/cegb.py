@@ -34,8 +34,8 @@ Deviations from the paper
 2. Features are binned (at most ``max_bins`` bins); with no more distinct values than bins every
    midpoint is a threshold.
 3. T_0 is the best constant instead of 0 (``init="zero"`` is the paper's).
-4. Both children need ``min_hessian_leaf`` of hessian and ``min_samples_leaf`` rows; the paper
-   names neither.
+4. Both children need ``min_hessian_leaf`` of hessian and ``min_samples_leaf`` rows, and an
+   unsplit tree with less hessian has the value 0; the paper names neither.
 5. Section 5.2 prints n_p·α·ε_m, by which a value shared by 64 pixels would cost 64 times more,
    against its text; here α/ε_m.
 6. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
@@ -156,8 +156,8 @@ def leafwise_objective(G, H, w, leaf_cost_change, model_change, tradeoff) -> flo
 
 
 def optimal_leaf_value(G, H):  # Eq. (11a)
-    """ω*_l = -(Σ g_i)/(Σ h_i), sums over I_l; what ``trees.leaf_value`` computes."""
-    return trees.leaf_value(G, H)
+    """ω*_l = -(Σ g_i)/(Σ h_i), sums over I_l; see ``trees.leaf_value``."""
+    return -G / H
 
 
 def optimal_objective(G, H, leaf_cost_change, model_change, tradeoff) -> float:  # Eq. (11b)

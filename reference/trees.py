@@ -287,7 +287,7 @@ def grow_tree(
         on_split(number, node.rows, m, node.threshold, net)
         nodes.append(open_node(node.rows[goes_left], node.depth + 1))
         nodes.append(open_node(node.rows[~goes_left], node.depth + 1))
-    return node_table(nodes, gradients, leaf_hessians or hessians, weights)
+    return node_table(nodes, gradients, leaf_hessians or hessians, weights, limits.min_hessian_leaf)
 
 
 def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[float, int] | None:
@@ -323,15 +323,15 @@ def breadth_first(nodes: list[OpenNode], visited: int, limits: Limits, net_gain:
     return None, len(nodes)
 
 
-def leaf_value(G: float, H: float) -> float:
-    """Newton step -G/H, Eq. (11a) of the CEGB paper."""
-    return -G / H
+def leaf_value(G: float, H: float, least_hessian: float = 0.0) -> float:
+    """Newton step -G/H, Eq. (11a) of the CEGB paper; 0 where too little H makes it meaningless."""
+    return -G / H if H >= least_hessian else 0.0
 
 
-def node_table(nodes, gradients, hessians, weights) -> Tree:
+def node_table(nodes, gradients, hessians, weights, least_hessian: float) -> Tree:
     """Turn the grown nodes into arrays; leaves get their values."""
     values = [
-        leaf_value(real_sum(gradients, node.rows), real_sum(hessians, node.rows))
+        leaf_value(real_sum(gradients, node.rows), real_sum(hessians, node.rows), least_hessian)
         if node.feature < 0
         else 0.0
         for node in nodes

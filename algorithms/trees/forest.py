@@ -65,7 +65,7 @@ _DTYPES = {
 
 
 @kernel
-def _store(nodes, n_nodes, first, edges, edge_start, scale, forest):
+def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, forest):
     for node in range(n_nodes):
         at = first + node
         feature = nodes.feature[node]
@@ -74,7 +74,8 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, forest):
         forest.depth[at] = nodes.depth[node]
         if feature < 0:
             gradient = nodes.sums[node, 0] * scale.gradient
-            forest.value[at] = -gradient / (nodes.sums[node, 1] * scale.hessian)
+            hessian = nodes.sums[node, 1] * scale.hessian
+            forest.value[at] = -gradient / hessian if hessian >= least_hessian else 0.0
             forest.threshold[at] = 0.0
             forest.left[at] = -1
             forest.gain[at] = 0.0
@@ -96,15 +97,15 @@ def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
 
 
 @kernel
-def _newton_values(nodes, n_nodes, rows, gradient_step, gh, hessian_step, values):
+def _newton_values(nodes, n_nodes, rows, gradient_step, newton, least_hessian, values):
     """Friedman's one Newton step per leaf, with hessians that did not choose the splits."""
     for node in range(n_nodes):
         if nodes.feature[node] < 0:
-            hessian = np.int64(0)
+            total = np.int64(0)
             for i in range(nodes.start[node], nodes.stop[node]):
-                hessian += np.int64(gh[rows[i], 1])
-            gradient = nodes.sums[node, 0] * gradient_step
-            values[node] = -gradient / (hessian * hessian_step)
+                total += np.int64(newton.gh[rows[i], 1])
+            gradient, hessian = nodes.sums[node, 0] * gradient_step, total * newton.hessian_step
+            values[node] = -gradient / hessian if hessian >= least_hessian else 0.0
 
 
 class ForestBuilder:
@@ -125,7 +126,9 @@ class ForestBuilder:
             np.zeros(0, dtype=np.int64), *(np.empty(1024, dtype=t) for t in _DTYPES.values())
         )
 
-    def add(self, nodes, n_nodes: int, scale, newton=None, rows=None) -> np.ndarray:
+    def add(
+        self, nodes, n_nodes: int, scale, least_hessian: float, newton=None, rows=None
+    ) -> np.ndarray:
         """Store a grown tree and return its node values (before the learning rate).
 
         Parameters
@@ -133,6 +136,8 @@ class ForestBuilder:
         nodes : Nodes
         n_nodes : int
         scale : Scale
+        least_hessian : float
+            A leaf with less has the value 0: -G/H means nothing there.
         newton : Derivatives, optional
             Hessians for the leaf values where they differ from those that chose the splits.
         rows : ndarray of int32, optional
@@ -145,11 +150,19 @@ class ForestBuilder:
                 np.concatenate([a, np.empty(size - len(a), a.dtype)]) for a in self._arrays[1:]
             )
             self._arrays = Forest(self._arrays.tree, *grown)
-        _store(nodes, n_nodes, first, self._edges, self._edge_start, scale, self._arrays)
+        _store(
+            nodes,
+            n_nodes,
+            first,
+            self._edges,
+            self._edge_start,
+            scale,
+            least_hessian,
+            self._arrays,
+        )
         values = self._arrays.value[first : first + n_nodes]
         if newton is not None:
-            step = newton.hessian_step
-            _newton_values(nodes, n_nodes, rows, scale.gradient, newton.gh, step, values)
+            _newton_values(nodes, n_nodes, rows, scale.gradient, newton, least_hessian, values)
         self._starts.append(first + n_nodes)
         return values
 

@@ -10,11 +10,10 @@ from numba import prange
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.trees import histogram, splitter, usage
 from algorithms.trees.binning import BinnedMatrix
+from algorithms.trees.partition import CHUNK, PARALLEL_ROWS, fill_goes_left, partition
 
-# Below this many histogram updates or rows a parallel region costs more than it saves.
+# Below this many histogram updates a parallel region costs more than it saves.
 _PARALLEL_WORK = 30_000
-_PARALLEL_ROWS = 8_192
-_CHUNK = 4_096
 
 
 class Nodes(NamedTuple):
@@ -80,7 +79,7 @@ def allocate(
         cut=np.empty((n_nodes, n_features), dtype=np.int16),
         fresh=np.zeros((n_nodes, n_marks), dtype=np.int64),
     )
-    n_chunks = n_samples // _CHUNK + 1
+    n_chunks = n_samples // CHUNK + 1
     workspace = Workspace(
         rows=np.empty(n_samples, dtype=np.int32),
         scratch=np.empty(n_samples, dtype=np.int32),
@@ -121,72 +120,6 @@ def _return_slot(workspace, nodes, node):
         free[free[-1]] = slot
         free[-1] += 1
         nodes.slot[node] = -1
-
-
-@kernel
-def _fill_goes_left(layout, feature, cut, goes_left):
-    """For each code of the feature's column: 1 if the split sends it left."""
-    default = layout.feature_default[feature]
-    n_bins = layout.feature_n_bins[feature]
-    if default < 0:
-        for code in range(256):
-            goes_left[code] = 1 if code <= cut else 0
-        return
-    goes_left[:] = 1 if default <= cut else 0
-    first = layout.feature_code[feature]
-    for b in range(n_bins):
-        if b != default:
-            goes_left[first + (b if b < default else b - 1)] = 1 if b <= cut else 0
-
-
-@kernel
-def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
-    """Left rows to the front of the scratch space, right rows to its back, reversed."""
-    tile = np.searchsorted(layout.tile_column, column, side="right") - 1
-    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
-    origin = layout.tile_start[tile] + column - layout.tile_column[tile]
-    codes = layout.codes
-    front, back = start, stop - 1
-    for i in range(start, stop):
-        row = rows[i]
-        go = np.int64(goes_left[codes[origin + np.int64(row) * width]])
-        scratch[front] = row
-        scratch[back] = row
-        front += go
-        back -= 1 - go
-    return front - start
-
-
-@kernel
-def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
-    for i in range(n_left):
-        rows[left_to + i] = scratch[start + i]
-    for i in range(stop - start - n_left):
-        rows[right_to + i] = scratch[stop - 1 - i]
-
-
-@parallel_kernel
-def _partition(layout, column, workspace, start, stop):
-    """Reorder rows[start:stop] so that those going left come first; both keep their order."""
-    rows, scratch, goes_left = workspace.rows, workspace.scratch, workspace.goes_left
-    n_left, before = workspace.chunk_left[0], workspace.chunk_left[1]
-    if stop - start <= _PARALLEL_ROWS:
-        count = _partition_chunk(layout, column, goes_left, rows, start, stop, scratch)
-        _gather_chunk(scratch, start, stop, count, start, start + count, rows)
-        return start + count
-    n_chunks = (stop - start + _CHUNK - 1) // _CHUNK
-    for c in prange(n_chunks):
-        a, b = start + c * _CHUNK, min(stop, start + (c + 1) * _CHUNK)
-        n_left[c] = _partition_chunk(layout, column, goes_left, rows, a, b, scratch)
-    total = np.int64(0)
-    for c in range(n_chunks):
-        before[c] = total
-        total += n_left[c]
-    for c in prange(n_chunks):
-        a, b = start + c * _CHUNK, min(stop, start + (c + 1) * _CHUNK)
-        right_to = start + total + c * _CHUNK - before[c]
-        _gather_chunk(scratch, a, b, n_left[c], start + before[c], right_to, rows)
-    return start + total
 
 
 @kernel
@@ -282,10 +215,10 @@ def _count_fresh(nodes, workspace, penalties, gh, parent, child, other):
     """Rows of the two children that have not used each priced unit."""
     start, stop = nodes.start[child], nodes.stop[child]
     counts, marks = workspace.mark_counts, penalties.marks
-    if stop - start > _PARALLEL_ROWS:
-        n_chunks = (stop - start + _CHUNK - 1) // _CHUNK
+    if stop - start > PARALLEL_ROWS:
+        n_chunks = (stop - start + CHUNK - 1) // CHUNK
         for c in prange(n_chunks):
-            a, b = start + c * _CHUNK, min(stop, start + (c + 1) * _CHUNK)
+            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
             usage.count_marks(marks, workspace.rows, a, b, gh, counts[c])
         for c in range(1, n_chunks):
             counts[0] += counts[c]
@@ -370,9 +303,10 @@ def _split(layout, nodes, workspace, gh, scale, penalties, node, n_nodes):
     feature = nodes.candidate[node]
     cut = np.int64(nodes.cut[node, feature])
     start, stop = nodes.start[node], nodes.stop[node]
-    _fill_goes_left(layout, feature, cut, workspace.goes_left)
+    fill_goes_left(layout, feature, cut, workspace.goes_left)
     column = layout.feature_column[feature]
-    middle = _partition(layout, column, workspace, start, stop)
+    rows, memory = workspace.rows, (workspace.scratch, workspace.goes_left, workspace.chunk_left)
+    middle = partition(layout, column, rows, *memory, start, stop)
     depth = nodes.depth[node] + 1
     left, right = n_nodes, n_nodes + 1
     _new_leaf(nodes, left, depth, start, middle)

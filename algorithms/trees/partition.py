@@ -1,0 +1,90 @@
+"""Reordering the rows of a node by the side of a split they fall on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from algorithms.kernels import kernel, parallel_kernel
+
+# Fewer rows than this are not worth a parallel region.
+PARALLEL_ROWS = 8_192
+CHUNK = 4_096
+
+
+@kernel
+def fill_goes_left(layout, feature, cut, goes_left):
+    """For each code of the feature's column: 1 if the split sends it left."""
+    default = layout.feature_default[feature]
+    n_bins = layout.feature_n_bins[feature]
+    if default < 0:
+        for code in range(256):
+            goes_left[code] = 1 if code <= cut else 0
+        return
+    goes_left[:] = 1 if default <= cut else 0
+    first = layout.feature_code[feature]
+    for b in range(n_bins):
+        if b != default:
+            goes_left[first + (b if b < default else b - 1)] = 1 if b <= cut else 0
+
+
+@kernel
+def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
+    """Left rows to the front of the scratch space, right rows to its back, reversed."""
+    tile = np.searchsorted(layout.tile_column, column, side="right") - 1
+    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
+    origin = layout.tile_start[tile] + column - layout.tile_column[tile]
+    codes = layout.codes
+    front, back = start, stop - 1
+    for i in range(start, stop):
+        row = rows[i]
+        go = np.int64(goes_left[codes[origin + np.int64(row) * width]])
+        scratch[front] = row
+        scratch[back] = row
+        front += go
+        back -= 1 - go
+    return front - start
+
+
+@kernel
+def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
+    for i in range(n_left):
+        rows[left_to + i] = scratch[start + i]
+    for i in range(stop - start - n_left):
+        rows[right_to + i] = scratch[stop - 1 - i]
+
+
+@parallel_kernel
+def partition(layout, column, rows, scratch, goes_left, chunks, start, stop):
+    """Reorder rows[start:stop] so that those going left come first; both keep their order.
+
+    Parameters
+    ----------
+    goes_left : ndarray of shape (256,), uint8
+        See :func:`fill_goes_left`.
+    chunks : ndarray of shape (2, n_chunks), int64
+        Scratch space: rows of each chunk going left, and those of earlier chunks.
+
+    Returns
+    -------
+    int
+        Position of the first row that goes right.
+    """
+    n_left, before = chunks[0], chunks[1]
+    if stop - start <= PARALLEL_ROWS:
+        count = _partition_chunk(layout, column, goes_left, rows, start, stop, scratch)
+        _gather_chunk(scratch, start, stop, count, start, start + count, rows)
+        return start + count
+    n_chunks = (stop - start + CHUNK - 1) // CHUNK
+    for c in prange(n_chunks):
+        a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
+        n_left[c] = _partition_chunk(layout, column, goes_left, rows, a, b, scratch)
+    total = np.int64(0)
+    for c in range(n_chunks):
+        before[c] = total
+        total += n_left[c]
+    for c in prange(n_chunks):
+        a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
+        right_to = start + total + c * CHUNK - before[c]
+        _gather_chunk(scratch, a, b, n_left[c], start + before[c], right_to, rows)
+    return start + total
