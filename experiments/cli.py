@@ -220,11 +220,12 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
         f"{artefact.id}: {artefact.title}, scale {options.scale}, about "
         f"{artefact.minutes[options.scale]:g} min on 2 cores"
     )
+    source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     for name, record in result.data.items():
         if record["kind"] != "real":
             click.secho(f"  {name}: STAND-IN of ours, not the real data", bold=True)
-    meta = describe(artefact, options, result)
+    meta = describe(artefact, options, result, source_tree)
     output.write_run(folder, artefact, result, meta)
     click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
     for row in output.evaluate_claims(artefact, result.rows, meta).to_dict("records"):
@@ -302,8 +303,9 @@ def _check_one(suite, artefact, options, workers, folder, update):
         if published is None or published[1]["scale"] != options.scale:
             return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
         options = replace(options, n_seeds=len(published[1]["seeds"]))
+    source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
-    meta = describe(artefact, options, result)
+    meta = describe(artefact, options, result, source_tree)
     output.write_run(folder, artefact, result, meta)
     rows = result.rows
     if published is not None:

@@ -114,7 +114,7 @@ def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[
         record = records[name]
         if record["source"] == "bundled":
             lines[name] = "real, bundled with a dependency"
-        elif scale == "smoke" or data_mode == "standin":
+        elif scale == "smoke" or data_mode == "standin" or record["source"] == "stand-in":
             lines[name] = "stand-in" if record["stand_in"] else "left out: it has no stand-in"
         elif record["present"]:
             lines[name] = f"real, from the {record['source']}"

@@ -53,6 +53,7 @@ def source_tree_hash() -> str:
     return hash_files(filter(Path.exists, files), ROOT)
 
 
+@functools.cache
 def cell_sources_hash(module_name: str) -> str:
     """Hash of the sources that can determine what a cell of an artefact returns.
 
@@ -62,6 +63,9 @@ def cell_sources_hash(module_name: str) -> str:
     too many. The rest of ``experiments`` is left out, so that a new title or claim computes
     nothing: it moves rows about without changing them. Hence the rule, kept by a test, that the
     file with ``run_cell`` imports nothing else from ``experiments`` than ``artefact``.
+
+    Taken once per process, at its first cell: a process that runs on after an edit still has the
+    old code loaded, and must not pass for one with the new.
 
     Parameters
     ----------
@@ -167,6 +171,7 @@ def describe_run(
     data: Mapping[str, Mapping[str, Any]],
     command: str,
     jobs: int | None,
+    source_tree: str,
 ) -> dict[str, Any]:
     """Return the content of ``meta.json``; no dates, so that equal runs write equal files."""
     return {
@@ -179,7 +184,7 @@ def describe_run(
         "data_mode": data_mode,
         "data": {name: dict(data[name]) for name in sorted(data)},
         "seeds": list(seeds),
-        "source_tree_sha256": source_tree_hash(),
+        "source_tree_sha256": source_tree,
         **environment(),
         "processor_model": _processor_model(),
         "threads_per_worker": 1,

@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,19 @@ class CellsFailed(RuntimeError):
         self.failures = list(failures)
         lines = [f"{len(self.failures)} cell(s) of {artefact_id} failed:"]
         for cell, error in self.failures[:5]:
-            lines.append(f"  {cell.label()}\n    {type(error).__name__}: {error}")
+            lines.append(f"  {cell.label()}\n    {type(error).__name__}: {error}{_place(error)}")
         if len(self.failures) > 5:
             lines.append(f"  … and {len(self.failures) - 5} more")
         lines.append("The finished cells are kept; mend the cause and run the same command again.")
         super().__init__("\n".join(lines))
+
+
+def _place(error: BaseException) -> str:
+    """Return where an exception was raised, for whoever has to mend it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, {frames[-1].name})"
 
 
 @dataclass(frozen=True)
@@ -54,8 +63,6 @@ class Result:
         One row per cell: seconds, and what the artefact itself timed.
     data : dict
         Provenance of each data set.
-    absent : list of str
-        Data sets without a stand-in, left out because only stand-ins were asked for.
     computed, kept : int
         Cells computed now and cells that came from the store.
     """
@@ -63,14 +70,13 @@ class Result:
     rows: pd.DataFrame
     timings: pd.DataFrame
     data: dict[str, Mapping[str, Any]]
-    absent: list[str]
     computed: int
     kept: int
 
 
 def find_data(
     cells: Sequence[Cell], load: Callable, *, scale: str, data_mode: str, unavailable: type
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
+) -> dict[str, dict[str, Any]]:
     """Load each draw of each data set once, so that errors and terms come before any work.
 
     Parameters
@@ -86,12 +92,11 @@ def find_data(
 
     Returns
     -------
-    provenance : dict
+    dict
         For each set that is there its provenance and sizes, with one checksum for each seed under
         ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
-        have in common.
-    absent : list of str
-        Sets without a stand-in when `data_mode` is ``standin``; otherwise the exception passes.
+        have in common. Sets without a stand-in are missing when `data_mode` is ``standin``;
+        otherwise the exception passes.
     """
     provenance, absent, first_test = {}, [], {}
     for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
@@ -117,7 +122,7 @@ def find_data(
             shared = np.isin(first_test.pop(name), row_hashes(drawn.X_test))
             provenance[name]["test_overlap"] = round(float(np.mean(shared)), 4)
         provenance[name]["checksums"][str(seed)] = drawn.provenance["checksum"]
-    return provenance, absent
+    return provenance
 
 
 def source_mode(kind: str, scale: str) -> str:
@@ -169,7 +174,7 @@ def run(
     """
     cells = artefact.cells(scale, n_seeds)
     log.info("%s: reading the data", artefact.id)
-    data, absent = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
+    data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
     cells = [cell for cell in cells if cell.dataset in data]
     module = artefact.run_cell.__module__
     state = worker_state(module)
@@ -178,10 +183,20 @@ def run(
     pending = [i for i in range(len(cells)) if i not in finished]
     kept = len(finished)
     log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
-    failures = []
     if pending:
         workers.check_equal(module, state)
-        tasks = [_task(artefact, load, cells[i], scale, data) for i in pending]
+        tasks = [
+            Task(
+                artefact.run_cell,
+                load,
+                cells[i],
+                scale,
+                source_mode(data[cells[i].dataset]["kind"], scale),
+                _identity(data, cells[i]),
+                state["sources"],
+            )
+            for i in pending
+        ]
         bar = tqdm(
             total=len(cells),
             initial=kept,
@@ -190,38 +205,34 @@ def run(
             mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
         )
         with bar:
-            for done, (index, outcome) in enumerate(workers.compute(artefact, tasks), 1):
-                cell = cells[pending[index]]
-                if isinstance(outcome, BaseException):
-                    failures.append((cell, outcome))
-                    _log_failure(cell, outcome)
-                else:
-                    finished[pending[index]] = outcome
-                    store.put(keys[pending[index]], *outcome)
-                    count = f"[{kept + done}/{len(cells)}]"
-                    log.info("%s %s · %.2f s", count, cell.label(), outcome[1])
-                bar.update()
-    if failures:
-        raise CellsFailed(artefact.id, failures)
+            outcomes = _compute(artefact, tasks, [keys[i] for i in pending], store, workers, bar)
+        finished.update(zip(pending, outcomes, strict=True))
     results = [finished[i] for i in range(len(cells))]
     rows, timings = _tables(artefact, cells, results)
-    return Result(rows, timings, data, absent, computed=len(pending), kept=kept)
+    return Result(rows, timings, data, computed=len(pending), kept=kept)
 
 
-def _task(artefact: Artefact, load: Callable, cell: Cell, scale: str, data) -> Task:
-    mode = source_mode(data[cell.dataset]["kind"], scale)
-    return Task(artefact.run_cell, load, cell, scale, mode, _identity(data, cell))
+def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -> list:
+    """Compute tasks and store each as it comes in; raise CellsFailed after the last."""
+    outcomes, failures = [None] * len(tasks), []
+    for index, outcome in workers.compute(tasks):
+        cell = tasks[index].cell
+        bar.update()
+        if isinstance(outcome, BaseException):
+            failures.append((cell, outcome))
+            log.error("failed: %s · %s: %s", cell.label(), type(outcome).__name__, outcome)
+            continue
+        rows, seconds = outcomes[index] = outcome
+        store.put(keys[index], rows, seconds)
+        log.info("[%d/%d] %s · %.2f s", bar.n, bar.total, cell.label(), seconds)
+    if failures:
+        raise CellsFailed(artefact.id, failures)
+    return outcomes
 
 
 def _identity(data, cell: Cell) -> dict[str, str]:
     record = data[cell.dataset]
     return {"kind": record["kind"], "checksum": record["checksums"][str(cell.seed)]}
-
-
-def _log_failure(cell: Cell, error: BaseException) -> None:
-    frames = "".join(traceback.format_exception(error))
-    log.error("failed: %s · %s: %s", cell.label(), type(error).__name__, error)
-    log.debug("%s", frames)
 
 
 def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -66,8 +66,13 @@ def compute(
         )
 
 
-def describe(artefact: Artefact, options: RunOptions, result: runner.Result) -> dict:
-    """Return the content of ``meta.json``."""
+def describe(
+    artefact: Artefact, options: RunOptions, result: runner.Result, source_tree: str
+) -> dict:
+    """Return the content of ``meta.json``.
+
+    `source_tree` is the hash of the sources when the run began.
+    """
     return provenance.describe_run(
         artefact,
         scale=options.scale,
@@ -76,6 +81,7 @@ def describe(artefact: Artefact, options: RunOptions, result: runner.Result) -> 
         data=result.data,
         command=options.command,
         jobs=None if options.scheduler else options.jobs,
+        source_tree=source_tree,
     )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import psutil
 
-from experiments.artefact import Artefact, Cell, canonical_json
-from experiments.provenance import worker_state
+from experiments.artefact import Cell, canonical_json
+from experiments.provenance import cell_sources_hash, worker_state
 
 ONE_THREAD = {
     name: "1"
@@ -50,6 +50,8 @@ class Task:
         How to load the data.
     identity : Mapping
         Kind and checksum of the data the driver saw.
+    sources : str
+        :func:`experiments.provenance.cell_sources_hash` of the driver.
     """
 
     run_cell: Callable
@@ -58,6 +60,7 @@ class Task:
     scale: str
     data_mode: str
     identity: Mapping[str, str]
+    sources: str
 
 
 @functools.lru_cache(maxsize=2)
@@ -79,11 +82,13 @@ def compute(task: Task) -> tuple[list[dict], float]:
     Raises
     ------
     RuntimeError
-        If the worker sees other data than the driver.
+        If the worker sees other data or other sources than the driver.
     """
     from threadpoolctl import threadpool_limits
 
     cell = task.cell
+    if cell_sources_hash(task.run_cell.__module__) != task.sources:
+        raise RuntimeError("the sources were edited since the run began; start it again")
     dataset = _loaded(task.load, cell.dataset, task.scale, task.data_mode, cell.seed)
     seen = {name: dataset.provenance[name] for name in task.identity}
     if seen != dict(task.identity):
@@ -194,10 +199,11 @@ class Workers:
                 details = "; ".join(f"{n}: {state.get(n)}, here {expected[n]}" for n in wrong)
                 raise WorkersDiffer(
                     f"Worker {address} differs from this machine ({details}). Give it the same "
-                    "source tree and environment; results are shared only among equals."
+                    "source tree and environment (start it anew after an edit); results are "
+                    "shared only among equals."
                 )
 
-    def compute(self, artefact: Artefact, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def compute(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
         """Compute tasks, those that measure time one at a time after all others.
 
         Yields
@@ -209,22 +215,19 @@ class Workers:
         """
         together = [i for i, task in enumerate(tasks) if not task.cell.alone]
         alone = [i for i, task in enumerate(tasks) if task.cell.alone]
-        yield from self._gather(artefact, tasks, together)
+        yield from self._gather(tasks, together)
         for index in alone:
-            yield from self._gather(artefact, tasks, [index])
+            yield from self._gather(tasks, [index])
 
-    def _gather(self, artefact, tasks, indices) -> Iterator[tuple[int, Any]]:
+    def _gather(self, tasks, indices) -> Iterator[tuple[int, Any]]:
         from distributed import as_completed
 
         if not indices:
             return
         client = self._start()
-        index_of = {}
-        for index in indices:
-            future = client.submit(compute, tasks[index], pure=False, retries=0)
-            index_of[future.key] = index
-            index_of.setdefault("futures", []).append(future)
-        for future in as_completed(index_of.pop("futures")):
+        futures = [client.submit(compute, tasks[i], pure=False, retries=0) for i in indices]
+        index_of = {future.key: index for future, index in zip(futures, indices, strict=True)}
+        for future in as_completed(futures):
             error = future.exception() if future.status == "error" else None
             if future.status == "cancelled":
                 error = RuntimeError("the scheduler cancelled it")

@@ -154,7 +154,7 @@ def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
     err = capfd.readouterr().err
     assert "2 cell(s) of toy-figure2 failed" in err
     assert "nearby · better · seed 0 · step=1" in err
-    assert "ZeroDivisionError: the toy was told to fail" in err
+    assert "ZeroDivisionError: the toy was told to fail (toy_artefact.py, line" in err
     assert "Traceback" not in err
     assert len(stored(tmp_path)) == 2  # the two other cells are kept
     assert not (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
@@ -221,3 +221,13 @@ def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
         arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address]
         assert main(arguments, suite(tmp_path)) == 2
     assert "differs from this machine (sources:" in capsys.readouterr().err
+
+
+def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypatch):
+    from experiments import runner
+
+    honest = runner.worker_state
+    monkeypatch.setattr(runner, "worker_state", lambda name: {**honest(name), "sources": "edited"})
+    assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
+    assert "the sources were edited" in capfd.readouterr().err
+    assert stored(tmp_path) == []
