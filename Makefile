@@ -19,6 +19,7 @@ SCALE ?= laptop
 DATA ?= auto
 JOBS ?=
 ARGS ?=
+MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
@@ -59,8 +60,10 @@ lint: setup
 	"$(PY)" -m ruff check .
 	"$(PY)" -m ruff format --check .
 
+# MACHINE names the history in results/asv/; commit only that of a machine that stays.
 bench: setup
-	"$(PY)" -m asv run --quick --show-stderr 'HEAD^!' $(ARGS)
+	"$(PY)" -m asv machine --yes $(if $(MACHINE),--machine $(MACHINE))
+	"$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
 
 # The suite loads and every benchmark is found, without running any.
 bench-check: setup
