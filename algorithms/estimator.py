@@ -476,7 +476,7 @@ class BoostedClassifier(ClassifierMixin, BoostedTrees):
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
     def _decode(self, value):
-        return self.classes_[value]
+        return self.classes_[value : value + 1].tolist()[0]
 
     def _shape(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0] if scores.shape[1] == 1 else scores

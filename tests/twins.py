@@ -2,7 +2,77 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
+
 import numpy as np
+
+METER = ("feature_costs", "split_cost", "feature_groups", "feature_sharing")
+
+
+def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
+    """Fit the estimator, and the reference with the same parameters; return the reference model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # constant models say so
+        estimator.fit(X, y, sample_weight=weights, eval_set=eval_set)
+    known = inspect.signature(reference.fit).parameters
+    parameters = {k: v for k, v in estimator.get_params().items() if k in known}
+    loss = "squared"
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None:
+        loss = "logistic" if len(classes) <= 2 else "multinomial"
+        # Rows of weight 0 may have labels that do not count.
+        y = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+        if eval_set is not None:
+            eval_set = (eval_set[0], np.searchsorted(classes, eval_set[1]), *eval_set[2:])
+    return reference.fit(X, y, loss=loss, sample_weight=weights, eval_set=eval_set, **parameters)
+
+
+def assert_twins(estimator, reference, X, y, new_rows=(), **fit):
+    """Assert that the estimator equals its reference in all it decides; return the reference."""
+    model = fit_twins(estimator, reference, X, y, **fit)
+    assert_same_trees(estimator, model)
+    np.testing.assert_array_equal(estimator.validation_scores_, model.validation_scores)
+    Z = np.concatenate([np.asarray(X, dtype=np.float64), *new_rows])
+    prices = {name: getattr(estimator, name) for name in METER}
+    assert_same_predictions(estimator, model, reference, Z, prices)
+    return model
+
+
+def draw_weights(rng, n_samples):
+    """Row weights: whole, fractional of some scale, or none."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return rng.integers(0, 4, n_samples).astype(float)
+    if kind == 1:
+        return rng.random(n_samples) * 10.0 ** rng.integers(-3, 4)
+    return None
+
+
+def draw_validation(rng, X, y, loss):
+    """A validation set in queries, and parameters that watch it."""
+    rows = rng.integers(0, len(y), 40)
+    Z = X[rows] + rng.normal(size=(40, X.shape[1])) * rng.choice([0.0, 1.0])
+    metrics = {
+        "squared": ["loss", "average_precision@3", "precision@5", negative_absolute_error],
+        "logistic": ["loss", "accuracy", "average_precision@3", "precision@5", "ndcg@4"],
+        "multinomial": ["loss", "accuracy", share_of_hits],
+    }[loss]
+    watch = {
+        "early_stopping_rounds": (None, 1, 2, 3)[rng.integers(4)],
+        "eval_metric": metrics[rng.integers(len(metrics))],
+    }
+    return (Z, y[rows], np.repeat([3, 1, 7, 5], [10, 5, 15, 10])), watch
+
+
+def negative_absolute_error(y, scores, query_id):
+    """A metric of the user's own."""
+    return -float(np.abs(y - scores[:, 0]).mean())
+
+
+def share_of_hits(y, scores, query_id):
+    """A metric of the user's own, for classes."""
+    return float((np.argmax(scores, axis=1) == y).mean())
 
 
 def assert_same_trees(estimator, model) -> None:
