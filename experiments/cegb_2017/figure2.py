@@ -63,7 +63,6 @@ PANELS = (
 )
 
 
-# Fixed before any curve or claim was computed; the reasons are in README.md.
 @dataclass(frozen=True)
 class Grid:
     """λ and number of rounds for one kind of prices at one scale."""
@@ -86,7 +85,10 @@ GRID = {
         "uniform": Grid((0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1), 500),
     },
 }
-"""For features with published prices, and for features of cost 1 each."""
+"""For features with published prices, and for features of cost 1 each.
+
+Fixed before any curve or claim at laptop scale was computed; the reasons are in README.md.
+"""
 
 _DEEP = {"max_leaves": 64, "max_depth": None, "growth": "best_first"}
 _SHALLOW = {"max_leaves": 16, "max_depth": 4}
