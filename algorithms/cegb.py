@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from algorithms import costs
 from algorithms.boosting import Prices
-from algorithms.estimator import BoostedClassifier, BoostedRegressor, check_number
+from algorithms.tasks import BoostedClassifier, BoostedRegressor, check_number
 
 
 class _CEGB:
@@ -81,7 +81,7 @@ class CEGBRegressor(_CEGB, BoostedRegressor):
     init : {"mean", "zero"}, default="mean"
         Start from the best constant, which costs nothing, or from 0.
     min_hessian_leaf : float, default=1e-3
-        Sum of hessians that a leaf holds at least; keeps -G/H finite.
+        Sum of hessians that a leaf holds at least, or its value is 0: there -G/H means nothing.
     early_stopping_rounds : int or None, default=None
         Stop after so many rounds without a better validation score, and keep the rounds up to the
         best.
@@ -214,7 +214,7 @@ class CEGBClassifier(_CEGB, BoostedClassifier):
     init : {"mean", "zero"}, default="mean"
         Start from the best constant, which costs nothing, or from 0.
     min_hessian_leaf : float, default=1e-3
-        Sum of hessians that a leaf holds at least; keeps -G/H finite.
+        Sum of hessians that a leaf holds at least, or its value is 0: there -G/H means nothing.
     early_stopping_rounds : int or None, default=None
         Stop after so many rounds without a better validation score, and keep the rounds up to the
         best.

@@ -7,27 +7,23 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from algorithms import costs, persistence
+from algorithms import persistence
 from algorithms.boosting import Boosted, Options, Validation, boost
 from algorithms.kernels import resolve_n_threads, threads
 from algorithms.losses import Loss, row_weights
+from algorithms.metering import MeteredTrees
 from algorithms.metrics import check_eval_metric, query_starts, validation_score
 from algorithms.trees.binning import MAX_BINS
 from algorithms.trees.predictor import (
-    Charges,
     add_scores,
     bit_vectors,
-    charge,
     walk_scores,
 )
 from algorithms.trees.splitter import Limits
 
-_DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
 _LARGEST_WEIGHT = 2.0**52
 
 
@@ -52,7 +48,7 @@ def _check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
     return query_id
 
 
-class BoostedTrees(BaseEstimator):
+class BoostedTrees(MeteredTrees, BaseEstimator):
     """Base of the estimators; not to be used by itself.
 
     A subclass lists its parameters in ``__init__`` and defines ``_prices``.
@@ -263,127 +259,6 @@ class BoostedTrees(BaseEstimator):
                 walk_scores(forest, stage * n_columns, self._contributions, X, out)
             yield out.copy()
 
-    # --- cost ---------------------------------------------------------------------------------
-
-    def _walk(self, X, charges: Charges, stages: bool):
-        """Yield (used units as bits, cost in grid steps, nodes passed) per stage or at the end."""
-        n_units = len(charges.unit_price)
-        used = np.zeros((len(X), -(-n_units // 64)), dtype=np.uint64)
-        paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
-        n_columns = len(self.initial_scores_)
-        step = n_columns if stages else max(1, self.trees_.n_trees)
-        for first in range(0, self.trees_.n_trees, step):
-            with threads(resolve_n_threads(self.n_threads)):
-                charge(self.trees_, first, first + step, charges, X, used, paid, passed)
-            if stages:
-                yield used, paid, passed
-        if not stages:
-            yield used, paid, passed
-
-    def _no_charges(self) -> Charges:
-        d = self.n_features_in_
-        nothing = np.zeros(d, dtype=np.int64)
-        return Charges(np.arange(d), nothing, nothing)
-
-    def _charges(self, feature_costs, split_cost) -> tuple[Charges, int]:
-        """Prices on the cost meter's grid, and its exponent."""
-        d = self.n_features_in_
-        units, prices = costs.acquisition_units(
-            self.feature_costs if feature_costs is None else feature_costs, self.feature_groups, d
-        )
-        node_prices, kind = costs.split_node_prices(
-            self.split_cost if split_cost is None else split_cost, self.feature_sharing, d
-        )
-        n_split_nodes = int(np.count_nonzero(self.trees_.feature >= 0))
-        k = costs.price_exponent(prices, node_prices, n_split_nodes)
-        per_split = costs.on_grid(node_prices, k)[kind]
-        charges = Charges(
-            units, costs.on_grid(prices, k).astype(np.int64), per_split.astype(np.int64)
-        )
-        return charges, k
-
-    def acquired_features(self, X):
-        """Features that each row's paths ask for.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of bool, or CSR matrix if there are more than 256 features, \
-of shape (n_samples, n_features)
-            Features tested; what a group brings along is not marked.
-        """
-        X = self._check_X(X)
-        ((used, _, _),) = self._walk(X, self._no_charges(), stages=False)
-        bits = np.unpackbits(used.view(np.uint8), axis=1, bitorder="little")
-        acquired = bits[:, : X.shape[1]].astype(bool)
-        return sparse.csr_matrix(acquired) if X.shape[1] > _DENSE_FEATURES else acquired
-
-    def evaluations(self, X) -> np.ndarray:
-        """Number of split nodes that each row passes, over all trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int64
-        """
-        ((_, _, passed),) = self._walk(self._check_X(X), self._no_charges(), stages=False)
-        return passed
-
-    def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
-        """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        feature_costs, split_cost : optional
-            Charge these prices instead of the estimator's own.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-            In the unit of the prices.
-        """
-        X = self._check_X(X)
-        charges, k = self._charges(feature_costs, split_cost)
-        ((_, paid, _),) = self._walk(X, charges, stages=False)
-        return np.ldexp(paid.astype(np.float64), -k)
-
-    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
-        """Cost of predicting each row with the first 1, 2, … rounds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        feature_costs, split_cost : optional
-            Charge these prices instead of the estimator's own.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,), float64
-        """
-        X = self._check_X(X)
-        charges, k = self._charges(feature_costs, split_cost)
-        for _, paid, _ in self._walk(X, charges, stages=True):
-            yield np.ldexp(paid.astype(np.float64), -k)
-
-    def model_features(self) -> np.ndarray:
-        """Features that any tree tests: ndarray of shape (n_features,), bool."""
-        check_is_fitted(self)
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        used[self.trees_.feature[self.trees_.feature >= 0]] = True
-        return used
-
-    def model_cost(self) -> float:
-        """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""
-        prices = getattr(self, "model_feature_costs", None)
-        return costs.model_cost(self.model_features(), prices, self.feature_groups)
-
     # --- files --------------------------------------------------------------------------------
 
     def save(self, path) -> None:
@@ -419,136 +294,3 @@ of shape (n_samples, n_features)
             If the file is damaged, or not a model of this class.
         """
         return persistence.load(cls, path)
-
-
-class BoostedRegressor(RegressorMixin, BoostedTrees):
-    """Squared loss."""
-
-    def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
-        return self._encode_known(y), Loss("squared")
-
-    def _encode_known(self, y) -> np.ndarray:
-        try:
-            y = np.ascontiguousarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y must be numbers: this is a regressor.") from None
-        if np.max(np.abs(y), initial=0.0) > 1e100:
-            raise ValueError("y is too large: its squares would not be finite numbers.")
-        return y
-
-    def _decode(self, value):
-        return float(value)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
-        return self._raw_scores(self._check_X(X))[:, 0]
-
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """Predict with the first 1, 2, … rounds; yields arrays of shape (n_samples,)."""
-        for scores in self._staged_raw_scores(self._check_X(X)):
-            yield scores[:, 0]
-
-
-class BoostedClassifier(ClassifierMixin, BoostedTrees):
-    """Logistic loss for two classes, multinomial for more."""
-
-    def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
-        check_classification_targets(y)
-        self.classes_, encoded = np.unique(y, return_inverse=True)
-        n_classes = len(self.classes_)
-        loss = Loss("multinomial", n_classes) if n_classes > 2 else Loss("logistic")
-        return encoded.astype(np.int32), loss
-
-    def _encode_known(self, y) -> np.ndarray:
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            unknown = unknown[:1].tolist()[0]
-            raise ValueError(f"eval_set has a class that the training data lack: {unknown!r}.")
-        return np.searchsorted(self.classes_, y).astype(np.int32)
-
-    def _decode(self, value):
-        return self.classes_[value : value + 1].tolist()[0]
-
-    def _shape(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        if scores.shape[1] == 1:
-            with np.errstate(over="ignore"):
-                p = 1.0 / (1.0 + np.exp(-scores[:, 0]))
-            return np.column_stack([1.0 - p, p])
-        exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return exps / exps.sum(axis=1, keepdims=True)
-
-    def _labels(self, scores: np.ndarray) -> np.ndarray:
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(scores))
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.int64)]
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def decision_function(self, X) -> np.ndarray:
-        """Raw scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes), float64
-            Log-odds of the second class, or one score for each of three classes or more.
-        """
-        return self._shape(self._raw_scores(self._check_X(X)))
-
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Raw scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
-        for scores in self._staged_raw_scores(self._check_X(X)):
-            yield self._shape(scores)
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Class probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), float64
-        """
-        return self._probabilities(self._raw_scores(self._check_X(X)))
-
-    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
-        """Class probabilities with the first 1, 2, … rounds."""
-        for scores in self._staged_raw_scores(self._check_X(X)):
-            yield self._probabilities(scores)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict classes; equal scores go to the first class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), of the dtype of `classes_`
-        """
-        return self._labels(self._raw_scores(self._check_X(X)))
-
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """Predict classes with the first 1, 2, … rounds."""
-        for scores in self._staged_raw_scores(self._check_X(X)):
-            yield self._labels(scores)

@@ -11,7 +11,7 @@ import numpy as np
 
 from algorithms import costs
 from algorithms.boosting import Prices
-from algorithms.estimator import BoostedClassifier, BoostedRegressor
+from algorithms.tasks import BoostedClassifier, BoostedRegressor
 
 
 class _GBRT:
