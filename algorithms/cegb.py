@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from algorithms import costs
 from algorithms.boosting import Prices
-from algorithms.tasks import BoostedClassifier, BoostedRegressor, check_number
+from algorithms.estimator import check_number
+from algorithms.tasks import BoostedClassifier, BoostedRegressor
 
 
 class _CEGB:
