@@ -34,6 +34,13 @@ def check_number(name: str, value) -> None:
         raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
 
 
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def _check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
     """Query labels as an array, one for each row and in blocks, or None."""
     if query_id is None:
@@ -93,7 +100,8 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
         encoded, loss = self._encode_targets(y)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
-        self._boost(X, encoded, weights, loss, options, prices, validation)
+        weights = None if weights is None else _read_only(weights)
+        self._boost(_read_only(X), _read_only(encoded), weights, loss, options, prices, validation)
         return self
 
     def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
@@ -228,7 +236,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
-        return Validation(X, y, query_id, self.eval_metric, loss)
+        return Validation(_read_only(X), y, query_id, self.eval_metric, loss)
 
     # --- prediction ---------------------------------------------------------------------------
 
@@ -238,7 +246,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
 
     def _check_X(self, X) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return _read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
         out = np.tile(self.initial_scores_, (len(X), 1))
