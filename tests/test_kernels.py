@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from numba.core import config as numba_config
 from numba.core.dispatcher import Dispatcher
@@ -109,7 +110,7 @@ def test_each_kernel_compiles_once():
     use(*frozen)
     use(np.asfortranarray(X), score[::-1], rng.random(80)[::2])
     use(X.astype(np.float32), score.astype(np.float32), np.ones(40, dtype=np.int8))
-    use(X.tolist(), list(score), list(rng.random(40)))
+    use(pd.DataFrame(X), pd.Series(score), pd.Series(rng.random(40)))
     assert {name: len(kernel.signatures) for name, kernel in all_kernels().items()} == before
 
 
@@ -193,18 +194,25 @@ def test_resolve_n_threads():
     assert kernels.resolve_n_threads(1) == kernels.resolve_n_threads(np.int8(1)) == 1
     assert kernels.resolve_n_threads(10_000) == available
     for wrong in (0, -1, 1.0, 1.5, "2", True, np.nan, np.inf, [], (1,)):
-        with pytest.raises(ValueError, match="n_threads must be .* got"):
+        with pytest.raises(ValueError, match=r"n_threads must be .* got"):
             kernels.resolve_n_threads(wrong)
 
 
 def test_threads_are_given_back():
     before = numba.get_num_threads()
-    with pytest.raises(KeyError), kernels.threads(1):
+    with kernels.threads(1):
         assert numba.get_num_threads() == 1
         with kernels.threads(kernels.available_threads()):  # a score may predict, too
             assert numba.get_num_threads() == kernels.available_threads()
         assert numba.get_num_threads() == 1
-        raise KeyError
+    assert numba.get_num_threads() == before
+
+    def fail():
+        with kernels.threads(1):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert numba.get_num_threads() == before
 
 
