@@ -236,7 +236,7 @@ def boost(
     """
     n_trees = loss.n_trees
     initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
-    with threads(options.n_threads):
+    with threads(options.n_threads, X.size):
         state = _Round(X, weights, loss, options, prices)
         scores = np.empty((len(X), n_trees), order="F")
         scores[:] = initial

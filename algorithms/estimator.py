@@ -251,7 +251,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
         out = np.tile(self.initial_scores_, (len(X), 1))
         n_threads = resolve_n_threads(self.n_threads)
-        with threads(n_threads):
+        with threads(n_threads, X.size):
             if self._bit_vectors:
                 add_scores(self._bit_vectors, X, out, n_threads)
             else:
@@ -263,7 +263,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
         n_columns = len(self.initial_scores_)
         for stage in range(self.n_estimators_):
             forest = self.trees_._replace(tree=self.trees_.tree[: (stage + 1) * n_columns + 1])
-            with threads(resolve_n_threads(self.n_threads)):
+            with threads(resolve_n_threads(self.n_threads), X.size):
                 walk_scores(forest, stage * n_columns, self._contributions, X, out)
             yield out.copy()
 

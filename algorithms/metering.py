@@ -26,7 +26,7 @@ class MeteredTrees:
         n_columns = len(self.initial_scores_)
         step = n_columns if stages else max(1, self.trees_.n_trees)
         for first in range(0, self.trees_.n_trees, step):
-            with threads(resolve_n_threads(self.n_threads)):
+            with threads(resolve_n_threads(self.n_threads), X.size):
                 charge(self.trees_, first, first + step, charges, X, used, paid, passed)
             if stages:
                 yield used, paid, passed

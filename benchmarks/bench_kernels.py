@@ -94,6 +94,6 @@ def test_predict(benchmark, model, form):
             add_scores(blocks, X, out, 1)
         return out
 
-    with threads(1):
+    with threads(1, X.size):
         scores = benchmark(predict)
     np.testing.assert_array_equal(scores[:, 0], estimator.predict(X))

@@ -200,15 +200,15 @@ def test_resolve_n_threads():
 
 def test_threads_are_given_back():
     before = numba.get_num_threads()
-    with kernels.threads(1):
+    with kernels.threads(1, 10**6):
         assert numba.get_num_threads() == 1
-        with kernels.threads(kernels.available_threads()):  # a score may predict, too
+        with kernels.threads(kernels.available_threads(), 10**6):  # a score may predict, too
             assert numba.get_num_threads() == kernels.available_threads()
         assert numba.get_num_threads() == 1
     assert numba.get_num_threads() == before
 
     def fail():
-        with kernels.threads(1):
+        with kernels.threads(1, 10**6):
             raise KeyError
 
     with pytest.raises(KeyError):
@@ -222,7 +222,7 @@ def test_one_parallel_region_at_a_time():
 
     def enter():
         for _ in range(20):
-            with kernels.threads(1):
+            with kernels.threads(1, 10**6):
                 with lock:
                     inside.append(1)
                     most.append(len(inside))

@@ -184,7 +184,7 @@ def bin_matrix(
     n_samples, n_features = X.shape
 
     def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
-        values = np.ascontiguousarray(X[:, feature])
+        values = X[:, feature].copy()
         edges = bin_edges(values, counts, max_bins)
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
@@ -217,7 +217,7 @@ def bin_matrix(
             out = layout.codes[start : start + n_samples * width]
             codes = np.empty(n_samples, dtype=np.uint8)
             for feature in columns[column].features:
-                _bin_column(np.ascontiguousarray(X[:, feature]), edges[feature], codes)
+                _bin_column(X[:, feature].copy(), edges[feature], codes)
                 place = column - layout.tile_column[tile]
                 default = layout.feature_default[feature]
                 if default < 0:
