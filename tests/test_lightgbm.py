@@ -8,11 +8,14 @@ the same bins. Leaves are limited by their hessian, as LightGBM only estimates t
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
+from benchmarks import lightgbm_cegb_defect as defect
 
 lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is a peer: make setup-peers")
 
@@ -133,6 +136,23 @@ def test_the_penalties_matter(data, setting):
         their_model(X, y, "squared", settings_of(name, "squared")) for name in ("plain", setting)
     )
     assert not np.array_equal(plain.predict(X), penalised.predict(X))
+
+
+def test_the_script_that_shows_lightgbm_s_defect(monkeypatch, capsys):
+    X, y = defect.data()
+    for case in defect.CASES:
+        assert defect.left_leaf_s_net_gain(X, y, case) == pytest.approx(-0.2)
+        ours = defect.our_splits(X, y, case)
+        assert [(s.n_rows, s.feature) for s in ours] == [(400, 0), (200, 1)]
+        if not case.coupled:  # there LightGBM agrees
+            theirs = defect.their_splits(X, y, case)
+            np.testing.assert_allclose(theirs, ours, rtol=1e-6)
+    defect.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 + 2 * len(defect.CASES)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # as if it were not installed
+    with pytest.raises(SystemExit, match="make setup-peers"):
+        defect.main()
 
 
 def test_gbrt_from_the_mean(data):
