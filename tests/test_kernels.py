@@ -110,6 +110,8 @@ def test_each_kernel_compiles_once():
     use(*frozen)
     use(np.asfortranarray(X), score[::-1], rng.random(80)[::2])
     use(X.astype(np.float32), score.astype(np.float32), np.ones(40, dtype=np.int8))
+    use(X[:, :1], score, rng.random(40))
+    use(frozen[0][:, 1:2].copy(), score, rng.random(40))
     use(pd.DataFrame(X), pd.Series(score), pd.Series(rng.random(40)))
     assert {name: len(kernel.signatures) for name, kernel in all_kernels().items()} == before
 
@@ -214,6 +216,14 @@ def test_threads_are_given_back():
     with pytest.raises(KeyError):
         fail()
     assert numba.get_num_threads() == before
+
+
+def test_small_data_take_one_thread():
+    with kernels.threads(kernels.available_threads(), 1000):
+        assert numba.get_num_threads() == 1
+        with kernels.threads(kernels.available_threads(), 10**6):
+            assert numba.get_num_threads() == kernels.available_threads()
+        assert numba.get_num_threads() == 1
 
 
 def test_one_parallel_region_at_a_time():

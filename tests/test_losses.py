@@ -156,7 +156,7 @@ def test_derivatives_in_chunks_and_threads(loss):
     for n in (8_191, 8_192, 24_577):
         y, F = draw_case(rng, loss, n)
         for n_threads in {1, available_threads()}:
-            with threads(n_threads):
+            with threads(n_threads, 10**6):
                 assert_same_derivatives(loss, y, F, None, True)
 
 
