@@ -43,6 +43,8 @@ class RowWeights(NamedTuple):
         Sum of `values`.
     bits : int
         So many bits a rounded value may have that every sum stays below 2**52.
+    whole : bool
+        Whether all weights are integers.
     """
 
     values: np.ndarray | None
@@ -51,22 +53,23 @@ class RowWeights(NamedTuple):
     total: int
     sum: float
     bits: int
+    whole: bool
 
 
 def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
     """Put positive row weights on a grid."""
     if sample_weight is None:
         bits = min(_SUM_BITS - _exponent(n_samples), _MAX_BITS)
-        return RowWeights(None, None, 0, n_samples, float(n_samples), bits)
+        return RowWeights(None, None, 0, n_samples, float(n_samples), bits, True)
     total = math.fsum(sample_weight)
     integers = bool(np.all(sample_weight == np.rint(sample_weight)))
     bits = _SUM_BITS - _exponent(total)
     if integers:
         counts = sample_weight.astype(np.int64)
         bits = min(bits, _MAX_BITS)
-        return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits)
+        return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits, True)
     counts = np.maximum(1, np.rint(np.ldexp(sample_weight, bits)).astype(np.int64))
-    return RowWeights(sample_weight, counts, bits, int(counts.sum()), total, bits)
+    return RowWeights(sample_weight, counts, bits, int(counts.sum()), total, bits, False)
 
 
 def grid_exponent(largest: float, weights: RowWeights) -> int:
@@ -90,10 +93,12 @@ def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, 
         The step is ``2.0 ** -k`` for this k.
     """
     k = grid_exponent(float(np.max(np.abs(values), initial=0.0)), weights)
-    rounded = np.rint(np.ldexp(values, k))
+    scaled = np.ldexp(values, k)
+    if weights.whole:  # so that a weight of 3 equals three copies
+        scaled = np.rint(scaled)
     if weights.values is not None:
-        rounded = np.rint(weights.values * rounded)
-    return rounded.astype(np.int64), k
+        scaled = np.rint(weights.values * scaled)
+    return scaled.astype(np.int64), k
 
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
@@ -143,12 +148,16 @@ def _write(loss, s, y, target, factor, g_step, h_step, gh):
 
 
 @kernel
-def _write_weighted(loss, s, y, target, factor, g_step, h_step, weights, counts, gh):
+def _write_weighted(loss, s, y, target, factor, g_step, h_step, weights, counts, whole, gh):
     for i in range(s.shape[0]):
         g, h = _derivatives(loss, s[i], y[i], target, factor)
-        w = weights[i]
-        gh[i, 0] = np.int64(np.rint(w * np.rint(g * g_step)))
-        gh[i, 1] = np.int64(max(1.0, np.rint(w * max(1.0, np.rint(h * h_step)))))
+        g *= g_step
+        h *= h_step
+        if whole:  # so that a weight of 3 equals three copies
+            g = np.rint(g)
+            h = max(1.0, np.rint(h))
+        gh[i, 0] = np.int64(np.rint(weights[i] * g))
+        gh[i, 1] = np.int64(max(1.0, np.rint(weights[i] * h)))
         gh[i, 2] = counts[i]
 
 
@@ -279,5 +288,5 @@ class Loss:
             _write(*row, 2.0**k_g, 2.0**k_h, gh)
         else:
             values, counts = weights.values, weights.counts
-            _write_weighted(*row, 2.0**k_g, 2.0**k_h, values, counts, gh)
+            _write_weighted(*row, 2.0**k_g, 2.0**k_h, values, counts, weights.whole, gh)
         return Derivatives(gh, 2.0**-k_g, 2.0**-k_h)

@@ -129,9 +129,11 @@ def round_to_grid(values: np.ndarray, weights: RowWeights, *, positive: bool = F
         bits = min(bits, 30)
     largest = float(np.max(np.abs(values)))
     exponent = min(1000, bits - exponent_of(largest)) if largest > 0 else 0
-    ints = np.rint(np.ldexp(values, exponent))
-    if positive:
-        ints = np.maximum(1.0, ints)
+    ints = np.ldexp(values, exponent)
+    if weights.whole:  # so that a weight of 3 equals three copies
+        ints = np.rint(ints)
+        if positive:
+            ints = np.maximum(1.0, ints)
     ints = np.rint(weights.real * ints)
     if positive:
         ints = np.maximum(1.0, ints)
