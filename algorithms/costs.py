@@ -184,7 +184,10 @@ def split_node_prices(
     price = check_split_cost(split_cost)
     if feature_sharing is None:
         return np.array([price]), np.zeros(n_features, dtype=np.int64)
-    sharing = np.asarray(feature_sharing, dtype=np.float64)
+    try:
+        sharing = np.array(feature_sharing, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("feature_sharing must be numbers, one for each feature.") from None
     if sharing.shape != (n_features,):
         raise ValueError(
             f"feature_sharing must have one value for each of the {n_features} features, "

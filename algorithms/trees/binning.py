@@ -35,25 +35,43 @@ def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> n
         those after the smallest value whose cumulative count reaches j/max_bins of the total,
         j = 1 … max_bins - 1.
     """
-    if counts is None:
-        ordered = np.sort(values)
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-        cumulative = last + 1
-    else:
-        order = np.argsort(values, kind="stable")
-        ordered = values[order]
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-        cumulative = np.cumsum(counts[order])[last]
-    distinct = ordered[last] + 0.0  # -0.0 counts as 0.0
-    if len(distinct) <= max_bins:
-        cuts = np.arange(len(distinct) - 1)
-    else:
-        targets = np.arange(1, max_bins, dtype=np.int64) * cumulative[-1]
-        cuts = np.unique(np.searchsorted(cumulative * max_bins, targets, side="left"))
-        cuts = cuts[cuts < len(distinct) - 1]
-    low, high = distinct[cuts], distinct[cuts + 1]
+    low, high = (
+        _cuts(values, max_bins) if counts is None else _cuts_weighted(values, counts, max_bins)
+    )
+    low, high = low + 0.0, high + 0.0  # -0.0 counts as 0.0
     middle = 0.5 * low + 0.5 * high
     return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def _cuts(values: np.ndarray, max_bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbouring distinct values with an edge between them, in little more than one copy."""
+    ordered = np.sort(values)
+    new = ordered[1:] != ordered[:-1]
+    if np.count_nonzero(new) < max_bins:
+        at = np.flatnonzero(new)
+        return ordered[at], ordered[at + 1]
+    # The smallest value of cumulative count >= j n / B is the one at that rank, rounded up.
+    ranks = -(-np.arange(1, max_bins, dtype=np.int64) * len(ordered) // max_bins)
+    low = np.unique(ordered[ranks - 1])
+    low = low[low < ordered[-1]]
+    return low, ordered[np.searchsorted(ordered, low, side="right")]
+
+
+def _cuts_weighted(
+    values: np.ndarray, counts: np.ndarray, max_bins: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same, counting row weights."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    cumulative = np.cumsum(counts[order])[last]
+    distinct = ordered[last]
+    if len(distinct) <= max_bins:
+        return distinct[:-1], distinct[1:]
+    targets = np.arange(1, max_bins, dtype=np.int64) * cumulative[-1]
+    cuts = np.unique(np.searchsorted(cumulative * max_bins, targets, side="left"))
+    cuts = cuts[cuts < len(distinct) - 1]
+    return distinct[cuts], distinct[cuts + 1]
 
 
 @kernel
