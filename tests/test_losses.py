@@ -90,9 +90,11 @@ def test_grid_equals_the_reference_and_sums_are_exact(kind):
         )
         largest = float(np.abs(values).max())
         if scale > 1e-290:  # the grid is never finer than 2**-1000
-            # A rounding of half a step a row, times its weight, and half a step for the product.
-            assert abs(error) <= Fraction(float(one.sum() + 3000)) / Fraction(2) ** (k + 1)
-            assert 2.0**-k <= 2.0**-28 * largest or kind in ("small", "large")
+            # Whole weights: half a step a row times its weight. Others: at most a step a row.
+            steps = one.sum() / 2 if kind in ("none", "whole") else 3000.0
+            assert abs(error) <= Fraction(float(steps)) / Fraction(2) ** k
+            # However large or small the weights are, beside the largest sum it is next to nothing.
+            assert steps * 2.0**-k <= 2.0**-29 * largest * one.sum()
 
 
 def test_grid_of_zeros_and_of_the_tiniest():
@@ -236,9 +238,8 @@ def test_initial_scores(loss, kind):
     np.testing.assert_array_equal(ours, reference.initial_scores(loss, y, kept, "mean"))
     one = np.ones(501) if real is None else real
     if loss == "squared":
-        # Half a grid step a row, beside the largest value.
-        bound = 2.0 ** (1 - row_weights(real, 501).bits) * np.abs(y).max()
-        assert ours[0] == pytest.approx(np.average(y, weights=one), abs=max(bound, 1e-14))
+        bound = (1e-9 if kind in ("none", "whole") else 1e-12) * np.abs(y).max()
+        assert ours[0] == pytest.approx(np.average(y, weights=one), abs=bound)
     elif loss == "logistic":
         share = math.fsum(one[y == 1]) / math.fsum(one)
         assert ours[0] == pytest.approx(math.log(share / (1 - share)), abs=1e-9)
