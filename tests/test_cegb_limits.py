@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.gbrt import GBRTRegressor
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from reference import cegb as reference
+from tests.twins import assert_twins
 
 # Sixteen rows, two of each combination of three features in {1, 2}; y = u + v + w with
 #   u = -10 or 10 by x0;  v = -½ or ½ by x1;  w = -b or b by x2, b = 1 where x0 = 1, else 2.
@@ -175,6 +177,37 @@ def test_a_constant_target_says_so(data):
         model = CEGBClassifier().fit(X, np.full(400, "a"))
     assert set(model.predict(X)) == {"a"}
     np.testing.assert_array_equal(model.predict_proba(X[:3]), np.ones((3, 1)))
+
+
+def test_no_rounds(data):
+    X, y = data
+    model = CEGBRegressor(n_estimators=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-9)
+    assert (model.n_estimators_, model.trees_.n_trees, model.model_cost()) == (0, 0, 0.0)
+
+
+def test_a_leaf_without_hessian_has_the_value_zero():
+    """A class that all rows are sure of: -G/H would be anything, as large as 1e246 on digits."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (300, 4)).astype(float)
+    y = np.where(X[:, 0] == 0, 0, 1 + (rng.random(300) < 0.2 + 0.2 * X[:, 1]))
+    model = CEGBClassifier(n_estimators=6, learning_rate=10.0, min_samples_leaf=5, max_leaves=5)
+    assert_twins(model, reference, X, y)
+    forest = model.trees_
+    alone = forest.tree[:-1][np.diff(forest.tree) == 1]
+    assert np.sum(forest.value[alone] == 0) >= 2
+    # Whatever is not 0 has at least 1e-3 of hessian under it, and 300 rows of gradient above.
+    assert np.max(np.abs(forest.value)) <= 300 / 1e-3
+
+
+def test_a_fit_that_diverges_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    model = GBRTClassifier(
+        learning_rate=10.0, n_estimators=30, min_hessian_leaf=0, min_samples_leaf=1, max_leaves=8
+    )
+    with pytest.raises(ValueError, match=r"scores diverge .* smaller learning_rate"):
+        model.fit(X, y)
 
 
 def test_a_higher_tradeoff_costs_less(data):
