@@ -232,8 +232,8 @@ def test_marks(weighted, n_marks, n):
         start, stop = sorted(rng.integers(0, 1101, 2))
         usage.mark_rows(marks, rows, start, stop, mark)
         expected[rows[start:stop], mark] = True
-    marks[: 1100 // 2, -1] |= np.uint64(1)  # a counter near its limit
-    expected[: 1100 // 2, 64 * (n_words - 1)] = True
+    marks[:, -1] |= np.uint64(1)  # fills a one-byte counter to its limit
+    expected[:, 64 * (n_words - 1)] = True
     bits = np.unpackbits(marks.view(np.uint8), axis=1, bitorder="little").astype(bool)
     np.testing.assert_array_equal(bits, expected)
     gh = derivatives(rng, 1100, weighted)
