@@ -176,7 +176,6 @@ class _Round:
         self.memory = grower.allocate(self.binned, most, n_marks)
         self.nodes, self.workspace = self.memory[:2]
         self.gh = allocate_gh(weights, n_samples)
-        self.newton_gh = allocate_gh(weights, n_samples) if options.newton_leaves else None
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
 
@@ -195,8 +194,8 @@ class _Round:
             self.penalties,
         )
         newton: Derivatives | None = None
-        if options.newton_leaves:
-            newton = loss.derivatives(prepared, y, tree, weights, True, self.newton_gh)
+        if options.newton_leaves:  # the tree is grown: its memory is free for the true hessians
+            newton = loss.derivatives(prepared, y, tree, weights, True, self.gh)
         least = self.limits.min_hessian_leaf
         values = self.builder.add(self.nodes, n_nodes, scale, least, newton, self.workspace.rows)
         if not np.all(np.abs(values) < _LARGEST_LEAF):

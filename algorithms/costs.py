@@ -209,8 +209,12 @@ def price_exponent(unit_prices: np.ndarray, node_prices: np.ndarray, n_split_nod
 
 
 def on_grid(prices: np.ndarray, exponent: int) -> np.ndarray:
-    """Prices as whole numbers (float64) of grid steps."""
-    return np.rint(np.ldexp(prices, exponent))
+    """Prices as whole numbers (float64) of grid steps, rounded up.
+
+    Up, because a cheaper list may have a finer grid: to the nearest, other prices could rise a
+    little when a feature becomes free.
+    """
+    return np.ceil(np.ldexp(prices, exponent))
 
 
 def row_costs(acquired, units: np.ndarray, unit_prices: np.ndarray) -> np.ndarray:

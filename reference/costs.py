@@ -1,8 +1,8 @@
 """What predictions cost: each row pays for the features and split nodes on its own paths.
 
 A feature is paid for once per row, however often the row's paths test it. Features that one
-acquisition brings together form a group and are paid for together. The prices are rounded to
-one grid, so the sum is exact in any order.
+acquisition brings together form a group and are paid for together. The prices are rounded up to
+one grid, so the sum is exact in any order, and a bill never rises when a feature becomes free.
 
 =========  ============================================================
 symbol     name
@@ -74,9 +74,9 @@ def prediction_cost(
     total = np.zeros(len(passed))
     for u, price in enumerate(unit_price):
         acquired = np.any(passed[:, units == u] > 0, axis=1)
-        total = total + acquired * np.rint(np.ldexp(price, k))
+        total = total + acquired * np.ceil(np.ldexp(price, k))
     for m, price in enumerate(split_price):
-        total = total + passed[:, m] * np.rint(np.ldexp(price, k))
+        total = total + passed[:, m] * np.ceil(np.ldexp(price, k))
     return np.ldexp(total, -k)
 
 

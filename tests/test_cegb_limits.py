@@ -275,6 +275,20 @@ def test_cost_never_rises_when_a_feature_becomes_free(fitted):
     np.testing.assert_array_equal(everything, 0)
 
 
+def test_cost_never_rises_whatever_the_prices(fitted):
+    """A cheaper list may have a finer grid; other prices must not rise by being rounded to it."""
+    model, X = fitted
+    rng = np.random.default_rng(12)
+    groups = np.arange(6) if model.feature_groups is None else np.array(model.feature_groups)
+    for _ in range(150):
+        costs = (rng.random(9) * 10.0 ** rng.integers(-4, 5, 9))[groups]
+        before = model.prediction_cost(X[:50], feature_costs=costs, split_cost=0.1)
+        for group in np.unique(groups):
+            free = np.where(groups == group, 0.0, costs)
+            after = model.prediction_cost(X[:50], feature_costs=free, split_cost=0.1)
+            assert np.all(after <= before)
+
+
 def test_stages_of_the_meter(fitted):
     model, X = fitted
     stages = list(model.staged_cost(X))
