@@ -262,7 +262,7 @@ def _title(panel: Panel, dataset: str, record: Mapping) -> str:
         what = f"real data: {name} ({record['source']})"
     return (
         f"({panel.key}) {_name(panel, dataset)}\n{what}\n"
-        f"{rows} rows to train/validate/test, {record['n_features']} features"
+        f"{rows} train/valid/test, {record['n_features']} features"
     )
 
 
