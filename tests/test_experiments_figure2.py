@@ -285,7 +285,7 @@ def test_picture_is_repeatable_and_says_what_it_shows():
     assert b"<dc:date>" not in first[0]
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert "real data: rows.npz (mirror)" in titles[4]
-    assert "10/5/8 rows" in titles[4]
+    assert "10/5/8 train/valid/test" in titles[4]
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
     assert {"CEGB, deep", "GBRT, no costs", "BudgetPrune (not built yet)"} <= labels
     assert all(ax.get_xlabel().endswith("[features]") for ax in figure.axes[4:5])
