@@ -149,8 +149,11 @@ class Workers:
             return
         for nanny in list(self._cluster.workers.values()):
             nanny.auto_restart = False
+            pid = nanny.pid
+            if pid is None:  # its worker is gone already; psutil would take this process instead
+                continue
             with contextlib.suppress(psutil.Error):
-                psutil.Process(nanny.pid).kill()
+                psutil.Process(pid).kill()
 
     def _start(self):
         import dask
