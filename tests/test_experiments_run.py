@@ -6,10 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster
 
+from experiments import workers as workers_module
 from experiments.cli import main
 from experiments.provenance import ROOT
 from tests import toy_artefact
@@ -231,3 +233,19 @@ def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypa
     assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
     assert "the sources were edited" in capfd.readouterr().err
     assert stored(tmp_path) == []
+
+
+def test_workers_that_are_gone_do_not_end_the_driver(monkeypatch):
+    """psutil takes no process number for this process: the driver would kill itself."""
+    ended = []
+    monkeypatch.setattr(
+        workers_module.psutil,
+        "Process",
+        lambda pid=None: SimpleNamespace(kill=lambda: ended.append(pid)),
+    )
+    nannies = {0: SimpleNamespace(pid=None), 1: SimpleNamespace(pid=4321)}
+    workers = object.__new__(workers_module.Workers)
+    workers._cluster = SimpleNamespace(workers=nannies)
+    workers._kill_workers()
+    assert ended == [4321]
+    assert not any(nanny.auto_restart for nanny in nannies.values())
