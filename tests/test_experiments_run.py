@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,8 @@ N_CELLS = 24
 
 def toy_command(results, sleep, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # A shell's background job ignores Ctrl-C, and so would every process it starts.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     return {
         "args": [sys.executable, "-m", "tests.toy_artefact", str(results), str(sleep), *arguments],
         "env": environment,
@@ -29,6 +32,7 @@ def toy_command(results, sleep, *arguments):
         "stdout": subprocess.PIPE,
         "text": True,
         "start_new_session": True,
+        "preexec_fn": heed if os.name == "posix" else None,
     }
 
 
