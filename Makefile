@@ -49,6 +49,7 @@ reproduce: setup
 	"$(PY)" -m experiments reproduce all $(OPTIONS)
 reproduce-%: setup
 	"$(PY)" -m experiments reproduce $* $(OPTIONS)
+reproduce-cegb-peers: setup-peers
 
 test: setup
 	"$(PY)" -m pytest $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,10 +119,19 @@ class Artefact:
         ``(rows, meta) -> matplotlib figure``, or markdown text for a table. Never computes.
     make_claims : callable
         ``(rows, meta) -> list[Claim]``: what the paper says about it.
+    alt : callable
+        ``(rows, meta) -> str``: one to three sentences for a reader who cannot see the picture:
+        what is shown and what comes out, with numbers from the rows.
     paper_numbers : str
         The paper's own numbers and their place in the paper, or that it prints none.
     timing_columns : sequence of str
-        Columns that hold measured times; they go to ``timings.csv``.
+        Columns that hold measured times; they go to ``timings.csv``, not to ``rows.csv``. `render`,
+        `make_claims` and `alt` are given rows that have them.
+    drawn_columns : sequence of str
+        Text columns that only draw, such as the lines of a small picture; ``check`` does not judge
+        them.
+    requires : sequence of str
+        Modules of ``make setup-peers`` it needs.
     """
 
     id: str
@@ -136,8 +146,11 @@ class Artefact:
     tolerances: Mapping[str, Tolerance]
     render: Callable[[pd.DataFrame, Mapping], Figure | str]
     make_claims: Callable[[pd.DataFrame, Mapping], list[Claim]]
+    alt: Callable[[pd.DataFrame, Mapping], str]
     paper_numbers: str
     timing_columns: Sequence[str] = ()
+    drawn_columns: Sequence[str] = ()
+    requires: Sequence[str] = ()
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""
@@ -146,6 +159,10 @@ class Artefact:
         if len({digest(cell.to_json()) for cell in cells}) < len(cells):
             raise ValueError(f"{self.id} declares the same cell twice at scale {scale}.")
         return cells
+
+    def missing(self) -> list[str]:
+        """Return the required modules that are not installed."""
+        return [name for name in self.requires if importlib.util.find_spec(name) is None]
 
     def row_keys(self) -> list[str]:
         """Return the columns that identify a row, in the order rows are sorted by."""

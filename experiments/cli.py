@@ -1,4 +1,4 @@
-"""The command line: ``python -m experiments list | reproduce | check | claims | data``."""
+"""The command line: ``python -m experiments list | reproduce | check | claims | redraw | data``."""
 
 from __future__ import annotations
 
@@ -191,6 +191,7 @@ def reproduce(
     artefacts, notes = suite.registry.resolve(names)
     for note in notes:
         click.echo(note)
+    artefacts = _runnable(artefacts, names)
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish laptop or paper scale.")
@@ -205,6 +206,23 @@ def reproduce(
             _reproduce_one(suite, artefact, options, workers, base / artefact.id)
             if publish:
                 _publish(suite, base / artefact.id, artefact)
+
+
+def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artefact]:
+    """Leave out artefacts that need libraries which are not installed, and say so.
+
+    One that was asked for by its own name is an error.
+    """
+    runnable = []
+    for artefact in artefacts:
+        if not (missing := artefact.missing()):
+            runnable.append(artefact)
+            continue
+        text = f"{artefact.id} needs {', '.join(missing)}: make setup-peers"
+        if artefact.id in names:
+            raise click.UsageError(text)
+        click.secho(f"LEFT OUT: {text}", bold=True)
+    return runnable
 
 
 def _command(names: Sequence[str], options: RunOptions) -> str:
@@ -267,6 +285,7 @@ def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> in
     if update and scale != "smoke":
         raise click.UsageError("--update is for smoke scale; use reproduce --publish for others.")
     artefacts, _ = suite.registry.resolve(names or ["all"])
+    artefacts = _runnable(artefacts, names)
     options = _run_options(suite, scale, "auto", None, jobs, scheduler, store, quiet)
     options = replace(options, command=provenance.command_line(["check", "--scale", scale]))
     columns, problems = [], []
@@ -347,3 +366,17 @@ def claims(suite: Suite, names, out) -> None:
         click.echo(f"{artefact.id}: {artefact.title}, scale {meta['scale']}")
         for row in output.evaluate_claims(artefact, rows, meta).to_dict("records"):
             click.echo(f"  {sentence(row)}\n    {row['sentence']} ({row['place']})")
+
+
+@commands.command()
+@click.argument("names", nargs=-1, metavar="[ID...]")
+@click.pass_obj
+def redraw(suite: Suite, names) -> None:
+    """Draw published rows anew, and judge the claims on them; nothing is computed."""
+    artefacts, _ = suite.registry.resolve(names or ["all"])
+    for artefact in artefacts:
+        if output.redraw(suite.results, artefact):
+            click.echo(f"Drawn: {shown(suite.results / artefact.id)}")
+        elif names:
+            click.echo(f"{artefact.id}: nothing is published")
+    output.write_scoreboard(suite.results, suite.registry.artefacts)

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from experiments import claims as claims_module
+from experiments import provenance
 from experiments.artefact import Artefact
 from experiments.runner import Result
 from experiments.store import write_atomically
@@ -22,6 +23,11 @@ _PICTURES = ("svg", "png")
 
 class DamagedResults(ValueError):
     """Results on disk that cannot be read."""
+
+
+def json_bytes(meta: Mapping[str, Any]) -> bytes:
+    """Return provenance as JSON that people can read."""
+    return (json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
@@ -67,12 +73,12 @@ def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[st
         :func:`experiments.provenance.describe_run`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "rows.csv", csv_bytes(result.rows))
+    untimed = result.rows.drop(columns=list(artefact.timing_columns))
+    write_atomically(folder / "rows.csv", csv_bytes(untimed))
     write_atomically(folder / "timings.csv", csv_bytes(result.timings))
     table = evaluate_claims(artefact, result.rows, meta)
     write_atomically(folder / "claims.csv", csv_bytes(table))
-    text = json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    write_atomically(folder / "meta.json", text.encode())
+    write_atomically(folder / "meta.json", json_bytes(meta))
     draw(folder, artefact, result.rows, meta)
 
 
@@ -90,6 +96,8 @@ def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str
 def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     """Return rows and meta of a published (or other) run, or None if there is none.
 
+    Columns that the artefact timed itself are joined to the rows.
+
     Raises
     ------
     DamagedResults
@@ -97,14 +105,24 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     """
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-        return read_rows(folder / "rows.csv"), meta
+        rows = read_rows(folder / "rows.csv")
+        timed = meta.get("timing_columns", [])
+        return _with_times(rows, folder / "timings.csv", timed) if timed else rows, meta
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, KeyError) as error:
         raise DamagedResults(
             f"The results in {folder} cannot be read: {error}\nRestore them from version control, "
             "or remove the folder and publish anew."
         ) from error
+
+
+def _with_times(rows: pd.DataFrame, path: Path, timed: list[str]) -> pd.DataFrame:
+    """Join to rows what the artefact itself timed; the other lines of the file are cells."""
+    times = read_rows(path)
+    times = times[times["cell"] == ""]
+    keys = [name for name in rows.columns if name in times.columns]
+    return rows.merge(times[[*keys, *timed]], on=keys, how="left", validate="one_to_one")
 
 
 def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
@@ -181,6 +199,29 @@ def publish(
     for name in names:
         if (run_folder / name).exists():
             shutil.copyfile(run_folder / name, target / name)
+    write_scoreboard(results, artefacts)
+
+
+def redraw(results: Path, artefact: Artefact) -> bool:
+    """Write picture and claims of published rows anew; False if nothing is published.
+
+    For a new title, picture or claim, which change no row. What ``meta.json`` says of the run
+    stays; what the artefact says of itself is brought up to date.
+    """
+    folder = results / artefact.id
+    found = read_published(folder)
+    if found is None:
+        return False
+    rows, meta = found
+    meta |= provenance.describe_artefact(artefact)
+    write_atomically(folder / "meta.json", json_bytes(meta))
+    write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
+    draw(folder, artefact, rows, meta)
+    return True
+
+
+def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
+    """Write ``results/claims.md`` from all published rows."""
     write_atomically(results / "claims.md", published_scoreboard(results, artefacts).encode())
 
 

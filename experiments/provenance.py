@@ -93,19 +93,25 @@ def processor() -> str:
     return " ".join([platform.machine().lower(), *widest[:1]])
 
 
-def environment() -> dict[str, Any]:
-    """Return versions and processor: equal on every machine that may share results."""
+def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
+    """Return versions and processor: equal on every machine that may share results.
+
+    Parameters
+    ----------
+    requires : iterable of str
+        Further libraries whose versions count.
+    """
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "system": platform.system(),
-        "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "versions": {name: importlib.metadata.version(name) for name in (*LIBRARIES, *requires)},
         "processor": processor(),
     }
 
 
-def worker_state(module_name: str) -> dict[str, Any]:
+def worker_state(module_name: str, requires: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return what must agree between the driver and a worker: environment and sources."""
-    return {**environment(), "sources": cell_sources_hash(module_name)}
+    return {**environment(requires), "sources": cell_sources_hash(module_name)}
 
 
 def describe_data(dataset) -> dict[str, Any]:
@@ -162,6 +168,18 @@ def cell_key(cell: Cell, scale: str, identity: Mapping[str, str], state: Mapping
     return digest([cell.to_json(), scale, dict(identity), dict(state)])
 
 
+def describe_artefact(artefact: Artefact) -> dict[str, Any]:
+    """Return what an artefact says of itself, for ``meta.json``."""
+    return {
+        "id": artefact.id,
+        "paper": artefact.paper,
+        "title": artefact.title,
+        "shows": artefact.shows,
+        "paper_numbers": artefact.paper_numbers,
+        "timing_columns": list(artefact.timing_columns),
+    }
+
+
 def describe_run(
     artefact: Artefact,
     *,
@@ -175,17 +193,13 @@ def describe_run(
 ) -> dict[str, Any]:
     """Return the content of ``meta.json``; no dates, so that equal runs write equal files."""
     return {
-        "id": artefact.id,
-        "paper": artefact.paper,
-        "title": artefact.title,
-        "shows": artefact.shows,
-        "paper_numbers": artefact.paper_numbers,
+        **describe_artefact(artefact),
         "scale": scale,
         "data_mode": data_mode,
         "data": {name: dict(data[name]) for name in sorted(data)},
         "seeds": list(seeds),
         "source_tree_sha256": source_tree,
-        **environment(),
+        **environment(artefact.requires),
         "processor_model": _processor_model(),
         "threads_per_worker": 1,
         "workers": jobs,

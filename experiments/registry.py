@@ -23,7 +23,8 @@ PAPERS = {
 }
 """The papers of the suite; a paper has artefacts as soon as its folder holds some."""
 
-_ARTEFACT_MODULE = re.compile(r"(figure|table)\d+\w*")
+_NUMBERED = re.compile(r"(figure|table)\d+\w*")
+_BESIDE = re.compile(r"extra_\w+")  # what the paper does not have
 
 
 class UnknownArtefact(ValueError):
@@ -36,7 +37,13 @@ def short_name(paper: str) -> str:
 
 
 def discover() -> list[Artefact]:
-    """Import every ``figure…``/``table…`` module of the papers' folders; its ``ARTEFACT``."""
+    """Import every ``figure…``, ``table…``, ``extra_…`` module of the papers' folders.
+
+    Returns
+    -------
+    list of Artefact
+        The ``ARTEFACT`` of each, figures and tables of a paper before what stands beside it.
+    """
     found = []
     for paper in PAPERS:
         try:
@@ -46,10 +53,16 @@ def discover() -> list[Artefact]:
                 raise
             continue
         names = [m.name for m in pkgutil.iter_modules(package.__path__)]
-        for name in sorted(filter(_ARTEFACT_MODULE.fullmatch, names)):
+        numbered, beside = (sorted(filter(p.fullmatch, names)) for p in (_NUMBERED, _BESIDE))
+        for name in [*numbered, *beside]:
             module = importlib.import_module(f"experiments.{paper}.{name}")
             found.append(module.ARTEFACT)
     return found
+
+
+def _short_names(artefact: Artefact) -> tuple[str, str]:
+    """Return the paper's short name, and the artefact's own without it: ``figure2``."""
+    return short_name(artefact.paper), artefact.id.partition("-")[2]
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Registry:
             if not matches:
                 raise UnknownArtefact(self._explain(name))
             chosen.update(a.id for a in matches)
-            if _ARTEFACT_MODULE.fullmatch(name):
+            if _NUMBERED.fullmatch(name):
                 missing = [p for p in PAPERS if p not in {a.paper for a in matches}]
                 if missing:
                     papers = ", ".join(short_name(paper) for paper in missing)
@@ -100,14 +113,13 @@ class Registry:
 
     @staticmethod
     def _stands_for(name: str, artefact: Artefact) -> bool:
-        part = artefact.id.rpartition("-")[2]
-        return name in ("all", artefact.id, artefact.paper, short_name(artefact.paper), part)
+        return name in ("all", artefact.id, artefact.paper, *_short_names(artefact))
 
     def names(self) -> list[str]:
         """Return every name that stands for something."""
         names = {"all"}
         for a in self.artefacts:
-            names |= {a.id, short_name(a.paper), a.id.rpartition("-")[2]}
+            names |= {a.id, *_short_names(a)}
         return sorted(names)
 
     def _explain(self, name: str) -> str:

@@ -58,9 +58,9 @@ class Result:
     Attributes
     ----------
     rows : DataFrame
-        Sorted by the artefact's keys, no times.
+        Sorted by the artefact's keys; the last columns are its measured times, if it has any.
     timings : DataFrame
-        One row per cell: seconds, and what the artefact itself timed.
+        One row per cell: seconds; then one row for each that the artefact itself timed.
     data : dict
         Provenance of each data set.
     computed, kept : int
@@ -177,14 +177,14 @@ def run(
     data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
     cells = [cell for cell in cells if cell.dataset in data]
     module = artefact.run_cell.__module__
-    state = worker_state(module)
+    state = worker_state(module, tuple(artefact.requires))
     keys = [cell_key(cell, scale, _identity(data, cell), state) for cell in cells]
     finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
     pending = [i for i in range(len(cells)) if i not in finished]
     kept = len(finished)
     log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
     if pending:
-        workers.check_equal(module, state)
+        workers.check_equal(module, state, tuple(artefact.requires))
         tasks = [
             Task(
                 artefact.run_cell,
@@ -242,8 +242,8 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
         base = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
         rows += [{**base, **row} for row in cell_rows]
         timings.append({**base, "cell": cell.label(), "seconds": seconds})
-    keys, values = artefact.row_keys(), list(artefact.tolerances)
-    expected = [*keys, *values, *artefact.timing_columns]
+    keys = artefact.row_keys()
+    expected = [*keys, *artefact.tolerances, *artefact.drawn_columns, *artefact.timing_columns]
     table = pd.DataFrame(rows, columns=list(rows[0]) if rows else expected)
     if set(table.columns) != set(expected) or any(set(row) != set(expected) for row in rows):
         raise ValueError(
@@ -258,4 +258,4 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
     if artefact.timing_columns:
         measured = table[[*keys, *artefact.timing_columns]]
         times = pd.concat([times, measured], ignore_index=True)
-    return table[[*keys, *values]], times
+    return table[expected], times

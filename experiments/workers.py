@@ -185,7 +185,9 @@ class Workers:
         self._client = Client(self._cluster)
         return self._client
 
-    def check_equal(self, module_name: str, expected: Mapping[str, Any]) -> None:
+    def check_equal(
+        self, module_name: str, expected: Mapping[str, Any], requires: tuple[str, ...] = ()
+    ) -> None:
         """Compare sources, versions and processor of every worker with the driver's.
 
         Raises
@@ -196,7 +198,7 @@ class Workers:
         if not self.scheduler:
             return
         client = self._start()
-        for address, state in client.run(worker_state, module_name).items():
+        for address, state in client.run(worker_state, module_name, requires).items():
             wrong = sorted(name for name in expected if state.get(name) != expected[name])
             if wrong:
                 details = "; ".join(f"{n}: {state.get(n)}, here {expected[n]}" for n in wrong)

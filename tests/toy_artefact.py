@@ -166,6 +166,7 @@ def make_toy(
         tolerances={"score": Tolerance(absolute=1e-6)},
         render=render,
         make_claims=make_claims,
+        alt=lambda rows, meta: f"Dots; the best score is {rows['score'].max():.2f}.",
         paper_numbers="None.",
     )
 

@@ -147,3 +147,29 @@ def advantage(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.nda
     if common.size == 0:
         return np.full(len(one.score), np.nan)
     return (scores[0] - scores[1]).mean(axis=1)
+
+
+def saving(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
+    """How much less `better` costs than `worse` at the highest score that both reach.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`curves`.
+    panel, better, worse : str
+        Positive values say that `better` is cheaper.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        log10 of the ratio of test costs, one value per seed.
+    """
+    one, two = curves(rows, panel, better), curves(rows, panel, worse)
+    if one is None or two is None:
+        return np.empty(0)
+    ratios = []
+    for s in range(len(one.score)):
+        target = min(np.nanmax(curve.score[s]) for curve in (one, two))
+        first = [int(np.argmax(curve.score[s] >= target)) for curve in (one, two)]
+        ratios.append(np.log10(two.cost[s, first[1]] / one.cost[s, first[0]]))
+    return np.array(ratios)
