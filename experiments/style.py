@@ -44,6 +44,7 @@ LOOKS = {
     "cegb_shallow": Look("CEGB, 16 leaves, depth 4", _SKY, "s", "--"),
     "greedy_miser": Look("CEGB in Greedy Miser's setting", _VERMILION, "^", "-."),
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
+    "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
     "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
 }
 """For each algorithm its look; add a line, never re-use one."""
@@ -140,12 +141,13 @@ def frame(ax: Axes, values: np.ndarray) -> None:
     ax.set_ylim(low - margin, high + margin)
 
 
-def stamp(ax: Axes, text: str) -> None:
-    """Write across a panel what must not be overlooked."""
+def stamp(ax: Axes, text: str, *, upper: bool = False) -> None:
+    """Write into a panel's lower right or upper left corner what must not be overlooked."""
     ax.text(
-        *(0.97, 0.05, text),
+        *((0.03, 0.95, text) if upper else (0.97, 0.05, text)),
         transform=ax.transAxes,
-        ha="right",
+        ha="left" if upper else "right",
+        va="top" if upper else "baseline",
         fontsize=20,
         color="0.8",
         zorder=0,

@@ -134,9 +134,27 @@ def advantage(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.nda
     (n_seeds,) float64
         NaN if the curves share no budget.
     """
+    leads = lead_at_each_budget(rows, panel, better, worse)
+    if leads.size == 0:
+        return np.full(len(leads), np.nan)
+    return leads.mean(axis=1)
+
+
+def lead_at_each_budget(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
+    """Difference in test score at each budget that two methods share.
+
+    Parameters
+    ----------
+    rows, panel, better, worse
+        As for :func:`advantage`, which is the mean over the budgets.
+
+    Returns
+    -------
+    (n_seeds, n_budgets) float64
+    """
     one, two = curves(rows, panel, better), curves(rows, panel, worse)
     if one is None or two is None:
-        return np.empty(0)
+        return np.empty((0, 0))
     lowest, highest = max(one.cheapest, two.cheapest), min(one.dearest, two.dearest)
     common = budgets_between(lowest, highest) if lowest <= highest else np.empty(0)
     scores = []
@@ -144,9 +162,7 @@ def advantage(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.nda
         # Beyond its dearest model a curve stays where it is.
         at = np.clip(np.searchsorted(curve.budgets, common * (1 - 1e-9)), 0, len(curve.budgets) - 1)
         scores.append(curve.score[:, at])
-    if common.size == 0:
-        return np.full(len(one.score), np.nan)
-    return (scores[0] - scores[1]).mean(axis=1)
+    return scores[0] - scores[1]
 
 
 def saving(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:

