@@ -237,7 +237,7 @@ _MARKERS = "osv^DPX*h"
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the traces of every λ (a), and both growths (b)."""
     panels = [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
-    figure = Figure(figsize=(11, 0.9 + 4.1 * len(panels)), layout="constrained")
+    figure = Figure(figsize=(11, 1.4 + 4.1 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 2, squeeze=False)
     for (left, right), panel in zip(axes, panels, strict=True):
         mine = rows[rows["panel"] == panel.key]
@@ -250,11 +250,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             ax.set_title(panel_title(panel, panel.dataset, record, key), loc="left")
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
-            ax.legend(fontsize=7, loc="lower right")
             if record["kind"] != "real":
                 stamp(ax, "STAND-IN", upper=True)
+    left, right = (ax.get_legend_handles_labels() for ax in axes[0])
+    figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
     figure.suptitle(
-        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · mean of {len(meta['seeds'])} seeds\n"
+        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · mean over seeds: "
+        f"{len(meta['seeds'])}\n"
         "(a) traces over rounds, one for each λ   (b) for each budget the model with the best "
         "validation score, bands: 95 % t intervals",
         fontsize=9.5,

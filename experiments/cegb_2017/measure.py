@@ -1,4 +1,4 @@
-"""Trains one model and follows score and cost over its rounds."""
+"""Trains one model, and follows score and cost over its rounds or describes its first tree."""
 
 from __future__ import annotations
 
@@ -64,6 +64,56 @@ def make_estimator(cell: Cell, dataset):
     return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
 
 
+def train(cell: Cell, dataset):
+    """Return the fitted estimator of a cell; ``binarise`` trains on y > 0 instead of grades."""
+    model = make_estimator(cell, dataset)
+    y = dataset.y_train
+    if cell.params["settings"]["binarise"]:
+        y = (y > 0).astype(np.float64)
+    with warnings.catch_warnings():
+        # A large tradeoff may leave no split worth its cost; round 0 records that.
+        warnings.filterwarnings("ignore", message="No split is worth its cost")
+        return model.fit(dataset.X_train, y)
+
+
+def first_tree(cell: Cell, dataset) -> list[dict]:
+    """Train the model of a cell and describe its first tree, in which nothing is paid for yet.
+
+    Returns
+    -------
+    list of dict
+        One row per node: ``node, parent`` (-1 for the root), ``order`` (split nodes numbered as
+        they were made, -1 for leaves), ``feature`` (-1 for leaves), ``count`` (training rows),
+        ``cost`` (feature cost that a row has paid when it arrives), ``value``.
+    """
+    forest = train(cell, dataset).trees_
+    n_nodes = int(forest.tree[1])
+    left = forest.left[:n_nodes]
+    splits = np.flatnonzero(left >= 0)
+    # The children of a split are appended as it is made.
+    order = np.full(n_nodes, -1)
+    order[splits[np.argsort(left[splits])]] = np.arange(len(splits))
+    parent, paid = np.full(n_nodes, -1), [frozenset()] * n_nodes
+    for node in splits:  # parents have lower numbers
+        for child in (left[node], left[node] + 1):
+            parent[child] = node
+            paid[child] = paid[node] | {int(forest.feature[node])}
+    prices = dataset.feature_costs
+    return [
+        {
+            "tradeoff": cell.params["tradeoff"],
+            "node": node,
+            "parent": int(parent[node]),
+            "order": int(order[node]),
+            "feature": int(forest.feature[node]),
+            "count": float(forest.count[node]),
+            "cost": float(f"{sum(prices[m] for m in sorted(paid[node])):.6g}"),
+            "value": float(f"{forest.value[node]:.6g}"),
+        }
+        for node in range(n_nodes)
+    ]
+
+
 def trace(cell: Cell, dataset) -> list[dict]:
     """Train the model of a cell and measure it at every checkpoint.
 
@@ -76,14 +126,7 @@ def trace(cell: Cell, dataset) -> list[dict]:
         features of the model so far and 1 per tree (0 where evaluations are free); the same as
         the meter for the others. Six significant digits.
     """
-    model = make_estimator(cell, dataset)
-    targets = (
-        (dataset.y_train > 0).astype(np.float64) if cell.params["settings"]["binarise"] else None
-    )
-    with warnings.catch_warnings():
-        # A large tradeoff may leave no split worth its cost; round 0 records that.
-        warnings.filterwarnings("ignore", message="No split is worth its cost")
-        model.fit(dataset.X_train, dataset.y_train if targets is None else targets)
+    model = train(cell, dataset)
     wanted = checkpoints(model.n_estimators_)
     valid = _follow(model, cell, dataset, "valid", wanted)
     test = _follow(model, cell, dataset, "test", wanted)
