@@ -245,6 +245,33 @@ def sentence(row: Mapping) -> str:
     return text
 
 
+VERDICTS = ("reproduced", "not reproduced", "inconclusive", "not testable here")
+"""All verdicts there are."""
+
+
+def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
+    """Return one markdown table: how many claims of each artefact got which verdict.
+
+    Parameters
+    ----------
+    tables : Mapping of str to (meta, DataFrame)
+        As for :func:`scoreboard`; artefacts without claims are left out.
+    """
+    lines = [
+        f"| | {' | '.join(VERDICTS)} |",
+        "|---|" + "---:|" * len(VERDICTS),
+    ]
+    counts = {
+        meta["title"]: [int((table["verdict"] == verdict).sum()) for verdict in VERDICTS]
+        for meta, table in (tables[artefact_id] for artefact_id in sorted(tables))
+        if len(table)
+    }
+    total = [sum(column) for column in zip(*counts.values(), strict=True)] or [0] * len(VERDICTS)
+    for title, numbers in {**counts, "**all**": total}.items():
+        lines.append(f"| {title} | {' | '.join(str(n or '') for n in numbers)} |")
+    return "\n".join(lines) + "\n"
+
+
 def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     """Return ``claims.md``: one table of all published claims.
 
@@ -262,6 +289,8 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     ]
     for artefact_id in sorted(tables):
         meta, table = tables[artefact_id]
+        if table.empty:
+            continue
         lines += ["", f"## {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]
         lines += [
             "| verdict | data | claim | effect [interval] | worth the name | detectable | place |",

@@ -221,15 +221,30 @@ def redraw(results: Path, artefact: Artefact) -> bool:
 
 
 def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
-    """Write ``results/claims.md`` from all published rows."""
-    write_atomically(results / "claims.md", published_scoreboard(results, artefacts).encode())
+    """Write ``results/claims.md``, and the counts in ``README.md``, from all published rows."""
+    tables = published_claims(results, artefacts)
+    write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
+    readme = results.parent / "README.md"
+    if readme.exists():
+        text = readme.read_text(encoding="utf-8")
+        write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
 
 
-def published_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> str:
-    """Evaluate the claims of all published rows and return the scoreboard."""
+def with_summary(text: str, summary: str) -> str:
+    """Return a README with the counts of verdicts between its two markers, if it has them."""
+    begin, end = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
+    head, found, rest = text.partition(begin)
+    _, closed, tail = rest.partition(end)
+    return head + begin + summary + end + tail if found and closed else text
+
+
+def published_claims(
+    results: Path, artefacts: Sequence[Artefact]
+) -> dict[str, tuple[dict, pd.DataFrame]]:
+    """Evaluate the claims of all published rows: for each artefact its meta and its claims."""
     tables = {}
     for artefact in artefacts:
         if (found := read_published(results / artefact.id)) is not None:
             rows, meta = found
             tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
-    return claims_module.scoreboard(tables)
+    return tables
