@@ -24,7 +24,7 @@ OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-peers test check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce
+  reproduce report dashboard
 
 help:
 	@sed -n '2,7s/^# \{0,1\}//p' Makefile
@@ -60,6 +60,20 @@ check: setup
 lint: setup
 	"$(PY)" -m ruff check .
 	"$(PY)" -m ruff format --check .
+
+# The page of everything that is published, and of asv's history.
+report: setup
+	"$(PY)" -m experiments report
+
+# asv's own pages in .asv/html, and the page once more with a link to them, in results/dashboard.html:
+# the published results/index.html must not have a link that is dead in a fresh clone.
+dashboard: setup
+	@test -f results/asv/benchmarks.json || \
+	  { echo "There is no history in results/asv yet; begin it with: make bench MACHINE=name"; exit 2; }
+	"$(PY)" -m asv publish
+	"$(PY)" -m experiments report
+	"$(PY)" -m experiments report --dashboard
+	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html and need the network."
 
 # MACHINE names the history in results/asv/; commit only that of a machine that stays.
 bench: setup

@@ -1,4 +1,4 @@
-"""The command line: ``python -m experiments list | reproduce | check | claims | redraw | data``."""
+"""The command line: ``python -m experiments list | reproduce | check | claims | report | …``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
 from experiments.data_commands import DataProblem, data_group, sources
 from experiments.registry import Registry, UnknownArtefact, discover
+from experiments.report.command import report_command
 from experiments.session import RunOptions, Suite, compute, describe, shown
 from experiments.workers import Workers, WorkersDiffer
 
@@ -114,6 +115,7 @@ def commands() -> None:
 
 
 commands.add_command(data_group)
+commands.add_command(report_command)
 
 
 @commands.command("list")

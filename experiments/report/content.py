@@ -1,0 +1,232 @@
+"""Gathers from the published results what the page says of each artefact."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from experiments import output
+from experiments.artefact import Artefact
+from experiments.report import notes
+
+SIGNS = {
+    "reproduced": "✓",
+    "not reproduced": "✗",
+    "inconclusive": "?",
+    "not testable here": "–",
+}
+"""A sign for each verdict of :mod:`experiments.claims`, in the order they are counted."""
+
+_NEEDED = {
+    "command": str,
+    "data": dict,
+    "processor": str,
+    "processor_model": str,
+    "python": str,
+    "scale": str,
+    "seeds": list,
+    "source_tree_sha256": str,
+    "system": str,
+    "versions": dict,
+}
+_NEEDED_OF_DATA = ("kind", "source", "rows", "n_features", "cost_unit", "cost_origin")
+_LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
+_PIXELS_PER_POINT = 96 / 72
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An artefact's figure.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the page.
+    width, height : int
+        Natural size in pixels.
+    """
+
+    path: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the page shows of published results.
+
+    Attributes
+    ----------
+    meta : Mapping
+        Content of ``meta.json``.
+    alt : str
+        The picture in words.
+    picture : Picture or None
+        The figure, or None for a table.
+    table : Markup or None
+        The rendered table, or None for a figure.
+    data : list of dict
+        One record for each data set, see :func:`_data_set`.
+    claims : list of dict
+        Rows of ``claims.csv``, with ``sign`` and ``shown_…``, what is printed of it.
+    measured : str
+        How long its cells took.
+    files : list of str
+        Names of the files that can be looked into.
+    """
+
+    meta: Mapping[str, Any]
+    alt: str
+    picture: Picture | None
+    table: Markup | None
+    data: list[dict[str, Any]]
+    claims: list[dict[str, Any]]
+    measured: str
+    files: list[str]
+
+
+def read(results: Path, artefact: Artefact) -> Published | None:
+    """Read what is published of an artefact, or return None.
+
+    Raises
+    ------
+    DamagedResults
+        If files are missing, cannot be read, or lack what the page says.
+    """
+    folder = results / artefact.id
+    if not (folder / "meta.json").exists():
+        return None
+    found = output.read_published(folder)
+    if found is None:
+        raise _damaged(folder, "rows.csv is missing")
+    rows, meta = found
+    _validate(folder, meta)
+    figure, table = folder / "figure.svg", folder / "table.md"
+    if figure.exists() == table.exists():
+        raise _damaged(folder, "there must be either figure.svg or table.md")
+    return Published(
+        meta=meta,
+        alt=artefact.alt(rows, meta),
+        picture=_picture(figure, artefact.id) if figure.exists() else None,
+        table=_table(table, artefact) if table.exists() else None,
+        data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
+        claims=_claims(folder),
+        measured=_measured(folder, artefact, meta),
+        files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
+    )
+
+
+def _damaged(folder: Path, what: str) -> output.DamagedResults:
+    return output.DamagedResults(
+        f"The results in {folder} cannot be shown: {what}.\nRestore them from version control, or "
+        "remove the folder and publish anew."
+    )
+
+
+def _validate(folder: Path, meta: Mapping) -> None:
+    for name, kind in _NEEDED.items():
+        if not isinstance(meta.get(name), kind):
+            raise _damaged(folder, f"meta.json lacks {name!r}")
+    for dataset, record in meta["data"].items():
+        for name in _NEEDED_OF_DATA:
+            if not isinstance(record, dict) or name not in record:
+                raise _damaged(folder, f"meta.json lacks {name!r} of the data set {dataset}")
+
+
+def _picture(path: Path, artefact_id: str) -> Picture:
+    """Return a figure with its size, which matplotlib writes in points."""
+    head = path.read_text(encoding="utf-8")[:2000]
+    sizes = [re.search(rf'<svg[^>]*\s{name}="([0-9.]+)pt"', head) for name in ("width", "height")]
+    if None in sizes:
+        raise _damaged(path.parent, "figure.svg does not state its size in points")
+    width, height = (round(float(found.group(1)) * _PIXELS_PER_POINT) for found in sizes)
+    return Picture(f"{artefact_id}/{path.name}", width, height)
+
+
+def _table(path: Path, artefact: Artefact) -> Markup:
+    return notes.render(
+        path.read_text(encoding="utf-8"),
+        folder=artefact.id,
+        prefix=artefact.id,
+        level=4,
+        caption=artefact.title,
+    )
+
+
+def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page says of a data set; a stand-in can never be taken for real data."""
+    real = record["kind"] == "real"
+    files = ", ".join(file["file"] for file in record.get("files", []))
+    return {
+        "name": name,
+        "real": real,
+        "source": f"{record['source']}: {files}" if files else record["source"],
+        "rows": " / ".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test")),
+        "n_features": record["n_features"],
+        "missing": record.get("missing", ""),
+        "cost_unit": record["cost_unit"],
+        "cost_origin": record["cost_origin"],
+        "terms": record.get("terms", ""),
+    }
+
+
+def _claims(folder: Path) -> list[dict[str, Any]]:
+    try:
+        table = output.read_rows(folder / "claims.csv")
+        claims = table.to_dict("records")
+        for claim in claims:
+            claim["sign"] = SIGNS[claim["verdict"]]
+            claim["shown_effect"], claim["shown_interval"] = _effect(claim)
+            detectable = claim["detectable"]
+            claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"
+            claim["shown_data"] = "real" if claim["data"] == "real" else "STAND-IN"
+    except FileNotFoundError:
+        raise _damaged(folder, "claims.csv is missing") from None
+    except (ValueError, KeyError) as error:
+        raise _damaged(folder, f"claims.csv: {error!r}") from error
+    return claims
+
+
+def _effect(claim: Mapping[str, Any]) -> tuple[str, str]:
+    """Return effect and interval, as far as there are any; four decimals as in ``claims.md``."""
+    if math.isnan(claim["effect"]):
+        return "no effect measured", ""
+    effect, low, high = (
+        f"{claim[name]:+.4f}".replace("-", "−") for name in ("effect", "low", "high")
+    )
+    return f"{effect} {claim['unit']}", "" if math.isnan(claim["low"]) else f"[{low}, {high}]"
+
+
+def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
+    """Return the time its cells took, from ``timings.csv``.
+
+    Cells that measure time ran alone, the others beside each other on all workers. What the
+    artefact itself timed has no cell's name, and is part of a cell.
+    """
+    try:
+        times = output.read_rows(folder / "timings.csv")
+        times = times[times["cell"].astype(str) != ""]
+        seconds = times["seconds"].astype(float)
+    except FileNotFoundError:
+        raise _damaged(folder, "timings.csv is missing") from None
+    except (ValueError, KeyError) as error:
+        raise _damaged(folder, f"timings.csv: {error!r}") from error
+    workers = meta.get("workers")
+    if not workers:
+        return f"{seconds.sum() / 60:.2g} minutes of work in {len(times)} cells, on a cluster"
+    cells = artefact.cells(meta["scale"], len(meta["seeds"]))
+    alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
+    minutes = (seconds[alone].sum() + seconds[~alone].sum() / workers) / 60
+    return f"{minutes:.2g} minutes measured: {len(times)} cells on {workers} workers"
+
+
+def count_verdicts(published: Sequence[Published]) -> list[tuple[str, str, int]]:
+    """Return (verdict, sign, number of claims) for each verdict there can be."""
+    verdicts = [claim["verdict"] for one in published for claim in one.claims]
+    return [(verdict, sign, verdicts.count(verdict)) for verdict, sign in SIGNS.items()]

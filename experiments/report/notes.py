@@ -1,0 +1,154 @@
+"""Renders a paper's ``README.md`` and the artefacts' ``table.md`` as part of the page.
+
+HTML in the source is shown as text. Headings are shifted so that the page has one outline, links
+are rebased to where the page lies, and tables scroll in a box of their own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+_LOWEST = 6
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+
+
+def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> Markup:
+    """Return markdown as HTML.
+
+    Parameters
+    ----------
+    text : str
+        Markdown with tables. A title (``#``) at its head is left out: the page has its own.
+    folder : str
+        Folder of the source, relative to the page's; relative links start from there.
+    prefix : str
+        Begins the ids of its headings, which must be unique on the page.
+    level : int
+        Level of its highest heading.
+    caption : str
+        Caption of a table that stands before any heading; the others take their heading's text.
+
+    Returns
+    -------
+    Markup
+        Safe to be put into a page.
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        tokens = tokens[3:]
+    _shift_headings(tokens, level, prefix)
+    for token in tokens:
+        if token.children:
+            token.children = list(_rebased(token.children, folder, prefix))
+    framed = list(_framed(tokens, caption))
+    return Markup(parser.renderer.render(framed, parser.options, {}))
+
+
+def _shift_headings(tokens: list[Token], level: int, prefix: str) -> None:
+    """Give headings the levels from `level` on, without skipping one, and ids."""
+    open_levels: list[int] = []
+    seen: dict[str, int] = {}
+    for i, token in enumerate(tokens):
+        if token.type != "heading_open":
+            continue
+        own = int(token.tag[1])
+        open_levels = [other for other in open_levels if other < own]
+        open_levels.append(own)
+        shifted = min(level + len(open_levels) - 1, _LOWEST)
+        token.tag = tokens[i + 2].tag = f"h{shifted}"
+        slug = _slug(tokens[i + 1].content)
+        seen[slug] = seen.get(slug, 0) + 1
+        count = f"-{seen[slug]}" if seen[slug] > 1 else ""
+        token.attrSet("id", f"{prefix}-{slug}{count}")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
+
+
+def _rebased(children: list[Token], folder: str, prefix: str) -> Iterator[Token]:
+    """Yield inline tokens with links that start from the page.
+
+    A picture from the network becomes a link to it: the page loads nothing from there.
+    """
+    for child in children:
+        if child.type == "link_open":
+            child.attrSet("href", _rebase(str(child.attrGet("href")), folder, prefix))
+        elif child.type == "image":
+            source = str(child.attrGet("src"))
+            if _REMOTE.match(source):
+                yield Token("link_open", "a", 1, attrs={"href": source})
+                yield Token("text", "", 0, content=child.content or source)
+                yield Token("link_close", "a", -1)
+                continue
+            child.attrSet("src", _rebase(source, folder, prefix))
+        yield child
+
+
+def _rebase(target: str, folder: str, prefix: str) -> str:
+    if _REMOTE.match(target):
+        return target
+    if target.startswith("#"):
+        return f"#{prefix}-{target[1:]}"
+    path, mark, fragment = target.partition("#")
+    return posixpath.normpath(posixpath.join(folder, path)) + mark + fragment
+
+
+def _framed(tokens: list[Token], caption: str) -> Iterator[Token]:
+    """Yield tokens with each table in a box that scrolls, with caption and scopes."""
+    table: list[Token] | None = None
+    for i, token in enumerate(tokens):
+        if token.type == "heading_open":
+            caption = tokens[i + 1].content
+        if token.type == "table_open":
+            table = []
+        if table is None:
+            yield token
+            continue
+        table.append(token)
+        if token.type == "table_close":
+            yield from _frame(table, caption.replace("`", ""))
+            table = None
+
+
+def _frame(table: list[Token], caption: str) -> Iterator[Token]:
+    label = escape(f"Table: {caption}")
+    yield _html(f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n')
+    yield table[0]
+    yield _html(f'<caption class="hidden">{escape(caption)}</caption>\n')
+    _set_scopes(table)
+    yield from table[1:]
+    yield _html("</div>\n")
+
+
+def _set_scopes(table: list[Token]) -> None:
+    """Mark the cells that name a column and, under an empty corner, those that name a row."""
+    column, corner_is_empty, in_head = 0, False, True
+    for i, token in enumerate(table):
+        if token.type == "tbody_open":
+            in_head = False
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type in ("th_open", "td_open"):
+            empty = not table[i + 1].content
+            if in_head:
+                corner_is_empty |= column == 0 and empty
+                if empty:
+                    token.tag = table[i + 2].tag = "td"
+                else:
+                    token.attrSet("scope", "col")
+            elif column == 0 and corner_is_empty:
+                token.tag = table[i + 2].tag = "th"
+                token.attrSet("scope", "row")
+            column += 1
+
+
+def _html(content: str) -> Token:
+    return Token("html_block", "", 0, content=content)
