@@ -16,6 +16,17 @@ from scipy import sparse
 _BLOCK_ROWS = 8192  # rows billed at a time; bounds the temporary memory
 
 
+def _numbers(values, name: str) -> np.ndarray:
+    """Return values as a new float64 array; text is refused even where it looks like numbers."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "US" or any(isinstance(v, str | bytes) for v in given.flat):
+            raise TypeError
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, one for each feature.") from None
+
+
 def check_feature_costs(costs, n_features: int, name: str = "feature_costs") -> np.ndarray:
     """Validate a price list.
 
@@ -39,10 +50,7 @@ def check_feature_costs(costs, n_features: int, name: str = "feature_costs") -> 
     """
     if costs is None:
         return np.zeros(n_features)
-    try:
-        costs = np.array(costs, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, one for each feature.") from None
+    costs = _numbers(costs, name)
     if costs.shape != (n_features,):
         raise ValueError(
             f"{name} must have one value for each of the {n_features} features, "
@@ -62,6 +70,8 @@ def check_feature_costs(costs, n_features: int, name: str = "feature_costs") -> 
 def check_split_cost(split_cost: float) -> float:
     """Validate the price of one split node: a finite number, not negative (else ValueError)."""
     try:
+        if isinstance(split_cost, str | bytes):  # "1" is a slip, not a price
+            raise TypeError
         price = float(split_cost)
     except (TypeError, ValueError):
         raise ValueError(f"split_cost must be a number, got {split_cost!r}.") from None
@@ -184,10 +194,7 @@ def split_node_prices(
     price = check_split_cost(split_cost)
     if feature_sharing is None:
         return np.array([price]), np.zeros(n_features, dtype=np.int64)
-    try:
-        sharing = np.array(feature_sharing, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("feature_sharing must be numbers, one for each feature.") from None
+    sharing = _numbers(feature_sharing, "feature_sharing")
     if sharing.shape != (n_features,):
         raise ValueError(
             f"feature_sharing must have one value for each of the {n_features} features, "

@@ -363,11 +363,14 @@ def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=Non
     Raises
     ------
     ValueError
-        As :func:`check_eval_metric`.
+        As :func:`check_eval_metric`, or if a function returns something else than a number.
     """
     check_eval_metric(eval_metric, loss, query_id is not None)
     if callable(eval_metric):
-        return float(eval_metric(y, scores, query_id))
+        score = eval_metric(y, scores, query_id)
+        if isinstance(score, str | bytes) or np.ndim(score) != 0 or score is None:
+            raise ValueError(f"eval_metric must return one number, got {score!r}.")
+        return float(score)
     if eval_metric == "loss":
         return _LOSSES[loss](y, scores)
     if eval_metric == "accuracy":

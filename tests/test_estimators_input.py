@@ -62,7 +62,7 @@ WHOLE = {
 NUMBERS = {
     "learning_rate": [-0.1, np.nan, np.inf, "0.1", None, True],
     "min_hessian_leaf": [-1, np.nan, np.inf, None, "x"],
-    "split_cost": [-1.0, np.nan, np.inf, None, "x", [1.0, 2.0]],
+    "split_cost": [-1.0, np.nan, np.inf, None, "x", "1", [1.0, 2.0]],
 }
 CHOICES = {
     "growth": ["depth_first", None, 3, ["best_first"]],
@@ -72,11 +72,11 @@ CHOICES = {
 LISTS = {
     "feature_costs": [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf], [1, 2, None], 3.0, "abc"],
     "feature_groups": [[0, 1], [0, 1, 1.5], [0, 1, np.nan], ["a", "b", "c"], 3],
-    "feature_sharing": [[1, 2], [1, 2, 0], [1, 2, -1], [1, 2, np.nan]],
+    "feature_sharing": [[1, 2], [1, 2, 0], [1, 2, -1], [1, 2, np.nan], ["1", "2", "3"]],
 }
 ONLY_CEGB = {
     "tradeoff": [-1e-9, np.nan, np.inf, "1", None, True],
-    "model_feature_costs": [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf]],
+    "model_feature_costs": [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf], [1, "2", 3]],
     "stop_on_negative_gain": ["no", None, 2],
     "second_order": ["no", None, 1],
 }
@@ -234,6 +234,13 @@ def test_validation_metric_that_does_not_fit():
         needs = {"eval_metric": "precision@3"}
         refuse(cls, r"needs eval_set=\(X, y, query_id\)", needs, eval_set=(X, LABELS))
         refuse(cls, "needs one score", needs, y=three, eval_set=(X, three, QUERIES))
+
+
+@pytest.mark.parametrize("answer", [None, "0.5", [0.1, 0.2]])
+def test_validation_metric_that_returns_no_number(answer):
+    model = CEGBRegressor(n_estimators=2, eval_metric=lambda y, scores, query_id: answer)
+    with pytest.raises(ValueError, match="must return one number"):
+        model.fit(X, Y, eval_set=(X, Y))
 
 
 # --- prediction -----------------------------------------------------------------------------
