@@ -237,6 +237,7 @@ def test_validation_metric_that_does_not_fit():
 
 
 @pytest.mark.parametrize("answer", [None, "0.5", [0.1, 0.2]])
+@pytest.mark.usefixtures("working")
 def test_validation_metric_that_returns_no_number(answer):
     model = CEGBRegressor(n_estimators=2, eval_metric=lambda y, scores, query_id: answer)
     with pytest.raises(ValueError, match="must return one number"):
