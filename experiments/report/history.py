@@ -19,7 +19,8 @@ from markupsafe import Markup
 from experiments.output import DamagedResults
 from experiments.report.chart import Point, Series, draw
 
-_FORMAT = 2
+_FORMAT, _MACHINE_FORMAT = 2, 1
+_NEEDED = ("commit_hash", "date", "env_name", "result_columns", "results")
 _LATEST = 8
 """Commits in the table of numbers; the charts show all."""
 
@@ -111,28 +112,29 @@ def read_history(folder: Path) -> list[Machine]:
     catalogue_path = folder / "benchmarks.json"
     if not catalogue_path.exists():
         return []
-    catalogue = _load(catalogue_path)
+    catalogue = _load(catalogue_path, _FORMAT, ())
     catalogue.pop("version")
     machines = []
     for machine_path in sorted(folder.glob("*/machine.json")):
-        facts = _load(machine_path, version=1)
+        facts = _load(machine_path, _MACHINE_FORMAT, ("machine",))
         runs: dict[str, list[Mapping]] = {}
         for path in sorted(machine_path.parent.glob("*.json")):
             if path != machine_path:
-                run = _load(path)
+                run = _load(path, _FORMAT, _NEEDED)
                 runs.setdefault(run["env_name"], []).append(run)
         for environment, found in sorted(runs.items()):
             machines.append(_machine(facts, environment, found, catalogue))
     return machines
 
 
-def _load(path: Path, version: int = _FORMAT) -> dict[str, Any]:
+def _load(path: Path, version: int, needed: Sequence[str]) -> dict[str, Any]:
+    """Read one of asv's files; DamagedResults if it is not what it should be."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["version"] != version:
             raise ValueError(f"version {content['version']} of the format, not {version}")
-        if path.parent.name != "asv" and version == _FORMAT:
-            _ = content["env_name"], content["commit_hash"], content["date"], content["results"]
+        if lacking := [name for name in needed if name not in content]:
+            raise ValueError(f"it lacks {', '.join(lacking)}")
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedResults(
             f"{path} cannot be read: {error!r}\nRestore it from version control, or remove it."
