@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.artefact import Artefact, Cell
 from experiments.cegb_2017.curves import advantage, curves, lead_at_each_budget
 from experiments.cegb_2017.measure import trace
 from experiments.cegb_2017.panels import (
     PANELS,
+    TRACE_TOLERANCES,
     Panel,
     cost_label,
     panel_name,
@@ -347,14 +348,7 @@ ARTEFACT = Artefact(
     make_cells=make_cells,
     run_cell=trace,
     keys=("panel", "tradeoff", "rounds"),
-    tolerances={
-        "valid_score": Tolerance(absolute=0.01),
-        "valid_cost": Tolerance(absolute=0.01, relative=0.05),
-        "test_score": Tolerance(absolute=0.01),
-        "test_cost": Tolerance(absolute=0.01, relative=0.05),
-        "valid_cost_paper": Tolerance(absolute=0.01, relative=0.05),
-        "test_cost_paper": Tolerance(absolute=0.01, relative=0.05),
-    },
+    tolerances=TRACE_TOLERANCES,
     render=render,
     make_claims=make_claims,
     alt=alt,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from experiments.artefact import Tolerance
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -96,6 +98,18 @@ FIRST_ORDER_LOGISTIC = 4.0
 """With h = 1 in place of h = p(1-p) <= 1/4 a step is up to four times too short."""
 
 MIN_SAMPLES_LEAF = 20
+
+
+_COST = Tolerance(absolute=0.01, relative=0.05)
+TRACE_TOLERANCES = {
+    "valid_score": Tolerance(absolute=0.01),
+    "valid_cost": _COST,
+    "test_score": Tolerance(absolute=0.01),
+    "test_cost": _COST,
+    "valid_cost_paper": _COST,
+    "test_cost_paper": _COST,
+}
+"""What ``check`` lets pass in the rows of :func:`experiments.cegb_2017.measure.trace`."""
 
 
 def settings(scale: str, panel: Panel, method: str) -> dict:
