@@ -26,7 +26,7 @@ def write_history(folder, *runs, **changes):
     (folder / "quiet").mkdir(parents=True)
     catalogue = {entry["name"]: entry | changes, "version": 2}
     (folder / "benchmarks.json").write_text(json.dumps(catalogue))
-    machine = {"machine": "quiet", "cpu": "Z80", "num_cpu": "2", "version": 1}
+    machine = {"machine": "quiet", "cpu": "Z80", "num_cpu": "2", "ram": "3221225472", "version": 1}
     (folder / "quiet" / "machine.json").write_text(json.dumps(machine))
     for commit, date, result, version in runs:
         row = [result, entry["params"], version, 1, 2, [-float("inf"), 1e-4], [float("inf"), 9e-3]]
@@ -61,7 +61,7 @@ def test_history_in_order_of_the_commits(tmp_path):
     assert shown == [["1", "–", "2", "–"], ["4", "–", "–", "–"]]
     assert benchmark.series[0].points[0] == chart.Point(1.0, 1.0, 1.0)  # infinite interval: none
     assert benchmark.series[1].points[0] == chart.Point(*(1e3 * s for s in (4e-3, 1e-4, 9e-3)))
-    assert machine.facts == "Z80, 2 cores"
+    assert machine.facts == "Z80, 2 cores, 3 GiB of memory"
     assert "Toy time_fit, ms, over 4 commits: a 1 to 2; b 4." in benchmark.chart
 
 

@@ -148,16 +148,24 @@ def _machine(
     runs = sorted(runs, key=lambda run: (run["date"], run["commit_hash"]))
     commits = [Commit(run["commit_hash"][:8], run["date"]) for run in runs]
     found = (_benchmark(entry, runs, commits) for _, entry in sorted(catalogue.items()))
-    named = ("cpu", "num_cpu", "ram", "os", "arch")
-    units = {"num_cpu": " cores", "ram": " memory"}
-    said = [f"{facts[name]}{units.get(name, '')}" for name in named if facts.get(name)]
     return Machine(
         name=facts["machine"],
         environment=environment,
-        facts=", ".join(said),
+        facts=_facts(facts),
         commits=commits,
         benchmarks=[benchmark for benchmark in found if benchmark is not None],
     )
+
+
+def _facts(machine: Mapping[str, str]) -> str:
+    """Return what ``machine.json`` says of a machine; asv finds the memory in bytes."""
+    said = dict(machine)
+    if said.get("num_cpu"):
+        said["num_cpu"] += " cores"
+    if said.get("ram", "").isdigit():
+        said["ram"] = f"{int(said['ram']) / 2**30:.3g} GiB of memory"
+    names = ("cpu", "num_cpu", "ram", "os", "arch")
+    return ", ".join(said[name] for name in names if said.get(name))
 
 
 def _benchmark(entry: Mapping, runs: Sequence[Mapping], commits) -> Benchmark | None:
