@@ -105,6 +105,8 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     """
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        if not isinstance(meta, dict):
+            raise ValueError("meta.json holds no record")
         rows = read_rows(folder / "rows.csv")
         timed = meta.get("timing_columns", [])
         return _with_times(rows, folder / "timings.csv", timed) if timed else rows, meta

@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "pandas", "scikit-learn")
 """Libraries whose version may change a number."""
 
-# README files describe, compiled files follow from their source.
-_NOT_SOURCE = {".md", ".pyc"}
+# README files describe, the report's template and style show, compiled files follow from sources.
+_NOT_SOURCE = {".md", ".html", ".css", ".pyc"}
 
 
 def hash_files(paths: Iterable[Path], base: Path) -> str:

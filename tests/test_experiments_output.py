@@ -64,6 +64,13 @@ def test_a_lost_time_is_noticed(published):
         output.read_published(path.parent)
 
 
+def test_meta_that_is_no_record(published):
+    house, _ = published
+    (house.results / "toy-figure2" / "meta.json").write_text("[1, 2]")
+    with pytest.raises(output.DamagedResults, match="no record"):
+        output.read_published(house.results / "toy-figure2")
+
+
 def test_redraw_computes_nothing_and_follows_the_artefact(published, capsys):
     house, _ = published
     folder = house.results / "toy-figure2"
