@@ -19,6 +19,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 _BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+# Eight colours do not reach for all methods: darker shades of them, and grey.
+_DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
+_DARK_GREEN, _GREY = "#006046", "#8C8C8C"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,16 @@ LOOKS = {
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
     "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
+    "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
+    "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
+    "catboost": Look("CatBoost", _DARK_PURPLE, "*", (0, (2, 1))),
+    "catboost_per_object": Look(
+        "CatBoost, Lossguide, penalties per object", _WINE, "<", (0, (4, 1, 1, 1))
+    ),
+    "catboost_first_use": Look(
+        "CatBoost, penalties of first use", _DARK_GREEN, ">", (0, (8, 1, 2, 1))
+    ),
+    "hist_gradient_boosting": Look("scikit-learn HistGradientBoosting", _GREY, "p", (0, (1, 1))),
 }
 """For each algorithm its look; add a line, never re-use one."""
 

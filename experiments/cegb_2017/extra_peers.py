@@ -1,0 +1,205 @@
+"""Beside the CEGB paper: what a user would pick today, under the one cost meter.
+
+Every method searches the same number of configurations, and those draws that methods share are the
+same; for each budget the model with the best validation score is shown on the test set.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.cegb_2017.curves import advantage, curves
+from experiments.cegb_2017.measure import checkpoints
+from experiments.cegb_2017.panels import (
+    GRID,
+    PANELS,
+    Panel,
+    cost_label,
+    panel_name,
+    panel_title,
+    score_label,
+)
+from experiments.cegb_2017.peer_models import trace
+from experiments.claims import Claim
+from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+
+PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
+PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
+METHODS = (*PRICED, *PLAIN)
+"""Methods that know the prices (λ), and methods that do not."""
+
+LABELS = {"cegb": "CEGB, ours", "gbrt": "GBRT, ours, no costs"}
+
+SHOWN = tuple(panel for panel in PANELS if panel.key in ("d", "b'"))
+"""Costs of features only (α = 0): no library prices evaluations in the same way as all others."""
+
+SMOKE_DATASET = {"d": "digits", "b'": "yahoo_ltr"}
+"""What is always there, at smoke scale."""
+
+CONFIGURATIONS = {"smoke": 3, "laptop": 12, "paper": 40}
+"""Size of every method's search."""
+
+LEARNING_RATES = (0.05, 0.1, 0.2)
+MAX_LEAVES = (4, 8, 16, 32)
+MIN_SAMPLES_LEAF = (5, 10, 20, 50)
+TRADEOFFS = {
+    prices: (grid.tradeoffs[1], grid.tradeoffs[-1]) for prices, grid in GRID["laptop"].items()
+}
+"""λ is drawn log-uniformly between Figure 2's smallest and largest at laptop scale, save 0."""
+
+_NAME = zlib.crc32(b"cegb-peers")
+_PAIRS, _OTHERS = 0, 1  # streams of random numbers
+
+
+def configuration(index: int, prices: str) -> dict[str, float | int]:
+    """Return a configuration of the search: a function of its number, not of the method.
+
+    Pairs of learning rate and leaves come in random order, all twelve before any comes again, so
+    that no method tries the same twice (CatBoost's oblivious trees have no use for
+    `min_samples_leaf`).
+
+    Parameters
+    ----------
+    index : int
+        Number, from 0.
+    prices : {"priced", "uniform"}
+        Which range λ is drawn from; the draw itself is the same for both.
+    """
+    pairs = list(product(LEARNING_RATES, MAX_LEAVES))
+    cycle, place = divmod(index, len(pairs))
+    order = np.random.default_rng([_NAME, _PAIRS, cycle]).permutation(len(pairs))
+    learning_rate, max_leaves = pairs[order[place]]
+    others = np.random.default_rng([_NAME, _OTHERS, index])
+    least = MIN_SAMPLES_LEAF[others.integers(len(MIN_SAMPLES_LEAF))]
+    low, high = np.log(TRADEOFFS[prices])
+    tradeoff = float(f"{np.exp(low + (high - low) * others.random()):.6g}")
+    return {
+        "learning_rate": learning_rate,
+        "max_leaves": max_leaves,
+        "min_samples_leaf": least,
+        "tradeoff": tradeoff,
+    }
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return the cells: panel × seed × method × configuration."""
+    cells = []
+    for panel, seed, method in product(SHOWN, seeds, METHODS):
+        dataset = SMOKE_DATASET[panel.key] if scale == "smoke" else panel.dataset
+        for index in range(CONFIGURATIONS[scale]):
+            params = {
+                "panel": panel.key,
+                "configuration": index,
+                **configuration(index, panel.prices),
+                "rounds": checkpoints(GRID[scale][panel.prices].n_estimators),
+                "relevant_from": panel.relevant_from,
+                "binarise": panel.binarise,
+            }
+            if method in PLAIN:
+                params["tradeoff"] = 0.0
+            cells.append(Cell(dataset, method, params, seed))
+    return cells
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return no claim: the paper compares with none of these libraries."""
+    return []
+
+
+# --- picture ------------------------------------------------------------------------------------
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw the two panels."""
+    figure = Figure(figsize=(11, 6.6), layout="constrained")
+    axes = figure.subplots(1, len(SHOWN))
+    for ax, panel, letter in zip(axes, SHOWN, "ab", strict=True):
+        _draw_panel(ax, panel, letter, rows[rows["panel"] == panel.key], meta)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.suptitle(
+        f"Beside the CEGB paper: other libraries under one cost meter · scale {meta['scale']} · "
+        f"{len(meta['seeds'])} seeds, bands: 95 % t intervals over seeds\n"
+        f"searches of {CONFIGURATIONS[meta['scale']]} configurations each · for each budget the "
+        "model with the best validation score",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _draw_panel(ax, panel: Panel, letter: str, rows: pd.DataFrame, meta: Mapping) -> None:
+    dataset = rows["dataset"].iloc[0]
+    record = meta["data"][dataset]
+    shown = []
+    for method in METHODS:
+        if (curve := curves(rows, panel.key, method)) is not None:
+            x, y, low, high = curve.summary()
+            draw_curve(ax, method, x, y, low, high, label=LABELS.get(method))
+            shown.append(y)
+    log_cost_axis(ax)
+    frame(ax, np.concatenate(shown))
+    ax.set_title(panel_title(panel, dataset, record, letter), loc="left")
+    ax.set_xlabel(cost_label(panel, record))
+    ax.set_ylabel(score_label(panel))
+    if record["kind"] != "real":
+        stamp(ax, "STAND-IN")
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say for each panel how far CEGB lies above each library, and how good each gets."""
+    said = []
+    for panel in SHOWN:
+        mine = rows[rows["panel"] == panel.key]
+        name = panel_name(panel, mine["dataset"].iloc[0])
+        leads, ends = [], []
+        for method in METHODS:
+            if (curve := curves(mine, panel.key, method)) is None:
+                continue
+            label = LABELS.get(method, LOOKS[method].label)
+            cost, score, _, _ = curve.summary()
+            ends.append(f"{label} {score[-1]:.3f} at {cost[-1]:.3g}")
+            lead = advantage(mine, panel.key, "cegb", method)
+            if method != "cegb" and not np.isnan(lead).all():
+                leads.append(f"{label} {np.nanmean(lead):+.3f}")
+        said.append(
+            f"{name}: CEGB's curve lies above that of {', '.join(leads)} on average over the "
+            f"budgets both reach; test score and cost with no limit: {', '.join(ends)}."
+        )
+    return (
+        "Two panels of test score against mean prediction cost on a logarithmic axis, one curve "
+        f"for each of {len(METHODS)} methods. {' '.join(said)}"
+    )
+
+
+ARTEFACT = Artefact(
+    id="cegb-peers",
+    paper="cegb_2017",
+    title="Beside CEGB: other libraries under the one cost meter",
+    shows="Score against prediction cost: CEGB and GBRT of ours, LightGBM, CatBoost, scikit-learn.",
+    minutes={"smoke": 0.5, "laptop": 6, "paper": 200},
+    seeds={"smoke": 2, "laptop": 5, "paper": 5},
+    make_cells=make_cells,
+    run_cell=trace,
+    keys=(
+        *("panel", "configuration", "learning_rate", "max_leaves", "min_samples_leaf"),
+        *("tradeoff", "rounds"),
+    ),
+    tolerances={
+        "valid_score": Tolerance(absolute=0.01),
+        "valid_cost": Tolerance(absolute=0.01, relative=0.05),
+        "test_score": Tolerance(absolute=0.01),
+        "test_cost": Tolerance(absolute=0.01, relative=0.05),
+    },
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="The paper has no such panel: it compares with none of these libraries.",
+    requires=("lightgbm", "catboost"),
+)
