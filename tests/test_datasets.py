@@ -26,6 +26,7 @@ from tests.datasets_server import Server
 PARTS = ("train", "valid", "test")
 STAND_INS = {
     # SHA-256 of what is delivered at smoke scale, seed 0: the stand-ins are frozen
+    "flies": "3926447e02fdca4ef52a4c98ca8c5010eb5d20c5d33092b8b405afc555db899e",
     "hepmass_1000": "342a2353d32eda5968095fb930fac460723bc1bda01a0050ddf97f69b2c90226",
     "hepmass_not1000": "3d232df140a4c8f215e16ffd9f7022e2ef7212b383ee20dc49f0a7b47e10d35d",
     "miniboone": "5b7718e25d6cf86949559465b182fe7e583dca22db59d3ff39e4bcfbcec7e4b5",
@@ -415,7 +416,7 @@ def test_hepmass_is_streamed_into_a_compact_cache(cache, tmp_path, monkeypatch, 
     again = datasets.load("hepmass_not1000", scale="paper", data="real")
     assert again.provenance["source"] == "cache"
     assert again.provenance["checksum"] == data.provenance["checksum"]
-    assert datasets.status()[3]["present"]
+    assert datasets.status()[datasets.names().index("hepmass_not1000")]["present"]
     assert datasets.verify("hepmass_not1000")
 
 

@@ -1,0 +1,1 @@
+"""Features computed from raw measurements such as images."""
