@@ -62,6 +62,10 @@ class Suite:
         """Share of test rows classified rightly."""
         return float(np.mean(self.model.predict(self.Z) == self.z))
 
+    accuracy.unit = "share of test rows"
+
     def cost(self, kind, *rest):
         """Mean prediction cost of the test rows."""
         return float(np.mean(self.model.prediction_cost(self.Z, feature_costs=self.costs)))
+
+    cost.unit = "cost of a test row"
