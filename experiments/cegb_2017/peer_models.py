@@ -125,7 +125,7 @@ def fit(cell: Cell, dataset):
 
 def _rounds_with_splits(model) -> np.ndarray:
     """Return the rounds, from 1, in which some tree has a split."""
-    sizes = np.diff(model.trees_.tree).reshape(model.n_estimators_, -1)
+    sizes = np.diff(model.trees_.tree).reshape(-1, len(model.initial_scores_))
     return 1 + np.flatnonzero((sizes > 1).any(axis=1))
 
 
