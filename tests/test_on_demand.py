@@ -461,6 +461,7 @@ def test_a_group_answers_wrongly(answer, message):
         (lambda rows: [0.0, np.nan], r"1 missing or infinite values, the first \(nan\) for its"),
         (lambda rows: [-np.inf, np.inf], r"2 missing or infinite values, the first \(-inf\)"),
         (lambda rows: np.ma.array([1.0, 2.0], mask=[False, True]), "1 missing .* its row 1"),
+        (lambda rows: np.ma.array([np.nan, 2.0], mask=[False, True]), "2 missing .* its row 0"),
     ],
 )
 def test_a_function_answers_wrongly(answer, message):
