@@ -16,6 +16,8 @@ CatBoost's usual trees are oblivious: a level's question is put to all rows, so 
 and per model are one and the same model there. Prices per row are therefore tried with the policy
 ``Lossguide``, whose rows part ways, and prices per model (β · training rows) with oblivious trees.
 Neither ever stops because of a price: the cheapest question is asked, however little it brings.
+Of several binary features CatBoost 1.2 prices only the one that is best without prices, so that a
+free one behind a dear one is not found (ran; Covertype has 44 binary columns).
 """
 
 from __future__ import annotations
