@@ -72,12 +72,12 @@ def test_rows_of_a_stage(rows):
 def test_costs_are_those_of_the_meter(pixels):
     """Against the reference's meter, row by row, on a frame of two trees."""
     model = segment.train(cell_of("gbrt"), pixels)
-    image = np.random.default_rng(0).integers(90, 190, (16, 16)).astype(np.uint8)
+    image = np.random.default_rng(0).integers(90, 190, (24, 16)).astype(np.uint8)
     features = segment.pyramid(image)
     scores, cost, splits = segment.measure_frame(model, features, [2])
-    X = features.rows(0, 16)
+    X = features.rows(0, 24)
     paths, forest = [], model.trees_
-    for row in X[[*range(16), *range(128, 144)]]:  # pixel rows 0 and 8
+    for row in X[[*range(16), *range(256, 272)]]:  # pixel rows 0 and 16
         for tree in range(2):
             node = forest.tree[tree]
             while forest.left[node] >= 0:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from experiments.artefact import Artefact, Cell, Tolerance
@@ -147,12 +148,14 @@ def _missing(ax, title: str) -> None:
     ax.set_yticks([])
 
 
-def _outline(ax, mask: np.ndarray, colour: str, width: float, style: str = "solid") -> None:
+def _outline(ax, mask: np.ndarray, colour: str, width: float) -> None:
     if mask.any() and not mask.all():
         # A border of nothing, so that an insect at the edge has a closed outline, too.
         y, x = (np.arange(-1, n + 1) for n in mask.shape)
         padded = np.pad(mask.astype(float), 1)
-        ax.contour(x, y, padded, [0.5], colors=colour, linewidths=width, linestyles=style)
+        if width > 1:  # cased in white, so that it shows on dark ground in grey, too
+            ax.contour(x, y, padded, [0.5], colors="white", linewidths=2.2 * width)
+        ax.contour(x, y, padded, [0.5], colors=colour, linewidths=width)
         ax.set_xlim(-0.5, mask.shape[1] - 0.5)
         ax.set_ylim(mask.shape[0] - 0.5, -0.5)
 
@@ -169,40 +172,70 @@ def _draw_frame(ax, rows: pd.DataFrame) -> None:
 
 
 def _draw_curves(ax, rows: pd.DataFrame, standin: bool) -> None:
+    """Draw what validation chooses for each budget, over the traces of all models."""
+    score = rows[rows["panel"] == "b"]
     for method in _METHODS:
         if (curve := curves(rows, "b", method)) is not None:
             x, y, low, high = curve.summary()
-            label = "CEGB, best λ for each budget" if method == "cegb" else "plain boosting, Ψ = 0"
+            name = "CEGB, best λ and" if method == "cegb" else "plain boosting (Ψ = 0), best"
+            label = f"{name} rounds for each budget"
             draw_curve(ax, method, x, y, low, high, label=label)
-    score = rows[rows["panel"] == "b"]
-    literal = _last_rounds(score[score["algorithm"] == "cegb_literal"])
-    if len(literal):
-        ax.plot(
-            *(literal["test_cost"].mean(), literal["test_score"].mean()),
-            color=LOOKS["greedy_miser"].colour,
-            marker="*",
-            markersize=9,
-            linestyle="none",
-            label=f"CEGB, λ = {SHOWN:g}, all rounds, priced α·ε as printed",
-        )
-    shown = _last_rounds(score[(score["algorithm"] == "cegb") & (score["tradeoff"] == SHOWN)])
-    ax.plot(
-        *(shown["test_cost"].mean(), shown["test_score"].mean()),
-        color=LOOKS["cegb"].colour,
-        marker="D",
-        markersize=7,
-        fillstyle="none",
-        linestyle="none",
-        label=f"CEGB, λ = {SHOWN:g}, all rounds: the model in (c)",
-    )
+    for method in _TRACES:
+        models = score[score["algorithm"] == method].groupby("tradeoff")
+        for position, (tradeoff, mine) in enumerate(models):
+            _draw_trace(ax, method, tradeoff, mine, position)
     log_cost_axis(ax)
-    ax.set_ylim(0, 1)
-    ax.set_title("(b) score against cost, all test frames", loc="left")
+    # Room for the legend above whatever the traces cover.
+    lowest, highest = score["test_score"].min(), score["test_score"].max()
+    margin = max(highest - lowest, 0.01)
+    ax.set_ylim(lowest - 0.15 * margin, highest + 0.6 * margin)
+    ax.margins(x=0.12)
+    ax.set_title(
+        "(b) SEG against cost, all test frames\nthin: each model, round by round", loc="left"
+    )
     ax.set_xlabel("mean cost of a pixel [split evaluations; one on n×n blocks counts 1/n²]")
-    ax.set_ylabel("SEG")
-    ax.legend(loc="upper left")
+    ax.set_ylabel("test SEG")
+    ax.legend(loc="upper left", ncols=1)
     if standin:
         stamp(ax, "STAND-IN")
+
+
+_TRACES = {
+    "cegb": ("cegb", "CEGB by λ"),
+    "gbrt": ("gbrt", "plain boosting"),
+    "cegb_literal": ("greedy_miser", f"CEGB, λ = {SHOWN:g}, priced α·ε as printed"),
+}
+"""Whose colour a trace has, and its entry in the legend."""
+
+
+def _draw_trace(ax, method: str, tradeoff: float, rows: pd.DataFrame, position: int) -> None:
+    """Draw one model's mean over seeds, at the rounds that every seed has."""
+    look, label = _TRACES[method]
+    stages = rows.groupby("rounds").agg(
+        cost=("test_cost", "mean"), score=("test_score", "mean"), n=("seed", "nunique")
+    )
+    stages = stages[stages["n"] == rows["seed"].nunique()]
+    stages = stages[stages["cost"] > 0]  # a constant has no place on a logarithmic axis
+    if stages.empty:
+        return
+    style = {"cegb": "-", "gbrt": ":", "cegb_literal": "--"}[method]
+    known = ax.get_legend_handles_labels()[1]
+    ax.plot(
+        *(stages["cost"], stages["score"]),
+        color=LOOKS[look].colour,
+        linestyle=style,
+        linewidth=0.8,
+        marker=".",
+        markersize=3,
+        label="_" if label in known else label,
+    )
+    if method == "cegb":
+        end = (stages["cost"].iloc[-1], stages["score"].iloc[-1])
+        shown = " (c)" if tradeoff == SHOWN else ""
+        # Neighbouring λ end close to each other: above and below in turn.
+        below = position % 2
+        place = {"xytext": (3, -10 if below else 4), "textcoords": "offset points", "fontsize": 7}
+        ax.annotate(f"λ={tradeoff:g}{shown}", end, **place, color=LOOKS[look].colour)
 
 
 def _last_rounds(rows: pd.DataFrame) -> pd.DataFrame:
@@ -229,7 +262,7 @@ def _draw_detail(figure, rows: pd.DataFrame) -> None:
             continue
         fine = np.mean(level == 0)
         title = (
-            f"{name}: finest resolution that decided\n"
+            f"{name}: finest resolution on a pixel's paths\n"
             f"full resolution for {100 * fine:.3g} % of the pixels"
         )
         _show(ax, level, title, cmap=colours, vmin=-0.5, vmax=len(LEVELS) + 0.5)
@@ -239,7 +272,7 @@ def _draw_detail(figure, rows: pd.DataFrame) -> None:
         Patch(facecolor=colour, edgecolor="0.4", label=label)
         for colour, label in zip(_LEVEL_COLOURS, labels, strict=True)
     ]
-    handles.append(Patch(facecolor="none", edgecolor=_OUTLINE, label="found as insect"))
+    handles.append(Line2D([], [], color=_OUTLINE, label="outline of what was found"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 

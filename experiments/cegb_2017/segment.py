@@ -27,8 +27,8 @@ MIN_AREA = 20
 STRIP = 16
 """Pixel rows of a frame whose features are in memory at a time."""
 
-METERED_EVERY = 8
-"""All pixels are segmented; costs are metered on each eighth pixel row of every frame."""
+METERED_EVERY = 16
+"""All pixels are segmented; costs are metered on each sixteenth pixel row of every frame."""
 
 _PLAIN = ("n_estimators", "learning_rate", "max_leaves", "min_samples_leaf")
 
@@ -88,8 +88,8 @@ def measure_frame(model, features: Pyramid, rounds: list[int]):
     scores : (n_stages, h, w) float64
         Log-odds.
     cost : (n_stages,) float64
-        Mean cost per pixel in split evaluations, shared ones in parts; metered on every eighth
-        pixel row.
+        Mean cost per pixel in split evaluations, shared ones in parts; metered on every
+        sixteenth pixel row.
     splits : (n_stages,) float64
         Mean number of split nodes that these pixels pass, whatever is shared.
     """
