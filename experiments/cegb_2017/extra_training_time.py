@@ -1,0 +1,188 @@
+"""Beside the CEGB paper: training time against that of plain gradient boosting.
+
+The abstract and section 6 call them comparable, without a number or a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.cegb_2017.panels import GRID, PANELS, Panel, settings
+from experiments.cegb_2017.stopwatch import race
+from experiments.claims import Claim
+from experiments.style import LOOKS
+
+SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
+ROUNDS = {"smoke": 3, "laptop": 20, "paper": 100}
+"""Rounds that are timed: every round does the same work, and a fit is repeated often."""
+
+AT_MOST = 1.5
+"""As many times as long is comparable; the paper gives no number."""
+
+_WORTH_THE_NAME = 0.263  # log2(1.5 / 1.25)
+VARIANTS = {
+    "cegb": "CEGB",
+    "cegb_all_splits": "CEGB with as many splits (no stop at negative gain)",
+}
+
+
+def tradeoff(panel: Panel) -> float:
+    """Return the middle λ of Figure 2's grid at laptop scale."""
+    grid = GRID["laptop"][panel.prices].tradeoffs
+    return grid[len(grid) // 2]
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return one cell per data set and seed, which trains all methods; nothing runs beside it."""
+    cells = []
+    for panel in SHOWN:
+        dataset = panel.smoke_dataset if scale == "smoke" else panel.dataset
+        if dataset is None:
+            continue
+        for seed in seeds:
+            given = settings(scale, panel, "cegb") | {"n_estimators": ROUNDS[scale]}
+            params = {"tradeoff": tradeoff(panel), "settings": given}
+            cells.append(Cell(dataset, "cegb", params, seed, alone=True))
+    return cells
+
+
+def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
+    """Return for each seed how many times as long as plain boosting a method takes.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``dataset, seed, method, fit_seconds``.
+    dataset, method : str
+        Which.
+    """
+    table = rows[rows["dataset"] == dataset].pivot(
+        index="seed", columns="method", values="fit_seconds"
+    )
+    return table[method] / table["gbrt"]
+
+
+def margin(rows: pd.DataFrame, dataset: str, method: str) -> np.ndarray:
+    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
+    return np.log2(AT_MOST / ratios(rows, dataset, method)).to_numpy()
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return for each data set the claim, with and without CEGB's smaller trees."""
+    claims = []
+    for dataset in dict.fromkeys(rows["dataset"]):
+        for method, name in VARIANTS.items():
+            claims.append(
+                Claim(
+                    id=f"{dataset}-{method.replace('_', '-')}",
+                    sentence=f"{dataset}: training {name} takes at most {AT_MOST:g} times as long "
+                    "as plain boosting.",
+                    place='abstract: "its learning time is comparable to that of the original '
+                    'gradient boosting"',
+                    dataset=dataset,
+                    smallest_effect=_WORTH_THE_NAME,
+                    unit=f"doublings below {AT_MOST:g}",
+                    effects=partial(margin, dataset=dataset, method=method),
+                )
+            )
+    return claims
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw for each data set the ratio of training times, one mark per seed."""
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    figure = Figure(figsize=(8.5, 4.6), layout="constrained")
+    ax = figure.subplots()
+    looks = {"cegb": LOOKS["cegb"], "cegb_all_splits": LOOKS["cegb_breadth_first"]}
+    for offset, method in zip((-0.12, 0.12), VARIANTS, strict=True):
+        for i, dataset in enumerate(datasets):
+            values = ratios(rows, dataset, method).to_numpy()
+            spread = np.linspace(-0.05, 0.05, len(values)) if len(values) > 1 else np.zeros(1)
+            ax.plot(
+                i + offset + spread,
+                values,
+                linestyle="none",
+                marker=looks[method].marker,
+                color=looks[method].colour,
+                label=VARIANTS[method] if i == 0 else None,
+            )
+    ax.axhline(1, color="0.4", linewidth=1)
+    ax.axhline(AT_MOST, color="0.4", linewidth=1, linestyle="--", label="at most, to be comparable")
+    ax.set_yscale("log", base=2)
+    ticks = [2.0**k for k in range(-4, 3)]
+    shown = [*ratios_of_all(rows), AT_MOST, 1.0]
+    low, high = min(shown) / 1.15, max(shown) * 1.15
+    ax.set_yticks([t for t in ticks if low <= t <= high])
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.set_ylim(low, high)
+    ax.set_xticks(range(len(datasets)), [_name(rows, d, meta) for d in datasets], fontsize=8)
+    ax.set_xlim(-0.5, len(datasets) - 0.5)
+    ax.set_ylabel("training time, times that of plain boosting")
+    figure.legend(loc="outside lower center", ncols=3)
+    figure.suptitle(
+        f"CEGB (NIPS 2017), training time · scale {meta['scale']} · "
+        f"{ROUNDS[meta['scale']]} rounds of at most 64 leaves, 1 thread\n"
+        "one mark per seed: median of 3 fits, from arrays to a model",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def ratios_of_all(rows: pd.DataFrame) -> list[float]:
+    """Return every ratio that is drawn."""
+    return [
+        value
+        for dataset in dict.fromkeys(rows["dataset"])
+        for method in VARIANTS
+        for value in ratios(rows, dataset, method)
+    ]
+
+
+def _name(rows: pd.DataFrame, dataset: str, meta: Mapping) -> str:
+    record = meta["data"][dataset]
+    plain = rows[(rows["dataset"] == dataset) & (rows["method"] == "gbrt")]["fit_seconds"].median()
+    kind = "real" if record["kind"] == "real" else "STAND-IN"
+    return (
+        f"{dataset} ({kind})\n{record['rows']['train']:,} × {record['n_features']}\n"
+        f"plain: {plain:.2g} s"
+    )
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say the mean ratio for each data set."""
+    said = []
+    for dataset in dict.fromkeys(rows["dataset"]):
+        one, other = (ratios(rows, dataset, method).mean() for method in VARIANTS)
+        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        said.append(f"{dataset}{standin} {one:.2f} and {other:.2f}")
+    return (
+        "Training time of CEGB as a multiple of plain gradient boosting's, for each data set: "
+        "first as it is, then with as many splits as plain boosting. "
+        f"Means over seeds: {'; '.join(said)}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="cegb-training-time",
+    paper="cegb_2017",
+    title="Beside CEGB: training time",
+    shows="How many times as long as plain gradient boosting CEGB trains.",
+    minutes={"smoke": 0.2, "laptop": 4, "paper": 90},
+    seeds={"smoke": 1, "laptop": 5, "paper": 5},
+    make_cells=make_cells,
+    run_cell=race,
+    keys=("method", "tradeoff"),
+    tolerances={"n_splits": Tolerance(relative=0.02)},
+    timing_columns=("fit_seconds",),
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers='The paper gives no time: "comparable" (abstract), "does not slow down training '
+    'significantly" (section 6).',
+)
