@@ -42,13 +42,14 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     the ground (some hardly more than its noise), under a blur of wings and legs of a quarter of
     that contrast, 1.2 times as long and 1.3 body lengths wide, that is no part of the exact mask.
     Insects move 0 to 5 pixels a step; heading and speed persist and drift (0.15 rad and 0.2 pixels
-    a step); every fifth walks beside another, touching it. The ground, the same in all frames, has
-    mean 160, noise on lattices of 256, 64, 16 and 4 pixels (amplitudes 10, 8, 6, 4), a gradient of
-    light of up to 25 across a frame, and 150 dust specks of radius 1 to 3, 10 to 60 darker. Sensor
-    noise has a standard deviation of 5. Every fifth step is a frame: 16 + 4 for training and
-    validation, then 100 steps later 20 for the test. Positions and grey levels are rounded to
-    multiples of 2^-16, features to multiples of 2^-8. Insects cover 0.6 % of a frame, so that most
-    pixels are easy ground, as in a real video: what a multi-scale classifier can save is built in.
+    a step); every fifth walks beside another, touching it, so that 24 of 60 touch one. The ground,
+    the same in all frames, has mean 160, noise on lattices of 256, 64, 16 and 4 pixels (amplitudes
+    10, 8, 6, 4), a gradient of light of up to 25 across a frame, and 150 dust specks of radius 1 to
+    3, 10 to 60 darker. Sensor noise has a standard deviation of 5. Every fifth step is a frame: 16
+    + 4 for training and validation, then 100 steps later 20 for the test. Positions and grey levels
+    are rounded to multiples of 2^-16, features to multiples of 2^-8. Insects cover 0.6 % of a
+    frame, so that most pixels are easy ground, as in a real video: what a multi-scale classifier
+    can save is built in.
 """
 
 from __future__ import annotations
