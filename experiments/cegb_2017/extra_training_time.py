@@ -115,10 +115,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     ax.axhline(1, color="0.4", linewidth=1)
     ax.axhline(AT_MOST, color="0.4", linewidth=1, linestyle="--", label="at most, to be comparable")
     ax.set_yscale("log", base=2)
-    ticks = [2.0**k for k in range(-4, 3)]
+    ticks = sorted([*(2.0**k for k in range(-4, 3)), AT_MOST])
     shown = [*ratios_of_all(rows), AT_MOST, 1.0]
     low, high = min(shown) / 1.15, max(shown) * 1.15
     ax.set_yticks([t for t in ticks if low <= t <= high])
+    ax.set_yticks([], minor=True)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set_ylim(low, high)
     ax.set_xticks(range(len(datasets)), [_name(rows, d, meta) for d in datasets], fontsize=8)

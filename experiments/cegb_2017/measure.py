@@ -1,15 +1,19 @@
-"""Trains one model, and follows score and cost over its rounds or describes its first tree."""
+"""Trains one model; follows its score and cost, describes its first tree, or varies it."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.costs import model_cost
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.artefact import Cell
 
@@ -70,10 +74,14 @@ def train(cell: Cell, dataset):
     y = dataset.y_train
     if cell.params["settings"]["binarise"]:
         y = (y > 0).astype(np.float64)
+    return _fit(model, dataset.X_train, y)
+
+
+def _fit(model, X, y):
     with warnings.catch_warnings():
         # A large tradeoff may leave no split worth its cost; round 0 records that.
         warnings.filterwarnings("ignore", message="No split is worth its cost")
-        return model.fit(dataset.X_train, y)
+        return model.fit(X, y)
 
 
 def first_tree(cell: Cell, dataset) -> list[dict]:
@@ -190,3 +198,64 @@ def _forest_cost(model, cell: Cell, dataset, rounds: int) -> float | None:
         MISER_TREE_COST * rounds * n_columns if cell.params["settings"]["split_cost"] > 0 else 0.0
     )
     return model_cost(used, dataset.feature_costs, dataset.feature_groups) + trees
+
+
+def final_score(cell: Cell, dataset) -> list[dict]:
+    """Train a variant of a cell's model and measure it once, on the test set.
+
+    ``variant`` of the cell's parameters is one of ``ours``; ``bins_127`` and the like, that many
+    bins; ``all_splits``, no stop at a negative gain; ``start_at_zero``; ``exact``, scikit-learn's
+    boosting, which sorts instead of binning; ``fewer_rows``, a part of all rows left out.
+
+    Returns
+    -------
+    list of dict
+        One row: ``panel, tradeoff, variant, test_score, test_cost``. Six significant digits.
+    """
+    variant, settings = cell.params["variant"], cell.params["settings"]
+    if variant == "fewer_rows":
+        dataset = _without_rows(dataset, cell.params["left_out"], cell.seed)
+    model = make_estimator(cell, dataset)
+    if variant == "exact":
+        model = _exact_thresholds(model)
+    elif variant.startswith("bins_"):
+        model.set_params(max_bins=int(variant.removeprefix("bins_")))
+    elif variant == "all_splits":
+        model.set_params(stop_on_negative_gain=False)
+    elif variant == "start_at_zero":
+        model.set_params(init="zero")
+    _fit(model, dataset.X_train, dataset.y_train)
+    meter = from_scikit_learn(model) if variant == "exact" else model
+    cost = meter.prediction_cost(
+        dataset.X_test, feature_costs=dataset.feature_costs, split_cost=settings["split_cost"]
+    )
+    row = {
+        "test_score": _score(model.predict(dataset.X_test), cell, dataset, "test"),
+        "test_cost": float(np.mean(cost)),
+    }
+    key = {"panel": cell.params["panel"], "tradeoff": cell.params["tradeoff"], "variant": variant}
+    return [{**key, **{name: float(f"{value:.6g}") for name, value in row.items()}}]
+
+
+def _exact_thresholds(model):
+    """Return scikit-learn's boosting, which tries every threshold, with a model's parameters."""
+    exact = GradientBoostingClassifier if is_classifier(model) else GradientBoostingRegressor
+    return exact(
+        n_estimators=model.n_estimators,
+        learning_rate=model.learning_rate,
+        max_leaf_nodes=model.max_leaves,
+        max_depth=model.max_depth,
+        min_samples_leaf=model.min_samples_leaf,
+        random_state=0,
+    )
+
+
+def _without_rows(dataset, share: float, seed: int):
+    """Return a data set that lacks a random share of the rows of each part."""
+    rng = np.random.default_rng([seed, 34])
+    kept = {}
+    for part in ("train", "valid", "test"):
+        X, y = (getattr(dataset, f"{name}_{part}") for name in "Xy")
+        rows = np.sort(rng.permutation(len(y))[round(share * len(y)) :])
+        kept |= {f"X_{part}": X[rows], f"y_{part}": y[rows]}
+    return replace(dataset, **kept)
