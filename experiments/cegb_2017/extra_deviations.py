@@ -129,8 +129,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         f"# CEGB: what our deviations change (scale {meta['scale']})",
         "",
         "Each line trains the same model once as we do and once with the change, on the same "
-        f"draws. Mean ± standard deviation over seeds ({len(meta['seeds'])}); a positive difference "
-        "says that the change scores higher, a ratio below 1 that it costs less.",
+        f"draws. Mean ± standard deviation over {len(meta['seeds'])} seeds; a positive "
+        "difference says that the change scores higher, a ratio below 1 that it costs less.",
         "",
         "| change | data | λ | test score, change − ours | test cost, change / ours |",
         "|---|---|---:|---:|---:|",
