@@ -60,11 +60,11 @@ def _units(model) -> list[_Unit]:
             _Unit((m,) if names is None else (m, names[m]), f"feature {titles[m]}", np.array([m]))
             for m in range(d)
         ]
-    unit_of = feature_units(model.feature_groups, d)
+    labels, unit_of = np.asarray(model.feature_groups), feature_units(model.feature_groups, d)
     units = []
-    for u in range(int(unit_of.max()) + 1):
-        columns = np.flatnonzero(unit_of == u)
-        key = int(np.asarray(model.feature_groups)[columns[0]])
+    by_unit = np.argsort(unit_of, kind="stable")
+    for columns in np.split(by_unit, np.cumsum(np.bincount(unit_of))[:-1]):
+        key = int(labels[columns[0]])
         inside = ", ".join(titles[m] for m in columns)
         plural = "s" if len(columns) > 1 else ""
         units.append(_Unit((key,), f"group {key} (feature{plural} {inside})", columns))
@@ -168,7 +168,7 @@ def take(rows, index: np.ndarray):
     return [rows[i] for i in index.tolist()]
 
 
-def check_answer(source: Source, answer, n_rows: int) -> dict[int, np.ndarray]:
+def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndarray]:
     """Values of features that a function returned for some rows.
 
     Parameters
@@ -176,8 +176,10 @@ def check_answer(source: Source, answer, n_rows: int) -> dict[int, np.ndarray]:
     source : Source
     answer : object
         What its function returned.
+    rows : sequence
+        What it was asked for, from :func:`take`.
     n_rows : int
-        For how many rows.
+        How many.
 
     Returns
     -------
@@ -187,10 +189,13 @@ def check_answer(source: Source, answer, n_rows: int) -> dict[int, np.ndarray]:
     Raises
     ------
     ValueError
-        If they are not finite numbers of the right shape.
+        If they are not finite numbers of the right shape, or stand in another order of rows.
     """
     asked = f"The function of {source.name}, asked for {n_rows} row{'s' if n_rows > 1 else ''},"
+    _check_order(asked, rows, answer)
     size = len(source.features)
+    if source.grouped and _is_named(source, answer):
+        answer = {name: answer[name] for name in answer.columns}
     if not isinstance(answer, Mapping):
         shapes = [(n_rows,)] if size == 1 else [(n_rows, size)]
         if source.grouped and size == 1:
@@ -204,6 +209,7 @@ def check_answer(source: Source, answer, n_rows: int) -> dict[int, np.ndarray]:
                 raise ValueError(f"{asked} returned {key!r}, which is not in the group.")
             if source.columns[key] in by_column:
                 raise ValueError(f"{asked} returned feature {key!r} twice.")
+            _check_order(asked, rows, some)
             by_column[source.columns[key]] = _numbers(f"{asked} for {key!r}", some, [(n_rows,)])
     else:
         raise ValueError(f"{asked} returned a mapping; numbers are wanted.")
@@ -211,6 +217,27 @@ def check_answer(source: Source, answer, n_rows: int) -> dict[int, np.ndarray]:
     if missing:
         raise ValueError(f"{asked} left out feature {', '.join(map(str, missing))}.")
     return {m: by_column[m] for m in source.tested}
+
+
+def _is_named(source: Source, answer) -> bool:
+    """Whether an answer is a table by whose names, rather than order, its columns are known."""
+    names = getattr(answer, "columns", ())
+    knows_names = any(isinstance(name, str) for name in source.columns)
+    return knows_names and len(names) > 0 and all(isinstance(name, str) for name in names)
+
+
+def _check_order(asked: str, rows, answer) -> None:
+    """Refuse a pandas answer whose index says that rows were sorted or shuffled."""
+    if not (hasattr(rows, "iloc") and hasattr(answer, "iloc")):
+        return
+    given, got = rows.index, answer.index
+    if len(given) != len(got) or given.equals(got) or not (given.is_unique and got.is_unique):
+        return
+    if got.isin(given).all():  # other labels, such as 0, 1, … after a merge, tell nothing
+        raise ValueError(
+            f"{asked} returned them in another order, as its index tells; return them in the order "
+            "asked, without an index (to_numpy) if that one means something else."
+        )
 
 
 def _numbers(asked: str, answer, shapes: list[tuple[int, ...]]) -> np.ndarray:

@@ -28,8 +28,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from algorithms.acquisition import Source, check_answer, check_rows, sources, take
+from algorithms.estimator import BoostedTrees
 from algorithms.kernels import kernel
 from algorithms.metering import _DENSE_FEATURES
+from algorithms.trees.predictor import Charges
 
 
 class Walk(NamedTuple):
@@ -65,6 +67,8 @@ class Walk(NamedTuple):
 @kernel
 def advance(forest, charges, contributions, values, rows, walk):
     """Let rows walk until each has finished or tests a feature that it does not have.
+
+    Features and units are numbered among those that the forest tests.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ class _Tally:
         self.seconds[source.key] += time.perf_counter() - begin
         self.calls[source.key] += 1
         self.rows[source.key] += n_rows
-        return check_answer(source, answer, n_rows)
+        return check_answer(source, answer, rows, n_rows)
 
 
 def _targets(scores: np.ndarray) -> np.ndarray:
@@ -172,11 +176,17 @@ def _targets(scores: np.ndarray) -> np.ndarray:
     return scores[:, 0]
 
 
-def _from_bits(words: np.ndarray, n_features: int):
-    """One bit per feature as the model's ``acquired_features`` gives it."""
+def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
+    """One bit per tested feature as the model's ``acquired_features`` gives it."""
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-    acquired = bits[:, :n_features].astype(bool)
-    return sparse.csr_matrix(acquired) if n_features > _DENSE_FEATURES else acquired
+    bits = bits[:, : len(tested)].astype(bool)
+    if n_features > _DENSE_FEATURES:
+        found = sparse.csr_matrix(bits)
+        columns = tested[found.indices]
+        return sparse.csr_matrix((found.data, columns, found.indptr), (len(bits), n_features))
+    acquired = np.zeros((len(bits), n_features), dtype=bool)
+    acquired[:, tested] = bits
+    return acquired
 
 
 class OnDemandPredictor:
@@ -192,7 +202,9 @@ class OnDemandPredictor:
         `feature_groups`, they are the group labels. A function gets a part of the rows given to
         :meth:`predict`, m of them, and returns m numbers; for a group an (m, number of features)
         array in the order of the columns, or a mapping from column to m numbers that may leave
-        out what no tree tests. Features that no tree tests need no function.
+        out what no tree tests; a table with names of columns is such a mapping if the model knows
+        names. Values stand in the order of the rows given. Features that no tree tests need no
+        function.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
         does not depend on it.
@@ -234,16 +246,29 @@ class OnDemandPredictor:
         feature_costs=None,
         split_cost=None,
     ) -> None:
-        if not hasattr(model, "_charges"):
+        if not isinstance(model, BoostedTrees):
             raise ValueError(f"model must be boosted trees of this package, got {model!r}.")
         check_is_fitted(model)
         if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
             raise ValueError(f"batch_size must be a whole number >= 1, got {batch_size!r}.")
         self.model = copy.copy(model)
         self.batch_size = int(batch_size)
-        self._charges, self._exponent = self.model._charges(feature_costs, split_cost)
         self._sources = sources(self.model, functions)
         self.functions = {source.key: source.function for source in self._sources.values()}
+        self._prepare(feature_costs, split_cost)
+
+    def _prepare(self, feature_costs, split_cost) -> None:
+        """Number features and units among those tested: memory must not grow with the others."""
+        charges, self._exponent = self.model._charges(feature_costs, split_cost)
+        forest = self.model.trees_
+        self._tested = np.flatnonzero(self.model.model_features())
+        self._number = {column: i for i, column in enumerate(self._tested.tolist())}
+        number = np.full(self.model.n_features_in_ + 1, -1, dtype=np.int32)  # a leaf stays -1
+        number[self._tested] = np.arange(len(self._tested))
+        self._forest = forest._replace(feature=number[forest.feature])
+        units, unit = np.unique(charges.unit[self._tested], return_inverse=True)
+        self._charges = Charges(unit, charges.unit_price[units], charges.split_price[self._tested])
+        self._source_of_unit = [self._sources[u] for u in units.tolist()]
 
     def predict(self, rows) -> OnDemandResult:
         """Predict targets or classes.
@@ -297,18 +322,18 @@ class OnDemandPredictor:
     def _predict(self, rows, shape_scores: Callable) -> OnDemandResult:
         begin = time.perf_counter()
         rows, n_rows = check_rows(rows)
-        d = self.model.n_features_in_
-        tested = np.zeros((n_rows, -(-d // 64)), dtype=np.uint64)
+        n_tested = len(self._tested)
+        tested = np.zeros((n_rows, -(-n_tested // 64)), dtype=np.uint64)
         paid, passed = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         scores = np.tile(self.model.initial_scores_, (n_rows, 1))
         tally = _Tally(self._sources)
         # A feature's values lie side by side: memory of features never asked for stays untouched.
-        values = np.zeros((d, min(self.batch_size, n_rows)))
+        values = np.zeros((n_tested, min(self.batch_size, n_rows)))
         for first in range(0, n_rows, self.batch_size):
             part = slice(first, min(first + self.batch_size, n_rows))
             batch = _Batch(self, values, (tested[part], paid[part], passed[part], scores[part]))
             batch.run(rows, first, tally)
-        acquired = _from_bits(tested, d)
+        acquired = _from_bits(tested, self._tested, self.model.n_features_in_)
         predictions = shape_scores(scores)
         cost = np.ldexp(paid.astype(np.float64), -self._exponent)
         seconds = time.perf_counter() - begin
@@ -323,7 +348,7 @@ class _Batch:
     Parameters
     ----------
     predictor : OnDemandPredictor
-    values : ndarray of shape (n_features, at least n_rows), float64
+    values : ndarray of shape (n_tested_features, at least n_rows), float64
         Memory for features.
     outputs : tuple of ndarray
         `tested`, `paid`, `passed` and `scores` of :class:`Walk`.
@@ -331,7 +356,7 @@ class _Batch:
 
     def __init__(self, predictor: OnDemandPredictor, values: np.ndarray, outputs: tuple) -> None:
         self.predictor, self.values = predictor, values
-        model, n_units = predictor.model, len(predictor._charges.unit_price)
+        n_units = len(predictor._charges.unit_price)
         n_rows = len(outputs[0])
         self.walk = Walk(
             np.zeros(n_rows, dtype=np.int64),
@@ -340,7 +365,8 @@ class _Batch:
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
-        self.fixed = (model.trees_, predictor._charges, model._contributions, values)
+        contributions = predictor.model._contributions
+        self.fixed = (predictor._forest, predictor._charges, contributions, values)
 
     def run(self, rows, first: int, tally: _Tally) -> None:
         """Walk to the end of the last tree; `first` is the batch's first row among `rows`."""
@@ -352,7 +378,7 @@ class _Batch:
             if unit < 0:  # even the row furthest behind has finished
                 return
             moving = (walk.waiting == unit).nonzero()[0]
-            source = self.predictor._sources[unit]
+            source = self.predictor._source_of_unit[unit]
             answer = tally.call(source, take(rows, first + moving), len(moving))
             self.hand_over(unit, moving, answer)
 
@@ -361,8 +387,8 @@ class _Batch:
         word, bit = unit >> 6, np.uint64(1) << np.uint64(unit & 63)
         owned = self.walk.owned[rows, word]
         if (owned & bit).any():
-            name = self.predictor._sources[unit].name
+            name = self.predictor._source_of_unit[unit].name
             raise RuntimeError(f"A row acquired {name} twice: an error in this package.")
         self.walk.owned[rows, word] = owned | bit
         for column, values in answer.items():
-            self.values[column, rows] = values
+            self.values[self.predictor._number[column], rows] = values

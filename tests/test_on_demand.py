@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -21,6 +22,7 @@ from algorithms.boosting import Boosted
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.costs import feature_units
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.metered_forest import MeteredForest
 from algorithms.on_demand import OnDemandPredictor, OnDemandResult, _Batch
 from algorithms.trees.forest import Forest
 from benchmarks import latency
@@ -107,6 +109,14 @@ def assert_accounted(model, functions, result):
     assert sum(result.seconds_by_function.values()) <= result.seconds
 
 
+def scattered_model(columns, n_features, **parameters):
+    """The hand-made trees below, their four features scattered over many columns."""
+    trees = [
+        [(int(columns[f]) if f >= 0 else f, *rest) for f, *rest in tree] for tree in (FORK, STUMP)
+    ]
+    return fitted(CEGBRegressor(**parameters), small_forest(trees), [0.5], n_features)
+
+
 # --- by hand -------------------------------------------------------------------------------------
 
 
@@ -181,6 +191,42 @@ def test_groups_by_hand():
     np.testing.assert_array_equal(result.cost, [5.75, 105.75, 105.75, 5.75, 105.75])
     # What the group brings along is not marked unless a tree tests it.
     np.testing.assert_array_equal(result.acquired[0], [True, True, False, True])
+
+
+@pytest.mark.parametrize("n_features", [150, 400])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_tested_features_far_apart(grouped, n_features):
+    """Both forms of `acquired`, and units of which none, one or two features are tested."""
+    columns = np.array([n_features - 1, 3, 64, 66])
+    X = np.full((5, n_features), 9.0)
+    X[:, columns] = FORK_X
+    prices = {"feature_costs": np.arange(float(n_features)), "split_cost": 0.25}
+    if grouped:
+        groups = np.arange(n_features) // 8
+        prices |= {"feature_groups": groups, "feature_costs": 1.0 + groups}
+    functions, result = assert_on_demand(scattered_model(columns, n_features, **prices), X)
+    np.testing.assert_array_equal(result.predictions, fork_model().predict(FORK_X))
+    assert len({key for key, _ in functions.calls}) == (3 if grouped else 4)
+
+
+def test_memory_grows_with_tested_features_only():
+    """One byte for each row and feature would take 2 GB here."""
+    n_features, n_rows = 100_000, 20_000
+    columns = np.array([n_features - 1, 3, 64, 66])
+    model = scattered_model(columns, n_features)
+    functions = {m: lambda rows, k=k: FORK_X[rows % 5, k] for k, m in enumerate(columns.tolist())}
+    predictor = OnDemandPredictor(model, functions)
+    predictor.predict(np.arange(5))  # compiles
+    tracemalloc.start()
+    try:
+        result = predictor.predict(np.arange(n_rows))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5e7
+    assert result.acquired.shape == (n_rows, n_features)
+    expected = np.resize(fork_model().predict(FORK_X), n_rows)
+    np.testing.assert_array_equal(result.predictions, expected)
 
 
 def test_other_prices():
@@ -444,6 +490,53 @@ def test_a_group_answers_wrongly(answer, message):
     assert "group 9 (features 2, 3), asked for 3 rows" in str(caught.value)
 
 
+def named_group_model():
+    """The same with names of columns."""
+    model = group_model()
+    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    return model
+
+
+@pytest.mark.parametrize("order", [["c", "d"], ["d", "c"], ["c"]])
+def test_a_table_with_names_is_read_by_name(order):
+    table = pd.DataFrame(FORK_X, columns=["a", "b", "c", "d"])
+    functions = {5: lambda rows: rows[["b", "a"]], 9: lambda rows: rows[order]}
+    result = OnDemandPredictor(named_group_model(), functions).predict(table)
+    np.testing.assert_array_equal(result.predictions, group_model().predict(FORK_X))
+
+
+def test_a_table_with_other_names_is_refused():
+    table = pd.DataFrame(FORK_X, columns=["a", "b", "c", "d"])
+    functions = {5: lambda rows: rows[["a", "b"]], 9: lambda rows: rows[["b", "c"]]}
+    with pytest.raises(ValueError, match="returned 'b', which is not in the group"):
+        OnDemandPredictor(named_group_model(), functions).predict(table)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda rows: rows[["c", "d"]][::-1],
+        lambda rows: {"c": rows["c"][::-1]},
+        lambda rows: {"c": rows["c"], "d": rows["d"].sort_index(ascending=False)},
+    ],
+)
+def test_rows_in_another_order_are_refused(answer):
+    table = pd.DataFrame(FORK_X, columns=["a", "b", "c", "d"], index=[3, 0, 8, 2, 5])
+    functions = {5: lambda rows: rows[["a", "b"]], 9: answer}
+    with pytest.raises(ValueError, match=r"group 9 .* returned them in another order"):
+        OnDemandPredictor(named_group_model(), functions).predict(table)
+
+
+@pytest.mark.parametrize("index", [[3, 0, 8, 2, 5], [1, 1, 1, 2, 2]])
+def test_an_index_that_tells_no_order_is_fine(index):
+    """A new index, as a merge gives, and labels that are not unique."""
+    table = pd.DataFrame(FORK_X, index=index)
+    functions = {m: lambda rows, m=m: rows[m].reset_index(drop=True) for m in range(4)}
+    functions[0] = lambda rows: rows[0]
+    result = OnDemandPredictor(fork_model(), functions).predict(table)
+    np.testing.assert_array_equal(result.predictions, fork_model().predict(FORK_X))
+
+
 # --- refusals ------------------------------------------------------------------------------------
 
 
@@ -542,6 +635,11 @@ def test_missing_functions_are_listed_before_any_work():
     ("arguments", "message"),
     [
         ({"model": object()}, "must be boosted trees"),
+        ({"model": CEGBRegressor}, "must be boosted trees"),
+        (
+            {"model": MeteredForest([], np.zeros(1), 4, as_seen=np.asarray, library="a")},
+            "must be boosted trees",
+        ),
         ({"model": CEGBRegressor()}, "not fitted"),
         ({"functions": [len, len]}, "must map each feature"),
         ({"functions": {0: 3}}, "function of feature 0 is not callable: 3"),
