@@ -88,7 +88,8 @@ def object_scores(truth, result) -> np.ndarray:
     matched = (s > 0) & (2 * shared > area[r])
     r, s, shared = r[matched], s[matched], shared[matched]
     # A segmented object's area counts outside the reference objects, too.
-    areas = np.bincount(result[np.flatnonzero(result)], minlength=int(found[-1]) + 1)[s]
+    labels, every_area = np.unique(result[np.flatnonzero(result)], return_counts=True)
+    areas = every_area[np.searchsorted(labels, s)]
     scores = np.zeros(len(objects))
     scores[r] = shared / (area[r] + areas - shared)
     return scores

@@ -74,6 +74,15 @@ def test_area_outside_counts_against():
     assert fast.object_scores(truth, result) == [4 / 16]
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
+def test_labels_of_any_size(dtype):
+    """Labels name objects, their size takes no memory."""
+    largest = int(np.iinfo(dtype).max)
+    truth = blocks(10, (1, 0, 2, 0, 2), (2, 5, 8, 5, 7)).astype(dtype)
+    result = blocks(10, (1, 0, 4, 0, 4), (2, 5, 8, 5, 7)).astype(dtype) * dtype(largest // 2)
+    np.testing.assert_array_equal(fast.object_scores(truth, result), [4 / 16, 1.0])
+
+
 def test_the_mean_is_over_objects_not_frames():
     assert fast.seg_measure([np.array([1.0]), np.array([0.0, 0.0])]) == 1 / 3
 
