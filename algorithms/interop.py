@@ -73,10 +73,14 @@ def from_lightgbm(
     """
     booster = getattr(model, "booster_", model)
     if not callable(getattr(booster, "dump_model", None)):
+        if hasattr(type(model), "booster_"):  # an estimator of LightGBM that has none yet
+            raise ValueError("This LightGBM model is not fitted.")
         raise ValueError(f"from_lightgbm needs a LightGBM model, got {type(model).__name__}.")
     dump = booster.dump_model()
     if dump.get("average_output"):
         raise ValueError("LightGBM's random forests average their trees; this is not supported.")
+    names = dump["feature_names"]
+    unnamed = names == [f"Column_{m}" for m in range(len(names))]
     return MeteredForest(
         [Tree(info["tree_structure"], _read_lightgbm) for info in dump["tree_info"]],
         np.zeros(dump["num_tree_per_iteration"]),
@@ -86,6 +90,7 @@ def from_lightgbm(
         feature_costs=feature_costs,
         split_cost=split_cost,
         feature_groups=feature_groups,
+        feature_names=None if unnamed else names,
     )
 
 
@@ -140,6 +145,11 @@ def from_catboost(
         raise ValueError(f"from_catboost needs a CatBoost model, got {type(model).__name__}.")
     if not model.is_fitted():
         raise ValueError("This CatBoost model is not fitted.")
+    names = model.feature_names_
+    unnamed = names == [str(m) for m in range(len(names))]
+    for kind in ("text", "embedding"):  # of such models CatBoost writes no JSON
+        if getattr(model, f"get_{kind}_feature_indices")():
+            raise _not_numeric([f"{kind}_features"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
@@ -147,9 +157,7 @@ def from_catboost(
     features = dump["features_info"]
     others = [kind for kind in features if kind not in ("float_features",) and features[kind]]
     if others:
-        raise ValueError(
-            f"Only numeric features of CatBoost are supported; this model has {', '.join(others)}."
-        )
+        raise _not_numeric(others)
     column = {f["feature_index"]: f["flat_feature_index"] for f in features["float_features"]}
     scale, bias = dump["scale_and_bias"]
     bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
@@ -160,12 +168,19 @@ def from_catboost(
     return MeteredForest(
         trees,
         bias,
-        len(model.feature_names_),
+        len(names),
         as_seen=_single_precision,
         library="CatBoost",
         feature_costs=feature_costs,
         split_cost=split_cost,
         feature_groups=feature_groups,
+        feature_names=None if unnamed else names,
+    )
+
+
+def _not_numeric(kinds: list[str]) -> ValueError:
+    return ValueError(
+        f"Only numeric features of CatBoost are supported; this model has {', '.join(kinds)}."
     )
 
 
@@ -255,6 +270,7 @@ def from_scikit_learn(
         feature_costs=feature_costs,
         split_cost=split_cost,
         feature_groups=feature_groups,
+        feature_names=getattr(model, "feature_names_in_", None),
     )
 
 

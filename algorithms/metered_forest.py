@@ -72,6 +72,8 @@ class MeteredForest(MeteredTrees):
         Price of each split node that a row passes.
     feature_groups : (n_features,) array-like of int, optional
         Features with the same label are acquired together.
+    feature_names : sequence of str, optional
+        Names of the columns that the model was trained on, if it was told any.
 
     Attributes
     ----------
@@ -100,8 +102,10 @@ class MeteredForest(MeteredTrees):
         feature_costs=None,
         split_cost: float = 0.0,
         feature_groups=None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         self.library = library
+        self._feature_names = None if feature_names is None else list(feature_names)
         self.initial_scores_ = np.asarray(initial_scores, dtype=np.float64)
         self.n_features_in_ = int(n_features)
         self.n_threads: int | None = None
@@ -123,16 +127,29 @@ class MeteredForest(MeteredTrees):
 
     def _check_X(self, X) -> np.ndarray:
         """Rows as the library compares them."""
+        columns = list(getattr(X, "columns", ()))
         X = check_array(X, dtype=np.float64, order="C", estimator=f"a {self.library} forest")
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but this {self.library} model was trained on "
                 f"{self.n_features_in_}."
             )
+        self._check_names(columns)
         X = self._as_seen(X)
         X = X.view()
         X.flags.writeable = False
         return X
+
+    def _check_names(self, columns: list) -> None:
+        """Refuse a table whose columns bear other names than in training, or in another order."""
+        if self._feature_names is None or not all(isinstance(name, str) for name in columns):
+            return
+        for m, (got, wanted) in enumerate(zip(columns, self._feature_names, strict=False)):
+            if got.replace(" ", "_") != wanted.replace(" ", "_"):  # LightGBM writes them so
+                raise ValueError(
+                    f"X's columns have other names or another order than those that this "
+                    f"{self.library} model was trained on: column {m} is {got!r}, not {wanted!r}."
+                )
 
     def predict_raw(self, X) -> np.ndarray:
         """Raw scores: the sum of the leaves' values, before any link function.
@@ -149,7 +166,8 @@ class MeteredForest(MeteredTrees):
         Raises
         ------
         ValueError
-            If a value is missing or infinite, or the number of features is another.
+            If a value is missing or infinite, or the number of features is another, or the names
+            of a table's columns are.
         """
         X = self._check_X(X)
         out = np.tile(self.initial_scores_, (len(X), 1))

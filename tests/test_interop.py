@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -252,7 +253,11 @@ def test_catboost_models_that_cannot_be_followed():
     with pytest.raises(ValueError, match="not fitted"):
         from_catboost(model)
     model.fit(table, y, cat_features=[0])
-    with pytest.raises(ValueError, match="numeric features"):
+    with pytest.raises(ValueError, match=r"numeric features .* categorical_features"):
+        from_catboost(model)
+    table[:, 0] = np.where(X[:, 0] > 2, "a few words", "some others")
+    model.fit(table, y, text_features=[0])
+    with pytest.raises(ValueError, match=r"numeric features .* text_features"):
         from_catboost(model)
 
 
@@ -349,6 +354,48 @@ def test_bad_prices_and_shapes_are_refused(hist_model):
 def test_what_is_no_model_is_refused(convert):
     with pytest.raises(ValueError, match=r"needs a .*, got object"):
         convert(object())
+
+
+# A space, which LightGBM writes as "_".
+NAMES = ["blood pressure", "b", "c", "d", "e", "f"]
+
+
+def scikit_learn_on_a_table(table, y):
+    return from_scikit_learn(HistGradientBoostingRegressor(max_iter=4).fit(table, y))
+
+
+def lightgbm_on_a_table(table, y):
+    lightgbm = pytest.importorskip("lightgbm", reason=PEER)
+    return from_lightgbm(lightgbm.LGBMRegressor(n_estimators=4, verbosity=-1).fit(table, y))
+
+
+def catboost_on_a_table(table, y):
+    catboost = pytest.importorskip("catboost", reason=PEER)
+    model = catboost.CatBoostRegressor(iterations=4, verbose=0, allow_writing_files=False)
+    return from_catboost(model.fit(table, y))
+
+
+@pytest.mark.parametrize("fit", [scikit_learn_on_a_table, lightgbm_on_a_table, catboost_on_a_table])
+def test_names_of_columns(fit):
+    """Columns in another order would be charged for each other, in silence."""
+    X, y = make_data("regression")
+    table = pd.DataFrame(X, columns=NAMES)
+    meter = fit(table, y)
+    for rows in (table, X, pd.DataFrame(X)):
+        np.testing.assert_array_equal(meter.predict_raw(rows), meter.predict_raw(X))
+    for columns in (NAMES[::-1], [*NAMES[:5], "g"]):
+        with pytest.raises(ValueError, match=r"trained on: column [05] is '[fg]', not "):
+            meter.prediction_cost(pd.DataFrame(X, columns=columns))
+    with pytest.raises(ValueError, match="5 features"):
+        meter.prediction_cost(table[NAMES[:5]])
+    # A model that was trained without names takes any.
+    fit(X, y).predict_raw(table)
+
+
+def test_an_unfitted_lightgbm_estimator():
+    lightgbm = pytest.importorskip("lightgbm", reason=PEER)
+    with pytest.raises(ValueError, match="not fitted"):
+        from_lightgbm(lightgbm.LGBMClassifier())
 
 
 def test_the_peers_are_not_imported():
