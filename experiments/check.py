@@ -68,6 +68,9 @@ def compare(
     lost = [name for name in columns if name not in expected.columns]
     if lost:
         return [], [f"{artefact.id}: the expected values lack the columns {', '.join(lost)}"]
+    odd = [name for name in columns if _is_number(expected[name]) != _is_number(now[name])]
+    if odd:
+        return [], [f"{artefact.id}: expected and present {', '.join(odd)} differ in kind"]
     both = expected[columns].merge(
         now[columns], on=keys, how="outer", suffixes=("_expected", "_now"), indicator=True
     )
@@ -80,6 +83,10 @@ def compare(
     if both.empty:
         return [], [*problems, f"{artefact.id}: there is no row to compare"]
     return [_check_column(artefact, name, both, keys) for name in artefact.tolerances], problems
+
+
+def _is_number(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column)
 
 
 def _check_column(artefact, name, both, keys) -> ColumnCheck:

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
         return _fail(USAGE, str(error))
     except runner.CellsFailed as error:
         return _fail(REGRESSION, str(error))
-    except DataProblem as error:
+    except (DataProblem, runner.NoStandIn) as error:
         return _fail(NO_DATA, str(error))
     except output.DamagedResults as error:
         return _fail(REGRESSION, str(error))
@@ -205,7 +205,13 @@ def reproduce(
     base = out or suite.results / "runs"
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
-            _reproduce_one(suite, artefact, options, workers, base / artefact.id)
+            try:
+                _reproduce_one(suite, artefact, options, workers, base / artefact.id)
+            except runner.NoStandIn as error:
+                if len(artefacts) == 1:
+                    raise
+                click.secho(f"LEFT OUT: {error}", bold=True)
+                continue
             if publish:
                 _publish(suite, base / artefact.id, artefact)
 
@@ -213,7 +219,7 @@ def reproduce(
 def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artefact]:
     """Leave out artefacts that need libraries which are not installed, and say so.
 
-    One that was asked for by its own name is an error.
+    One that was asked for by its own name is an error, and so is to have none left.
     """
     runnable = []
     for artefact in artefacts:
@@ -224,6 +230,8 @@ def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artef
         if artefact.id in names:
             raise click.UsageError(text)
         click.secho(f"LEFT OUT: {text}", bold=True)
+    if not runnable:
+        raise click.UsageError("Nothing is left to run: make setup-peers")
     return runnable
 
 
@@ -337,7 +345,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
         return check_module.compare(artefact, expected, rows[rows["dataset"].isin(same)])
     found = [], [] if update else [f"{artefact.id}: no expected values yet (--update writes them)"]
     if expected_path.exists():
-        found = check_module.compare(artefact, output.read_rows(expected_path), rows)
+        found = check_module.compare(artefact, output.read_expected(expected_path), rows)
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
         output.write_atomically(expected_path, output.csv_bytes(rows))

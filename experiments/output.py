@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,6 +21,20 @@ from experiments.store import write_atomically
 from experiments.style import house_style, picture_bytes
 
 _PICTURES = ("svg", "png")
+_NEEDED = {
+    "command": str,
+    "data": dict,
+    "processor": str,
+    "processor_model": str,
+    "python": str,
+    "scale": str,
+    "seeds": list,
+    "source_tree_sha256": str,
+    "system": str,
+    "title": str,
+    "versions": dict,
+}
+_OF_DATA = ("kind", "source", "rows", "n_features", "cost_unit", "cost_origin", "checksums")
 
 
 class DamagedResults(ValueError):
@@ -39,7 +55,15 @@ def read_rows(path: Path) -> pd.DataFrame:
     """Read ``rows.csv`` bit for bit; an empty field is NaN.
 
     pandas' own parsing of floats is not exact in every version, so Python's is used.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, or ends within a line.
     """
+    with path.open(encoding="utf-8", newline="") as file:
+        if len({len(line) for line in csv.reader(file)}) > 1:
+            raise ValueError(f"a line of {path.name} has too few fields")
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     return table.apply(_numbers)
 
@@ -73,13 +97,19 @@ def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[st
         :func:`experiments.provenance.describe_run`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    untimed = result.rows.drop(columns=list(artefact.timing_columns))
-    write_atomically(folder / "rows.csv", csv_bytes(untimed))
+    rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
+    meta = {**meta, "rows_sha256": _sha256(rows)}
+    write_atomically(folder / "rows.csv", rows)
     write_atomically(folder / "timings.csv", csv_bytes(result.timings))
     table = evaluate_claims(artefact, result.rows, meta)
     write_atomically(folder / "claims.csv", csv_bytes(table))
     write_atomically(folder / "meta.json", json_bytes(meta))
     draw(folder, artefact, result.rows, meta)
+
+
+def _sha256(rows: bytes) -> str:
+    """Hash ``rows.csv``, whatever a checkout made of its line ends."""
+    return hashlib.sha256(rows.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
@@ -88,7 +118,10 @@ def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str
         drawn = artefact.render(rows, meta)
     if isinstance(drawn, str):
         write_atomically(folder / "table.md", drawn.encode())
+        for kind in _PICTURES:
+            (folder / f"figure.{kind}").unlink(missing_ok=True)
         return
+    (folder / "table.md").unlink(missing_ok=True)
     for kind in _PICTURES:
         write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
 
@@ -101,22 +134,44 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     Raises
     ------
     DamagedResults
-        If the files are there but cannot be read.
+        If one of the files is missing, cannot be read, or is not as it was written.
     """
+    paths = [folder / name for name in ("meta.json", "rows.csv")]
+    if not any(path.exists() for path in paths):
+        return None
     try:
-        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-        if not isinstance(meta, dict):
-            raise ValueError("meta.json holds no record")
-        rows = read_rows(folder / "rows.csv")
+        meta = json.loads(paths[0].read_text(encoding="utf-8"))
+        _check_meta(meta)
+        if meta.get("rows_sha256") not in (None, _sha256(paths[1].read_bytes())):
+            raise ValueError("rows.csv is not what meta.json says was written")
+        rows = read_rows(paths[1])
         timed = meta.get("timing_columns", [])
         return _with_times(rows, folder / "timings.csv", timed) if timed else rows, meta
-    except FileNotFoundError:
-        return None
+    except FileNotFoundError as error:
+        raise damaged(folder, f"{Path(error.filename).name} is missing") from None
     except (ValueError, KeyError) as error:
-        raise DamagedResults(
-            f"The results in {folder} cannot be read: {error}\nRestore them from version control, "
-            "or remove the folder and publish anew."
-        ) from error
+        raise damaged(folder, error) from error
+
+
+def damaged(folder: Path, what: object) -> DamagedResults:
+    """Return the error that says what is wrong with results, and what to do."""
+    return DamagedResults(
+        f"The results in {folder} cannot be read: {what}.\nRestore them from version control, or "
+        "remove the folder and publish anew."
+    )
+
+
+def _check_meta(meta: object) -> None:
+    """Raise ValueError if ``meta.json`` lacks what claims, pictures and the report need."""
+    if not isinstance(meta, dict):
+        raise ValueError("meta.json holds no record")
+    for name, kind in _NEEDED.items():
+        if not isinstance(meta.get(name), kind):
+            raise ValueError(f"meta.json lacks {name!r}")
+    for dataset, record in meta["data"].items():
+        for name in _OF_DATA:
+            if not isinstance(record, dict) or name not in record:
+                raise ValueError(f"meta.json lacks {name!r} of the data set {dataset}")
 
 
 def _with_times(rows: pd.DataFrame, path: Path, timed: list[str]) -> pd.DataFrame:
@@ -124,7 +179,21 @@ def _with_times(rows: pd.DataFrame, path: Path, timed: list[str]) -> pd.DataFram
     times = read_rows(path)
     times = times[times["cell"] == ""]
     keys = [name for name in rows.columns if name in times.columns]
-    return rows.merge(times[[*keys, *timed]], on=keys, how="left", validate="one_to_one")
+    joined = rows.merge(times[[*keys, *timed]], on=keys, how="left", validate="one_to_one")
+    if joined[timed].isna().any(axis=None):
+        raise ValueError(f"{path.name} lacks times of some rows")
+    return joined
+
+
+def read_expected(path: Path) -> pd.DataFrame:
+    """Read the values that ``check`` holds an artefact to; DamagedResults if that fails."""
+    try:
+        return read_rows(path)
+    except ValueError as error:
+        raise DamagedResults(
+            f"The expected values in {path} cannot be read: {error}.\nRestore them from version "
+            "control, or remove the file and write it anew: python -m experiments check --update"
+        ) from error
 
 
 def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
@@ -201,6 +270,8 @@ def publish(
     for name in names:
         if (run_folder / name).exists():
             shutil.copyfile(run_folder / name, target / name)
+        else:  # a figure that has become a table, or the other way round
+            (target / name).unlink(missing_ok=True)
     write_scoreboard(results, artefacts)
 
 
@@ -216,6 +287,7 @@ def redraw(results: Path, artefact: Artefact) -> bool:
         return False
     rows, meta = found
     meta |= provenance.describe_artefact(artefact)
+    meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
     write_atomically(folder / "meta.json", json_bytes(meta))
     write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
     draw(folder, artefact, rows, meta)

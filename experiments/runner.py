@@ -43,6 +43,10 @@ class CellsFailed(RuntimeError):
         super().__init__("\n".join(lines))
 
 
+class NoStandIn(RuntimeError):
+    """Stand-ins are asked for, and no data set of the artefact has one."""
+
+
 def _place(error: BaseException) -> str:
     """Return where an exception was raised, for whoever has to mend it."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -171,11 +175,15 @@ def run(
     ------
     CellsFailed
         If a cell raised, after all others are finished and kept.
+    NoStandIn
+        If stand-ins are asked for and there is none for any of its data.
     """
     cells = artefact.cells(scale, n_seeds)
     log.info("%s: reading the data", artefact.id)
     data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
     cells = [cell for cell in cells if cell.dataset in data]
+    if not cells:
+        raise NoStandIn(f"none of the data of {artefact.id} has a stand-in: leave out --data")
     module = artefact.run_cell.__module__
     state = worker_state(module, tuple(artefact.requires))
     keys = [cell_key(cell, scale, _identity(data, cell), state) for cell in cells]

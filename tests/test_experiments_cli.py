@@ -1,5 +1,6 @@
 """The command line: names, exit status, what it writes, check and claims."""
 
+import hashlib
 import json
 
 import pandas as pd
@@ -23,6 +24,15 @@ def run(capsys):
         return status, captured.out, captured.err
 
     return command
+
+
+def publish_other_rows(folder, rows):
+    """Let other rows pass for published ones: as if an earlier version had computed them."""
+    content = output.csv_bytes(rows)
+    (folder / "rows.csv").write_bytes(content)
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["rows_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "meta.json").write_text(json.dumps(meta))
 
 
 # --- names ------------------------------------------------------------------------------------
@@ -165,7 +175,7 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     assert "identical to the published ones" in out
 
     rows.loc[0, "score"] += 0.25
-    rows.to_csv(published / "rows.csv", index=False)
+    publish_other_rows(published, rows)
     out = run(toy, *arguments)[1]
     assert "score: 1 differ, by at most 0.25" in out
 
@@ -176,6 +186,21 @@ def test_standin_leaves_out_what_has_none(tmp_path, run):
     assert status == 0
     rows = pd.read_csv(tmp_path / "runs" / "toy-figure2" / "rows.csv")
     assert set(rows["dataset"]) == {"made_up"}
+
+
+def test_no_stand_in_at_all(tmp_path, run):
+    """Alone it fails as data that cannot be had; among others it is left out loudly."""
+    lonely = make_toy(artefact_id="toy-figure1", sets=("nearby",))
+    both = suite(tmp_path, lonely, make_toy())
+    arguments = ("--data", "standin", "--jobs", "1", "--quiet")
+    status, _, err = run(both, "reproduce", "toy-figure1", *arguments)
+    assert status == 3
+    assert "none of the data of toy-figure1 has a stand-in" in err
+    status, out, _ = run(both, "reproduce", "toy", *arguments)
+    assert status == 0
+    assert "LEFT OUT: none of the data of toy-figure1" in out
+    assert not (tmp_path / "runs" / "toy-figure1").exists()
+    assert (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
 
 
 def test_damaged_results_and_unwritable_folders_are_named(tmp_path, run):
@@ -219,6 +244,18 @@ def test_check_update_pass_and_fire(tmp_path, run):
     assert "check --update" in err
 
 
+@pytest.mark.parametrize("content", ["", "a,b\n1,2\n3", b"\xff\xfe\x00"])
+def test_damaged_expected_values_are_named(tmp_path, run, content):
+    toy = suite(tmp_path, sets=("nearby",), n_seeds=1, n_steps=1)
+    path = tmp_path / "expected" / "toy-figure2.csv"
+    path.parent.mkdir()
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, _, err = run(toy, "check", "--jobs", "1", "--quiet")
+    assert status == 1
+    assert "toy-figure2.csv cannot be read" in err
+    assert "check --update" in err
+
+
 def test_check_at_laptop_scale_compares_what_has_the_same_data(tmp_path, run):
     toy = suite(tmp_path, n_seeds=1)
     arguments = ("check", "--scale", "laptop", "--jobs", "1", "--quiet")
@@ -231,15 +268,15 @@ def test_check_at_laptop_scale_compares_what_has_the_same_data(tmp_path, run):
     meta = json.loads(meta_path.read_text())
     meta["data"]["nearby"]["checksums"]["0"] = "another copy"
     meta_path.write_text(json.dumps(meta))
-    rows_path = tmp_path / "toy-figure2" / "rows.csv"
-    rows = pd.read_csv(rows_path)
+    published = tmp_path / "toy-figure2"
+    rows = pd.read_csv(published / "rows.csv")
     rows.loc[rows["dataset"] == "nearby", "score"] += 1
-    rows.to_csv(rows_path, index=False)
+    publish_other_rows(published, rows)
     status, out, _ = run(toy, *arguments)
     assert status == 0  # the set that differs is not compared, and that is said
     assert "other data for nearby than published, not compared" in out
     rows.loc[rows["dataset"] == "made_up", "score"] += 1
-    rows.to_csv(rows_path, index=False)
+    publish_other_rows(published, rows)
     assert run(toy, *arguments)[0] == 1
 
 
@@ -270,6 +307,8 @@ def test_compare_fires_on_each_kind_of_difference():
     assert "1 rows are missing" in check.compare(toy, table(), table().iloc[:2])[1][0]
     assert "1 rows are new" in check.compare(toy, table().iloc[:2], table())[1][0]
     assert check.compare(toy, table(), table().iloc[:0])[1]
+    garbage = table(score=["1.0", "x", "3.0"])
+    assert "score differ in kind" in check.compare(toy, garbage, table())[1][0]
     assert (
         "lack the columns score" in check.compare(toy, table().drop(columns="score"), table())[1][0]
     )

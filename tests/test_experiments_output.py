@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,11 @@ def timed_cell(cell, dataset):
     return [{**row, "seconds_fit": 0.125 * (row["part"] + 1), "line": "0f"} for row in rows]
 
 
-def timed_toy(seen):
-    """A toy that measures times, draws text, and notes what its picture and words are given."""
+def timed_toy():
+    """A toy that measures times, says them in words, and draws text."""
     toy = make_toy(n_steps=2, sets=("nearby",))
 
     def alt(rows, meta):
-        seen.append(rows)
         return f"The longest takes {rows['seconds_fit'].max():.3f} s."
 
     return dataclasses.replace(
@@ -34,16 +34,22 @@ def timed_toy(seen):
     )
 
 
-@pytest.fixture
-def published(tmp_path):
-    seen = []
-    house = suite(tmp_path, timed_toy(seen))
+@pytest.fixture(scope="module")
+def published_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    house = suite(folder, timed_toy())
     assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], house) == 0
-    return house, seen
+    return folder
+
+
+@pytest.fixture
+def published(tmp_path, published_once):
+    shutil.copytree(published_once, tmp_path / "results")
+    return suite(tmp_path / "results", timed_toy())
 
 
 def test_times_go_to_their_own_file_and_come_back(published):
-    house, _ = published
+    house = published
     folder = house.results / "toy-figure2"
     header = (folder / "rows.csv").read_text().splitlines()[0].split(",")
     assert "seconds_fit" not in header
@@ -55,7 +61,7 @@ def test_times_go_to_their_own_file_and_come_back(published):
 
 
 def test_a_lost_time_is_noticed(published):
-    house, _ = published
+    house = published
     path = house.results / "toy-figure2" / "timings.csv"
     table = pd.read_csv(path)
     again = pd.concat([table, table.iloc[[-1]]])
@@ -65,14 +71,80 @@ def test_a_lost_time_is_noticed(published):
 
 
 def test_meta_that_is_no_record(published):
-    house, _ = published
+    house = published
     (house.results / "toy-figure2" / "meta.json").write_text("[1, 2]")
     with pytest.raises(output.DamagedResults, match="no record"):
         output.read_published(house.results / "toy-figure2")
 
 
+def cut_at_a_line(path):
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 2]))
+
+
+def cut_within_a_line(path):
+    text = path.read_text()
+    path.write_text(text[: text.rindex(",")])
+
+
+def without_the_hash(path):
+    """As results were written before rows.csv was hashed."""
+    meta = json.loads((path.parent / "meta.json").read_text())
+    del meta["rows_sha256"]
+    (path.parent / "meta.json").write_text(json.dumps(meta))
+    cut_within_a_line(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("rows.csv", cut_at_a_line, "rows.csv is not what meta.json says"),
+        ("rows.csv", cut_within_a_line, "rows.csv is not what meta.json says"),
+        ("rows.csv", without_the_hash, "a line of rows.csv has too few fields"),
+        ("rows.csv", lambda path: path.unlink(), "rows.csv is missing"),
+        ("meta.json", lambda path: path.unlink(), "meta.json is missing"),
+        ("meta.json", lambda path: path.write_text("{}"), "meta.json lacks 'command'"),
+        ("meta.json", lambda path: path.write_text('{"data": '), "cannot be read"),
+        ("timings.csv", lambda path: path.unlink(), "timings.csv is missing"),
+        ("timings.csv", cut_at_a_line, "timings.csv lacks times"),
+    ],
+)
+@pytest.mark.parametrize("command", ["claims", "redraw", "report"])
+def test_damaged_results_change_nothing(published, capsys, command, name, damage, message):
+    """Judging or drawing half of the rows would pass for a result."""
+    house = published
+    folder = house.results / "toy-figure2"
+    damage(folder / name)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main([command], house) == 1
+    assert message in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_line_ends_of_a_checkout_are_no_damage(published):
+    house = published
+    path = house.results / "toy-figure2" / "rows.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    rows, _ = output.read_published(path.parent)
+    assert len(rows) == 24
+
+
+def test_a_figure_that_becomes_a_table_leaves_no_picture(published):
+    house = published
+    table = dataclasses.replace(house.registry.artefacts[0], render=lambda rows, meta: "# T\n")
+    house = suite(house.results, table)
+    for command in (["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], ["redraw"]):
+        assert main(command, house) == 0
+        names = {path.name for path in (house.results / table.id).iterdir()}
+        assert "table.md" in names
+        assert not {"figure.svg", "figure.png"} & names
+    figure = dataclasses.replace(table, render=make_toy().render)
+    assert main(["redraw"], suite(house.results, figure)) == 0
+    assert not (house.results / table.id / "table.md").exists()
+
+
 def test_redraw_computes_nothing_and_follows_the_artefact(published, capsys):
-    house, _ = published
+    house = published
     folder = house.results / "toy-figure2"
     rows = (folder / "rows.csv").read_bytes()
     before = json.loads((folder / "meta.json").read_text())
@@ -102,6 +174,12 @@ def test_missing_library_by_name_is_an_error(needy, capsys):
     text = capsys.readouterr().err
     assert "a_library_nobody_has" in text
     assert "make setup-peers" in text
+
+
+def test_nothing_left_to_run_is_an_error(needy, capsys):
+    """Its short name is not its own name, but nothing else answers to it."""
+    assert main(["reproduce", "peers"], needy) == 2
+    assert "make setup-peers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["reproduce", "toy"], ["check"], ["check", "all"]])

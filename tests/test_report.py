@@ -216,6 +216,8 @@ def test_hostile_text_is_shown_as_text(tmp_path, papers):
         ("timings.csv", lambda text: text.replace("30.0", "fast"), "timings.csv: ValueError"),
         ("figure.svg", None, "either figure.svg or table.md"),
         ("figure.svg", lambda text: "<svg/>", "does not state its size"),
+        ("figure.svg", lambda text: text[: len(text) // 2], "figure.svg has no end"),
+        ("claims.csv", lambda text: text[: text[:-1].rindex("\n") + 1], "other claims"),
     ],
 )
 def test_damaged_results_are_named(tmp_path, capsys, name, damage, message):

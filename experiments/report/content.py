@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from experiments import output
 from experiments.artefact import Artefact
+from experiments.output import damaged
 from experiments.report import notes
 
 SIGNS = {
@@ -23,19 +24,6 @@ SIGNS = {
 }
 """A sign for each verdict of :mod:`experiments.claims`, in the order they are counted."""
 
-_NEEDED = {
-    "command": str,
-    "data": dict,
-    "processor": str,
-    "processor_model": str,
-    "python": str,
-    "scale": str,
-    "seeds": list,
-    "source_tree_sha256": str,
-    "system": str,
-    "versions": dict,
-}
-_NEEDED_OF_DATA = ("kind", "source", "rows", "n_features", "cost_unit", "cost_origin")
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
 
@@ -100,58 +88,48 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         If files are missing, cannot be read, or lack what the page says.
     """
     folder = results / artefact.id
-    if not (folder / "meta.json").exists():
-        return None
     found = output.read_published(folder)
     if found is None:
-        raise _damaged(folder, "rows.csv is missing")
+        return None
     rows, meta = found
-    _validate(folder, meta)
     figure, table = folder / "figure.svg", folder / "table.md"
     if figure.exists() == table.exists():
-        raise _damaged(folder, "there must be either figure.svg or table.md")
+        raise damaged(folder, "there must be either figure.svg or table.md")
     return Published(
         meta=meta,
         alt=artefact.alt(rows, meta),
         picture=_picture(figure, artefact.id) if figure.exists() else None,
         table=_table(table, artefact) if table.exists() else None,
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
-        claims=_claims(folder),
+        claims=_claims(folder, artefact, rows, meta),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
     )
 
 
-def _damaged(folder: Path, what: str) -> output.DamagedResults:
-    return output.DamagedResults(
-        f"The results in {folder} cannot be shown: {what}.\nRestore them from version control, or "
-        "remove the folder and publish anew."
-    )
-
-
-def _validate(folder: Path, meta: Mapping) -> None:
-    for name, kind in _NEEDED.items():
-        if not isinstance(meta.get(name), kind):
-            raise _damaged(folder, f"meta.json lacks {name!r}")
-    for dataset, record in meta["data"].items():
-        for name in _NEEDED_OF_DATA:
-            if not isinstance(record, dict) or name not in record:
-                raise _damaged(folder, f"meta.json lacks {name!r} of the data set {dataset}")
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged(path.parent, f"{path.name}: {error}") from error
 
 
 def _picture(path: Path, artefact_id: str) -> Picture:
     """Return a figure with its size, which matplotlib writes in points."""
-    head = path.read_text(encoding="utf-8")[:2000]
+    text = _text(path)
+    head = text[:2000]
     sizes = [re.search(rf'<svg[^>]*\s{name}="([0-9.]+)pt"', head) for name in ("width", "height")]
     if None in sizes:
-        raise _damaged(path.parent, "figure.svg does not state its size in points")
+        raise damaged(path.parent, "figure.svg does not state its size in points")
+    if not text.rstrip().endswith("</svg>"):
+        raise damaged(path.parent, "figure.svg has no end")
     width, height = (round(float(found.group(1)) * _PIXELS_PER_POINT) for found in sizes)
     return Picture(f"{artefact_id}/{path.name}", width, height)
 
 
 def _table(path: Path, artefact: Artefact) -> Markup:
     return notes.render(
-        path.read_text(encoding="utf-8"),
+        _text(path),
         folder=artefact.id,
         prefix=artefact.id,
         level=4,
@@ -176,9 +154,12 @@ def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _claims(folder: Path) -> list[dict[str, Any]]:
+def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[str, Any]]:
+    stated = [c.id for c in artefact.make_claims(rows, meta) if c.dataset in meta["data"]]
     try:
         table = output.read_rows(folder / "claims.csv")
+        if list(table["claim"].astype(str)) != stated:
+            raise ValueError("other claims than the artefact states (python -m experiments redraw)")
         claims = table.to_dict("records")
         for claim in claims:
             claim["sign"] = SIGNS[claim["verdict"]]
@@ -187,9 +168,9 @@ def _claims(folder: Path) -> list[dict[str, Any]]:
             claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"
             claim["shown_data"] = "real" if claim["data"] == "real" else "STAND-IN"
     except FileNotFoundError:
-        raise _damaged(folder, "claims.csv is missing") from None
+        raise damaged(folder, "claims.csv is missing") from None
     except (ValueError, KeyError) as error:
-        raise _damaged(folder, f"claims.csv: {error!r}") from error
+        raise damaged(folder, f"claims.csv: {error!r}") from error
     return claims
 
 
@@ -214,9 +195,9 @@ def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
         times = times[times["cell"].astype(str) != ""]
         seconds = times["seconds"].astype(float)
     except FileNotFoundError:
-        raise _damaged(folder, "timings.csv is missing") from None
+        raise damaged(folder, "timings.csv is missing") from None
     except (ValueError, KeyError) as error:
-        raise _damaged(folder, f"timings.csv: {error!r}") from error
+        raise damaged(folder, f"timings.csv: {error!r}") from error
     workers = meta.get("workers")
     if not workers:
         return f"{seconds.sum() / 60:.2g} minutes of work in {len(times)} cells, on a cluster"
