@@ -20,6 +20,7 @@ from algorithms.trees.binning import MAX_BINS
 from algorithms.trees.predictor import (
     add_scores,
     bit_vectors,
+    staged_scores,
     walk_scores,
 )
 from algorithms.trees.splitter import Limits
@@ -259,13 +260,8 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
         return out
 
     def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        out = np.tile(self.initial_scores_, (len(X), 1))
-        n_columns = len(self.initial_scores_)
-        for stage in range(self.n_estimators_):
-            forest = self.trees_._replace(tree=self.trees_.tree[: (stage + 1) * n_columns + 1])
-            with threads(resolve_n_threads(self.n_threads), X.size):
-                walk_scores(forest, stage * n_columns, self._contributions, X, out)
-            yield out.copy()
+        n_threads = resolve_n_threads(self.n_threads)
+        return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
 
     # --- files --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from algorithms import costs
 from algorithms.kernels import parallel_kernel, resolve_n_threads, threads
 from algorithms.metering import MeteredTrees
 from algorithms.trees.forest import Forest
-from algorithms.trees.predictor import walk_scores
+from algorithms.trees.predictor import staged_scores, walk_scores
 
 
 class Leaf(NamedTuple):
@@ -187,14 +187,10 @@ class MeteredForest(MeteredTrees):
         ndarray
             As from :meth:`predict_raw`.
         """
-        X = self._check_X(X)
-        n_outputs = len(self.initial_scores_)
-        out = np.tile(self.initial_scores_, (len(X), 1))
-        for first in range(0, self._scored.n_trees, n_outputs):
-            begun = self._scored._replace(tree=self._scored.tree[: first + n_outputs + 1])
-            with threads(resolve_n_threads(self.n_threads), X.size):
-                walk_scores(begun, first, self._scored.value, X, out)
-            yield self._shaped(out.copy())
+        X, n_threads = self._check_X(X), resolve_n_threads(self.n_threads)
+        forest, initial = self._scored, self.initial_scores_
+        for scores in staged_scores(forest, forest.value, initial, X, n_threads):
+            yield self._shaped(scores)
 
     def leaves(self, X) -> np.ndarray:
         """Leaf of each row in each tree, numbered as the library does.

@@ -61,3 +61,5 @@ class CegbOnDemand(Suite):
         """Calls of functions for each row."""
         result = self.predictor.predict(self.rows)
         return sum(result.calls_by_function.values()) / len(self.rows)
+
+    track_calls_per_row.unit = "calls for a row"

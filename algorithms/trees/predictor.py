@@ -8,12 +8,13 @@ more than 64 leaves, and everything that must see the path (costs), walk down.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel
+from algorithms.kernels import kernel, parallel_kernel, threads
 from algorithms.simd import LANES, clear_above, lowest_bit
 from algorithms.trees.forest import Forest
 
@@ -199,6 +200,33 @@ def walk_scores(forest, first_tree, contributions, X, out):
                 right = X[i, forest.feature[node]] > forest.threshold[node]
                 node = forest.left[node] + (1 if right else 0)
             out[i, t % n_columns] += contributions[node]
+
+
+def staged_scores(
+    forest: Forest, contributions: np.ndarray, initial: np.ndarray, X: np.ndarray, n_threads: int
+) -> Iterator[np.ndarray]:
+    """Scores after 1, 2, … rounds, each a new array.
+
+    Parameters
+    ----------
+    forest : Forest
+    contributions : ndarray of shape (n_nodes,), float64
+        Leaf values times the learning rate.
+    initial : ndarray of shape (n_columns,), float64
+        Scores before the first round.
+    X : ndarray of shape (n_samples, n_features), float64
+    n_threads : int
+
+    Yields
+    ------
+    ndarray of shape (n_samples, n_columns), float64
+    """
+    out = np.tile(initial, (len(X), 1))
+    for first in range(0, forest.n_trees, len(initial)):
+        begun = forest._replace(tree=forest.tree[: first + len(initial) + 1])
+        with threads(n_threads, X.size):
+            walk_scores(begun, first, contributions, X, out)
+        yield out.copy()
 
 
 def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
