@@ -141,7 +141,9 @@ def test_effects_and_table():
     assert len(lines) == 6 * 3 + 3 + 1  # all panels; the stop at a second λ; rows of one panel
     assert all("+0.1000 ± 0.0000" in line for line in lines)
     assert "(STAND-IN)" in text
-    assert "+0.1000" in ARTEFACT.alt(table, meta)
+    assert "(stand-in): +0.1000" in ARTEFACT.alt(table, meta)
+    real = {name: {"kind": "real"} for name in meta["data"]}
+    assert "stand-in" not in ARTEFACT.alt(table, meta | {"data": real})
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])

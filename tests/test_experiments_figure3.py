@@ -9,6 +9,7 @@ from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.curves import saving
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.cegb_2017.measure import make_estimator
+from experiments.claims import over_seeds, verdict
 from tests.test_experiments_figure2 import tiny
 
 META = {
@@ -61,6 +62,19 @@ def test_effects_of_the_claims():
     np.testing.assert_allclose(effects["a-unit-costs"], np.log10(500) - np.log10(2))
     assert np.all(effects["a-best-first"] > 0)
     assert np.all(effects["a-every-budget"] <= effects["a-best-first"])
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [(0.004, "reproduced"), (0.007, "not reproduced"), (0.02, "not reproduced")],
+)
+def test_similar_is_worded_as_it_is_judged(loss, expected):
+    """A sure loss of 0.007 is inside the margin of 0.01, and yet more than the 0.005 allowed."""
+    claim = next(c for c in figure3.make_claims(whole(), META) if c.id == "a-similar-0.0003")
+    noise = np.array([-2, -1, 0, 1, 2]) * 1e-5
+    assert verdict(claim, over_seeds(0.01 - loss + noise, 0.99)) == expected
+    assert "at most 0.005 below" in claim.sentence
+    assert "surely less than 0.01" in claim.sentence
 
 
 def test_best_first_must_lead_at_every_budget():

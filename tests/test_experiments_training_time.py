@@ -8,6 +8,7 @@ import pytest
 
 from experiments.cegb_2017 import extra_training_time, stopwatch
 from experiments.cegb_2017.extra_training_time import ARTEFACT, VARIANTS, make_cells, margin
+from experiments.claims import over_seeds, verdict
 from tests.test_experiments_figure2 import tiny
 
 
@@ -91,3 +92,13 @@ def test_cells_run_alone():
         cells = ARTEFACT.cells(scale)
         assert cells
         assert all(cell.alone for cell in cells)
+
+
+def test_comparable_is_worded_as_it_is_judged():
+    """Surely 1.4 times as long is less than 1.5, and yet more than the 1.25 allowed."""
+    claim = ARTEFACT.make_claims(made_up({"gbrt": 1.0, "cegb": 1.4, "cegb_all_splits": 1.2}), META)
+    assert "at most 1.25 times" in claim[0].sentence
+    assert "surely less than 1.5 times" in claim[0].sentence
+    noise = np.array([-2, -1, 0, 1, 2]) * 1e-4
+    for one, times, expected in ((claim[0], 1.4, "not reproduced"), (claim[1], 1.2, "reproduced")):
+        assert verdict(one, over_seeds(np.log2(1.5 / times) + noise, 0.99)) == expected

@@ -160,19 +160,22 @@ def _spread(values: pd.Series, form: str) -> str:
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which change moves the score most."""
+    dataset_of = rows.drop_duplicates("panel").set_index("panel")["dataset"]
     moved = {
-        (change.says, panel.name): found["score"].mean()
+        (change.says, panel): found["score"].mean()
         for change in CHANGES
         for panel in SHOWN
         for tradeoff in tradeoffs(panel, change)
         if len(found := effects(rows, change, panel.key, tradeoff))
     }
-    (says, where), most = max(moved.items(), key=lambda item: abs(item[1]))
+    (says, panel), most = max(moved.items(), key=lambda item: abs(item[1]))
+    dataset = dataset_of[panel.key]
+    standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
     median = float(np.median(np.abs(list(moved.values()))))
     return (
         f"A table of {len(moved)} changes to the training, each against our own way. Half of them "
         f"move the test score by less than {median:.4f}; the largest effect has: {says}, on "
-        f"{where}: {most:+.4f}."
+        f"{panel_name(panel, dataset)}{standin}: {most:+.4f}."
     )
 
 

@@ -157,7 +157,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     said = []
     for panel in SHOWN:
         mine = rows[rows["panel"] == panel.key]
-        name = panel_name(panel, mine["dataset"].iloc[0])
+        dataset = mine["dataset"].iloc[0]
+        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        name = f"{panel_name(panel, dataset)}{standin}"
         found = []
         for method in METHODS:
             if (curve := curves(mine, panel.key, method)) is None:
