@@ -2,7 +2,7 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-#   make test | check | bench | bench-kernels | lint
+#   make test | check | lint | report | dashboard | bench | bench-kernels | bench-peers
 #
 # Variables: SCALE=smoke|laptop|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -55,7 +55,7 @@ test: setup
 	"$(PY)" -m pytest $(ARGS)
 
 check: setup
-	"$(PY)" -m experiments check $(ARGS)
+	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 lint: setup
 	"$(PY)" -m ruff check .
