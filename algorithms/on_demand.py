@@ -288,7 +288,7 @@ class OnDemandPredictor:
         ------
         ValueError
             If there are no rows, or a function returns anything but finite numbers of the right
-            shape.
+            shape; or a series or table whose index tells another order of rows than was asked.
         RuntimeError
             If a function fails; its own exception is the cause. KeyboardInterrupt and the like
             pass through. Nothing of the prediction is kept.
