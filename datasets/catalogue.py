@@ -26,6 +26,7 @@ _MODULES = {
     "hepmass_1000": "hepmass",
     "hepmass_not1000": "hepmass",
     "miniboone": "miniboone",
+    "mnist": "mnist",
     "mslr": "mslr",
     "yahoo_ltr": "yahoo_ltr",
 }
@@ -275,7 +276,8 @@ def verify(name: str) -> list[dict[str, Any]]:
     records = []
     for raw in found.files:
         place = present(raw)
-        if place is not None:
+        # One wheel may carry several files: it is hashed once.
+        if place is not None and str(place[2]) not in [record["file"] for record in records]:
             _, form, path = place
             digest = check_file(form, path, f"Run: python -m experiments data fetch {name}")
             records.append({"file": str(path), "sha256": digest, "bytes": path.stat().st_size})

@@ -72,7 +72,9 @@ class DatasetSpec:
     compact: Callable[[], Any] | None = None
 
 
-def serve(spec: DatasetSpec, request: Request) -> Dataset:
+def serve(
+    spec: DatasetSpec, request: Request, *, checksum: Callable[[Any], str] = dataset_checksum
+) -> Dataset:
     """Choose between real data and stand-in by scale and ``data``, and complete the provenance.
 
     Parameters
@@ -81,11 +83,14 @@ def serve(spec: DatasetSpec, request: Request) -> Dataset:
         The data set.
     request : Request
         What is wanted of it.
+    checksum : callable, default dataset_checksum
+        Digest of what is delivered.
 
     Returns
     -------
     Dataset
-        With provenance and checksum.
+        With provenance and checksum. Where ``spec.real`` and ``spec.standin`` give another frozen
+        record with a ``provenance`` (a set of images, say), that one.
 
     Raises
     ------
@@ -109,9 +114,9 @@ def serve(spec: DatasetSpec, request: Request) -> Dataset:
             "Next: use scale 'laptop', or data 'auto'."
         )
     if wants_standin:
-        return _complete(spec, request, spec.standin(request))
+        return _complete(spec, request, spec.standin(request), checksum)
     try:
-        return _complete(spec, request, spec.real(request))
+        return _complete(spec, request, spec.real(request), checksum)
     except CacheFull:
         raise
     except DataUnavailable as error:
@@ -123,10 +128,12 @@ def serve(spec: DatasetSpec, request: Request) -> Dataset:
             StandInWarning,
             stacklevel=3,
         )
-    return _complete(spec, request, spec.standin(request))
+    return _complete(spec, request, spec.standin(request), checksum)
 
 
-def _complete(spec: DatasetSpec, request: Request, dataset: Dataset) -> Dataset:
+def _complete(
+    spec: DatasetSpec, request: Request, dataset: Dataset, checksum: Callable[[Any], str]
+) -> Dataset:
     """Add what every provenance record has."""
     record = {
         "name": spec.name,
@@ -139,6 +146,6 @@ def _complete(spec: DatasetSpec, request: Request, dataset: Dataset) -> Dataset:
         "scale": request.scale,
         "seed": int(request.seed),
         **dataset.provenance,
-        "checksum": dataset_checksum(dataset),
+        "checksum": checksum(dataset),
     }
     return replace(dataset, provenance=record)

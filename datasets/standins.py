@@ -50,6 +50,12 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     are rounded to multiples of 2^-16, features to multiples of 2^-8. Insects cover 0.6 % of a
     frame, so that most pixels are easy ground, as in a real video: what a multi-scale classifier
     can save is built in.
+
+``mnist`` (generator and parameters in :mod:`datasets.standins_digits`)
+    28×28 grey pixels, ten equally likely classes: a glyph for each digit, its points moved, then
+    stretched, slanted, turned, shifted and drawn with pens of different widths on an empty ground,
+    rounded to bytes. A fifth of the pixels are not 0, and pixels at the edge nearly always are, as
+    in the real set. Much easier than real digits: nobody wrote them.
 """
 
 from __future__ import annotations

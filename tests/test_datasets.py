@@ -27,6 +27,7 @@ STAND_INS = {
     "hepmass_1000": "342a2353d32eda5968095fb930fac460723bc1bda01a0050ddf97f69b2c90226",
     "hepmass_not1000": "3d232df140a4c8f215e16ffd9f7022e2ef7212b383ee20dc49f0a7b47e10d35d",
     "miniboone": "5b7718e25d6cf86949559465b182fe7e583dca22db59d3ff39e4bcfbcec7e4b5",
+    "mnist": "32992cdc328ab2bc99d152172fa34f72d30f790413f09a7ca883a78e5b9505bc",
     "yahoo_ltr": "24ba8eb86d1b06fd03846e03d6729fbdefc8eabf413a17af916c70a89ca76297",
 }
 

@@ -1,0 +1,82 @@
+"""The idx format of MNIST's files: unsigned bytes in an array of any number of axes.
+
+Layout, all integers big-endian: two zero bytes, one byte for the type of the values (8 = unsigned
+byte, the only one read here), one byte for the number of axes, a 32-bit length for each axis, then
+the values in C order and nothing after them. The files are compressed with gzip.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+UNSIGNED_BYTE = 8
+
+
+class IdxError(ValueError):
+    """A file is no idx file, is damaged, or holds another array than the one expected."""
+
+
+def read_idx(path: Path, shape: Sequence[int]) -> np.ndarray:
+    """Read a gzip-compressed idx file of unsigned bytes.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.gz`` file.
+    shape : sequence of int
+        Lengths that the header must state. Nothing longer is ever unpacked, so that a wrong header
+        cannot fill the memory.
+
+    Returns
+    -------
+    ndarray of the given shape, uint8
+
+    Raises
+    ------
+    IdxError
+        If the compressed file is damaged or cut off, if the header is not the expected one, or if
+        there are fewer or more values than it states. Names the file.
+    """
+    shape = tuple(int(length) for length in shape)
+    header = bytes((0, 0, UNSIGNED_BYTE, len(shape)))
+    header += b"".join(length.to_bytes(4, "big") for length in shape)
+    n_values = math.prod(shape)
+    try:
+        with gzip.open(path, "rb") as stream:
+            found = stream.read(len(header))
+            _check_header(path, found, header)
+            content = stream.read(n_values)
+            n_more = len(stream.read(1)) if len(content) == n_values else 0
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise IdxError(f"{path}: damaged gzip file ({error})") from error
+    if len(content) < n_values:
+        raise IdxError(f"{path}: cut off, {len(content)} of {n_values} values are there")
+    if n_more:
+        raise IdxError(f"{path}: more than the {n_values} values that its header states")
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape)
+
+
+def _check_header(path: Path, found: bytes, expected: bytes) -> None:
+    """Say in which field a header differs."""
+    if found == expected:
+        return
+    if found[:2] != expected[:2]:
+        raise IdxError(f"{path}: no idx file, it begins with {found[:4].hex(' ') or 'nothing'}")
+    if found[:4] != expected[:4] and len(found) >= 4:
+        raise IdxError(
+            f"{path}: an idx file of type {found[2]} with {found[3]} axes, "
+            f"expected type {expected[2]} with {expected[3]}"
+        )
+    if len(found) < len(expected):
+        raise IdxError(f"{path}: cut off within its header of {len(expected)} bytes")
+    lengths, wanted = (
+        " × ".join(str(int.from_bytes(text[i : i + 4], "big")) for i in range(4, len(text), 4))
+        for text in (found, expected)
+    )
+    raise IdxError(f"{path}: holds {lengths} values, expected {wanted}")
