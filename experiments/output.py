@@ -287,7 +287,6 @@ def redraw(results: Path, artefact: Artefact) -> bool:
         return False
     rows, meta = found
     meta |= provenance.describe_artefact(artefact)
-    meta.setdefault("rows_sha256", _sha256((folder / "rows.csv").read_bytes()))
     meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
     write_atomically(folder / "meta.json", json_bytes(meta))
     write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
