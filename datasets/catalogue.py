@@ -20,6 +20,7 @@ from datasets.sources import (
 from datasets.storage import cache_folder, read_decoded
 
 _MODULES = {
+    "cifar10": "cifar10",
     "covertype": "covertype",
     "digits": "digits",
     "flies": "flies",

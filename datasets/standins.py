@@ -56,6 +56,10 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     stretched, slanted, turned, shifted and drawn with pens of different widths on an empty ground,
     rounded to bytes. A fifth of the pixels are not 0, and pixels at the edge nearly always are, as
     in the real set. Much easier than real digits: nobody wrote them.
+
+``cifar10`` (generator and parameters in :mod:`datasets.standins_shapes`)
+    32×32 colour pixels, ten equally likely classes: a shape in a colour of its own on a cloudy
+    ground, with noise, rounded to bytes. Place, size and colours are drawn apart from the class.
 """
 
 from __future__ import annotations

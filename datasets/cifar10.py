@@ -1,0 +1,225 @@
+"""CIFAR-10: 50,000 + 10,000 colour images of 32×32 pixels, 10 classes.
+
+Citation: A. Krizhevsky, Learning multiple layers of features from tiny images, University of
+Toronto (2009). No explicit licence; the author asks to be cited.
+
+The binary version is an archive of six files of 10,000 records: one byte for the class, then 1,024
+bytes each of red, green and blue, row by row. A mirror may hold an archive with the first training
+file and the test file only (10,000 + 10,000 images); the provenance says what is missing.
+
+:func:`images` gives the pixels as bytes; features of one's own start there. :func:`datasets.load`
+gives each of the 3,072 values as a feature (float64, 1.5 GB if the set is complete) and sets a
+fifth of the training images aside for validation by seed; the test images are the same for all
+seeds.
+
+The smallest scale draws a stand-in (:mod:`datasets.standins_shapes`).
+"""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from datasets import standins_shapes
+from datasets.archives import unpack
+from datasets.dataset import Dataset
+from datasets.images import ImageSet, pixel_table, serve_images
+from datasets.registry import DatasetSpec, Request
+from datasets.sources import Form, Found, RawFile, find
+from datasets.storage import decoded
+
+SIDE, N_CHANNELS, N_CLASSES = 32, 3, 10
+N_RECORDS = 10_000
+VALID_SHARE = 5  # one of so many training images validates
+FOLDER = "cifar-10-batches-bin"
+TEST = "test_batch.bin"
+TRAIN = {
+    "whole": tuple(f"data_batch_{i}.bin" for i in range(1, 6)),
+    "part": ("data_batch_1.bin",),
+}
+MISSING = {
+    "whole": "nothing",
+    "part": "training images 10,001 to 50,000 (data_batch_2 to data_batch_5)",
+}
+SMOKE_SIZES = (2_000, 1_000, 1_000)
+SIZES = (40_000, 10_000, 10_000)
+"""Training, validation and test images of the stand-in."""
+
+FILE = RawFile(
+    folder="cifar10",
+    title="CIFAR-10",
+    terms="no explicit licence; cite Krizhevsky (2009)",
+    advice="allow access to www.cs.toronto.edu, or put cifar-10-binary.tar.gz into the folder "
+    "cifar10/ of COST_AWARE_BOOSTING_MIRROR.",
+    forms=(
+        Form(
+            filename="cifar-10-binary.tar.gz",
+            reader="whole",
+            sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+            size=170_052_171,
+            urls=("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",),
+        ),
+        Form(
+            filename="cifar-10-binary-part.tar.xz",
+            reader="part",
+            sha256="93e26a4bfc049840d3d43c459538a3729b5a9fd250dffdc9451b16518a5a5f14",
+            size=46_422_180,
+        ),
+    ),
+)
+
+
+class CifarError(ValueError):
+    """An archive or one of its files is not in CIFAR-10's binary format, or is cut off."""
+
+
+def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Give the images as bytes.
+
+    Parameters
+    ----------
+    scale, data : str
+        As :func:`datasets.load`.
+    seed : int, default 0
+        Which images a stand-in draws; real images are the same for all seeds.
+
+    Returns
+    -------
+    ImageSet
+        Colour images of shape (n, 32, 32, 3), real ones memory-mapped.
+
+    Raises
+    ------
+    ValueError, DataUnavailable, ChecksumMismatch
+        As :func:`datasets.load`.
+    CifarError
+        If an archive with the right checksum cannot be read as what it should be.
+    """
+    return serve_images(SPEC, Request("cifar10", scale, data, seed), _real_images, _drawn_images)
+
+
+def real(request: Request) -> Dataset:
+    """Load the pixels of real images, the training images divided by seed."""
+    return pixel_table(_real_images(request), request.seed)
+
+
+def standin(request: Request) -> Dataset:
+    """Draw the stand-in."""
+    return pixel_table(_drawn_images(request), request.seed)
+
+
+def _real_images(request: Request) -> ImageSet:
+    found = find(FILE)
+    arrays, _ = decoded("cifar10", f"v1-{found.sha256[:16]}", lambda out: _decode(found, out))
+    n_train = len(arrays["y_train"])
+    return ImageSet(
+        name="cifar10",
+        train=arrays["train"],
+        y_train=arrays["y_train"].astype(np.int64),
+        test=arrays["test"],
+        y_test=arrays["y_test"].astype(np.int64),
+        n_valid=n_train // VALID_SHARE,
+        provenance={
+            "source": found.source,
+            "files": [found.record()],
+            "missing": MISSING[found.form.reader],
+            "split_rule": f"the official test images; {n_train // VALID_SHARE} of the {n_train} "
+            "training images validate",
+        },
+    )
+
+
+def _decode(found: Found, out: Path) -> None:
+    """Write the images, memory-mapped one file of 10,000 at a time, and the labels."""
+    names = {"train": TRAIN[found.form.reader], "test": (TEST,)}
+    with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
+        members = [f"{FOLDER}/{name}" for part in names.values() for name in part]
+        try:
+            unpack(found.path, Path(folder), members)
+        except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error, KeyError) as error:
+            raise CifarError(f"{found.path}: damaged or incomplete archive ({error})") from error
+        for part, files in names.items():
+            shape = (len(files) * N_RECORDS, SIDE, SIDE, N_CHANNELS)
+            pixels = np.lib.format.open_memmap(out / f"{part}.npy", "w+", np.uint8, shape)
+            labels = np.empty(shape[0], dtype=np.uint8)
+            for i, name in enumerate(files):
+                rows = slice(i * N_RECORDS, (i + 1) * N_RECORDS)
+                pixels[rows], labels[rows] = read_batch(Path(folder) / FOLDER / name)
+            pixels.flush()
+            np.save(out / f"y_{part}.npy", labels)
+
+
+def read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Read one file of the binary version.
+
+    Parameters
+    ----------
+    path : Path
+        10,000 records of 3,073 bytes.
+
+    Returns
+    -------
+    images : ndarray of shape (10000, 32, 32, 3), uint8
+        Red, green and blue.
+    labels : ndarray of shape (10000,), uint8
+        0..9.
+
+    Raises
+    ------
+    CifarError
+        If the file is shorter or longer, or a class is above 9.
+    """
+    n_pixels = SIDE * SIDE
+    n_bytes = N_RECORDS * (1 + N_CHANNELS * n_pixels)
+    size = path.stat().st_size
+    if size != n_bytes:
+        raise CifarError(f"{path.name}: {size} bytes, {N_RECORDS} records are {n_bytes}")
+    records = np.fromfile(path, dtype=np.uint8).reshape(N_RECORDS, -1)
+    labels = records[:, 0]
+    if labels.max() >= N_CLASSES:
+        raise CifarError(f"{path.name}: a class is {labels.max()}, the last is {N_CLASSES - 1}")
+    planes = records[:, 1:].reshape(N_RECORDS, N_CHANNELS, SIDE, SIDE)
+    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels.copy()
+
+
+def _drawn_images(request: Request) -> ImageSet:
+    n_train, n_valid, n_test = SMOKE_SIZES if request.scale == "smoke" else SIZES
+    train, y_train = standins_shapes.shapes(n_train + n_valid, request.seed, "train")
+    test, y_test = standins_shapes.shapes(n_test, request.seed, "test")
+    return ImageSet(
+        name="cifar10",
+        train=train,
+        y_train=y_train,
+        test=test,
+        y_test=y_test,
+        n_valid=n_valid,
+        provenance={
+            "kind": "stand-in",
+            "source": "stand-in",
+            "terms": "generated by this project",
+            "missing": "everything: a seeded generator stands in (datasets.standins_shapes)",
+            "split_rule": f"{len(y_train)} training and {len(y_test)} test images drawn "
+            f"independently; {n_valid} of the training images validate",
+        },
+    )
+
+
+SPEC = DatasetSpec(
+    name="cifar10",
+    task="multiclass",
+    title="CIFAR-10, colour images of 32×32",
+    citation="Krizhevsky, Learning multiple layers of features from tiny images (2009)",
+    terms=FILE.terms,
+    shape="50,000 + 10,000 images, 3,072 features, 10 classes",
+    split_rule="the official 10,000 test images; a fifth of the training images validate",
+    cost_rule="uniform, 1 per value of a pixel",
+    real=real,
+    standin=standin,
+    files=(FILE,),
+    missing="nothing from the official address; a mirror may hold 10,000 of the training images",
+)
