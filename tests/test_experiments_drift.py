@@ -39,10 +39,13 @@ def changed_copy(folder, name):
 
 
 def start(tree, results):
+    env = {**os.environ, "PYTHONPATH": str(tree)}
+    if tree != ROOT:  # compiled from a changed source: of no use to anybody after the test
+        env["NUMBA_CACHE_DIR"] = str(tree / "compiled")
     return subprocess.Popen(
         [sys.executable, "-m", "tests.one_panel", str(results)],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
