@@ -1,0 +1,348 @@
+"""AdaBoost.MH with decision stumps, and samplers of features and examples.
+
+C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
+Research 15 (2014), pages 1431-1453; R. E. Schapire, Y. Singer: Improved boosting algorithms using
+confidence-rated predictions. Machine Learning 37 (1999). The reference is
+:mod:`reference.adaboost_mh`.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from algorithms import feature_sampling
+from algorithms.adaptive_sampling import Laminating
+from algorithms.feature_sampling import Problem
+from algorithms.kernels import resolve_n_threads, threads
+from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best_family
+from algorithms.stump_metering import MeteredStumps
+from algorithms.stumps import PairWeights, add_scores
+from algorithms.trees.binning import MAX_BINS, bin_edges
+
+BEST_FAMILY = "best_family"
+SAMPLERS = {
+    "all_features": feature_sampling.AllFeatures,
+    "uniform_naive": feature_sampling.UniformNaive,
+    "uniform_1q": feature_sampling.Uniform1Q,
+    "uniform_q1": feature_sampling.UniformQ1,
+    "laminating": Laminating,
+}
+_KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
+
+
+def check_families(families, n_features: int) -> list[np.ndarray]:
+    """Validate a partition of the features.
+
+    Parameters
+    ----------
+    families : list of array-like of int, or None
+        Columns of each family; None: all are one family.
+    n_features : int
+
+    Returns
+    -------
+    list of ndarray of int64
+        Ascending columns of each family.
+
+    Raises
+    ------
+    ValueError
+        If a family has no columns, or a column is missing, unknown or in two families.
+    """
+    if families is None:
+        return [np.arange(n_features)]
+    checked = []
+    for k, family in enumerate(families):
+        columns = np.asarray(family)
+        if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
+            raise ValueError(f"families: family {k} must be a list of column numbers.")
+        if not columns.size:
+            raise ValueError(f"families: family {k} has no columns.")
+        if columns.min() < 0 or columns.max() >= n_features:
+            raise ValueError(
+                f"families: family {k} has a column that X lacks (0 to {n_features - 1})."
+            )
+        checked.append(np.sort(columns).astype(np.int64))
+    counts = np.bincount(np.concatenate([*checked, np.zeros(0, int)]), minlength=n_features)
+    if np.any(counts != 1):
+        column = int(np.argmax(counts != 1))
+        raise ValueError(
+            "families must hold every column of X exactly once; column "
+            f"{column} is in {counts[column]} of them."
+        )
+    return checked
+
+
+class _Columns:
+    """The training features as 8-bit columns, and the thresholds between their codes."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self._edges = None
+        if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
+            self.codes = np.ascontiguousarray(X.T)
+        else:
+            self.codes = np.empty(X.shape[::-1], dtype=np.uint8)
+            self._edges = [bin_edges(X[:, m].copy(), None, MAX_BINS) for m in range(X.shape[1])]
+            for m, edges in enumerate(self._edges):
+                self.codes[m] = np.searchsorted(edges, X[:, m], side="left")
+
+    def threshold(self, feature: int, cut: int) -> float:
+        """Halfway between the values that the cut separates."""
+        if self._edges is not None:
+            return float(self._edges[feature][cut])
+        codes = self.codes[feature]
+        return 0.5 * (cut + float(codes[codes > cut].min()))
+
+
+class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
+    """AdaBoost.MH with decision stumps that vote -1 or 1 for each label.
+
+    Features of dtype uint8 are used as they are, with a threshold at every midpoint between two
+    values present. All others are converted to float64 and binned, at most 255 bins a feature
+    (:func:`algorithms.trees.binning.bin_edges`); for training they are kept as one byte a value.
+
+    More than two classes have one label each; two classes share one label. Scores are no
+    log-odds, so there are no class probabilities. There are no sample weights.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds T; one stump each. A perfect stump does not end the training, nor does a round
+        without any edge (whose α is 0).
+    sampler : str or object, default="all_features"
+        "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "laminating",
+        or a :class:`algorithms.feature_sampling.Sampler`; of an object a copy is used.
+    max_cost : float, default=10
+        What a round may cost, as the paper counts, in passes of one feature over all training
+        rows: so many features (at least one) for those that use all rows. "all_features" does not
+        heed it.
+    families : list of array-like of int, or None, default=None
+        Disjoint subsets of the columns, all of them together; None: one family.
+    feature_costs : array-like of shape (n_features,) or None, default=None
+        Acquisition cost per row and feature, in the user's own unit, for the cost meter; None
+        means free.
+    split_cost : float, default=0.0
+        Cost of evaluating one stump, for the cost meter.
+    feature_groups : array-like of shape (n_features,), int, or None, default=None
+        Features with the same label are acquired together; their costs must be equal.
+    random_state : int, RandomState or None, default=None
+        Seed of the one `numpy.random.Generator` of a fit.
+    n_threads : int or None, default=None
+        Threads; None means all. The result does not depend on it.
+
+    Attributes
+    ----------
+    stumps_ : Stumps
+        All stumps as arrays, in the order they were added.
+    n_estimators_ : int
+        Number of stumps.
+    train_loss_, log_train_loss_ : ndarray of shape (n_estimators_,)
+        Mean of exp(-y f) over all pairs of a training row and a label, after each round, and its
+        natural logarithm, which stays exact where the loss itself is too small for a float64.
+    sampling_cost_ : ndarray of shape (n_estimators_, 2), int64
+        Evaluations of a feature on a row in each round: as the paper counts, and all.
+    best_family_ : int
+        Number of the family kept; only with "best_family".
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.adaboost_mh import AdaBoostMH
+    >>> X = np.array([[0, 9], [1, 9], [2, 8], [3, 9]], dtype=np.uint8)
+    >>> model = AdaBoostMH(n_estimators=1).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict(X).tolist(), model.stumps_.threshold.tolist()
+    (['a', 'a', 'b', 'b'], [1.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators=100,
+        sampler="all_features",
+        max_cost=10,
+        families=None,
+        feature_costs=None,
+        split_cost=0.0,
+        feature_groups=None,
+        random_state=None,
+        n_threads=None,
+    ):
+        self.n_estimators = n_estimators
+        self.sampler = sampler
+        self.max_cost = max_cost
+        self.families = families
+        self.feature_costs = feature_costs
+        self.split_cost = split_cost
+        self.feature_groups = feature_groups
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    # --- fitting ------------------------------------------------------------------------------
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            uint8, or numbers to be binned; missing and infinite values are refused. uint8 in
+            Fortran order is not copied.
+        y : array-like of shape (n_samples,)
+            Class labels. One class only: the model is constant, and says so.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit; before any work.
+        """
+        n_estimators, sampler, n_threads = self._check_parameters()
+        X, y = validate_data(self, X, y, dtype=_KINDS)
+        check_classification_targets(y)
+        families = check_families(self.families, X.shape[1])
+        self._prices(None, None)
+        # Drawn here, as "best_family" needs it again for each family.
+        seed = self.random_state
+        if isinstance(seed, bool) or not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        self.classes_, y = np.unique(y, return_inverse=True)
+        K = len(self.classes_)
+        if K == 1:
+            only = self.classes_.tolist()[0]
+            warnings.warn(
+                f"y is constant ({only!r}): the model predicts it for every row.",
+                UserWarning,
+                stacklevel=2,
+            )
+            n_estimators = 0
+        numbers = np.arange(K) if K > 2 else np.array([K - 1])
+        targets = np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
+
+        def new_problem():
+            rng = np.random.default_rng(seed)
+            weights = PairWeights(targets)
+            return Problem(codes, families, float(self.max_cost), weights, rng, n_threads)
+
+        with threads(n_threads, X.size):
+            columns = _Columns(X)
+            codes = columns.codes.view()
+            codes.flags.writeable = False
+            rest = (n_estimators, columns.threshold)
+            if sampler is None:
+                fitted, self.best_family_ = boost_best_family(new_problem, len(families), *rest)
+            else:
+                fitted = boost(new_problem(), sampler, *rest)
+        self._set_fitted(fitted)
+        return self
+
+    def _check_parameters(self):
+        T, cost = self.n_estimators, self.max_cost
+        if isinstance(T, bool) or not isinstance(T, Integral) or T < 0:
+            raise ValueError(f"n_estimators must be a whole number >= 0, got {T!r}.")
+        number = isinstance(cost, Real) and not isinstance(cost, bool | np.bool_)
+        if not number or not np.isfinite(cost) or cost <= 0:
+            raise ValueError(f"max_cost must be a finite number > 0, got {cost!r}.")
+        if isinstance(self.sampler, str):
+            if self.sampler != BEST_FAMILY and self.sampler not in SAMPLERS:
+                names = ", ".join(map(repr, [BEST_FAMILY, *SAMPLERS]))
+                raise ValueError(f"sampler must be one of {names}, got {self.sampler!r}.")
+            sampler = None if self.sampler == BEST_FAMILY else SAMPLERS[self.sampler]()
+        elif all(callable(getattr(self.sampler, m, None)) for m in ("begin", "propose", "update")):
+            sampler = copy.deepcopy(self.sampler)  # its state is not the parameter's
+        else:
+            raise ValueError(
+                "sampler must be a name, or an object with begin, propose and update, "
+                f"got {self.sampler!r}."
+            )
+        return int(T), sampler, resolve_n_threads(self.n_threads)
+
+    def _set_fitted(self, fitted: Boosted) -> None:
+        self.stumps_: Stumps = fitted.stumps
+        self.n_estimators_ = len(fitted.stumps.alpha)
+        self.log_train_loss_ = fitted.log_loss
+        self.train_loss_ = np.exp(fitted.log_loss)
+        self.sampling_cost_ = fitted.cost
+
+    # --- prediction ---------------------------------------------------------------------------
+
+    def _check_X(self, X) -> np.ndarray:
+        check_is_fitted(self, "stumps_")
+        return validate_data(self, X, dtype=_KINDS, reset=False)
+
+    def _staged_scores(self, X, step: int) -> Iterator[np.ndarray]:
+        """Scores (n_samples, n_labels) after every `step` rounds; the same array each time."""
+        stumps = self.stumps_
+        used = np.unique(stumps.feature[stumps.feature >= 0])
+        place = np.where(stumps.feature >= 0, np.searchsorted(used, stumps.feature), -1)
+        values = np.array(X[:, used], order="C")
+        steps = stumps.alpha[:, None] * stumps.votes
+        scores = np.zeros((len(X), steps.shape[1]))
+        for first in range(0, self.n_estimators_, step):
+            last = min(first + step, self.n_estimators_)
+            with threads(resolve_n_threads(self.n_threads), len(X) * (last - first)):
+                add_scores(values, place, stumps.threshold, steps, first, last, scores)
+            yield scores
+
+    def _raw_scores(self, X) -> np.ndarray:
+        if self.n_estimators_ == 0:
+            return np.zeros((len(X), self.stumps_.votes.shape[1]))
+        return next(self._staged_scores(X, self.n_estimators_))
+
+    def _labels(self, scores: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.int64)]
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores f.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+            Score of the second class, or one for each of three classes or more.
+        """
+        scores = self._raw_scores(self._check_X(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """Scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
+        for scores in self._staged_scores(self._check_X(X), 1):
+            yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
+
+    def predict(self, X) -> np.ndarray:
+        """Predict classes; equal scores go to the first class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of `classes_`
+        """
+        return self._labels(self._raw_scores(self._check_X(X)))
+
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
+        """Predict classes with the first 1, 2, … rounds."""
+        for scores in self._staged_scores(self._check_X(X), 1):
+            yield self._labels(scores)

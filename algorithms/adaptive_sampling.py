@@ -1,0 +1,90 @@
+"""Laminating: ever fewer features on ever more examples.
+
+C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
+Research 15 (2014), pages 1431-1453, section 5.4. The reference, with its deviations, is
+:mod:`reference.adaptive_sampling`.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+
+from algorithms.feature_sampling import Problem, Proposal, Sampler, draw
+from algorithms.stumps import PairWeights, grid_exponent
+
+
+def _sample_by_weight(
+    weights: PairWeights, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows drawn by weight, Eq. (2), sorted; and weight times label, each row's sum being 1."""
+    draws = rng.integers(weights.total, size=size)
+    draws.sort()  # sums do not depend on the order, memory does
+    rows = np.searchsorted(np.cumsum(weights.of_row), draws, side="right")
+    shares = weights.signed[rows] / weights.of_row[rows, None]
+    exponent = grid_exponent(size * weights.targets.shape[1])
+    return rows, np.rint(np.ldexp(shares, exponent)).astype(np.int32)
+
+
+class Laminating(Sampler):
+    """Algorithm 4: halve the features and double the examples until one feature is left.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Features Q of the first iteration; None: 2**(max_cost / 2).
+    n_examples : int or None, default=None
+        Examples S of the first iteration; None: as many as `max_cost` allows. As many as there
+        are, or more, means all of them, once each.
+    by_weight : bool, default=True
+        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 4.
+    """
+
+    def __init__(self, n_features=None, n_examples=None, by_weight=True) -> None:
+        self.n_features = n_features
+        self.n_examples = n_examples
+        self.by_weight = by_weight
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters and settle Q and S."""
+        for name in ("n_features", "n_examples"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be None or a whole number >= 1, got {value!r}.")
+        if not isinstance(self.by_weight, bool | np.bool_):
+            raise ValueError(f"by_weight must be True or False, got {self.by_weight!r}.")
+        self._features = problem.all_features()
+        Q, S = self.n_features, self.n_examples
+        if Q is None:  # 2**62 is more than any data have, and more would be no int64
+            Q = 2 ** max(1, min(int(problem.max_cost / 2), 62))
+        self._Q = min(int(Q), len(self._features))
+        self._n_iterations = self._Q.bit_length() - 1
+        if S is None:
+            budget = problem.max_cost * problem.n_samples
+            S = int(budget / (self._Q * max(1, self._n_iterations)))
+        self._S = max(1, min(int(S), problem.n_samples))
+
+    def _sample(self, problem: Problem, size: int):
+        """Rows and weight times label; (None, None) for all examples with their weights."""
+        if size >= problem.n_samples:
+            return None, None
+        if self.by_weight:
+            return _sample_by_weight(problem.weights, size, problem.rng)
+        rows = problem.rng.integers(problem.n_samples, size=size)
+        rows.sort()
+        return rows, problem.weights.signed[rows]
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose one feature."""
+        features = np.sort(draw(self._features, self._Q, problem.rng))
+        size, spent = self._S, 0
+        while len(features) > 1:
+            edges = problem.edges(features, *self._sample(problem, size))
+            spent += len(features) * min(size, problem.n_samples)
+            best = np.argsort(-edges, kind="stable")[: len(features) // 2]
+            features = np.sort(features[best])
+            size *= 2
+        return Proposal(features, self._Q * self._S * self._n_iterations, spent)

@@ -1,0 +1,191 @@
+"""The boosting loop of AdaBoost.MH: a sampler proposes, the best stump is taken.
+
+The reference is :func:`reference.adaboost_mh.fit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.feature_sampling import FixedFamily, Problem, Proposal, Sampler
+from algorithms.stumps import label_edges, search, totals
+
+
+class Stumps(NamedTuple):
+    """A fitted classifier, stump by stump.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_stumps,), int64
+        -1 is a constant vote.
+    threshold : ndarray of shape (n_stumps,), float64
+        Values above it get `votes`, the others minus that.
+    votes : ndarray of shape (n_stumps, n_labels), int8
+        -1 or 1.
+    alpha : ndarray of shape (n_stumps,), float64
+    edge : ndarray of shape (n_stumps,), float64
+        On the training set, in [0, 1].
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    votes: np.ndarray
+    alpha: np.ndarray
+    edge: np.ndarray
+
+
+class Boosted(NamedTuple):
+    """What boosting returns.
+
+    Attributes
+    ----------
+    stumps : Stumps
+    log_loss : ndarray of shape (n_stumps,), float64
+        Logarithm of the mean exponential loss after each round.
+    cost : ndarray of shape (n_stumps, 2), int64
+        Evaluations of a feature on an example: as the paper counts, and all.
+    """
+
+    stumps: Stumps
+    log_loss: np.ndarray
+    cost: np.ndarray
+
+
+class _Taken(NamedTuple):
+    """The weak learner of a round, its edge in grid steps."""
+
+    feature: int
+    cut: int
+    votes: np.ndarray
+    edge: int
+
+
+def checked(proposal: Proposal, n_features: int) -> np.ndarray:
+    """Features of a proposal, ascending.
+
+    Raises
+    ------
+    ValueError
+        If a sampler proposed no feature, or one that does not exist, or one twice.
+    """
+    features = np.asarray(proposal.features)
+    if features.ndim != 1 or not len(features) or features.dtype.kind not in "iu":
+        raise ValueError("A sampler must propose at least one feature, as an array of integers.")
+    features = np.sort(features).astype(np.int64)
+    if features[0] < 0 or features[-1] >= n_features or np.any(features[1:] == features[:-1]):
+        raise ValueError(
+            f"A sampler must propose distinct features from 0 to {n_features - 1}, "
+            f"got {features.tolist()[:10]}."
+        )
+    return features
+
+
+def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
+    """Best stump on any of the features (ascending), or the constant vote if none is better."""
+    weights = problem.weights
+    n_labels = weights.targets.shape[1]
+    found = search(problem.columns, features, weights.signed, problem.n_threads)
+    best = int(np.argmax(found.edges))  # the first of equals
+    constant = totals(weights.signed)
+    edge = int(np.abs(constant).sum())
+    if found.edges[best] <= edge:
+        return _Taken(-1, -1, _signs(constant[:n_labels]), edge)
+    feature, cut = int(features[best]), int(found.cuts[best])
+    edges = label_edges(problem.columns[feature], cut, weights.signed)
+    return _Taken(feature, cut, _signs(edges[:n_labels]), int(found.edges[best]))
+
+
+def _signs(edges: np.ndarray) -> np.ndarray:
+    return np.where(edges >= 0, 1, -1).astype(np.int8)
+
+
+def alpha_of(edge: int, total: int) -> float:
+    """½ log((1 + ε) / (1 - ε)); a wrong weight of 0 counts as half a grid step."""
+    return 0.5 * float(np.log((total + edge) / max(total - edge, 1)))
+
+
+def boost(
+    problem: Problem,
+    sampler: Sampler,
+    n_estimators: int,
+    threshold_of: Callable[[int, int], float],
+) -> Boosted:
+    """Add `n_estimators` stumps.
+
+    Parameters
+    ----------
+    problem : Problem
+        With fresh weights.
+    sampler : Sampler
+    n_estimators : int
+    threshold_of : callable (feature, cut) -> float
+        Threshold between the codes up to `cut` and those above.
+
+    Returns
+    -------
+    Boosted
+    """
+    weights = problem.weights
+    n_features, n_samples = problem.columns.shape
+    stumps, losses, costs = [], [], []
+    sampler.begin(problem)
+    for _ in range(n_estimators):
+        proposal = sampler.propose(problem)
+        features = checked(proposal, n_features)
+        taken = best_stump(problem, features)
+        alpha, edge = alpha_of(taken.edge, weights.total), taken.edge / weights.total
+        constant = taken.feature < 0
+        threshold = 0.0 if constant else threshold_of(taken.feature, taken.cut)
+        weights.add(problem.columns[max(taken.feature, 0)], taken.cut, alpha * taken.votes)
+        sampler.update(taken.feature, edge)
+        stumps.append((taken.feature, threshold, taken.votes, alpha, edge))
+        losses.append(weights.log_loss)
+        all_evaluations = proposal.evaluations + len(features) * n_samples
+        costs.append((proposal.paper_cost, all_evaluations))
+    feature, threshold, votes, alphas, edges = zip(*stumps, strict=True) if stumps else [()] * 5
+    return Boosted(
+        Stumps(
+            np.array(feature, dtype=np.int64),
+            np.array(threshold, dtype=np.float64),
+            np.array(votes, dtype=np.int8).reshape(len(stumps), weights.targets.shape[1]),
+            np.array(alphas, dtype=np.float64),
+            np.array(edges, dtype=np.float64),
+        ),
+        np.array(losses, dtype=np.float64),
+        np.array(costs, dtype=np.int64).reshape(-1, 2),
+    )
+
+
+def boost_best_family(
+    new_problem: Callable[[], Problem],
+    n_families: int,
+    n_estimators: int,
+    threshold_of: Callable[[int, int], float],
+) -> tuple[Boosted, int]:
+    """Boost on each family alone and keep the smallest final loss ("Best family").
+
+    Parameters
+    ----------
+    new_problem : callable
+        Gives the problem with fresh weights and a generator in the same state each time.
+    n_families, n_estimators, threshold_of
+        As in :func:`boost`.
+
+    Returns
+    -------
+    Boosted
+        Its second cost is that of all trainings together.
+    int
+        Number of the family, the lowest among equals.
+    """
+    best, number, evaluations = None, 0, 0
+    for k in range(n_families):
+        fitted = boost(new_problem(), FixedFamily(k), n_estimators, threshold_of)
+        evaluations = evaluations + fitted.cost[:, 1]
+        if best is None or (n_estimators and fitted.log_loss[-1] < best.log_loss[-1]):
+            best, number = fitted, k
+    cost = np.column_stack([best.cost[:, 0], evaluations])
+    return best._replace(cost=cost), number

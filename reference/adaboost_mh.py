@@ -1,0 +1,293 @@
+"""AdaBoost.MH with decision stumps, and sampling of features and examples.
+
+C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
+Research 15 (2014), pages 1431-1453. The booster is that of R. E. Schapire, Y. Singer: Improved
+boosting algorithms using confidence-rated predictions. Machine Learning 37 (1999), pages 297-336.
+The ways to sample are in :mod:`reference.feature_sampling` and
+:mod:`reference.adaptive_sampling`.
+
+=================  ========================================================================
+symbol             name
+=================  ========================================================================
+T, t               ``n_estimators``; the round
+N, n               number of examples; the example
+K                  number of labels (columns of ``Y``)
+y_nl               ``Y``, -1 or 1: whether example n has label l
+f_l(x_n)           ``scores`` (N, K)
+ω_nl               weight of a pair: ``Weights.ints / Weights.total``, summing to 1
+h_l(x)             the votes: ``votes[l]`` if x > ``threshold``, else ``-votes[l]``
+ε(h)               the edge: ``edge / Weights.total``
+α_t                ``alpha``
+F_1, F_2, …        ``families``: disjoint subsets of the columns
+=================  ========================================================================
+
+Deliberately absent: weak learners other than stumps, confidence-rated votes, sample weights.
+
+Deviations from the papers, and choices where they are silent
+
+1. Features are columns of 8-bit numbers; every midpoint between two values present is a threshold.
+2. Weights are rounded to a grid, at best 2**-30 of the largest, which makes sums exact. They are
+   computed from the scores relative to the largest, never by repeated multiplication: however many
+   rounds, the largest is 1 and none is lost but those too small to matter.
+3. An edge of 1 would give an infinite α: a wrong weight of 0 counts as half a grid step.
+4. The constant vote (no feature) is taken unless a stump has a larger edge.
+5. A sampler proposes features; the stump (feature, threshold, votes), its edge and α are then found
+   on all N examples among those, whatever sample the sampler itself has looked at.
+6. A round without any edge has α = 0 and the training goes on: the next may propose better.
+7. Two classes are one label, K = 1: with two columns, each the opposite of the other, everything is
+   the same at twice the work.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the pairs on their grid: pair (n, l) weighs ``ints[n, l] / total``.
+
+    ``shift`` is the largest of -y f: ``ints * 2**-exponent * exp(shift)`` is exp(-y f).
+    """
+
+    ints: np.ndarray
+    total: int
+    exponent: int
+    shift: float
+
+
+@dataclass(frozen=True)
+class Stump:
+    """A weak learner. A constant vote has ``feature`` = -1 and a threshold of 0."""
+
+    feature: int
+    threshold: float
+    votes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a sampler knows before the first round; ``max_cost`` is in passes over all N."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    families: list[np.ndarray]
+    max_cost: float
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Features to search on all N examples, and what it cost in evaluations of a feature.
+
+    ``paper_cost`` is as the paper counts (section 6.5); ``evaluations`` is what the sampler spent
+    by itself, beside the search that follows, which costs ``len(features) * N``.
+    """
+
+    features: np.ndarray
+    paper_cost: int
+    evaluations: int = 0
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A way to sample: three functions that hand a state on.
+
+    ``begin(problem, rng) -> state``; ``propose(state, weights, rng) -> (proposal, state)``;
+    ``update(state, stump, edge) -> state`` with the stump taken and its edge ε.
+    """
+
+    begin: Callable
+    propose: Callable
+    update: Callable = lambda state, stump, edge: state
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One round as it was decided.
+
+    ``edge`` is ε; ``features`` are those proposed; costs are numbers of (feature, example)
+    evaluations, as the paper counts and all; ``log_loss`` is the natural logarithm of the loss
+    after the round.
+    """
+
+    round: int
+    feature: int
+    threshold: float
+    votes: tuple[int, ...]
+    edge: float
+    alpha: float
+    log_loss: float
+    features: tuple[int, ...]
+    paper_cost: int
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted classifier f = Σ α_t h_t."""
+
+    stumps: list[Stump]
+    alphas: list[float]
+    trace: list[Decision] = field(default_factory=list)
+
+
+# --- Weights and loss ----------------------------------------------------------------------
+
+
+def grid_exponent(n_pairs: int) -> int:
+    """Exponent k of the grid 2**-k on which ``n_pairs`` values of at most 1 sum up exactly."""
+    return min(30, 52 - math.frexp(n_pairs)[1])
+
+
+def pair_weights(scores: np.ndarray, Y: np.ndarray) -> Weights:
+    """Weights ω_nl ∝ exp(-y_nl f_l(x_n)) of the pairs, (N, K)."""
+    losing = -(Y * scores)
+    shift = float(np.max(losing))
+    exponent = grid_exponent(Y.size)
+    ints = np.rint(np.ldexp(np.exp(losing - shift), exponent)).astype(np.int64)
+    return Weights(ints, int(np.sum(ints)), exponent, shift)
+
+
+def log_loss(weights: Weights) -> float:
+    """Logarithm of the mean of exp(-y f) over all pairs, each counting 1/(NK)."""
+    mean = math.ldexp(weights.total / weights.ints.size, -weights.exponent)
+    return float(np.log(mean)) + weights.shift
+
+
+# --- Weak learners -------------------------------------------------------------------------
+
+
+def label_edges(phi: np.ndarray, signed: np.ndarray) -> np.ndarray:
+    """Σ_n ω_nl y_nl φ(x_n) for each label: ``signed`` is ω y (n, K), φ is -1 or 1 (n,)."""
+    return np.sum(phi[:, None] * signed, axis=0)
+
+
+def constant_vote(signed: np.ndarray) -> tuple[int, Stump]:
+    """Edge (in grid steps) and votes of the best weak learner that looks at nothing."""
+    edges = label_edges(np.ones(len(signed), dtype=np.int64), signed)
+    return int(np.sum(np.abs(edges))), Stump(-1, 0.0, np.where(edges >= 0, 1, -1))
+
+
+def best_threshold(x: np.ndarray, signed: np.ndarray) -> tuple[int, float, np.ndarray]:
+    """Best stump on one feature: its edge, threshold (the lowest among equals), and votes.
+
+    The vote for a label is the sign of its edge; (-1, 0, no votes) if x is constant.
+    """
+    best = -1, 0.0, np.zeros(0, dtype=np.int64)
+    values = np.unique(x).astype(np.float64)
+    for threshold in 0.5 * (values[:-1] + values[1:]):
+        edges = label_edges(np.where(x > threshold, 1, -1), signed)
+        edge = int(np.sum(np.abs(edges)))  # Eq. (1), with the sign of each label its best
+        if edge > best[0]:
+            best = edge, float(threshold), np.where(edges >= 0, 1, -1)
+    return best
+
+
+def best_stump(X: np.ndarray, signed: np.ndarray, features) -> tuple[int, Stump]:
+    """Best weak learner on any of the features, the lowest among equals; else a constant vote."""
+    best, stump = constant_vote(signed)
+    for m in sorted(features):
+        edge, threshold, votes = best_threshold(X[:, m], signed)
+        if edge > best:
+            best, stump = edge, Stump(int(m), threshold, votes)
+    return best, stump
+
+
+def estimated_edges(X: np.ndarray, signed: np.ndarray, features) -> np.ndarray:
+    """Edge of the best weak learner on each feature (or of the constant vote, if larger)."""
+    least = constant_vote(signed)[0]
+    return np.array([max(least, best_threshold(X[:, m], signed)[0]) for m in features])
+
+
+def alpha_of(edge: int, total: int) -> float:
+    """α = ½ log((1 + ε) / (1 - ε)); edge and total weight in grid steps."""
+    return 0.5 * float(np.log((total + edge) / max(total - edge, 1)))
+
+
+def responses(stump: Stump, X: np.ndarray) -> np.ndarray:
+    """Votes h (N, K) of a weak learner."""
+    above = (
+        np.ones(len(X), dtype=bool) if stump.feature < 0 else X[:, stump.feature] > stump.threshold
+    )
+    return np.where(above, 1, -1)[:, None] * stump.votes
+
+
+# --- Boosting ------------------------------------------------------------------------------
+
+
+def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None, rng) -> Model:
+    """Boost.
+
+    Parameters
+    ----------
+    X : (N, d) uint8
+        Features.
+    Y : (N, K) int
+        Labels, -1 or 1.
+    sampler : Sampler
+        Proposes features in each round.
+    n_estimators : int
+        Rounds T.
+    max_cost : float
+        What a round may cost as the paper counts, in passes of one feature over all N examples.
+    families : list of arrays of int, optional
+        Disjoint subsets of the columns; None: all columns are one family.
+    rng : np.random.Generator
+        The only source of randomness.
+    """
+    everything = [np.arange(X.shape[1])]
+    problem = Problem(X, Y, everything if families is None else families, max_cost)
+    state = sampler.begin(problem, rng)
+    model = Model([], [])
+    scores = np.zeros(Y.shape)
+    weights = pair_weights(scores, Y)
+    for t in range(n_estimators):
+        proposal, state = sampler.propose(state, weights, rng)
+        edge, stump = best_stump(X, weights.ints * Y, proposal.features)
+        alpha = alpha_of(edge, weights.total)
+        scores = scores + alpha * responses(stump, X)
+        relative = edge / weights.total
+        weights = pair_weights(scores, Y)
+        state = sampler.update(state, stump, relative)
+        model.stumps.append(stump)
+        model.alphas.append(alpha)
+        model.trace.append(
+            Decision(
+                t, stump.feature, stump.threshold, tuple(stump.votes.tolist()), relative, alpha,
+                log_loss(weights), tuple(sorted(proposal.features.tolist())), proposal.paper_cost,
+                proposal.evaluations + len(proposal.features) * len(X),
+            )
+        )  # fmt: skip
+    return model
+
+
+# --- Prediction ----------------------------------------------------------------------------
+
+
+def staged_scores(model: Model, X: np.ndarray, n_labels: int) -> Iterator[np.ndarray]:
+    """Scores f (N, K) after each round."""
+    scores = np.zeros((len(X), n_labels))
+    for alpha, stump in zip(model.alphas, model.stumps, strict=True):
+        scores = scores + alpha * responses(stump, X)
+        yield scores
+
+
+def labels_of(scores: np.ndarray) -> np.ndarray:
+    """Class (N,) of the largest score, the lowest among equals; 0 or 1 if K = 1, 1 for f > 0."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return np.argmax(scores, axis=1)
+
+
+def acquired_features(model: Model, n_features: int) -> np.ndarray:
+    """Which features (d,) bool any stump tests: every row asks for all of them."""
+    used = np.zeros(n_features, dtype=bool)
+    used[[stump.feature for stump in model.stumps if stump.feature >= 0]] = True
+    return used
+
+
+def evaluations(model: Model) -> int:
+    """Stumps that each row passes; constant votes are not evaluated."""
+    return sum(stump.feature >= 0 for stump in model.stumps)

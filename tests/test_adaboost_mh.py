@@ -1,0 +1,347 @@
+"""AdaBoost.MH: the estimator against its reference, by hand, and its samplers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from algorithms import stumps
+from algorithms.adaboost_mh import BEST_FAMILY, SAMPLERS, AdaBoostMH
+from algorithms.adaptive_sampling import Laminating
+from algorithms.feature_sampling import FixedFamily, Proposal, Sampler
+from algorithms.kernels import available_threads
+from reference import adaboost_mh as reference
+from reference import adaptive_sampling, costs, feature_sampling, trees
+
+TWINS = {
+    "all_features": feature_sampling.all_features,
+    "uniform_naive": feature_sampling.uniform_naive,
+    "uniform_1q": feature_sampling.uniform_1q,
+    "uniform_q1": feature_sampling.uniform_q1,
+    "laminating": adaptive_sampling.laminating,
+}
+NAMES = [*TWINS, BEST_FAMILY]
+
+
+def labels_of(classes, y):
+    """Labels -1 or 1, one column a class; one column for two classes."""
+    if len(classes) <= 2:
+        return np.where(y == classes[-1], 1, -1)[:, None]
+    return np.where(np.asarray(y)[:, None] == classes, 1, -1)
+
+
+def reference_of(model, X, y, twin=None):
+    """Fit the reference as the estimator was fitted."""
+    options = {"n_estimators": model.n_estimators, "max_cost": model.max_cost}
+    options["families"] = None
+    if model.families is not None:
+        options["families"] = [np.sort(family) for family in model.families]
+    Y, seed = labels_of(model.classes_, y), model.random_state
+    if model.sampler == BEST_FAMILY:
+        return feature_sampling.fit_best_family(X, Y, seed=seed, **options)
+    sampler = (twin or TWINS[model.sampler])()
+    return reference.fit(X, Y, sampler, rng=np.random.default_rng(seed), **options)
+
+
+def assert_same_rounds(model, theirs):
+    """Assert that every decision is the same, bit for bit."""
+    trace, ours = theirs.trace, model.stumps_
+    assert model.n_estimators_ == len(trace)
+    np.testing.assert_array_equal(ours.feature, [d.feature for d in trace])
+    np.testing.assert_array_equal(ours.votes, [d.votes for d in trace])
+    np.testing.assert_array_equal(ours.edge, [d.edge for d in trace])
+    np.testing.assert_array_equal(ours.alpha, [d.alpha for d in trace])
+    np.testing.assert_array_equal(model.log_train_loss_, [d.log_loss for d in trace])
+    np.testing.assert_array_equal(
+        model.sampling_cost_, [(d.paper_cost, d.evaluations) for d in trace]
+    )
+
+
+def assert_twins(model, X, y, new_rows=None, twin=None):
+    """Fit both and assert that they are equal in all they decide, predict and charge."""
+    model.fit(X, y)
+    theirs = reference_of(model, X, y, twin)
+    assert_same_rounds(model, theirs)
+    np.testing.assert_array_equal(model.stumps_.threshold, [d.threshold for d in theirs.trace])
+    Z = X if new_rows is None else np.concatenate([X, new_rows])
+    K = model.stumps_.votes.shape[1]
+    staged = list(reference.staged_scores(theirs, Z, K))
+    for scores, expected, classes in zip(
+        model.staged_decision_function(Z), staged, model.staged_predict(Z), strict=True
+    ):
+        np.testing.assert_array_equal(scores, expected[:, 0] if K == 1 else expected)
+        np.testing.assert_array_equal(classes, model.classes_[reference.labels_of(expected)])
+    if staged:
+        np.testing.assert_array_equal(
+            model.decision_function(Z), staged[-1][:, 0] if K == 1 else staged[-1]
+        )
+        np.testing.assert_array_equal(
+            model.predict(Z), model.classes_[reference.labels_of(staged[-1])]
+        )
+    used = reference.acquired_features(theirs, X.shape[1])
+    np.testing.assert_array_equal(model.model_features(), used)
+    np.testing.assert_array_equal(model.evaluations(Z), reference.evaluations(theirs))
+    assert_same_bills(model, Z)
+    return theirs
+
+
+def assert_same_bills(model, Z):
+    """Against the reference's own meter."""
+    feature, d = model.stumps_.feature, Z.shape[1]
+    n_stumps = np.count_nonzero(feature >= 0)
+    price = costs.split_prices(model.split_cost, None, d)
+    staged = list(model.staged_cost(Z[:3]))
+    for t in range(0, len(feature), max(1, len(feature) // 5)):
+        passed = np.bincount(feature[: t + 1][feature[: t + 1] >= 0], minlength=d)
+        bill = costs.prediction_cost(
+            np.tile(passed, (len(Z[:3]), 1)), model.feature_costs, price, n_stumps,
+            model.feature_groups,
+        )  # fmt: skip
+        np.testing.assert_array_equal(staged[t], bill)
+    if staged:
+        np.testing.assert_array_equal(model.prediction_cost(Z[:3]), staged[-1])
+
+
+def draw_data(rng, n_samples, n_features, n_classes):
+    """Columns with ties, constants, duplicates and extremes, and noisy classes."""
+    X = rng.integers(0, 256, (n_samples, n_features)).astype(np.uint8)
+    for m in range(n_features):
+        kind = rng.integers(7)
+        if kind == 0:
+            X[:, m] = rng.choice([0, 7, 255])
+        elif kind == 1:
+            X[:, m] = rng.integers(0, 3, n_samples)
+        elif kind == 2 and m:
+            X[:, m] = X[:, m - 1]
+        elif kind == 3:
+            X[:, m] = np.where(rng.random(n_samples) < 0.8, 0, X[:, m])
+        elif kind == 4:
+            X[:, m] = rng.choice([0, 255], n_samples)
+        elif kind == 5 and m:
+            X[:, m] = 255 - X[:, m - 1]
+    signal = X.astype(float) @ rng.normal(size=n_features) + 30 * rng.normal(size=n_samples)
+    bounds = np.quantile(signal, np.arange(1, n_classes) / n_classes)
+    return X, np.digitize(signal, bounds)
+
+
+def draw_families(rng, n_features):
+    if n_features == 1 or rng.random() < 0.3:
+        return None
+    number = rng.integers(0, int(rng.integers(1, 5)), n_features)
+    return [np.flatnonzero(number == k) for k in np.unique(number)]
+
+
+@pytest.mark.filterwarnings("ignore:y is constant")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_reference(name, seed):
+    rng = np.random.default_rng([2014, seed, NAMES.index(name)])
+    d, n_classes = int(rng.integers(1, 14)), int(rng.choice([2, 2, 3, 5, 10]))
+    X, y = draw_data(rng, int(rng.integers(1, 120)), d, n_classes)
+    model = AdaBoostMH(
+        sampler=name,
+        n_estimators=int(rng.integers(1, 12)),
+        max_cost=float(rng.choice([0.5, 1, 2, 3.7, 10])),
+        families=draw_families(rng, d),
+        random_state=int(rng.integers(1000)),
+        feature_costs=rng.choice([0.0, 0.1, 5.0], d),
+        split_cost=float(rng.choice([0.0, 0.3])),
+        n_threads=1,
+    )
+    if len(np.unique(y)) == 1:
+        model.fit(X, y)
+        assert model.n_estimators_ == 0
+        np.testing.assert_array_equal(model.predict(X), y)
+    else:
+        assert_twins(model, X, y, rng.integers(0, 256, (9, d)).astype(np.uint8))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_laminating_equals_reference_whatever_its_sizes(seed):
+    rng = np.random.default_rng([2015, seed])
+    X, y = draw_data(rng, int(rng.integers(8, 200)), int(rng.integers(2, 30)), 4)
+    Q, S = rng.choice([None, 1, 2, 3, 8, 16, 100]), rng.choice([None, 1, 5, 20, 10**6])
+    Q, S = (None if v is None else int(v) for v in (Q, S))
+    by_weight = bool(seed % 2)
+    model = AdaBoostMH(
+        sampler=Laminating(Q, S, by_weight), n_estimators=8, random_state=seed, n_threads=1
+    )
+    assert_twins(model, X, y, twin=lambda: adaptive_sampling.laminating(Q, S, by_weight))
+
+
+@pytest.mark.parametrize("name", ["all_features", "laminating"])
+def test_equals_reference_for_many_rounds_on_digits(name):
+    X, y = load_digits(return_X_y=True)
+    X, y = X.astype(np.uint8)[:300], y[:300]
+    model = AdaBoostMH(sampler=name, n_estimators=120, random_state=1)
+    assert_twins(model, X[:, 20:44], y)
+    assert model.train_loss_[-1] < model.train_loss_[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_equals_reference_on_scores_beyond_exp(n_classes):
+    """Rows that are told apart at once: α at its cap, 400 rounds, exp(-y f) below any float64."""
+    X = np.arange(12, dtype=np.uint8)[:, None] % n_classes
+    model = AdaBoostMH(n_estimators=400)
+    if n_classes == 2:
+        assert_twins(model, X, X[:, 0])
+        assert set(model.stumps_.edge) == {1.0}
+    else:
+        X, y = np.repeat(np.arange(30, dtype=np.uint8), 2)[:, None], np.arange(60) // 2 % 3
+        model.set_params(n_estimators=4000)
+        model.fit(X, y)
+        assert_same_rounds(model, reference_of(model, X, y))
+    assert np.isfinite(model.log_train_loss_).all()
+    assert np.isfinite(model.stumps_.alpha).all()
+    np.testing.assert_array_equal(model.train_loss_, np.exp(model.log_train_loss_))
+    if n_classes == 2:
+        assert model.train_loss_[-1] == 0 > model.log_train_loss_[-1] + 4000
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_real_numbers_equal_the_reference_on_their_bins(seed):
+    rng = np.random.default_rng([2016, seed])
+    X = rng.normal(size=(400, 4))
+    X[:, 1] = np.round(X[:, 1])
+    X[:, 2] = -0.0
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=400), [-1, 1])
+    model = AdaBoostMH(n_estimators=8, sampler="uniform_naive", max_cost=2, random_state=seed)
+    model.fit(X, y)
+    weights = trees.row_weights(np.ones(400))
+    edges = [trees.bin_edges(X[:, m], weights, 255) for m in range(4)]
+    codes = trees.bin_features(X, edges).astype(np.uint8)
+    theirs = reference_of(model, codes, y)
+    assert_same_rounds(model, theirs)
+    for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):
+        if decision.feature >= 0:
+            assert threshold == edges[decision.feature][int(decision.threshold)]
+    *_, scores = reference.staged_scores(theirs, codes, 3)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    whole = np.abs(10 * X).astype(np.uint8)
+    a = AdaBoostMH(n_estimators=8).fit(whole, y)
+    b = AdaBoostMH(n_estimators=8).fit(whole.astype(float), y)  # fewer than 255: every midpoint
+    for name, values in a.stumps_._asdict().items():
+        np.testing.assert_array_equal(values, getattr(b.stumps_, name), name)
+    np.testing.assert_array_equal(a.predict(whole), b.predict(whole.astype(np.int64)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.skipif(available_threads() < 2, reason="only one thread: set NUMBA_NUM_THREADS=2")
+def test_threads_change_nothing(name):
+    X, y = draw_data(np.random.default_rng(3), 9000, 15, 4)
+    options = {"n_estimators": 4, "sampler": name, "random_state": 0, "max_cost": 5}
+    one, two = (AdaBoostMH(**options, n_threads=n).fit(X, y) for n in (1, 2))
+    for field, values in one.stumps_._asdict().items():
+        np.testing.assert_array_equal(values, getattr(two.stumps_, field), field)
+    np.testing.assert_array_equal(one.log_train_loss_, two.log_train_loss_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 3])
+def test_search_in_chunks_of_any_size(n_chunks):
+    """Columns are searched four at a time; a chunk's last may be alone."""
+    rng = np.random.default_rng(4)
+    X, y = draw_data(rng, 90, 11, 6)
+    weights = stumps.PairWeights(labels_of(np.arange(6), y).astype(np.int8))
+    for n_searched in range(1, 12):
+        features = np.sort(rng.choice(11, n_searched, replace=False))
+        found = stumps.search(np.ascontiguousarray(X.T), features, weights.signed, n_chunks)
+        expected = reference.estimated_edges(X, weights.signed[:, :6].astype(np.int64), features)
+        np.testing.assert_array_equal(found.edges, expected)
+
+
+# --- by hand ---------------------------------------------------------------------------------
+
+
+def test_by_hand():
+    # See the reference's test: cuts 1.5 and 3.5, α = ½ log 3 and ½ log 5.
+    X, y = np.array([[1], [2], [3], [4]], dtype=np.uint8), ["no", "yes", "no", "yes"]
+    model = AdaBoostMH(n_estimators=2, feature_costs=[3.0], split_cost=0.25).fit(X, y)
+    np.testing.assert_array_equal(model.stumps_.threshold, [1.5, 3.5])
+    np.testing.assert_allclose(model.stumps_.alpha, [np.log(3) / 2, np.log(5) / 2], rtol=1e-8)
+    np.testing.assert_allclose(model.train_loss_, np.sqrt([0.75, 0.75 * 5 / 9]), rtol=1e-8)
+    np.testing.assert_array_equal(model.predict(X), ["no", "no", "no", "yes"])
+    np.testing.assert_array_equal(model.sampling_cost_, [[4, 4], [4, 4]])
+    np.testing.assert_array_equal(list(model.staged_cost(X)), [[3.25] * 4, [3.5] * 4])
+    np.testing.assert_array_equal(model.prediction_cost(X, split_cost=1.0), 5.0)
+    np.testing.assert_array_equal(model.evaluations(X), 2)
+    np.testing.assert_array_equal(model.acquired_features(X), [[True]] * 4)
+
+
+def test_groups_are_paid_for_once_and_constants_are_free():
+    X = np.array([[0, 1, 0], [1, 1, 0], [1, 0, 0], [1, 1, 1]], dtype=np.uint8)
+    model = AdaBoostMH(n_estimators=12, feature_costs=[2, 2, 9], feature_groups=[5, 5, 1])
+    model.fit(X, [0, 0, 1, 1])
+    bills = [bill[0] for bill in model.staged_cost(X)]
+    first_of = {m: list(model.stumps_.feature).index(m) for m in set(model.stumps_.feature)}
+    assert {-1, 0, 1, 2} & set(first_of) >= {1, 2}
+    expected = [
+        2.0 * any(first_of.get(m, 99) <= t for m in (0, 1)) + 9.0 * (first_of[2] <= t)
+        for t in range(12)
+    ]
+    assert bills == expected
+
+
+def test_many_features_are_marked_sparsely():
+    X = np.zeros((5, 300), dtype=np.uint8)
+    X[2:, 270] = 1
+    model = AdaBoostMH(n_estimators=1).fit(X, X[:, 270])
+    marked = model.acquired_features(X)
+    assert sparse.issparse(marked)
+    np.testing.assert_array_equal(marked.toarray().sum(axis=0).nonzero()[0], [270])
+
+
+# --- samplers as objects ---------------------------------------------------------------------
+
+
+class InTurn(Sampler):
+    """Feature 0, 1, 2, … and what it was told."""
+
+    def begin(self, problem):
+        self.next, self.told = 0, []
+
+    def propose(self, problem):
+        self.next += 1
+        edges = problem.edges(np.array([self.next - 1]))
+        self.told.append(int(edges[0]) / problem.weights.total)
+        return Proposal(np.array([self.next - 1]), 7, problem.n_samples)
+
+    def update(self, feature, edge):
+        assert edge == self.told[-1]
+
+
+def test_a_sampler_of_ones_own():
+    X, y = draw_data(np.random.default_rng(5), 50, 6, 3)
+    mine = InTurn()
+    model = AdaBoostMH(sampler=mine, n_estimators=6).fit(X, y)
+    assert not hasattr(mine, "told")  # a copy was used
+    assert all(m in (-1, t) for t, m in enumerate(model.stumps_.feature))
+    np.testing.assert_array_equal(model.sampling_cost_, [[7, 100]] * 6)
+    assert clone(model).sampler is not mine
+
+
+@pytest.mark.parametrize("features", [[], [3], [-1], [0, 0], [0.5], [[0]]])
+def test_a_sampler_that_proposes_nonsense_is_told_so(features):
+    class Nonsense(Sampler):
+        def propose(self, problem):
+            return Proposal(np.array(features), 0)
+
+    with pytest.raises(ValueError, match="must propose"):
+        AdaBoostMH(sampler=Nonsense()).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
+
+
+def test_every_name_has_a_twin():
+    assert set(SAMPLERS) == set(TWINS)
+
+
+def test_best_family_says_which():
+    X, y = draw_data(np.random.default_rng(6), 100, 6, 2)
+    families = [[0, 1], [2, 3], [5, 4]]
+    model = AdaBoostMH(sampler=BEST_FAMILY, families=families, n_estimators=5, random_state=3)
+    model.fit(X, y)
+    alone = [clone(model).set_params(sampler=FixedFamily(k)).fit(X, y) for k in range(3)]
+    assert model.best_family_ == int(np.argmin([m.train_loss_[-1] for m in alone]))
+    np.testing.assert_array_equal(model.train_loss_, alone[model.best_family_].train_loss_)
