@@ -88,12 +88,14 @@ class _Columns:
     def __init__(self, X: np.ndarray) -> None:
         self._edges = None
         if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
-            self.codes = np.ascontiguousarray(X.T)
+            codes = np.ascontiguousarray(X.T)
         else:
-            self.codes = np.empty(X.shape[::-1], dtype=np.uint8)
+            codes = np.empty(X.shape[::-1], dtype=np.uint8)
             self._edges = [bin_edges(X[:, m].copy(), None, MAX_BINS) for m in range(X.shape[1])]
             for m, edges in enumerate(self._edges):
-                self.codes[m] = np.searchsorted(edges, X[:, m], side="left")
+                codes[m] = np.searchsorted(edges, X[:, m], side="left")
+        self.codes = codes.view()
+        self.codes.flags.writeable = False
 
     def threshold(self, feature: int, cut: int) -> float:
         """Halfway between the values that the cut separates."""
@@ -215,32 +217,20 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         families = check_families(self.families, X.shape[1])
         self._prices(None, None)
-        # Drawn here, as "best_family" needs it again for each family.
+        targets = self._encode_targets(y)
+        if len(self.classes_) == 1:
+            n_estimators = 0
+        # A number, as "best_family" starts a generator from it for each family.
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        self.classes_, y = np.unique(y, return_inverse=True)
-        K = len(self.classes_)
-        if K == 1:
-            only = self.classes_.tolist()[0]
-            warnings.warn(
-                f"y is constant ({only!r}): the model predicts it for every row.",
-                UserWarning,
-                stacklevel=2,
-            )
-            n_estimators = 0
-        numbers = np.arange(K) if K > 2 else np.array([K - 1])
-        targets = np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
         def new_problem():
-            rng = np.random.default_rng(seed)
-            weights = PairWeights(targets)
-            return Problem(codes, families, float(self.max_cost), weights, rng, n_threads)
+            rng, cost = np.random.default_rng(seed), float(self.max_cost)
+            return Problem(columns.codes, families, cost, PairWeights(targets), rng, n_threads)
 
         with threads(n_threads, X.size):
             columns = _Columns(X)
-            codes = columns.codes.view()
-            codes.flags.writeable = False
             rest = (n_estimators, columns.threshold)
             if sampler is None:
                 fitted, self.best_family_ = boost_best_family(new_problem, len(families), *rest)
@@ -248,6 +238,20 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
                 fitted = boost(new_problem(), sampler, *rest)
         self._set_fitted(fitted)
         return self
+
+    def _encode_targets(self, y) -> np.ndarray:
+        """Labels -1 or 1, (n_samples, n_labels) int8; one label for two classes."""
+        self.classes_, y = np.unique(y, return_inverse=True)
+        K = len(self.classes_)
+        if K == 1:
+            warnings.warn(
+                f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every "
+                "row.",
+                UserWarning,
+                stacklevel=3,
+            )
+        numbers = np.arange(K) if K > 2 else np.array([K - 1])
+        return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
     def _check_parameters(self):
         T, cost = self.n_estimators, self.max_cost

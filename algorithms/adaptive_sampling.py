@@ -10,21 +10,62 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from numba import prange
 
 from algorithms.feature_sampling import Problem, Proposal, Sampler, draw
+from algorithms.kernels import kernel, parallel_kernel
 from algorithms.stumps import PairWeights, grid_exponent
 
 
-def _sample_by_weight(
+@kernel
+def _rows_of(draws, of_row, rows):
+    """Row that each draw (ascending, below the sum) falls into, rows lying end to end."""
+    row, end = 0, of_row[0]
+    for s in range(draws.shape[0]):
+        while draws[s] >= end:
+            row += 1
+            end += of_row[row]
+        rows[s] = row
+
+
+@parallel_kernel
+def _share_out(rows, signed, of_row, scale, out):
+    """Weights of the drawn rows relative to the row's, on a grid; signs are kept."""
+    n_chunks = max(1, rows.shape[0] >> 10)
+    for c in prange(n_chunks):
+        for s in range(rows.shape[0] * c // n_chunks, rows.shape[0] * (c + 1) // n_chunks):
+            total = np.float64(of_row[rows[s]])
+            for k in range(signed.shape[1]):
+                out[s, k] = np.int32(np.rint(signed[rows[s], k] / total * scale))
+
+
+def sample_by_weight(
     weights: PairWeights, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows drawn by weight, Eq. (2), sorted; and weight times label, each row's sum being 1."""
+    """Draw examples by their boosting weight, Eq. (2).
+
+    Parameters
+    ----------
+    weights : PairWeights
+    size : int
+        Number S of draws, with replacement.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    rows : ndarray of shape (size,), int64
+        Ascending.
+    signed : ndarray of shape (size, n_lanes), int32
+        Weight times label; each row's weights sum to 1, in grid steps.
+    """
     draws = rng.integers(weights.total, size=size)
-    draws.sort()  # sums do not depend on the order, memory does
-    rows = np.searchsorted(np.cumsum(weights.of_row), draws, side="right")
-    shares = weights.signed[rows] / weights.of_row[rows, None]
+    draws.sort()  # sums do not depend on the order; finding the rows, and memory, do
+    rows = np.empty(size, dtype=np.int64)
+    _rows_of(draws, weights.of_row, rows)
+    signed = np.empty((size, weights.signed.shape[1]), dtype=np.int32)
     exponent = grid_exponent(size * weights.targets.shape[1])
-    return rows, np.rint(np.ldexp(shares, exponent)).astype(np.int32)
+    _share_out(rows, weights.signed, weights.of_row, 2.0**exponent, signed)
+    return rows, signed
 
 
 class Laminating(Sampler):
@@ -72,7 +113,7 @@ class Laminating(Sampler):
         if size >= problem.n_samples:
             return None, None
         if self.by_weight:
-            return _sample_by_weight(problem.weights, size, problem.rng)
+            return sample_by_weight(problem.weights, size, problem.rng)
         rows = problem.rng.integers(problem.n_samples, size=size)
         rows.sort()
         return rows, problem.weights.signed[rows]

@@ -94,7 +94,8 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
     if found.edges[best] <= edge:
         return _Taken(-1, -1, _signs(constant[:n_labels]), edge)
     feature, cut = int(features[best]), int(found.cuts[best])
-    edges = label_edges(problem.columns[feature], cut, weights.signed)
+    edges = np.empty_like(constant)
+    label_edges(problem.columns[feature], cut, weights.signed, edges)
     return _Taken(feature, cut, _signs(edges[:n_labels]), int(found.edges[best]))
 
 
@@ -145,12 +146,17 @@ def boost(
         losses.append(weights.log_loss)
         all_evaluations = proposal.evaluations + len(features) * n_samples
         costs.append((proposal.paper_cost, all_evaluations))
+    return _fitted(stumps, losses, costs, weights.targets.shape[1])
+
+
+def _fitted(stumps: list, losses: list, costs: list, n_labels: int) -> Boosted:
+    """Turn the rounds into arrays."""
     feature, threshold, votes, alphas, edges = zip(*stumps, strict=True) if stumps else [()] * 5
     return Boosted(
         Stumps(
             np.array(feature, dtype=np.int64),
             np.array(threshold, dtype=np.float64),
-            np.array(votes, dtype=np.int8).reshape(len(stumps), weights.targets.shape[1]),
+            np.array(votes, dtype=np.int8).reshape(len(stumps), n_labels),
             np.array(alphas, dtype=np.float64),
             np.array(edges, dtype=np.float64),
         ),

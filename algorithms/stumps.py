@@ -147,9 +147,38 @@ class Search(NamedTuple):
     cuts: np.ndarray
 
 
+@kernel
+def label_edges(codes, cut, signed, out):
+    """Edge of each label for the stump ``code > cut``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,), uint8
+    cut : int
+    signed : ndarray of shape (n_rows, n_lanes), int32
+    out : ndarray of shape (n_lanes,), int64
+        Output.
+    """
+    out[:] = 0
+    for i in range(signed.shape[0]):
+        sign = np.int64(1) if codes[i] > cut else np.int64(-1)
+        for k in range(signed.shape[1]):
+            out[k] += sign * signed[i, k]
+
+
+@kernel
+def _add_up(signed, out):
+    out[:] = 0
+    for i in range(signed.shape[0]):
+        for k in range(signed.shape[1]):
+            out[k] += signed[i, k]
+
+
 def totals(signed: np.ndarray) -> np.ndarray:
-    """Sum of signed weights by label, shape (n_lanes,), int64."""
-    return signed.sum(axis=0, dtype=np.int64)
+    """Edge of each label for the constant vote: sums by label, shape (n_lanes,), int64."""
+    out = np.empty(signed.shape[1], dtype=np.int64)
+    _add_up(signed, out)
+    return out
 
 
 def search(
@@ -188,12 +217,6 @@ def search(
         columns, features, signed.reshape(-1), totals(signed), sums, left, edges, cuts
     )  # fmt: skip
     return Search(edges, cuts)
-
-
-def label_edges(codes: np.ndarray, cut: int, signed: np.ndarray) -> np.ndarray:
-    """Edge of each label for the stump ``code > cut``, shape (n_lanes,), int64."""
-    right = signed[codes > cut].sum(axis=0, dtype=np.int64)
-    return 2 * right - totals(signed)
 
 
 # --- Scores and weights --------------------------------------------------------------------
