@@ -18,8 +18,18 @@ from algorithms.stumps import PairWeights, grid_exponent
 
 
 @kernel
-def _rows_of(draws, of_row, rows):
-    """Row that each draw (ascending, below the sum) falls into, rows lying end to end."""
+def rows_of(draws, of_row, rows):
+    """Row that each draw falls into, rows lying end to end.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws,), int64
+        Ascending, from 0 to the sum of `of_row` less 1.
+    of_row : ndarray of shape (n_rows,), int64
+        Weight of each row, >= 0.
+    rows : ndarray of shape (n_draws,), int64
+        Output.
+    """
     row, end = 0, of_row[0]
     for s in range(draws.shape[0]):
         while draws[s] >= end:
@@ -61,7 +71,7 @@ def sample_by_weight(
     draws = rng.integers(weights.total, size=size)
     draws.sort()  # sums do not depend on the order; finding the rows, and memory, do
     rows = np.empty(size, dtype=np.int64)
-    _rows_of(draws, weights.of_row, rows)
+    rows_of(draws, weights.of_row, rows)
     signed = np.empty((size, weights.signed.shape[1]), dtype=np.int32)
     exponent = grid_exponent(size * weights.targets.shape[1])
     _share_out(rows, weights.signed, weights.of_row, 2.0**exponent, signed)

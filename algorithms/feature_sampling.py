@@ -17,6 +17,8 @@ import numpy as np
 
 from algorithms.stumps import PairWeights, search
 
+_MOST_DRAWS = 1_000_000
+
 
 class Proposal(NamedTuple):
     """Features to search on all examples, and what it cost to find them.
@@ -157,6 +159,14 @@ class Uniform1Q(Sampler):
 
 class UniformQ1(Sampler):
     """Uniform Q.1: Q families at random, and one feature of each."""
+
+    def begin(self, problem: Problem) -> None:
+        """Check that so many draws are meant."""
+        if problem.n_passes > _MOST_DRAWS:
+            raise ValueError(
+                f"uniform_q1 draws one family for each pass of max_cost, at most {_MOST_DRAWS}; "
+                f"got max_cost={problem.max_cost!r}."
+            )
 
     def propose(self, problem: Problem) -> Proposal:
         """Choose families (with replacement if there are fewer than Q), then features."""

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from algorithms import stumps
 from algorithms.adaboost_mh import BEST_FAMILY, SAMPLERS, AdaBoostMH
-from algorithms.adaptive_sampling import Laminating
+from algorithms.adaptive_sampling import Laminating, rows_of
 from algorithms.feature_sampling import FixedFamily, Proposal, Sampler
 from algorithms.kernels import available_threads
 from reference import adaboost_mh as reference
@@ -172,6 +172,24 @@ def test_laminating_equals_reference_whatever_its_sizes(seed):
     assert_twins(model, X, y, twin=lambda: adaptive_sampling.laminating(Q, S, by_weight))
 
 
+@pytest.mark.parametrize("max_cost", [1, 3, 8, 9, 20])
+def test_uniform_q1_equals_reference_with_fewer_and_more_families_than_draws(max_cost):
+    X, y = draw_data(np.random.default_rng(12), 60, 24, 3)
+    families = [np.arange(3 * k, 3 * k + 3) for k in range(8)]
+    model = AdaBoostMH(
+        sampler="uniform_q1", max_cost=max_cost, families=families, n_estimators=10, random_state=2
+    )
+    assert_twins(model, X, y)
+
+
+def test_draws_on_the_border_of_a_row():
+    of_row = np.array([0, 2, 0, 0, 1, 3, 0])
+    draws, rows = np.array([0, 0, 1, 2, 3, 4, 5, 5]), np.empty(8, dtype=np.int64)
+    rows_of(draws, of_row, rows)
+    np.testing.assert_array_equal(rows, [1, 1, 1, 4, 5, 5, 5, 5])
+    np.testing.assert_array_equal(rows, np.searchsorted(np.cumsum(of_row), draws, side="right"))
+
+
 @pytest.mark.parametrize("name", ["all_features", "laminating"])
 def test_equals_reference_for_many_rounds_on_digits(name):
     X, y = load_digits(return_X_y=True)
@@ -283,6 +301,17 @@ def test_groups_are_paid_for_once_and_constants_are_free():
         for t in range(12)
     ]
     assert bills == expected
+
+
+def test_the_bill_never_rises_when_a_feature_becomes_free():
+    rng = np.random.default_rng(13)
+    X, y = draw_data(rng, 60, 8, 3)
+    prices = rng.random(8) * 10.0 ** rng.integers(-6, 6, 8)
+    model = AdaBoostMH(n_estimators=15, split_cost=0.1).fit(X, y)
+    before = model.prediction_cost(X, feature_costs=prices)
+    for m in range(8):
+        after = model.prediction_cost(X, feature_costs=np.where(np.arange(8) == m, 0.0, prices))
+        assert (after < before).all() if model.model_features()[m] else (after <= before).all()
 
 
 def test_many_features_are_marked_sparsely():

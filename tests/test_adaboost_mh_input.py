@@ -47,6 +47,7 @@ from tests.test_adaboost_mh import draw_data
         ({"sampler": Laminating(n_examples=1.5)}, "n_examples must be None or a whole number"),
         ({"sampler": Laminating(by_weight=1)}, "by_weight must be True or False"),
         ({"sampler": FixedFamily(1)}, "There is no family 1"),
+        ({"sampler": "uniform_q1", "max_cost": 1e300}, "at most 1000000"),
     ],
 )
 def test_bad_parameters(parameters, message):
