@@ -23,9 +23,10 @@ from algorithms import feature_sampling
 from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import Problem
 from algorithms.kernels import resolve_n_threads, threads
+from algorithms.pair_weights import PairWeights, add_scores
 from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best_family
 from algorithms.stump_metering import MeteredStumps
-from algorithms.stumps import PairWeights, add_scores
+from algorithms.stumps import default_codes
 from algorithms.trees.binning import MAX_BINS, bin_edges
 
 BEST_FAMILY = "best_family"
@@ -96,6 +97,7 @@ class _Columns:
                 codes[m] = np.searchsorted(edges, X[:, m], side="left")
         self.codes = codes.view()
         self.codes.flags.writeable = False
+        self.defaults = default_codes(self.codes)
 
     def threshold(self, feature: int, cut: int) -> float:
         """Halfway between the values that the cut separates."""
@@ -226,8 +228,15 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
             seed = check_random_state(seed).randint(2**31 - 1)
 
         def new_problem():
-            rng, cost = np.random.default_rng(seed), float(self.max_cost)
-            return Problem(columns.codes, families, cost, PairWeights(targets), rng, n_threads)
+            return Problem(
+                columns=columns.codes,
+                defaults=columns.defaults,
+                families=families,
+                max_cost=float(self.max_cost),
+                weights=PairWeights(targets),
+                rng=np.random.default_rng(seed),
+                n_threads=n_threads,
+            )
 
         with threads(n_threads, X.size):
             columns = _Columns(X)

@@ -14,7 +14,7 @@ from numba import prange
 
 from algorithms.feature_sampling import Problem, Proposal, Sampler, draw
 from algorithms.kernels import kernel, parallel_kernel
-from algorithms.stumps import PairWeights, grid_exponent
+from algorithms.pair_weights import PairWeights, grid_exponent
 
 
 @kernel

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.stumps import PairWeights, search
+from algorithms.pair_weights import PairWeights
+from algorithms.stumps import Search, search
 
 _MOST_DRAWS = 1_000_000
 
@@ -46,6 +47,8 @@ class Problem:
     ----------
     columns : ndarray of shape (n_features, n_samples), uint8
         Training features, one row each.
+    defaults : ndarray of shape (n_features,), int64
+        See :func:`algorithms.stumps.default_codes`.
     families : list of ndarray of int
         Disjoint subsets of the features.
     max_cost : float
@@ -58,6 +61,7 @@ class Problem:
     """
 
     columns: np.ndarray
+    defaults: np.ndarray
     families: list[np.ndarray]
     max_cost: float
     weights: PairWeights
@@ -78,6 +82,10 @@ class Problem:
         """Features of all families, ascending."""
         return np.sort(np.concatenate(self.families))
 
+    def search(self, features: np.ndarray, signed: np.ndarray, rows=None) -> Search:
+        """Best cut of each of some features, see :func:`algorithms.stumps.search`."""
+        return search(self.columns, features, signed, self.n_threads, rows, self.defaults)
+
     def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
         """Edge of the best stump on each feature (or the constant vote's), in grid steps.
 
@@ -95,7 +103,7 @@ class Problem:
         """
         if signed is None:
             signed = self.weights.signed if rows is None else self.weights.signed[rows]
-        return search(self.columns, features, signed, self.n_threads, rows).edges
+        return self.search(features, signed, rows).edges
 
 
 class Sampler:

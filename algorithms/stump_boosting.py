@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algorithms.feature_sampling import FixedFamily, Problem, Proposal, Sampler
-from algorithms.stumps import label_edges, search, totals
+from algorithms.stumps import label_edges, totals
 
 
 class Stumps(NamedTuple):
@@ -87,7 +87,7 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
     """Best stump on any of the features (ascending), or the constant vote if none is better."""
     weights = problem.weights
     n_labels = weights.targets.shape[1]
-    found = search(problem.columns, features, weights.signed, problem.n_threads)
+    found = problem.search(features, weights.signed)
     best = int(np.argmax(found.edges))  # the first of equals
     constant = totals(weights.signed)
     edge = int(np.abs(constant).sum())

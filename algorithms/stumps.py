@@ -19,6 +19,8 @@ from algorithms.kernels import kernel, parallel_kernel
 N_CODES = 256
 LANES = 4  # labels are padded to a multiple of so many
 _COLUMNS = 4  # searched together, see _fill
+_BLOCK_ROWS = 2048
+_SPARSE = 0.75  # share of one code from which leaving it out is faster
 
 
 def n_lanes(n_labels: int) -> int:
@@ -59,6 +61,26 @@ def _add_lanes(typing_context, sums, a, b, c, d, weights, first):
 
 
 @intrinsic
+def _add_lanes_once(typing_context, sums, at, weights, first):
+    """``sums[at : at + 4] += weights[first : first + 4]``, int64 and int32."""
+    signature = types.void(sums, types.int64, weights, types.int64)
+
+    def codegen(context, builder, signature, arguments):
+        sums_type, weights_type = signature.args[0], signature.args[2]
+        address = _lanes_at(context, builder, weights_type, arguments[2], arguments[3], 32)
+        weight = builder.load(address)
+        weight.align = 4
+        wide = builder.sext(weight, ir.VectorType(ir.IntType(64), LANES))
+        target = _lanes_at(context, builder, sums_type, arguments[0], arguments[1], 64)
+        old = builder.load(target)
+        old.align = 8
+        builder.store(builder.add(old, wide), target).align = 8
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
 def _code(typing_context, codes, at):
     """``codes[at]`` as int64, without the check for a negative index."""
 
@@ -87,6 +109,31 @@ def _fill(codes, others, weights, lanes, sums):
         w = lanes * i
         for k in range(0, lanes, 4):
             _add_lanes(sums, a + k, b + k, c + k, d + k, weights, w + k)
+
+
+@kernel
+def _fill_sparse(codes, default, weights, total, sums, rows):
+    """The histogram of a column that mostly holds one code: only the other rows are added.
+
+    Sums are exact, so what is missing from the total belongs to the `default` code.
+    """
+    lanes, n_rows, size = total.shape[0], codes.shape[0], rows.shape[0]
+    for begin in range(0, n_rows, size):
+        n = 0
+        for i in range(begin, min(begin + size, n_rows)):  # no branch: it could not be foreseen
+            rows[n] = i
+            n += 1 if _code(codes, i) != default else 0
+        for j in range(n):
+            i = np.int64(rows[j])
+            at = lanes * _code(codes, i)
+            for k in range(0, lanes, 4):
+                _add_lanes_once(sums, at + k, weights, lanes * i + k)
+    rest = sums[default * lanes : (default + 1) * lanes]
+    rest[:] = total
+    for code in range(N_CODES):
+        if code != default:
+            for k in range(lanes):
+                rest[k] -= sums[code * lanes + k]
 
 
 @kernel
@@ -122,6 +169,19 @@ def _search(columns, features, weights, total, sums, left, edges, cuts):
             for j in range(min(_COLUMNS, stop - q)):
                 found = sums[c, j * N_CODES * lanes : (j + 1) * N_CODES * lanes]
                 edges[q + j], cuts[q + j] = _scan(found, total, lanes, left[c])
+
+
+@parallel_kernel
+def _search_sparse(columns, features, defaults, weights, total, sums, left, edges, cuts):
+    """The same for columns that mostly hold their default code."""
+    n_features, n_chunks, lanes = features.shape[0], sums.shape[0], total.shape[0]
+    for c in prange(n_chunks):
+        rows = np.empty(_BLOCK_ROWS, dtype=np.int64)
+        for q in range(n_features * c // n_chunks, n_features * (c + 1) // n_chunks):
+            found = sums[c, : N_CODES * lanes]
+            found[:] = 0
+            _fill_sparse(columns[features[q]], defaults[q], weights, total, found, rows)
+            edges[q], cuts[q] = _scan(found, total, lanes, left[c])
 
 
 @parallel_kernel
@@ -181,8 +241,34 @@ def totals(signed: np.ndarray) -> np.ndarray:
     return out
 
 
+def default_codes(columns: np.ndarray) -> np.ndarray:
+    """Code that fills most of a column, by a sample of its rows, or -1 if none does.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_samples), uint8
+
+    Returns
+    -------
+    ndarray of shape (n_features,), int64
+        It changes how fast a column is searched, never what is found.
+    """
+    step = max(1, columns.shape[1] // 1000)
+    defaults = np.full(len(columns), -1, dtype=np.int64)
+    for m, column in enumerate(columns):
+        counts = np.bincount(column[::step], minlength=N_CODES)
+        if counts.max() > _SPARSE * counts.sum():
+            defaults[m] = np.argmax(counts)
+    return defaults
+
+
 def search(
-    columns: np.ndarray, features: np.ndarray, signed: np.ndarray, n_threads: int, rows=None
+    columns: np.ndarray,
+    features: np.ndarray,
+    signed: np.ndarray,
+    n_threads: int,
+    rows: np.ndarray | None = None,
+    defaults: np.ndarray | None = None,
 ) -> Search:
     """Best cut of each of some features.
 
@@ -197,165 +283,31 @@ def search(
         Features are shared out over so many chunks.
     rows : ndarray of shape (n_rows,), int64, optional
         Which samples `signed` belongs to, repeated or in any order; all of them if not given.
+    defaults : ndarray of shape (n_features,), int64, optional
+        See :func:`default_codes`.
 
     Returns
     -------
     Search
     """
     n_chunks = max(1, min(n_threads, len(features)))
-    lanes = signed.shape[1]
+    lanes, n_searched = signed.shape[1], len(features)
+    default = np.full(n_searched, -1) if defaults is None else defaults[features]
     if rows is not None:
-        gathered = np.empty((len(features), len(rows)), dtype=np.uint8)
+        gathered = np.empty((n_searched, len(rows)), dtype=np.uint8)
         _gather(columns, features, rows, gathered)
-        columns, features = gathered, np.arange(len(features))
+        columns, features = gathered, np.arange(n_searched)
     columns = columns.view()
     columns.flags.writeable = False  # one kind of array: the kernels are compiled once
-    edges, cuts = np.empty(len(features), np.int64), np.empty(len(features), np.int64)
+    found = Search(np.empty(n_searched, np.int64), np.empty(n_searched, np.int64))
     sums = np.empty((n_chunks, _COLUMNS * N_CODES * lanes), dtype=np.int64)
-    left = np.empty((n_chunks, lanes), dtype=np.int64)
-    _search(
-        columns, features, signed.reshape(-1), totals(signed), sums, left, edges, cuts
-    )  # fmt: skip
-    return Search(edges, cuts)
-
-
-# --- Scores and weights --------------------------------------------------------------------
-
-
-@parallel_kernel
-def _add_votes(codes, cut, steps, targets, scores, losing, largest):
-    """Add a stump's votes to the scores; write -y f and its largest value by chunk."""
-    n_samples, n_labels = scores.shape
-    n_chunks = largest.shape[0]
-    for c in prange(n_chunks):
-        top = -np.inf
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            right = codes[i] > cut
-            for k in range(n_labels):
-                scores[i, k] += steps[k] if right else -steps[k]
-                losing[i, k] = -scores[i, k] if targets[i, k] > 0 else scores[i, k]
-                top = max(top, losing[i, k])
-        largest[c] = top
-
-
-@parallel_kernel
-def _subtract(losing, shift):
-    n_samples, n_labels = losing.shape
-    n_chunks = max(1, n_samples >> 12)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for k in range(n_labels):
-                losing[i, k] -= shift
-
-
-@parallel_kernel
-def _round_weights(weights, targets, scale, signed, of_row):
-    """Weights on the grid, signed by the label; their sum in each row."""
-    n_samples, n_labels = weights.shape
-    n_chunks = max(1, n_samples >> 12)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            total = np.int64(0)
-            for k in range(n_labels):
-                w = np.int64(np.rint(weights[i, k] * scale))
-                total += w
-                signed[i, k] = w if targets[i, k] > 0 else -w
-            of_row[i] = total
-
-
-class PairWeights:
-    """Scores of the training rows and the boosting weights of all (example, label) pairs.
-
-    Weights are recomputed from the scores, relative to the largest, and rounded to a grid: after
-    any number of rounds the largest is 1 and the rest is as exact as in the first round.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_samples, n_labels), int8
-        -1 or 1.
-
-    Attributes
-    ----------
-    targets : ndarray of shape (n_samples, n_labels), int8
-    signed : ndarray of shape (n_samples, n_lanes), int32
-        Weight times label, in grid steps.
-    of_row : ndarray of shape (n_samples,), int64
-        Weight of each example, over its labels.
-    total : int
-        Weight of all pairs: what the weights are to be divided by.
-    log_loss : float
-        Logarithm of the mean of exp(-y f) over all pairs.
-    """
-
-    def __init__(self, targets: np.ndarray) -> None:
-        n_samples, n_labels = targets.shape
-        self.targets = targets
-        self._exponent = grid_exponent(targets.size)
-        self._scores = np.zeros((n_samples, n_labels))
-        self._losing = np.empty((n_samples, n_labels))
-        self._largest = np.empty(max(1, n_samples >> 12))
-        self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=np.int32)
-        self.of_row = np.empty(n_samples, dtype=np.int64)
-        nothing = np.zeros(n_samples, dtype=np.uint8)
-        nothing.flags.writeable = False
-        self.add(nothing, -1, np.zeros(n_labels))
-
-    def add(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
-        """Add a stump to the scores and weigh anew.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_samples,), uint8
-            The stump's column.
-        cut : int
-            Rows with a larger code get `steps`, the others minus that; -1 is a constant vote.
-        steps : ndarray of shape (n_labels,), float64
-            α times the votes.
-        """
-        _add_votes(codes, cut, steps, self.targets, self._scores, self._losing, self._largest)
-        shift = float(self._largest.max())
-        _subtract(self._losing, shift)
-        np.exp(self._losing, out=self._losing)
-        _round_weights(self._losing, self.targets, 2.0**self._exponent, self.signed, self.of_row)
-        self.total = int(self.of_row.sum())
-        mean = np.ldexp(self.total / self.targets.size, -self._exponent)
-        self.log_loss = float(np.log(mean)) + shift
-
-
-def grid_exponent(n_pairs: int) -> int:
-    """Exponent k of the grid 2**-k on which `n_pairs` values of at most 1 sum up exactly.
-
-    At most 30, so that a signed weight fits 32 bits; the rounding error of a weight is then
-    2**-31 of the largest.
-    """
-    return min(30, 52 - int(np.frexp(n_pairs)[1]))
-
-
-# --- Prediction ----------------------------------------------------------------------------
-
-
-@parallel_kernel
-def add_scores(values, place, threshold, steps, first, last, scores):
-    """Add the votes of stumps `first` … `last` - 1 to the scores, in order.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_used), float64
-        The features that the model uses.
-    place : ndarray of shape (n_stumps,), int64
-        Column of each stump; -1 is a constant vote.
-    threshold : ndarray of shape (n_stumps,), float64
-    steps : ndarray of shape (n_stumps, n_labels), float64
-        α times the votes.
-    first, last : int
-    scores : ndarray of shape (n_samples, n_labels), float64
-        Added to.
-    """
-    n_samples, n_labels = scores.shape
-    n_chunks = max(1, n_samples >> 8)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for t in range(first, last):
-                right = place[t] < 0 or values[i, place[t]] > threshold[t]
-                for k in range(n_labels):
-                    scores[i, k] += steps[t, k] if right else -steps[t, k]
+    work = signed.reshape(-1), totals(signed), sums, np.empty((n_chunks, lanes), dtype=np.int64)
+    for some, kernel_of_some, more in (
+        (np.flatnonzero(default < 0), _search, ()),
+        (np.flatnonzero(default >= 0), _search_sparse, (default[default >= 0],)),
+    ):
+        if len(some):
+            edges, cuts = np.empty(len(some), np.int64), np.empty(len(some), np.int64)
+            kernel_of_some(columns, features[some], *more, *work, edges, cuts)
+            found.edges[some], found.cuts[some] = edges, cuts
+    return found

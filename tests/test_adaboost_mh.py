@@ -13,6 +13,7 @@ from algorithms.adaboost_mh import BEST_FAMILY, SAMPLERS, AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, rows_of
 from algorithms.feature_sampling import FixedFamily, Proposal, Sampler
 from algorithms.kernels import available_threads
+from algorithms.pair_weights import PairWeights
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, trees
 
@@ -263,12 +264,31 @@ def test_search_in_chunks_of_any_size(n_chunks):
     """Columns are searched four at a time; a chunk's last may be alone."""
     rng = np.random.default_rng(4)
     X, y = draw_data(rng, 90, 11, 6)
-    weights = stumps.PairWeights(labels_of(np.arange(6), y).astype(np.int8))
+    weights = PairWeights(labels_of(np.arange(6), y).astype(np.int8))
     for n_searched in range(1, 12):
         features = np.sort(rng.choice(11, n_searched, replace=False))
         found = stumps.search(np.ascontiguousarray(X.T), features, weights.signed, n_chunks)
         expected = reference.estimated_edges(X, weights.signed[:, :6].astype(np.int64), features)
         np.testing.assert_array_equal(found.edges, expected)
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2])
+def test_columns_that_mostly_hold_one_code_are_searched_alike(n_chunks):
+    """More rows than a block; the code left out is the most frequent one, another, or absent."""
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((12, 5000)) < 0.9, [[0], [255], [7]] * 4, rng.integers(0, 256, 5000))
+    X[3:6] = rng.integers(0, 256, (3, 5000))
+    X = X.astype(np.uint8)
+    weights = PairWeights(labels_of(np.arange(6), rng.integers(0, 6, 5000)).astype(np.int8))
+    defaults = stumps.default_codes(X)
+    np.testing.assert_array_equal(defaults, [0, 255, 7, -1, -1, -1] + [0, 255, 7] * 2)
+    every, rows = np.arange(12), rng.integers(0, 5000, 3000)
+    for some, signed in ((None, weights.signed), (rows, weights.signed[rows])):
+        plain = stumps.search(X, every, signed, n_chunks, some)
+        for left_out in (defaults, np.arange(12), np.full(12, 255)):
+            found = stumps.search(X, every, signed, n_chunks, some, left_out)
+            np.testing.assert_array_equal(found.edges, plain.edges)
+            np.testing.assert_array_equal(found.cuts, plain.cuts)
 
 
 # --- by hand ---------------------------------------------------------------------------------

@@ -1,0 +1,152 @@
+"""Scores of AdaBoost.MH and the weights of (example, label) pairs, on an exact grid.
+
+exp and log run in NumPy, never in a kernel, and weights are rounded before they are summed, so both
+twins get the same bits (DESIGN §4). The reference is :func:`reference.adaboost_mh.pair_weights`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from algorithms.kernels import parallel_kernel
+from algorithms.stumps import n_lanes
+
+
+@parallel_kernel
+def _add_votes(codes, cut, steps, targets, scores, losing, largest):
+    """Add a stump's votes to the scores; write -y f and its largest value by chunk."""
+    n_samples, n_labels = scores.shape
+    n_chunks = largest.shape[0]
+    for c in prange(n_chunks):
+        top = -np.inf
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            right = codes[i] > cut
+            for k in range(n_labels):
+                scores[i, k] += steps[k] if right else -steps[k]
+                losing[i, k] = -scores[i, k] if targets[i, k] > 0 else scores[i, k]
+                top = max(top, losing[i, k])
+        largest[c] = top
+
+
+@parallel_kernel
+def _subtract(losing, shift):
+    n_samples, n_labels = losing.shape
+    n_chunks = max(1, n_samples >> 12)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            for k in range(n_labels):
+                losing[i, k] -= shift
+
+
+@parallel_kernel
+def _round_weights(weights, targets, scale, signed, of_row):
+    """Weights on the grid, signed by the label; their sum in each row."""
+    n_samples, n_labels = weights.shape
+    n_chunks = max(1, n_samples >> 12)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            total = np.int64(0)
+            for k in range(n_labels):
+                w = np.int64(np.rint(weights[i, k] * scale))
+                total += w
+                signed[i, k] = w if targets[i, k] > 0 else -w
+            of_row[i] = total
+
+
+class PairWeights:
+    """Scores of the training rows and the boosting weights of all (example, label) pairs.
+
+    Weights are recomputed from the scores, relative to the largest, and rounded to a grid: after
+    any number of rounds the largest is 1 and the rest is as exact as in the first round.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_samples, n_labels), int8
+        -1 or 1.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_samples, n_labels), int8
+    signed : ndarray of shape (n_samples, n_lanes), int32
+        Weight times label, in grid steps.
+    of_row : ndarray of shape (n_samples,), int64
+        Weight of each example, over its labels.
+    total : int
+        Weight of all pairs: what the weights are to be divided by.
+    log_loss : float
+        Logarithm of the mean of exp(-y f) over all pairs.
+    """
+
+    def __init__(self, targets: np.ndarray) -> None:
+        n_samples, n_labels = targets.shape
+        self.targets = targets
+        self._exponent = grid_exponent(targets.size)
+        self._scores = np.zeros((n_samples, n_labels))
+        self._losing = np.empty((n_samples, n_labels))
+        self._largest = np.empty(max(1, n_samples >> 12))
+        self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=np.int32)
+        self.of_row = np.empty(n_samples, dtype=np.int64)
+        nothing = np.zeros(n_samples, dtype=np.uint8)
+        nothing.flags.writeable = False
+        self.add(nothing, -1, np.zeros(n_labels))
+
+    def add(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
+        """Add a stump to the scores and weigh anew.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_samples,), uint8
+            The stump's column.
+        cut : int
+            Rows with a larger code get `steps`, the others minus that; -1 is a constant vote.
+        steps : ndarray of shape (n_labels,), float64
+            α times the votes.
+        """
+        _add_votes(codes, cut, steps, self.targets, self._scores, self._losing, self._largest)
+        shift = float(self._largest.max())
+        _subtract(self._losing, shift)
+        np.exp(self._losing, out=self._losing)
+        _round_weights(self._losing, self.targets, 2.0**self._exponent, self.signed, self.of_row)
+        self.total = int(self.of_row.sum())
+        mean = np.ldexp(self.total / self.targets.size, -self._exponent)
+        self.log_loss = float(np.log(mean)) + shift
+
+
+def grid_exponent(n_pairs: int) -> int:
+    """Exponent k of the grid 2**-k on which `n_pairs` values of at most 1 sum up exactly.
+
+    At most 30, so that a signed weight fits 32 bits; the rounding error of a weight is then
+    2**-31 of the largest.
+    """
+    return min(30, 52 - int(np.frexp(n_pairs)[1]))
+
+
+# --- Prediction ----------------------------------------------------------------------------
+
+
+@parallel_kernel
+def add_scores(values, place, threshold, steps, first, last, scores):
+    """Add the votes of stumps `first` … `last` - 1 to the scores, in order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_used), float64
+        The features that the model uses.
+    place : ndarray of shape (n_stumps,), int64
+        Column of each stump; -1 is a constant vote.
+    threshold : ndarray of shape (n_stumps,), float64
+    steps : ndarray of shape (n_stumps, n_labels), float64
+        α times the votes.
+    first, last : int
+    scores : ndarray of shape (n_samples, n_labels), float64
+        Added to.
+    """
+    n_samples, n_labels = scores.shape
+    n_chunks = max(1, n_samples >> 8)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            for t in range(first, last):
+                right = place[t] < 0 or values[i, place[t]] > threshold[t]
+                for k in range(n_labels):
+                    scores[i, k] += steps[t, k] if right else -steps[t, k]
