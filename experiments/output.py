@@ -197,9 +197,16 @@ def read_expected(path: Path) -> pd.DataFrame:
 
 
 def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
-    """Return the data sets that are the same in two runs (kind, and checksums of all draws)."""
-    wanted = ("kind", "checksums")
-    return [name for name in a if name in b and all(a[name][k] == b[name][k] for k in wanted)]
+    """Return the data sets that are the same in two runs: kind, and all draws that both have."""
+    same = []
+    for name in a:
+        if name not in b or a[name]["kind"] != b[name]["kind"]:
+            continue
+        one, other = a[name]["checksums"], b[name]["checksums"]
+        shared = one.keys() & other.keys()
+        if shared and all(one[seed] == other[seed] for seed in shared):
+            same.append(name)
+    return same
 
 
 def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published: Path) -> list[str]:

@@ -210,3 +210,15 @@ def test_short_names_of_what_stands_beside_a_paper(tmp_path):
     registry = suite(tmp_path, toy).registry
     for name in ("toy-training-time", "training-time", "toy", "toy_2000", "all"):
         assert registry.resolve([name]) == ([toy], [])
+
+
+def test_fewer_seeds_are_no_other_data():
+    def record(kind, **checksums):
+        return {"kind": kind, "checksums": checksums}
+
+    published = {"a": record("real", s0="x", s1="y"), "b": record("stand-in", s0="x")}
+    assert output.same_data({"a": record("real", s0="x")}, published) == ["a"]
+    assert output.same_data({"a": record("real", s0="x", s1="z")}, published) == []
+    assert output.same_data({"a": record("real", s7="x")}, published) == []
+    assert output.same_data({"b": record("real", s0="x")}, published) == []
+    assert output.same_data({"c": record("real", s0="x")}, published) == []
