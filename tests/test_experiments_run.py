@@ -220,7 +220,7 @@ def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
     from experiments import runner
 
     honest = runner.worker_state
-    monkeypatch.setattr(runner, "worker_state", lambda name: {**honest(name), "sources": "edited"})
+    monkeypatch.setattr(runner, "worker_state", lambda *given: {**honest(*given), "sources": "edited"})
     with LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as cluster:
@@ -233,7 +233,7 @@ def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypa
     from experiments import runner
 
     honest = runner.worker_state
-    monkeypatch.setattr(runner, "worker_state", lambda name: {**honest(name), "sources": "edited"})
+    monkeypatch.setattr(runner, "worker_state", lambda *given: {**honest(*given), "sources": "edited"})
     assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
     assert "the sources were edited" in capfd.readouterr().err
     assert stored(tmp_path) == []
