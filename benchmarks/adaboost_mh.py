@@ -28,7 +28,7 @@ class AdaBoostMh(Suite):
     def estimator(self, costs, sampler):
         from algorithms.adaboost_mh import AdaBoostMH
 
-        families = np.resize(np.arange(3), len(costs))
+        families = np.array_split(np.arange(len(costs)), 3)
         return AdaBoostMH(
             n_estimators=50,
             sampler=sampler,

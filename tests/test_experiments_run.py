@@ -36,6 +36,11 @@ def toy_command(results, sleep, *arguments):
     }
 
 
+def edited(worker_state):
+    """Say of other sources than those that are loaded."""
+    return lambda *given: {**worker_state(*given), "sources": "edited"}
+
+
 def cluster_of(n_workers):
     """A cluster that runs already, as --scheduler expects it."""
     return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
@@ -219,8 +224,7 @@ def test_cells_that_measure_time_run_alone(tmp_path, alone):
 def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
     from experiments import runner
 
-    honest = runner.worker_state
-    monkeypatch.setattr(runner, "worker_state", lambda *given: {**honest(*given), "sources": "edited"})
+    monkeypatch.setattr(runner, "worker_state", edited(runner.worker_state))
     with LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as cluster:
@@ -232,8 +236,7 @@ def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
 def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypatch):
     from experiments import runner
 
-    honest = runner.worker_state
-    monkeypatch.setattr(runner, "worker_state", lambda *given: {**honest(*given), "sources": "edited"})
+    monkeypatch.setattr(runner, "worker_state", edited(runner.worker_state))
     assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
     assert "the sources were edited" in capfd.readouterr().err
     assert stored(tmp_path) == []
