@@ -184,11 +184,11 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
 @click.pass_obj
 def reproduce(
     suite, names, scale, data_mode, seeds, publish, dry_run, jobs, scheduler, out, store, quiet
-) -> None:
+) -> int:
     """Regenerate figures and tables.
 
     ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
-    all.
+    all. Of several, those whose data cannot be had are left out, and the exit status is 3.
     """
     artefacts, notes = suite.registry.resolve(names)
     for note in notes:
@@ -200,20 +200,25 @@ def reproduce(
     if dry_run:
         for artefact in artefacts:
             _describe_plan(suite, artefact, options)
-        return
+        return 0
     options = replace(options, command=_command(names, options))
-    base = out or suite.results / "runs"
+    base, without_data = out or suite.results / "runs", []
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
             try:
                 _reproduce_one(suite, artefact, options, workers, base / artefact.id)
-            except runner.NoStandIn as error:
+            except (runner.NoStandIn, DataProblem) as error:
                 if len(artefacts) == 1:
                     raise
                 click.secho(f"LEFT OUT: {error}", bold=True)
+                if isinstance(error, DataProblem):
+                    without_data.append(artefact.id)
                 continue
             if publish:
                 _publish(suite, base / artefact.id, artefact)
+    if without_data:
+        return _fail(NO_DATA, f"not regenerated for want of data: {', '.join(without_data)}")
+    return 0
 
 
 def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artefact]:

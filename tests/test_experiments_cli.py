@@ -105,6 +105,16 @@ def test_data_not_to_be_had_exits_3_before_any_cell(tmp_path, run, name, hint):
     assert not (tmp_path / "runs" / "store").exists()
 
 
+def test_of_several_the_others_are_made_and_the_exit_status_is_3(tmp_path, run):
+    lost = make_toy(artefact_id="toy-figure1", sets=("far",))
+    status, out, err = run(suite(tmp_path, lost, make_toy()), "reproduce", "all", "--jobs", "1")
+    assert status == 3
+    assert "LEFT OUT: far cannot be had; put it into the mirror." in out
+    assert "not regenerated for want of data: toy-figure1" in err
+    assert (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
+    assert not (tmp_path / "runs" / "toy-figure1").exists()
+
+
 def test_data_commands(tmp_path, run):
     toy = suite(tmp_path)
     status, out, _ = run(toy, "data")
