@@ -23,6 +23,7 @@ from algorithms import feature_sampling
 from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import Problem
 from algorithms.kernels import resolve_n_threads, threads
+from algorithms.metrics import labels_of
 from algorithms.pair_weights import PairWeights, add_scores
 from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best_family
 from algorithms.stump_metering import MeteredStumps
@@ -318,9 +319,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.int64)]
-        return self.classes_[np.argmax(scores, axis=1)]
+        return self.classes_[labels_of(scores)]
 
     def decision_function(self, X) -> np.ndarray:
         """Scores f.

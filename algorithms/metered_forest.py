@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from algorithms import costs
 from algorithms.kernels import parallel_kernel, resolve_n_threads, threads
-from algorithms.metering import MeteredTrees
+from algorithms.metering import MeteredTrees, tested_features
 from algorithms.trees.forest import Forest
 from algorithms.trees.predictor import staged_scores, walk_scores
 
@@ -212,9 +212,7 @@ class MeteredForest(MeteredTrees):
 
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        used[self.trees_.feature[self.trees_.feature >= 0]] = True
-        return used
+        return tested_features(self.trees_.feature, self.n_features_in_)
 
     def _shaped(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0] if scores.shape[1] == 1 else scores

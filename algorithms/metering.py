@@ -12,7 +12,14 @@ from algorithms import costs
 from algorithms.kernels import resolve_n_threads, threads
 from algorithms.trees.predictor import Charges, charge
 
-_DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+
+
+def tested_features(feature: np.ndarray, n_features: int) -> np.ndarray:
+    """Features among the numbers `feature`, of which -1 is none: (n_features,) bool."""
+    tested = np.zeros(n_features, dtype=bool)
+    tested[feature[feature >= 0]] = True
+    return tested
 
 
 class MeteredTrees:
@@ -72,7 +79,7 @@ of shape (n_samples, n_features)
         ((used, _, _),) = self._walk(X, self._no_charges(), stages=False)
         bits = np.unpackbits(used.view(np.uint8), axis=1, bitorder="little")
         acquired = bits[:, : X.shape[1]].astype(bool)
-        return sparse.csr_matrix(acquired) if X.shape[1] > _DENSE_FEATURES else acquired
+        return sparse.csr_matrix(acquired) if X.shape[1] > DENSE_FEATURES else acquired
 
     def evaluations(self, X) -> np.ndarray:
         """Number of split nodes that each row passes, over all trees.
@@ -128,9 +135,7 @@ of shape (n_samples, n_features)
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""
         check_is_fitted(self)
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        used[self.trees_.feature[self.trees_.feature >= 0]] = True
-        return used
+        return tested_features(self.trees_.feature, self.n_features_in_)
 
     def model_cost(self) -> float:
         """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from algorithms.acquisition import Source, check_answer, check_rows, sources, take
 from algorithms.estimator import BoostedTrees
 from algorithms.kernels import kernel
-from algorithms.metering import _DENSE_FEATURES
+from algorithms.metering import DENSE_FEATURES
 from algorithms.trees.predictor import Charges
 
 
@@ -180,7 +180,7 @@ def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
     """One bit per tested feature as the model's ``acquired_features`` gives it."""
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     bits = bits[:, : len(tested)].astype(bool)
-    if n_features > _DENSE_FEATURES:
+    if n_features > DENSE_FEATURES:
         found = sparse.csr_matrix(bits)
         columns = tested[found.indices]
         return sparse.csr_matrix((found.data, columns, found.indptr), (len(bits), n_features))

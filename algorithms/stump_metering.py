@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from algorithms import costs
-
-_DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+from algorithms.metering import DENSE_FEATURES, tested_features
 
 
 class MeteredStumps:
@@ -42,9 +41,7 @@ class MeteredStumps:
     def model_features(self) -> np.ndarray:
         """Features that any stump tests: ndarray of shape (n_features,), bool."""
         check_is_fitted(self, "stumps_")
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        used[self.stumps_.feature[self.stumps_.feature >= 0]] = True
-        return used
+        return tested_features(self.stumps_.feature, self.n_features_in_)
 
     def acquired_features(self, X):
         """Features that each row asks for: every row asks for all that the model tests.
@@ -60,7 +57,7 @@ of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
         acquired = np.broadcast_to(self.model_features(), self._check_X(X).shape)
-        sparsely = acquired.shape[1] > _DENSE_FEATURES
+        sparsely = acquired.shape[1] > DENSE_FEATURES
         return sparse.csr_matrix(acquired) if sparsely else acquired.copy()
 
     def evaluations(self, X) -> np.ndarray:

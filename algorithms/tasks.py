@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from algorithms.estimator import BoostedTrees
 from algorithms.losses import Loss
+from algorithms.metrics import labels_of
 
 
 class BoostedRegressor(RegressorMixin, BoostedTrees):
@@ -85,9 +86,7 @@ class BoostedClassifier(ClassifierMixin, BoostedTrees):
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.int64)]
-        return self.classes_[np.argmax(scores, axis=1)]
+        return self.classes_[labels_of(scores)]
 
     def decision_function(self, X) -> np.ndarray:
         """Raw scores.

@@ -48,6 +48,8 @@ LOOKS = {
     "greedy_miser": Look("CEGB in Greedy Miser's setting", _VERMILION, "^", "-."),
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
+    "cegb_all_splits": Look("CEGB, no stop at negative gain", _DARK_GREEN, "+", "--"),
+    "cegb_literal": Look("CEGB, priced α·ε as printed", _VERMILION, ".", "--"),
     "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+HALF_THE_COST = 0.30103
+"""log10(2): in decades of cost, the smallest saving that claims call much cheaper."""
+
 PER_DECADE = 12
 """Budgets are 10^(i/12), i whole: a grid that does not depend on any result."""
 

@@ -101,7 +101,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     datasets = list(dict.fromkeys(rows["dataset"]))
     figure = Figure(figsize=(8.5, 4.6), layout="constrained")
     ax = figure.subplots()
-    looks = {"cegb": LOOKS["cegb"], "cegb_all_splits": LOOKS["cegb_breadth_first"]}
     for offset, method in zip((-0.12, 0.12), VARIANTS, strict=True):
         for i, dataset in enumerate(datasets):
             values = ratios(rows, dataset, method).to_numpy()
@@ -110,8 +109,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
                 i + offset + spread,
                 values,
                 linestyle="none",
-                marker=looks[method].marker,
-                color=looks[method].colour,
+                marker=LOOKS[method].marker,
+                color=LOOKS[method].colour,
                 label=VARIANTS[method] if i == 0 else None,
             )
     ax.axhline(1, color="0.4", linewidth=1)

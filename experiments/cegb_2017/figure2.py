@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.cegb_2017.curves import advantage, curves, saving
+from experiments.cegb_2017.curves import HALF_THE_COST, advantage, curves, saving
 from experiments.cegb_2017.measure import trace
 from experiments.cegb_2017.panels import (
     GRID,
@@ -53,7 +53,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 # --- claims -----------------------------------------------------------------------------------
 
 _WORTH_THE_NAME = 0.005
-_HALF_THE_COST = 0.30103  # log10(2)
 _PLACES = {
     "a": 'section 5, Fig. 2a: "even the shallow trees are already always strictly better"',
     "b": 'section 5, Fig. 2b: "again performs significantly better than others"',
@@ -110,7 +109,7 @@ def _saving_claim(panel: Panel, dataset: str, overlap: float, only: str) -> Clai
         f"costs at most half as much as Greedy Miser's setting{only}.",
         place=_DEEP_PLACE_A,
         dataset=dataset,
-        smallest_effect=_HALF_THE_COST,
+        smallest_effect=HALF_THE_COST,
         unit="decades of cost",
         effects=partial(saving, panel=panel.key, better="cegb", worse="greedy_miser"),
         overlap=overlap,

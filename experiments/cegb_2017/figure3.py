@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.cegb_2017.curves import advantage, curves, lead_at_each_budget
+from experiments.cegb_2017.curves import HALF_THE_COST, advantage, curves, lead_at_each_budget
 from experiments.cegb_2017.measure import trace
 from experiments.cegb_2017.panels import (
     PANELS,
@@ -70,7 +71,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 _WORTH_THE_NAME = 0.005
 _SIMILAR = 0.01
-_HALF_THE_COST = 0.30103  # log10(2)
 _NEARER = 0.1
 _LARGE = (1e-4, 3e-4)
 """λ called large: the largest of the grid below the one that "converges to a lower accuracy"."""
@@ -129,7 +129,7 @@ def nearer_to_free(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarra
 def smallest_lead(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return at the worst budget for it how far best-first growth lies above breadth-first."""
     leads = lead_at_each_budget(rows, panel, "cegb", "cegb_breadth_first")
-    return leads.min(axis=1, initial=np.inf) if leads.size else np.empty(0)
+    return leads.min(axis=1) if leads.size else np.empty(0)
 
 
 _FIG_3A = "section 5.1, Fig. 3a: "
@@ -205,7 +205,7 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
                 f"cheaper-{t:g}",
                 text,
                 cheaper,
-                _HALF_THE_COST,
+                HALF_THE_COST,
                 "decades of cost",
                 cost_saved,
                 tradeoff=t,
@@ -274,6 +274,7 @@ def _draw_traces(ax, rows: pd.DataFrame) -> np.ndarray:
     tradeoffs = sorted(set(rows["tradeoff"]))
     scores = []
     for i, tradeoff in enumerate(tradeoffs):
+        # From dark to light: λ has an order, and grey keeps it.
         shade = 0.9 * i / max(1, len(tradeoffs) - 1)
         for algorithm in ("cegb", "cegb_unit_costs"):
             mine = rows[(rows["algorithm"] == algorithm) & (rows["tradeoff"] == tradeoff)]
@@ -286,7 +287,7 @@ def _draw_traces(ax, rows: pd.DataFrame) -> np.ndarray:
             ax.plot(
                 mean["test_cost"],
                 mean["test_score"],
-                color=_colour(shade) if true else "0.55",
+                color=colormaps["viridis"](shade) if true else "0.55",
                 linestyle=_LINES[i] if true else (0, (1, 1)),
                 marker=_MARKERS[i],
                 markerfacecolor=None if true else "white",
@@ -294,13 +295,6 @@ def _draw_traces(ax, rows: pd.DataFrame) -> np.ndarray:
             )
             scores.append(mean["test_score"].to_numpy())
     return np.concatenate(scores)
-
-
-def _colour(shade: float):
-    """Return a colour from dark to light: λ has an order, and grey keeps it."""
-    import matplotlib
-
-    return matplotlib.colormaps["viridis"](shade)
 
 
 def _draw_growths(ax, rows: pd.DataFrame, panel: Panel) -> np.ndarray:

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.cegb_2017.curves import curves, saving
+from experiments.cegb_2017.curves import HALF_THE_COST, curves, saving
 from experiments.cegb_2017.segment import trace
 from experiments.claims import Claim
 from experiments.style import LOOKS, draw_curve, log_cost_axis, stamp
@@ -39,7 +39,6 @@ DETAIL = {"smoke": 64, "laptop": 160, "paper": 160}
 """Side of panel c in pixels."""
 
 _METHODS = ("cegb", "gbrt")
-_HALF_THE_COST = 0.30103  # log10(2)
 _PLACE = 'section 5.2, Fig. 4b: "similar accuracy with a significantly smaller evaluation cost"'
 
 
@@ -80,7 +79,7 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
             "split evaluations per pixel as plain boosting.",
             place=_PLACE,
             dataset="flies",
-            smallest_effect=_HALF_THE_COST,
+            smallest_effect=HALF_THE_COST,
             unit="decades of cost",
             effects=lambda rows: saving(rows, "b", "cegb", "gbrt"),
         )
@@ -203,7 +202,7 @@ def _draw_curves(ax, rows: pd.DataFrame, standin: bool) -> None:
 _TRACES = {
     "cegb": ("cegb", "CEGB by λ"),
     "gbrt": ("gbrt", "plain boosting"),
-    "cegb_literal": ("greedy_miser", f"CEGB, λ = {SHOWN:g}, priced α·ε as printed"),
+    "cegb_literal": ("cegb_literal", f"CEGB, λ = {SHOWN:g}, priced α·ε as printed"),
 }
 """Whose colour a trace has, and its entry in the legend."""
 
