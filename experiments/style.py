@@ -22,6 +22,7 @@ _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 # Eight colours do not reach for all methods: darker shades of them, and grey.
 _DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
 _DARK_GREEN, _GREY = "#006046", "#8C8C8C"
+_OLIVE, _BROWN = "#5A6B00", "#8C3A00"
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ LOOKS = {
     "greedy_miser": Look("CEGB in Greedy Miser's setting", _VERMILION, "^", "-."),
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
-    "cegb_all_splits": Look("CEGB, no stop at negative gain", _DARK_GREEN, "+", "--"),
-    "cegb_literal": Look("CEGB, priced α·ε as printed", _VERMILION, ".", "--"),
+    "cegb_all_splits": Look("CEGB, no stop at negative gain", _OLIVE, "+", "--"),
+    "cegb_literal": Look("CEGB, priced α·ε as printed", _BROWN, ".", "--"),
     "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
