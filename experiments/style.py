@@ -23,6 +23,13 @@ _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 _DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
 _DARK_GREEN, _GREY = "#006046", "#8C8C8C"
 _OLIVE, _BROWN = "#5A6B00", "#8C3A00"
+# Thirteen methods in one plot: a hue for each kind (uniform grey, bandits ochre, Tasting blue,
+# M.A.S. green, Laminating red), lightness, marker and line for the method.
+_GREYS = "#262626", "#4D4D4D", "#737373", "#A6A6A6"
+_OCHRES = "#7A5C00", "#B38F00", "#E0BC2E"
+_BLUES = "#1F4E9C", "#6F9FD8"
+_GREENS = "#1E5218", "#3C8D2F", "#86C25E"
+_CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,20 @@ LOOKS = {
         "CatBoost, penalties of first use", _DARK_GREEN, ">", (0, (8, 1, 2, 1))
     ),
     "hist_gradient_boosting": Look("scikit-learn HistGradientBoosting", _GREY, "p", (0, (1, 1))),
+    "best_family": Look("Best family", _GREYS[0], "X", ":"),
+    "uniform_naive": Look("Uniform Naive", _GREYS[1], "s", ":"),
+    "uniform_1q": Look("Uniform 1.Q", _GREYS[2], "<", ":"),
+    "uniform_q1": Look("Uniform Q.1", _GREYS[3], ">", ":"),
+    "ucb": Look("UCB", _OCHRES[0], "v", "-."),
+    "exp3p": Look("Exp3.P", _OCHRES[1], "p", "-."),
+    "epsilon_greedy": Look("ε-greedy", _OCHRES[2], "h", "-."),
+    "tasting_1q": Look("Tasting 1.Q", _BLUES[0], "^", "--"),
+    "tasting_q1": Look("Tasting Q.1", _BLUES[1], "D", "--"),
+    "mas_naive": Look("M.A.S. Naive", _GREENS[0], "P", (0, (5, 1, 1, 1))),
+    "mas_1q": Look("M.A.S. 1.Q", _GREENS[1], "d", (0, (5, 1, 1, 1))),
+    "mas_q1": Look("M.A.S. Q.1", _GREENS[2], "8", (0, (5, 1, 1, 1))),
+    "laminating": Look("Laminating", _CRIMSON, "*", "-"),
+    "uniform_examples": Look("All features, few examples", _VIOLET, "v", (0, (3, 2))),
 }
 """For each algorithm its look; add a line, never re-use one."""
 
