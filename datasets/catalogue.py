@@ -7,6 +7,7 @@ from typing import Any
 
 from datasets.dataset import Dataset
 from datasets.errors import ChecksumMismatch, DataUnavailable, UnknownDataset
+from datasets.images import ImageSet
 from datasets.registry import DatasetSpec, Request, serve
 from datasets.sources import (
     LARGE_BYTES,
@@ -92,6 +93,36 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
     """
     found = spec(name)
     return serve(found, Request(name, scale, data, seed))
+
+
+def load_images(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Load a set of images as bytes; arguments and errors are those of :func:`load`.
+
+    Returns
+    -------
+    ImageSet
+        What the function ``images`` of the set's module gives.
+
+    Raises
+    ------
+    ValueError
+        Also if the set is no set of images.
+    """
+    spec(name)
+    module = import_module(f"datasets.{_MODULES[name]}")
+    if not hasattr(module, "images"):
+        raise ValueError(f"{name} is no set of images")
+    return module.images(scale=scale, data=data, seed=seed)
+
+
+def load_features(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0):
+    """Load the families of features of a set of images, computing those that are not yet stored.
+
+    Arguments and errors are those of :func:`datasets.features.load`, which this calls.
+    """
+    from datasets import features
+
+    return features.load(name, scale=scale, data=data, seed=seed)
 
 
 def describe(name: str) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from datasets.dataset import Dataset, checksum
 from datasets.registry import DatasetSpec, Request, serve
 from datasets.splits import split_rows
 
+COST_UNIT, COST_ORIGIN = "features", "uniform, 1 per pixel (no costs are known)"
+
 
 @dataclass(frozen=True)
 class ImageSet:
@@ -50,6 +52,21 @@ class ImageSet:
     def __post_init__(self) -> None:
         for array in (self.train, self.y_train, self.test, self.y_test):
             array.setflags(write=False)
+
+    @property
+    def n_features(self) -> int:
+        """Values of one image, that is pixels times colours."""
+        return int(np.prod(self.train.shape[1:]))
+
+    @property
+    def cost_unit(self) -> str:
+        """Unit of the pixels' costs, 1 each."""
+        return COST_UNIT
+
+    @property
+    def cost_origin(self) -> str:
+        """Who says so."""
+        return COST_ORIGIN
 
     def split(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Divide the training images, for methods that need validation images.
@@ -165,8 +182,8 @@ def pixel_table(images: ImageSet, seed: int) -> Dataset:
         task="multiclass",
         **arrays,
         feature_costs=np.ones(len(names)),
-        cost_unit="features",
-        cost_origin="uniform, 1 per pixel (no costs are known)",
+        cost_unit=COST_UNIT,
+        cost_origin=COST_ORIGIN,
         feature_names=names,
         provenance=dict(images.provenance),
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SCALES = ("smoke", "laptop", "paper")
 """Sizes of a run: seconds (what CI runs), minutes (the default), the paper's own."""
 
+LOADERS = {"table": "load", "images": "load_images", "features": "load_features"}
+"""For each form of data the function of :mod:`datasets` that gives it."""
+
 
 def canonical_json(value: Any) -> str:
     """Return `value` as JSON text that is the same for equal values in any order of keys."""
@@ -132,6 +135,10 @@ class Artefact:
         them.
     requires : sequence of str
         Modules of ``make setup-peers`` it needs.
+    data_form : {"table", "images", "features"}
+        What `run_cell` is given: a :class:`datasets.Dataset`, an
+        :class:`~datasets.images.ImageSet`, or the families of features that are computed from it,
+        before the first cell starts.
     """
 
     id: str
@@ -151,6 +158,7 @@ class Artefact:
     timing_columns: Sequence[str] = ()
     drawn_columns: Sequence[str] = ()
     requires: Sequence[str] = ()
+    data_form: str = "table"
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

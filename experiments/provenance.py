@@ -118,14 +118,24 @@ def describe_data(dataset) -> dict[str, Any]:
     """Return provenance, sizes and costs of a data set, for ``meta.json``.
 
     What depends on the draw, its checksum, is left to the caller, under ``checksums``.
+
+    Parameters
+    ----------
+    dataset : Dataset, ImageSet or FeatureSet
+        Labels by part, ``n_features`` (or ``X_train``), ``cost_unit``, ``cost_origin``,
+        ``provenance``.
     """
     of_the_draw = ("checksum", "seed")
     record = {k: v for k, v in dataset.provenance.items() if k not in of_the_draw}
-    rows = {part: len(getattr(dataset, f"y_{part}")) for part in ("train", "valid", "test")}
+    parts = [part for part in ("train", "valid", "test") if hasattr(dataset, f"y_{part}")]
+    if hasattr(dataset, "X_train"):
+        n_features = dataset.X_train.shape[1]
+    else:
+        n_features = dataset.n_features
     return {
         **record,
-        "rows": rows,
-        "n_features": int(dataset.X_train.shape[1]),
+        "rows": {part: len(getattr(dataset, f"y_{part}")) for part in parts},
+        "n_features": int(n_features),
         "cost_unit": dataset.cost_unit,
         "cost_origin": dataset.cost_origin,
         "checksums": {},

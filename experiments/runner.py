@@ -88,7 +88,8 @@ def find_data(
     cells : sequence of Cell
         Their data sets and seeds are loaded; nothing is kept but the provenance.
     load : callable
-        :func:`datasets.load`.
+        :func:`datasets.load`, or for another form of data what stands in
+        :data:`experiments.artefact.LOADERS`.
     scale, data_mode : str
         Passed on.
     unavailable : type
@@ -121,12 +122,23 @@ def find_data(
             for warning in caught:
                 log.warning("%s", warning.message)
             provenance[name] = describe_data(drawn)
-            first_test[name] = row_hashes(drawn.X_test)
-        elif "test_overlap" not in provenance[name]:
-            shared = np.isin(first_test.pop(name), row_hashes(drawn.X_test))
+            first_test[name] = _tested(drawn)
+        elif name in first_test:
+            shared = np.isin(first_test.pop(name), _tested(drawn))
             provenance[name]["test_overlap"] = round(float(np.mean(shared)), 4)
         provenance[name]["checksums"][str(seed)] = drawn.provenance["checksum"]
     return provenance
+
+
+def _tested(drawn) -> np.ndarray:
+    """Return what tells the test rows of two draws apart: hashes of the rows of a table.
+
+    The rows of images and of their features are many times larger; there one draw is another's
+    equal, or has nothing in common with it.
+    """
+    if hasattr(drawn, "X_test"):
+        return row_hashes(drawn.X_test)
+    return np.array([drawn.provenance["checksum"]])
 
 
 def source_mode(kind: str, scale: str) -> str:
@@ -167,7 +179,7 @@ def run(
     workers : Workers
         Who computes.
     load, unavailable : callable, type
-        :func:`datasets.load` and its exception for data that cannot be had.
+        As in :func:`find_data`; the exception says that data cannot be had.
     progress : bool
         Draw a progress bar on standard error.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from experiments import provenance, runner
-from experiments.artefact import Artefact
+from experiments.artefact import LOADERS, Artefact
 from experiments.data_commands import DataProblem
 from experiments.registry import Registry
 from experiments.store import Store
@@ -60,7 +60,7 @@ def compute(
             n_seeds=options.n_seeds,
             store=Store(options.store),
             workers=workers,
-            load=suite.datasets.load,
+            load=getattr(suite.datasets, LOADERS[artefact.data_form]),
             unavailable=suite.datasets.DataUnavailable,
             progress=not options.quiet,
         )

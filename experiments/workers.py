@@ -43,7 +43,7 @@ class Task:
     run_cell : callable
         ``(cell, dataset) -> rows``.
     load : callable
-        :func:`datasets.load` or, in a test, something like it.
+        :func:`datasets.load`, its like for another form of data or, in a test, for toys.
     cell : Cell
         What to compute.
     scale, data_mode : str
