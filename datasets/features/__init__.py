@@ -1,1 +1,5 @@
-"""Features computed from raw measurements such as images."""
+"""Features computed from images, in families with a measured price each."""
+
+from datasets.features.families import NAMES, Family, families_of, sizes
+
+__all__ = ["NAMES", "Family", "families_of", "sizes"]

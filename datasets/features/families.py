@@ -1,0 +1,240 @@
+"""What a family of image features is, and which families each set of images has.
+
+A family turns a block of images into 8-bit columns, each value by a fixed rule from its own image
+alone, so that the columns of an image do not depend on the images beside it. The families of a set
+are frozen: a change of any of them changes every published number.
+
+Who defines families gives a module with ``FAMILIES``, a dictionary of set to tuple of
+:class:`Family`, and names it in :data:`MODULES`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets.errors import UnknownDataset
+
+SHAPES: dict[str, tuple[int, ...]] = {
+    "mnist": (28, 28),
+    "cifar10": (32, 32, 3),
+    "inria_person": (128, 64, 3),
+    "caltech101": (128, 128, 3),
+}
+"""Height, width and, in colour, channels of the images of each set."""
+
+MODULES = {
+    "mnist": "datasets.features.nineteen",
+    "cifar10": "datasets.features.nineteen",
+    "inria_person": "datasets.features.nineteen",
+    "caltech101": "datasets.features.caltech",
+}
+"""Where the families of each set are defined."""
+
+NAMES = tuple(SHAPES)
+"""Sets of images with features."""
+
+PACKAGE = "datasets.features"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Features that are computed together.
+
+    Attributes
+    ----------
+    name : str
+        Unique within its set.
+    category : str
+        Kind of feature, in the paper's words (section 6.1).
+    n_features : callable
+        ``shape -> int``: how many there are for images of this (height, width[, 3]).
+    compute : callable
+        ``images -> columns``: (n, height, width[, 3]) uint8 to (n, n_features) uint8, image by
+        image independent. Parameters are bound with :func:`functools.partial`.
+    """
+
+    name: str
+    category: str
+    n_features: Callable[[tuple[int, ...]], int]
+    compute: Callable[[np.ndarray], np.ndarray]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters bound to `compute`, by name."""
+        return dict(getattr(self.compute, "keywords", {}))
+
+    def columns(self, images: np.ndarray) -> np.ndarray:
+        """Compute the features of a block of images.
+
+        Parameters
+        ----------
+        images : ndarray of shape (n, height, width) or (n, height, width, 3), uint8
+            Images of one size.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features), uint8
+            One row per image.
+
+        Raises
+        ------
+        ValueError
+            If the family has no column for images of this size.
+        RuntimeError
+            If the family does not deliver what it promises.
+        """
+        n_features = self.size(images.shape[1:])
+        columns = self.compute(np.ascontiguousarray(images))
+        if columns.shape != (len(images), n_features) or columns.dtype != np.uint8:
+            raise RuntimeError(
+                f"family {self.name} gave {columns.dtype} of shape {columns.shape}, not uint8 of "
+                f"shape {(len(images), n_features)}"
+            )
+        return columns
+
+    def size(self, shape: tuple[int, ...]) -> int:
+        """Give the number of features for images of a shape.
+
+        Raises
+        ------
+        ValueError
+            If there are none: a subset that nothing can be drawn from.
+        """
+        n_features = self.n_features(tuple(shape))
+        if n_features < 1:
+            raise ValueError(f"family {self.name} has no columns for images of shape {shape}")
+        return n_features
+
+    def key(self) -> str:
+        """Give a digest of what determines the columns: name, parameters and source."""
+        function = getattr(self.compute, "func", self.compute)
+        record = {
+            "name": self.name,
+            "function": f"{function.__module__}.{function.__qualname__}",
+            "parameters": self.parameters,
+            "source": source_digest(function.__module__),
+        }
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+def families_of(name: str) -> tuple[Family, ...]:
+    """Give the families of a set of images, in the order of their features.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+
+    Returns
+    -------
+    tuple of Family
+
+    Raises
+    ------
+    UnknownDataset
+        If the set has no families.
+    ValueError
+        If a family has no columns, or two have one name.
+    """
+    if name not in MODULES:
+        raise UnknownDataset(name, NAMES)
+    families = importlib.import_module(MODULES[name]).FAMILIES[name]
+    check_families(families, SHAPES[name])
+    return families
+
+
+def check_families(families: tuple[Family, ...], shape: tuple[int, ...]) -> None:
+    """Refuse a family without columns and a name that occurs twice."""
+    names = [family.name for family in families]
+    for family in families:
+        family.size(shape)
+        if names.count(family.name) > 1:
+            raise ValueError(f"two families are called {family.name}")
+
+
+def sizes(name: str) -> dict[str, int]:
+    """Give the number of features of each family of a set, without computing any.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+
+    Returns
+    -------
+    dict of str to int
+        Families in the order of their features.
+    """
+    return {family.name: family.size(SHAPES[name]) for family in families_of(name)}
+
+
+def check_images(name: str, images: np.ndarray) -> None:
+    """Refuse images that are not uint8 or not of the size that a set's families are made for.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+    images : ndarray
+        Images, the first axis counts them.
+
+    Raises
+    ------
+    ValueError
+        Naming the set, what was expected and what came.
+    """
+    shape = SHAPES[name]
+    if images.shape[1:] != shape or images.dtype != np.uint8:
+        raise ValueError(
+            f"{name}: images must be uint8 of shape (n, {', '.join(map(str, shape))}), not "
+            f"{images.dtype} of shape {images.shape}"
+        )
+
+
+@functools.cache
+def source_digest(module: str) -> str:
+    """Give a digest of the code of a module and of what it imports from this package.
+
+    Comments, layout and docstrings do not count, so that rewording recomputes nothing.
+    """
+    parts, waiting = {}, [module]
+    while waiting:
+        current = waiting.pop()
+        if current in parts:
+            continue
+        path = inspect.getsourcefile(importlib.import_module(current))
+        tree = _without_docstrings(ast.parse(Path(path).read_text(encoding="utf-8")))
+        parts[current] = ast.unparse(tree)
+        waiting += [
+            node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.startswith(f"{PACKAGE}.")
+            and node.module != __name__
+        ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            rest = [
+                line
+                for line in body
+                if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+            ]
+            node.body = rest or [ast.Pass()]
+    return tree
