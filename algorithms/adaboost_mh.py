@@ -8,7 +8,6 @@ confidence-rated predictions. Machine Learning 37 (1999). The reference is
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -19,25 +18,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from algorithms import feature_sampling
-from algorithms.adaptive_sampling import Laminating
-from algorithms.feature_sampling import Problem
 from algorithms.kernels import resolve_n_threads, threads
 from algorithms.metrics import labels_of
 from algorithms.pair_weights import PairWeights, add_scores
-from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best_family
+from algorithms.samplers import new_samplers
+from algorithms.sampling import Problem
+from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best
 from algorithms.stump_metering import MeteredStumps
 from algorithms.stumps import default_codes
 from algorithms.trees.binning import MAX_BINS, bin_edges
 
-BEST_FAMILY = "best_family"
-SAMPLERS = {
-    "all_features": feature_sampling.AllFeatures,
-    "uniform_naive": feature_sampling.UniformNaive,
-    "uniform_1q": feature_sampling.Uniform1Q,
-    "uniform_q1": feature_sampling.UniformQ1,
-    "laminating": Laminating,
-}
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
 
 
@@ -123,9 +113,12 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
     n_estimators : int, default=100
         Rounds T; one stump each. A perfect stump does not end the training, nor does a round
         without any edge (whose α is 0).
-    sampler : str or object, default="all_features"
-        "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "laminating",
-        or a :class:`algorithms.feature_sampling.Sampler`; of an object a copy is used.
+    sampler : str, object, or list of them, default="all_features"
+        "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "ucb", "exp3p",
+        "epsilon_greedy", "tasting_1q", "tasting_q1", "laminating", or a
+        :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a list the model is
+        trained with each, and the one with the smallest final training loss is kept: that is how
+        the paper tunes the bandits, and "best_family" is the list of all families.
     max_cost : float, default=10
         What a round may cost, as the paper counts, in passes of one feature over all training
         rows: so many features (at least one) for those that use all rows. "all_features" does not
@@ -154,9 +147,14 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         Mean of exp(-y f) over all pairs of a training row and a label, after each round, and its
         natural logarithm, which stays exact where the loss itself is too small for a float64.
     sampling_cost_ : ndarray of shape (n_estimators_, 2), int64
-        Evaluations of a feature on a row in each round: as the paper counts, and all.
-    best_family_ : int
-        Number of the family kept; only with "best_family".
+        Evaluations of a feature on a row in each round: as the paper counts, and all. The second
+        counts every training of a list.
+    family_rows_ : ndarray of shape (n_estimators_, n_families), int64
+        Training rows that asked for any feature of a family for the first time in that round: what
+        is to be computed, if what was computed is kept.
+    best_sampler_ : int
+        Place of the sampler kept, which is the number of the family with "best_family"; only of a
+        list.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
 
@@ -215,10 +213,11 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         ValueError
             If an input or a parameter does not fit; before any work.
         """
-        n_estimators, sampler, n_threads = self._check_parameters()
+        n_estimators, n_threads = self._check_parameters()
         X, y = validate_data(self, X, y, dtype=_KINDS)
         check_classification_targets(y)
         families = check_families(self.families, X.shape[1])
+        samplers = new_samplers(self.sampler, len(families))
         self._prices(None, None)
         targets = self._encode_targets(y)
         if len(self.classes_) == 1:
@@ -234,6 +233,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
                 defaults=columns.defaults,
                 families=families,
                 max_cost=float(self.max_cost),
+                n_rounds=n_estimators,
                 weights=PairWeights(targets),
                 rng=np.random.default_rng(seed),
                 n_threads=n_threads,
@@ -242,10 +242,10 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         with threads(n_threads, X.size):
             columns = _Columns(X)
             rest = (n_estimators, columns.threshold)
-            if sampler is None:
-                fitted, self.best_family_ = boost_best_family(new_problem, len(families), *rest)
+            if isinstance(samplers, list):
+                fitted, self.best_sampler_ = boost_best(new_problem, samplers, *rest)
             else:
-                fitted = boost(new_problem(), sampler, *rest)
+                fitted = boost(new_problem(), samplers, *rest)
         self._set_fitted(fitted)
         return self
 
@@ -270,19 +270,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         number = isinstance(cost, Real) and not isinstance(cost, bool | np.bool_)
         if not number or not np.isfinite(cost) or cost <= 0:
             raise ValueError(f"max_cost must be a finite number > 0, got {cost!r}.")
-        if isinstance(self.sampler, str):
-            if self.sampler != BEST_FAMILY and self.sampler not in SAMPLERS:
-                names = ", ".join(map(repr, [BEST_FAMILY, *SAMPLERS]))
-                raise ValueError(f"sampler must be one of {names}, got {self.sampler!r}.")
-            sampler = None if self.sampler == BEST_FAMILY else SAMPLERS[self.sampler]()
-        elif all(callable(getattr(self.sampler, m, None)) for m in ("begin", "propose", "update")):
-            sampler = copy.deepcopy(self.sampler)  # its state is not the parameter's
-        else:
-            raise ValueError(
-                "sampler must be a name, or an object with begin, propose and update, "
-                f"got {self.sampler!r}."
-            )
-        return int(T), sampler, resolve_n_threads(self.n_threads)
+        return int(T), resolve_n_threads(self.n_threads)
 
     def _set_fitted(self, fitted: Boosted) -> None:
         self.stumps_: Stumps = fitted.stumps
@@ -290,6 +278,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         self.log_train_loss_ = fitted.log_loss
         self.train_loss_ = np.exp(fitted.log_loss)
         self.sampling_cost_ = fitted.cost
+        self.family_rows_ = fitted.family_rows
 
     # --- prediction ---------------------------------------------------------------------------
 

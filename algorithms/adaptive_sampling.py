@@ -7,14 +7,12 @@ Research 15 (2014), pages 1431-1453, section 5.4. The reference, with its deviat
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from numba import prange
 
-from algorithms.feature_sampling import Problem, Proposal, Sampler, draw
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.pair_weights import PairWeights, grid_exponent
+from algorithms.sampling import Problem, Proposal, Sampler, check_whole, draw
 
 
 @kernel
@@ -99,24 +97,19 @@ class Laminating(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check the parameters and settle Q and S."""
-        for name in ("n_features", "n_examples"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be None or a whole number >= 1, got {value!r}.")
+        Q = check_whole("n_features", self.n_features, 1, or_none=True)
+        S = check_whole("n_examples", self.n_examples, 1, or_none=True)
         if not isinstance(self.by_weight, bool | np.bool_):
             raise ValueError(f"by_weight must be True or False, got {self.by_weight!r}.")
         self._features = problem.all_features()
-        Q, S = self.n_features, self.n_examples
         if Q is None:  # 2**62 is more than any data have, and more would be no int64
             Q = 2 ** max(1, min(int(problem.max_cost / 2), 62))
-        self._Q = min(int(Q), len(self._features))
+        self._Q = min(Q, len(self._features))
         self._n_iterations = self._Q.bit_length() - 1
         if S is None:
             budget = problem.max_cost * problem.n_samples
             S = int(budget / (self._Q * max(1, self._n_iterations)))
-        self._S = max(1, min(int(S), problem.n_samples))
+        self._S = max(1, min(S, problem.n_samples))
 
     def _sample(self, problem: Problem, size: int):
         """Rows and weight times label; (None, None) for all examples with their weights."""
@@ -131,11 +124,10 @@ class Laminating(Sampler):
     def propose(self, problem: Problem) -> Proposal:
         """Choose one feature."""
         features = np.sort(draw(self._features, self._Q, problem.rng))
-        size, spent = self._S, 0
+        size = self._S
         while len(features) > 1:
             edges = problem.edges(features, *self._sample(problem, size))
-            spent += len(features) * min(size, problem.n_samples)
             best = np.argsort(-edges, kind="stable")[: len(features) // 2]
             features = np.sort(features[best])
             size *= 2
-        return Proposal(features, self._Q * self._S * self._n_iterations, spent)
+        return Proposal(features, self._Q * self._S * self._n_iterations)

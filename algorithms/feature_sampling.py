@@ -1,142 +1,45 @@
-"""Which features a round of boosting looks at: the protocol of a sampler, and the uniform ones.
+"""Which features a round of boosting looks at: uniform, by bandits, and by Tasting.
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
-Research 15 (2014), pages 1431-1453, section 6.3. The reference is
-:mod:`reference.feature_sampling`.
-
-A sampler is an object with three methods that the boosting loop calls: ``begin`` once, ``propose``
-and ``update`` in every round. A new way to sample is one class.
+Research 15 (2014), pages 1431-1453, sections 4, 6.3 and 6.4. The reference, with its deviations, is
+:mod:`reference.feature_sampling`; what a sampler is says :mod:`algorithms.sampling`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import math
 
 import numpy as np
 
-from algorithms.pair_weights import PairWeights
-from algorithms.stumps import Search, search
+from algorithms.sampling import (
+    Problem,
+    Proposal,
+    Sampler,
+    check_positive,
+    check_whole,
+    draw,
+    on_all_examples,
+)
 
 _MOST_DRAWS = 1_000_000
 
 
-class Proposal(NamedTuple):
-    """Features to search on all examples, and what it cost to find them.
+def check_draws(name: str, problem: Problem) -> None:
+    """Check that a sampler that draws feature by feature can do so in a lifetime.
 
-    Attributes
-    ----------
-    features : ndarray of int
-        Distinct features.
-    paper_cost : int
-        Evaluations of a feature on an example as the paper counts them (section 6.5).
-    evaluations : int
-        Those that the sampler made itself, beside the search on all examples that follows.
+    Raises
+    ------
+    ValueError
+        If ``max_cost`` is too large.
     """
-
-    features: np.ndarray
-    paper_cost: int
-    evaluations: int = 0
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What a sampler may look at.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_features, n_samples), uint8
-        Training features, one row each.
-    defaults : ndarray of shape (n_features,), int64
-        See :func:`algorithms.stumps.default_codes`.
-    families : list of ndarray of int
-        Disjoint subsets of the features.
-    max_cost : float
-        What a round may cost as the paper counts, in passes of one feature over all examples.
-    weights : PairWeights
-        Boosting weights of the current round.
-    rng : numpy.random.Generator
-        The only source of randomness.
-    n_threads : int
-    """
-
-    columns: np.ndarray
-    defaults: np.ndarray
-    families: list[np.ndarray]
-    max_cost: float
-    weights: PairWeights
-    rng: np.random.Generator
-    n_threads: int
-
-    @property
-    def n_samples(self) -> int:
-        """Number of examples N."""
-        return self.columns.shape[1]
-
-    @property
-    def n_passes(self) -> int:
-        """Features that the cost of a round pays for on all examples: Q, at least 1."""
-        return max(1, int(self.max_cost))
-
-    def all_features(self) -> np.ndarray:
-        """Features of all families, ascending."""
-        return np.sort(np.concatenate(self.families))
-
-    def search(self, features: np.ndarray, signed: np.ndarray, rows=None) -> Search:
-        """Best cut of each of some features, see :func:`algorithms.stumps.search`."""
-        return search(self.columns, features, signed, self.n_threads, rows, self.defaults)
-
-    def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
-        """Edge of the best stump on each feature (or the constant vote's), in grid steps.
-
-        Parameters
-        ----------
-        features : ndarray of int
-        rows : ndarray of int, optional
-            A sample of the examples, repeated or in any order.
-        signed : ndarray of shape (n_rows, n_lanes), int32, optional
-            Weight times label of the sample; the boosting weights themselves if not given.
-
-        Returns
-        -------
-        ndarray of shape (n_searched,), int64
-        """
-        if signed is None:
-            signed = self.weights.signed if rows is None else self.weights.signed[rows]
-        return self.search(features, signed, rows).edges
+    if problem.n_passes > _MOST_DRAWS:
+        raise ValueError(
+            f"{name} draws one family for each pass of max_cost, at most {_MOST_DRAWS}; "
+            f"got max_cost={problem.max_cost!r}."
+        )
 
 
-class Sampler:
-    """Base of the samplers: what the boosting loop calls."""
-
-    def begin(self, problem: Problem) -> None:
-        """Get ready; called once, before the first round.
-
-        Raises
-        ------
-        ValueError
-            If the sampler's parameters do not fit the problem.
-        """
-
-    def propose(self, problem: Problem) -> Proposal:
-        """Choose the features of a round."""
-        raise NotImplementedError
-
-    def update(self, feature: int, edge: float) -> None:
-        """Learn which feature was taken (-1: none, a constant vote), and its edge in [0, 1]."""
-
-
-def draw(family: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Distinct features of a family, or all there are."""
-    if size >= len(family):
-        return family
-    return family[rng.choice(len(family), size, replace=False)]
-
-
-def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
-    """Propose features that cost one pass over all examples each."""
-    features = np.unique(features)
-    return Proposal(features, len(features) * problem.n_samples)
+# --- Uniform, section 6.3 ------------------------------------------------------------------------
 
 
 class AllFeatures(Sampler):
@@ -170,11 +73,7 @@ class UniformQ1(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check that so many draws are meant."""
-        if problem.n_passes > _MOST_DRAWS:
-            raise ValueError(
-                f"uniform_q1 draws one family for each pass of max_cost, at most {_MOST_DRAWS}; "
-                f"got max_cost={problem.max_cost!r}."
-            )
+        check_draws("uniform_q1", problem)
 
     def propose(self, problem: Problem) -> Proposal:
         """Choose families (with replacement if there are fewer than Q), then features."""
@@ -209,3 +108,201 @@ class FixedFamily(Sampler):
         """Choose among the family's features."""
         family = problem.families[self.family]
         return on_all_examples(problem, draw(family, problem.n_passes, problem.rng))
+
+
+# --- Bandits, section 6.4 ------------------------------------------------------------------------
+
+
+def reward(edge: float) -> float:
+    """Reward of a round, -½ log(1 - ε²): what it takes off the logarithm of the loss."""
+    return -0.5 * float(np.log(1.0 - edge * edge)) if edge < 1 else math.inf
+
+
+class Bandit(Sampler):
+    """Base of the bandits: the arms are the families, Q features of one are searched in a round.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The parameter that the paper tunes a posteriori over 2⁰ … 2¹¹: the scale of the rewards, or
+        c/d² for :class:`EpsilonGreedy`.
+    """
+
+    def __init__(self, scale=1.0) -> None:
+        self.scale = scale
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameter; know nothing of any arm."""
+        self._scale = check_positive("scale", self.scale)
+        n_arms = len(problem.families)
+        self._pulls = np.zeros(n_arms, dtype=np.int64)
+        self._rewards = np.zeros(n_arms)
+        self._arm = -1
+
+    def choose(self, problem: Problem) -> int:
+        """Choose an arm."""
+        raise NotImplementedError
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose an arm, then its features."""
+        self._arm = self.choose(problem)
+        family = problem.families[self._arm]
+        return on_all_examples(problem, draw(family, problem.n_passes, problem.rng))
+
+    def _paid(self, edge: float) -> float:
+        """Reward in [0, 1], as UCB and Exp3.P expect it."""
+        return min(1.0, self._scale * reward(edge))
+
+    def update(self, feature: int, edge: float) -> None:
+        """Pay the arm."""
+        self._pulls[self._arm] += 1
+        self._rewards[self._arm] += self._paid(edge)
+
+
+class UCB(Bandit):
+    """UCB1: mean reward + sqrt(2 log(n) / n_j); each arm once first."""
+
+    def choose(self, problem: Problem) -> int:
+        """Choose the arm of the largest upper confidence bound."""
+        untried = np.flatnonzero(self._pulls == 0)
+        if len(untried):
+            return int(untried[0])
+        n = int(self._pulls.sum()) + 1
+        bounds = self._rewards / self._pulls + np.sqrt(2 * np.log(n) / self._pulls)
+        return int(np.argmax(bounds))
+
+
+class Exp3P(Bandit):
+    """Exp3.P: arms are drawn by weights that grow with their rewards, and with doubt.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Scale of the rewards.
+    eta : float, default=0.3
+        How much doubt counts, η (α of Auer et al. 2003).
+    lam : float, default=0.15
+        Share of uniform draws, λ (γ of Auer et al. 2003), in (0, 1].
+    """
+
+    def __init__(self, scale=1.0, eta=0.3, lam=0.15) -> None:
+        super().__init__(scale)
+        self.eta = eta
+        self.lam = lam
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters; start from equal weights."""
+        super().begin(problem)
+        self._eta = check_positive("eta", self.eta)
+        self._lam = check_positive("lam", self.lam)
+        if self._lam > 1:
+            raise ValueError(f"lam must be at most 1, got {self.lam!r}.")
+        self._log_weights = np.zeros(len(problem.families))
+        self._root = math.sqrt(len(problem.families) * problem.n_rounds)
+
+    def choose(self, problem: Problem) -> int:
+        """Draw an arm."""
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        self._chances = (1 - self._lam) * (weights / np.cumsum(weights)[-1])
+        self._chances += self._lam / len(weights)
+        arm = np.searchsorted(np.cumsum(self._chances), problem.rng.random(), side="right")
+        return min(int(arm), len(weights) - 1)
+
+    def update(self, feature: int, edge: float) -> None:
+        """Move the weights."""
+        estimates = np.zeros(len(self._chances))
+        estimates[self._arm] = self._paid(edge) / self._chances[self._arm]
+        doubt = self._eta / (self._chances * self._root)
+        self._log_weights = self._log_weights + self._lam / (3 * len(estimates)) * (
+            estimates + doubt
+        )
+
+
+class EpsilonGreedy(Bandit):
+    """ε-greedy: the arm of the largest mean reward, or with ε_n = c K / (d² n) any arm."""
+
+    def choose(self, problem: Problem) -> int:
+        """Draw an arm, or choose the best."""
+        n = int(self._pulls.sum()) + 1
+        if problem.rng.random() < self._scale * len(self._pulls) / n:
+            return int(problem.rng.integers(len(self._pulls)))
+        return int(np.argmax(self._rewards / np.maximum(self._pulls, 1)))
+
+    def _paid(self, edge: float) -> float:
+        return reward(edge)
+
+
+# --- Tasting, section 4 --------------------------------------------------------------------------
+
+
+class _Tasting(Sampler):
+    """Base of both: a few features stored of each family say what the family is worth.
+
+    Parameters
+    ----------
+    n_tasted : int, default=10
+        Features R stored of each family, or all of a smaller one. They are evaluated on all
+        examples in every round, which the paper does not count.
+    """
+
+    def __init__(self, n_tasted=10) -> None:
+        self.n_tasted = n_tasted
+
+    def begin(self, problem: Problem) -> None:
+        """Store features of each family."""
+        size = check_whole("n_tasted", self.n_tasted, 1)
+        stored = [draw(family, size, problem.rng) for family in problem.families]
+        self._tasted = np.concatenate(stored)
+        self._sizes = np.array([len(features) for features in stored])
+        # Where each stored feature's edge goes: a row per family, its last places.
+        widest = self._sizes.max()
+        self._places = np.arange(widest) >= widest - self._sizes[:, None]
+
+    def _taste(self, problem: Problem) -> np.ndarray:
+        """Edges of the stored features, (n_families, R), ascending in each row after zeros."""
+        edges = np.zeros(self._places.shape)
+        edges[self._places] = problem.edges(self._tasted) / problem.weights.total
+        return np.sort(edges, axis=1)
+
+
+class Tasting1Q(_Tasting):
+    """Algorithm 1: Q features of the family that promises the best."""
+
+    def begin(self, problem: Problem) -> None:
+        """Store features, and how much each one's place counts in Eq. (5)."""
+        super().begin(problem)
+        Q, widest = problem.n_passes, self._places.shape[1]
+        self._shares = np.zeros(self._places.shape)
+        for k, R in enumerate(self._sizes.tolist()):
+            powers = [(r / R) ** Q for r in range(R + 1)]
+            self._shares[k, widest - R :] = np.diff(powers)
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose a family, then its features."""
+        # The order of the additions is the reference's: numpy's own sum would differ in last bits.
+        expected = np.cumsum(self._shares * self._taste(problem), axis=1)[:, -1]  # Eq. (5)
+        family = problem.families[int(np.argmax(expected))]
+        return on_all_examples(problem, draw(family, problem.n_passes, problem.rng))
+
+
+class TastingQ1(_Tasting):
+    """Algorithm 2: each of Q features from the family that promises most, given the best so far."""
+
+    def begin(self, problem: Problem) -> None:
+        """Check that so many draws are meant, and store features."""
+        check_draws("tasting_q1", problem)
+        super().begin(problem)
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose family and feature, Q times."""
+        edges = self._taste(problem)
+        best, features = 0.0, []
+        for _ in range(problem.n_passes):
+            gains = np.where(self._places, np.maximum(edges, best), 0.0)
+            expected = np.cumsum(gains, axis=1)[:, -1] / self._sizes
+            family = problem.families[int(np.argmax(expected))]
+            feature = family[int(problem.rng.integers(len(family)))]
+            features.append(feature)
+            edge = problem.edges(np.array([feature]))[0] / problem.weights.total
+            best = max(best, edge)
+        return on_all_examples(problem, np.array(features))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.feature_sampling import FixedFamily, Problem, Proposal, Sampler
+from algorithms.sampling import Problem, Proposal, Sampler
 from algorithms.stumps import label_edges, totals
 
 
@@ -47,11 +47,14 @@ class Boosted(NamedTuple):
         Logarithm of the mean exponential loss after each round.
     cost : ndarray of shape (n_stumps, 2), int64
         Evaluations of a feature on an example: as the paper counts, and all.
+    family_rows : ndarray of shape (n_stumps, n_families), int64
+        Rows that asked for a family of features for the first time.
     """
 
     stumps: Stumps
     log_loss: np.ndarray
     cost: np.ndarray
+    family_rows: np.ndarray
 
 
 class _Taken(NamedTuple):
@@ -87,7 +90,7 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
     """Best stump on any of the features (ascending), or the constant vote if none is better."""
     weights = problem.weights
     n_labels = weights.targets.shape[1]
-    found = problem.search(features, weights.signed)
+    found = problem.search(features)
     best = int(np.argmax(found.edges))  # the first of equals
     constant = totals(weights.signed)
     edge = int(np.abs(constant).sum())
@@ -130,8 +133,8 @@ def boost(
     Boosted
     """
     weights = problem.weights
-    n_features, n_samples = problem.columns.shape
-    stumps, losses, costs = [], [], []
+    n_features = len(problem.columns)
+    stumps, losses, costs, family_rows = [], [], [], []
     sampler.begin(problem)
     for _ in range(n_estimators):
         proposal = sampler.propose(problem)
@@ -144,54 +147,64 @@ def boost(
         sampler.update(taken.feature, edge)
         stumps.append((taken.feature, threshold, taken.votes, alpha, edge))
         losses.append(weights.log_loss)
-        all_evaluations = proposal.evaluations + len(features) * n_samples
-        costs.append((proposal.paper_cost, all_evaluations))
-    return _fitted(stumps, losses, costs, weights.targets.shape[1])
-
-
-def _fitted(stumps: list, losses: list, costs: list, n_labels: int) -> Boosted:
-    """Turn the rounds into arrays."""
-    feature, threshold, votes, alphas, edges = zip(*stumps, strict=True) if stumps else [()] * 5
+        costs.append((proposal.paper_cost, problem.meter.evaluations))
+        family_rows.append(problem.meter.family_rows.copy())
+        problem.next_round()
+    cost = np.array(costs, dtype=np.int64).reshape(-1, 2)
+    cost[:, 1] = np.diff(cost[:, 1], prepend=0)
+    rows = np.array(family_rows, dtype=np.int64).reshape(-1, len(problem.families))
     return Boosted(
-        Stumps(
-            np.array(feature, dtype=np.int64),
-            np.array(threshold, dtype=np.float64),
-            np.array(votes, dtype=np.int8).reshape(len(stumps), n_labels),
-            np.array(alphas, dtype=np.float64),
-            np.array(edges, dtype=np.float64),
-        ),
+        _as_arrays(stumps, weights.targets.shape[1]),
         np.array(losses, dtype=np.float64),
-        np.array(costs, dtype=np.int64).reshape(-1, 2),
+        cost,
+        np.diff(rows, axis=0, prepend=0),
     )
 
 
-def boost_best_family(
+def _as_arrays(stumps: list, n_labels: int) -> Stumps:
+    """Turn the rounds into arrays."""
+    feature, threshold, votes, alphas, edges = zip(*stumps, strict=True) if stumps else [()] * 5
+    return Stumps(
+        np.array(feature, dtype=np.int64),
+        np.array(threshold, dtype=np.float64),
+        np.array(votes, dtype=np.int8).reshape(len(stumps), n_labels),
+        np.array(alphas, dtype=np.float64),
+        np.array(edges, dtype=np.float64),
+    )
+
+
+def boost_best(
     new_problem: Callable[[], Problem],
-    n_families: int,
+    samplers: list[Sampler],
     n_estimators: int,
     threshold_of: Callable[[int, int], float],
 ) -> tuple[Boosted, int]:
-    """Boost on each family alone and keep the smallest final loss ("Best family").
+    """Boost with each sampler and keep the smallest final loss ("Best family", tuned bandits).
 
     Parameters
     ----------
     new_problem : callable
         Gives the problem with fresh weights and a generator in the same state each time.
-    n_families, n_estimators, threshold_of
+    samplers : list of Sampler
+        At least one.
+    n_estimators, threshold_of
         As in :func:`boost`.
 
     Returns
     -------
     Boosted
-        Its second cost is that of all trainings together.
+        Its evaluations are those of all trainings together; a row that asks for a family does so
+        for all of them, as if they went on side by side (exact for samplers that look at all rows
+        of a family, or at none).
     int
-        Number of the family, the lowest among equals.
+        Place of the sampler, the first among equals.
     """
-    best, number, evaluations = None, 0, 0
-    for k in range(n_families):
-        fitted = boost(new_problem(), FixedFamily(k), n_estimators, threshold_of)
+    best, place, evaluations, met = None, 0, 0, 0
+    for k, sampler in enumerate(samplers):
+        fitted = boost(new_problem(), sampler, n_estimators, threshold_of)
         evaluations = evaluations + fitted.cost[:, 1]
+        met = np.maximum(met, np.cumsum(fitted.family_rows, axis=0))
         if best is None or (n_estimators and fitted.log_loss[-1] < best.log_loss[-1]):
-            best, number = fitted, k
+            best, place = fitted, k
     cost = np.column_stack([best.cost[:, 0], evaluations])
-    return best._replace(cost=cost), number
+    return best._replace(cost=cost, family_rows=np.diff(met, axis=0, prepend=0)), place

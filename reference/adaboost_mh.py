@@ -75,19 +75,20 @@ class Problem:
     Y: np.ndarray
     families: list[np.ndarray]
     max_cost: float
+    n_rounds: int
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Features to search on all N examples, and what it cost in evaluations of a feature.
+    """Features to search on all N examples, and what it took to find them.
 
-    ``paper_cost`` is as the paper counts (section 6.5); ``evaluations`` is what the sampler spent
-    by itself, beside the search that follows, which costs ``len(features) * N``.
+    ``paper_cost`` is in evaluations of a feature on an example, as the paper counts them (section
+    6.5); ``looks`` are the (features, rows) that the sampler itself evaluated, None for all rows.
     """
 
     features: np.ndarray
     paper_cost: int
-    evaluations: int = 0
+    looks: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,9 @@ class Decision:
     """One round as it was decided.
 
     ``edge`` is ε; ``features`` are those proposed; costs are numbers of (feature, example)
-    evaluations, as the paper counts and all; ``log_loss`` is the natural logarithm of the loss
-    after the round.
+    evaluations, as the paper counts and all; ``family_rows`` are the examples for which a family
+    was computed for the first time; ``log_loss`` is the natural logarithm of the loss after the
+    round.
     """
 
     round: int
@@ -122,6 +124,7 @@ class Decision:
     features: tuple[int, ...]
     paper_cost: int
     evaluations: int
+    family_rows: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,29 @@ def responses(stump: Stump, X: np.ndarray) -> np.ndarray:
     return np.where(above, 1, -1)[:, None] * stump.votes
 
 
+# --- Costs of training -----------------------------------------------------------------------
+
+
+def n_evaluations(looks, n_samples: int) -> int:
+    """Count evaluations of a feature on an example in a round.
+
+    A feature that was evaluated on all examples is not evaluated on them again.
+    """
+    on_all = {int(m) for features, rows in looks if rows is None for m in features}
+    sampled = sum(len(features) * len(rows) for features, rows in looks if rows is not None)
+    return len(on_all) * n_samples + sampled
+
+
+def look_at(seen: np.ndarray, looks, families) -> np.ndarray:
+    """Mark in ``seen`` (K, N) which examples have met a family; how many are new, (K,)."""
+    before = np.sum(seen, axis=1)
+    for features, rows in looks:
+        for k, family in enumerate(families):
+            if np.any(np.isin(features, family)):
+                seen[k, slice(None) if rows is None else rows] = True
+    return np.sum(seen, axis=1) - before
+
+
 # --- Boosting ------------------------------------------------------------------------------
 
 
@@ -237,10 +263,11 @@ def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None,
     rng : np.random.Generator
         The only source of randomness.
     """
-    everything = [np.arange(X.shape[1])]
-    problem = Problem(X, Y, everything if families is None else families, max_cost)
+    families = [np.arange(X.shape[1])] if families is None else families
+    problem = Problem(X, Y, families, max_cost, n_estimators)
     state = sampler.begin(problem, rng)
     model = Model([], [])
+    seen = np.zeros((len(families), len(X)), dtype=bool)
     scores = np.zeros(Y.shape)
     weights = pair_weights(scores, Y)
     for t in range(n_estimators):
@@ -253,11 +280,12 @@ def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None,
         state = sampler.update(state, stump, relative)
         model.stumps.append(stump)
         model.alphas.append(alpha)
+        looks = [*proposal.looks, (proposal.features, None)]
         model.trace.append(
             Decision(
                 t, stump.feature, stump.threshold, tuple(stump.votes.tolist()), relative, alpha,
                 log_loss(weights), tuple(sorted(proposal.features.tolist())), proposal.paper_cost,
-                proposal.evaluations + len(proposal.features) * len(X),
+                n_evaluations(looks, len(X)), tuple(look_at(seen, looks, families).tolist()),
             )
         )  # fmt: skip
     return model

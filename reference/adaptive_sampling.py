@@ -87,13 +87,13 @@ def laminating(n_features=None, n_examples=None, by_weight=True) -> Sampler:
     def propose(problem: Problem, weights: Weights, rng):
         Q, S = first_sizes(problem, n_features, n_examples)
         features = np.sort(draw(np.sort(np.concatenate(problem.families)), Q, rng))
-        paper_cost, spent = Q * min(S, len(problem.X)) * n_iterations(Q), 0
+        paper_cost, looks = Q * min(S, len(problem.X)) * n_iterations(Q), []
         while len(features) > 1:
             rows, signed = sample(weights, problem.Y, S, by_weight, rng)
             edges = estimated_edges(problem.X[rows], signed, features)
-            spent += len(features) * len(rows)
+            looks.append((features, None if S >= len(problem.X) else rows))
             features, S = best_half(features, edges), 2 * S
-        return Proposal(features, paper_cost, spent), problem
+        return Proposal(features, paper_cost, tuple(looks)), problem
 
     return Sampler(keep_problem, propose)
 

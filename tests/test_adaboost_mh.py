@@ -9,11 +9,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from algorithms import stumps
-from algorithms.adaboost_mh import BEST_FAMILY, SAMPLERS, AdaBoostMH
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, rows_of
-from algorithms.feature_sampling import FixedFamily, Proposal, Sampler
+from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q, TastingQ1
 from algorithms.kernels import available_threads
 from algorithms.pair_weights import PairWeights
+from algorithms.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, trees
 
@@ -22,6 +24,11 @@ TWINS = {
     "uniform_naive": feature_sampling.uniform_naive,
     "uniform_1q": feature_sampling.uniform_1q,
     "uniform_q1": feature_sampling.uniform_q1,
+    "ucb": feature_sampling.ucb,
+    "exp3p": feature_sampling.exp3p,
+    "epsilon_greedy": feature_sampling.epsilon_greedy,
+    "tasting_1q": feature_sampling.tasting_1q,
+    "tasting_q1": feature_sampling.tasting_q1,
     "laminating": adaptive_sampling.laminating,
 }
 NAMES = [*TWINS, BEST_FAMILY]
@@ -42,7 +49,11 @@ def reference_of(model, X, y, twin=None):
         options["families"] = [np.sort(family) for family in model.families]
     Y, seed = labels_of(model.classes_, y), model.random_state
     if model.sampler == BEST_FAMILY:
-        return feature_sampling.fit_best_family(X, Y, seed=seed, **options)
+        twin = [feature_sampling.fixed_family(k) for k in range(len(options["families"] or [0]))]
+    if isinstance(twin, list):
+        theirs, place = feature_sampling.fit_best(X, Y, twin, seed=seed, **options)
+        assert model.best_sampler_ == place
+        return theirs
     sampler = (twin or TWINS[model.sampler])()
     return reference.fit(X, Y, sampler, rng=np.random.default_rng(seed), **options)
 
@@ -59,6 +70,7 @@ def assert_same_rounds(model, theirs):
     np.testing.assert_array_equal(
         model.sampling_cost_, [(d.paper_cost, d.evaluations) for d in trace]
     )
+    np.testing.assert_array_equal(model.family_rows_, [d.family_rows for d in trace])
 
 
 def assert_twins(model, X, y, new_rows=None, twin=None):
@@ -356,7 +368,8 @@ class InTurn(Sampler):
         self.next += 1
         edges = problem.edges(np.array([self.next - 1]))
         self.told.append(int(edges[0]) / problem.weights.total)
-        return Proposal(np.array([self.next - 1]), 7, problem.n_samples)
+        problem.edges(np.array([self.next - 1]))  # searched, and paid for, once
+        return Proposal(np.array([self.next - 1]), 7)
 
     def update(self, feature, edge):
         assert edge == self.told[-1]
@@ -368,7 +381,7 @@ def test_a_sampler_of_ones_own():
     model = AdaBoostMH(sampler=mine, n_estimators=6).fit(X, y)
     assert not hasattr(mine, "told")  # a copy was used
     assert all(m in (-1, t) for t, m in enumerate(model.stumps_.feature))
-    np.testing.assert_array_equal(model.sampling_cost_, [[7, 100]] * 6)
+    np.testing.assert_array_equal(model.sampling_cost_, [[7, 50]] * 6)
     assert clone(model).sampler is not mine
 
 
@@ -392,5 +405,59 @@ def test_best_family_says_which():
     model = AdaBoostMH(sampler=BEST_FAMILY, families=families, n_estimators=5, random_state=3)
     model.fit(X, y)
     alone = [clone(model).set_params(sampler=FixedFamily(k)).fit(X, y) for k in range(3)]
-    assert model.best_family_ == int(np.argmin([m.train_loss_[-1] for m in alone]))
-    np.testing.assert_array_equal(model.train_loss_, alone[model.best_family_].train_loss_)
+    assert model.best_sampler_ == int(np.argmin([m.train_loss_[-1] for m in alone]))
+    np.testing.assert_array_equal(model.train_loss_, alone[model.best_sampler_].train_loss_)
+
+
+LISTS = {
+    "scales": (
+        [UCB(2.0), Exp3P(8.0), EpsilonGreedy(0.5)],
+        [
+            feature_sampling.ucb(2.0),
+            feature_sampling.exp3p(8.0),
+            feature_sampling.epsilon_greedy(0.5),
+        ],
+    ),
+    "tasters": (
+        [Tasting1Q(1), Tasting1Q(3), TastingQ1(2)],
+        [
+            feature_sampling.tasting_1q(1),
+            feature_sampling.tasting_1q(3),
+            feature_sampling.tasting_q1(2),
+        ],
+    ),
+    "constants of Exp3.P": (
+        [Exp3P(2.0**n, 0.1, 1.0) for n in range(2)],
+        [feature_sampling.exp3p(2.0**n, 0.1, 1.0) for n in range(2)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_list_of_samplers(name, seed):
+    rng = np.random.default_rng(seed)
+    X, y = draw_data(rng, 40, 12, int(rng.integers(2, 5)))
+    samplers, twins = LISTS[name]
+    families = draw_families(rng, 12)
+    model = AdaBoostMH(
+        sampler=samplers, families=families, n_estimators=12, max_cost=2, random_state=seed
+    )
+    assert_twins(model, X, y, twin=twins)
+    alone = clone(model).set_params(sampler=samplers[model.best_sampler_]).fit(X, y)
+    np.testing.assert_array_equal(model.train_loss_, alone.train_loss_)
+    assert (model.sampling_cost_[:, 1] > alone.sampling_cost_[:, 1]).all()
+
+
+def test_families_are_computed_once_for_each_row():
+    rng = np.random.default_rng(0)
+    X, y = draw_data(rng, 64, 12, 3)
+    families = [np.arange(6), np.arange(6, 12)]
+    for sampler in ("all_features", Laminating(4, 8), "tasting_q1"):
+        model = AdaBoostMH(
+            sampler=sampler, families=families, n_estimators=30, max_cost=2, random_state=0
+        ).fit(X, y)
+        assert (model.family_rows_ >= 0).all()
+        assert (model.family_rows_.sum(axis=0) == 64).all()  # 30 rounds come by all rows
+    first = AdaBoostMH(sampler="tasting_1q", families=families, n_estimators=2).fit(X, y)
+    np.testing.assert_array_equal(first.family_rows_, [[64, 64], [0, 0]])

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import algorithms.adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
-from algorithms.feature_sampling import FixedFamily
+from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
 from tests.test_adaboost_mh import draw_data
 
 # --- bad input -------------------------------------------------------------------------------
@@ -48,6 +48,15 @@ from tests.test_adaboost_mh import draw_data
         ({"sampler": Laminating(by_weight=1)}, "by_weight must be True or False"),
         ({"sampler": FixedFamily(1)}, "There is no family 1"),
         ({"sampler": "uniform_q1", "max_cost": 1e300}, "at most 1000000"),
+        ({"sampler": "tasting_q1", "max_cost": 1e300}, "tasting_q1 draws .* at most 1000000"),
+        ({"sampler": Tasting1Q(n_tasted=0)}, "n_tasted must be a whole number >= 1, got 0"),
+        ({"sampler": UCB(scale=0)}, "scale must be a finite number > 0"),
+        ({"sampler": EpsilonGreedy(scale="big")}, "scale must be a finite number > 0"),
+        ({"sampler": Exp3P(eta=-1)}, "eta must be a finite number > 0"),
+        ({"sampler": Exp3P(lam=1.5)}, "lam must be at most 1"),
+        ({"sampler": []}, "sampler is an empty list"),
+        ({"sampler": ["ucb", "best_family"]}, "'best_family' is a list itself"),
+        ({"sampler": ["ucb", 3]}, "sampler must be a name, or an object"),
     ],
 )
 def test_bad_parameters(parameters, message):

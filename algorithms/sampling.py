@@ -1,0 +1,251 @@
+"""What the boosting loop and a sampler say to each other, and the meter of what samplers look at.
+
+A sampler is an object with three methods that the boosting loop calls: ``begin`` once, ``propose``
+and ``update`` in every round. A new way to sample is one class. What it evaluates it evaluates
+through :class:`Problem`, which counts, so that cost is metered alike for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.pair_weights import PairWeights
+from algorithms.stumps import Search, search
+
+
+class Proposal(NamedTuple):
+    """Features to search on all examples.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        Distinct features.
+    paper_cost : int
+        Evaluations of a feature on an example as the paper counts them (section 6.5).
+    """
+
+    features: np.ndarray
+    paper_cost: int
+
+
+class Meter:
+    """Counts evaluations, and the rows that ask for a family of features for the first time.
+
+    Parameters
+    ----------
+    families : list of ndarray of int
+        Disjoint subsets of the features.
+    n_features, n_samples : int
+
+    Attributes
+    ----------
+    evaluations : int
+        Evaluations of a feature on an example so far.
+    family_rows : ndarray of shape (n_families,), int64
+        Rows that have asked for any feature of a family so far.
+    """
+
+    def __init__(self, families: list[np.ndarray], n_features: int, n_samples: int) -> None:
+        self.evaluations = 0
+        self.family_rows = np.zeros(len(families), dtype=np.int64)
+        self._n_samples = n_samples
+        self._family_of = np.empty(n_features, dtype=np.int64)
+        for k, family in enumerate(families):
+            self._family_of[family] = k
+        self._seen: dict[int, np.ndarray] = {}
+
+    def count(self, features: np.ndarray, rows: np.ndarray | None) -> None:
+        """Count the evaluation of some features on some rows, or all of them."""
+        n_rows = self._n_samples if rows is None else len(rows)
+        self.evaluations += len(features) * n_rows
+        if n_rows == 0:
+            return
+        for k in np.unique(self._family_of[features]).tolist():
+            if self.family_rows[k] == self._n_samples:
+                continue
+            if rows is None:
+                self.family_rows[k] = self._n_samples
+                continue
+            if k not in self._seen:
+                self._seen[k] = np.zeros(self._n_samples, dtype=bool)
+            self._seen[k][rows] = True
+            self.family_rows[k] = np.count_nonzero(self._seen[k])
+
+
+@dataclass
+class Problem:
+    """What a sampler may look at.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, n_samples), uint8
+        Training features, one row each.
+    defaults : ndarray of shape (n_features,), int64
+        See :func:`algorithms.stumps.default_codes`.
+    families : list of ndarray of int
+        Disjoint subsets of the features, each ascending.
+    max_cost : float
+        What a round may cost as the paper counts, in passes of one feature over all examples.
+    n_rounds : int
+        Rounds T of the training.
+    weights : PairWeights
+        Boosting weights of the current round.
+    rng : numpy.random.Generator
+        The only source of randomness.
+    n_threads : int
+    meter : Meter
+        Of all evaluations.
+    """
+
+    columns: np.ndarray
+    defaults: np.ndarray
+    families: list[np.ndarray]
+    max_cost: float
+    n_rounds: int
+    weights: PairWeights
+    rng: np.random.Generator
+    n_threads: int
+    meter: Meter = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_features, n_samples = self.columns.shape
+        self.meter = Meter(self.families, n_features, n_samples)
+        # Searches of this round on all examples: when, edge and cut of each feature.
+        self._round = 0
+        self._searched = np.full(n_features, -1, dtype=np.int64)
+        self._edges = np.empty(n_features, dtype=np.int64)
+        self._cuts = np.empty(n_features, dtype=np.int64)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of examples N."""
+        return self.columns.shape[1]
+
+    @property
+    def n_passes(self) -> int:
+        """Features that the cost of a round pays for on all examples: Q, at least 1."""
+        return max(1, int(self.max_cost))
+
+    def all_features(self) -> np.ndarray:
+        """Features of all families, ascending."""
+        return np.sort(np.concatenate(self.families))
+
+    def next_round(self) -> None:
+        """Forget the searches of this round: the weights have changed."""
+        self._round += 1
+
+    def search(self, features: np.ndarray) -> Search:
+        """Best cut of each of some features on all examples, with the boosting weights.
+
+        What was searched in this round is neither searched nor counted again.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Distinct.
+
+        Returns
+        -------
+        Search
+            See :func:`algorithms.stumps.search`.
+        """
+        new = features[self._searched[features] != self._round]
+        if len(new):
+            self.meter.count(new, None)
+            found = search(
+                self.columns, new, self.weights.signed, self.n_threads, None, self.defaults
+            )
+            self._edges[new], self._cuts[new] = found.edges, found.cuts
+            self._searched[new] = self._round
+        return Search(self._edges[features], self._cuts[features])
+
+    def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
+        """Edge of the best stump on each feature (or the constant vote's), in grid steps.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Distinct.
+        rows : ndarray of int, optional
+            A sample of the examples, repeated or in any order; all of them if not given.
+        signed : ndarray of shape (n_rows, n_lanes), int32, optional
+            Weight times label of the sample; the boosting weights themselves if not given.
+
+        Returns
+        -------
+        ndarray of shape (n_searched,), int64
+        """
+        if rows is None:
+            return self.search(features).edges
+        if signed is None:
+            signed = self.weights.signed[rows]
+        self.meter.count(features, rows)
+        found = search(self.columns, features, signed, self.n_threads, rows, self.defaults)
+        return found.edges
+
+
+class Sampler:
+    """Base of the samplers: what the boosting loop calls."""
+
+    def begin(self, problem: Problem) -> None:
+        """Get ready; called once, before the first round.
+
+        Raises
+        ------
+        ValueError
+            If the sampler's parameters do not fit the problem.
+        """
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose the features of a round."""
+        raise NotImplementedError
+
+    def update(self, feature: int, edge: float) -> None:
+        """Learn which feature was taken (-1: none, a constant vote), and its edge in [0, 1]."""
+
+
+def draw(family: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Distinct features of a family, or all there are."""
+    if size >= len(family):
+        return family
+    return family[rng.choice(len(family), size, replace=False)]
+
+
+def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
+    """Propose features that cost one pass over all examples each."""
+    features = np.unique(features)
+    return Proposal(features, len(features) * problem.n_samples)
+
+
+def check_whole(name: str, value, least: int, *, or_none: bool = False) -> int | None:
+    """Check a sampler's parameter: a whole number, or None where that is allowed.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or too small.
+    """
+    if or_none and value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        expected = "None or a whole number" if or_none else "a whole number"
+        raise ValueError(f"{name} must be {expected} >= {least}, got {value!r}.")
+    return int(value)
+
+
+def check_positive(name: str, value) -> float:
+    """Check a sampler's parameter: a finite number above 0.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not number or not np.isfinite(value) or value <= 0:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
+    return float(value)
