@@ -24,6 +24,14 @@ Deviations, and choices where the paper is silent
    10 N thus 32, and S as many as the cost allows, so that the last iteration, of two features,
    looks at about as many examples as there are. Q is never more than the features there are.
 5. Of Q features Q // 2 are kept; equal edges keep the lower feature. Features are distinct.
+6. Lemma 1 is printed with exp(-δ²S/2). Its proof needs P(Δ_q >= δ/2) for the mean of S votes in
+   [-1, 1], for which Hoeffding's inequality gives exp(-2 S (δ/2)² / 2²) = exp(-δ²S/8); the printed
+   exponent is that of votes in [0, 1]. The other steps hold, for odd Q too: at most Q - 1 learners
+   can be counted, and (Q - 1) / (Q // 2) <= 2. Theorem 1 follows with δ_k = (δ/C) √(k/2^(k-1)),
+   which sum to at most δ, and iteration k's S 2^(k-1) examples: 4 / (1 - exp(-δ²S/(8C²))) - 4 with
+   8C² = 274.9 (``failure_bound_of_votes``), against the printed 69, about 2C² = 68.7. Both are
+   here. The lemma as printed is false: of two learners with edges δ/2 and -δ/2 that always
+   disagree, the worse is kept in 5 % of the draws with δ²S = 12, the printed bound being 1 %.
 """
 
 import math
@@ -98,6 +106,22 @@ def laminating(n_features=None, n_examples=None, by_weight=True) -> Sampler:
     return Sampler(keep_problem, propose)
 
 
+# --- section 5.4: Lemma 1 and Theorem 1, as printed and as they follow; deviation 6 --------------
+
+C = math.fsum(math.sqrt(k / 2 ** (k - 1)) for k in range(1, 200))  # √2 Li_{-1/2}(1/√2), 5.862
+PRINTED, OF_VOTES = 2.0, 8.0  # δ²S is divided by this in Lemma 1
+
+
+def lemma_bound(delta: float, S: int, divisor: float = PRINTED) -> float:
+    """Lemma 1: probability that an iteration keeps none within δ of the best is at most this."""
+    return 4 * math.exp(-(delta**2) * S / divisor)
+
+
 def failure_bound(delta: float, S: int) -> float:
     """Theorem 1: probability to lose more than δ of the best edge is at most this, as printed."""
     return 4 / (1 - math.exp(-(delta**2) * S / 69)) - 4
+
+
+def failure_bound_of_votes(delta: float, S: int) -> float:
+    """Theorem 1 with Hoeffding's inequality for votes of -1 or 1: Σ_k 4 exp(-δ² S k / (8 C²))."""
+    return 4 / (1 - math.exp(-(delta**2) * S / (OF_VOTES * C * C))) - 4
