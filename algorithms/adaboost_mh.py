@@ -115,10 +115,11 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         without any edge (whose α is 0).
     sampler : str, object, or list of them, default="all_features"
         "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "ucb", "exp3p",
-        "epsilon_greedy", "tasting_1q", "tasting_q1", "laminating", or a
-        :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a list the model is
-        trained with each, and the one with the smallest final training loss is kept: that is how
-        the paper tunes the bandits, and "best_family" is the list of all families.
+        "epsilon_greedy", "tasting_1q", "tasting_q1", "mas_naive", "mas_1q", "mas_q1",
+        "laminating", or a :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a
+        list the model is trained with each, and the one with the smallest final training loss is
+        kept: that is how the paper tunes the bandits, and "best_family" is the list of all
+        families.
     max_cost : float, default=10
         What a round may cost, as the paper counts, in passes of one feature over all training
         rows: so many features (at least one) for those that use all rows. "all_features" does not

@@ -29,6 +29,9 @@ TWINS = {
     "epsilon_greedy": feature_sampling.epsilon_greedy,
     "tasting_1q": feature_sampling.tasting_1q,
     "tasting_q1": feature_sampling.tasting_q1,
+    "mas_naive": adaptive_sampling.mas_naive,
+    "mas_1q": adaptive_sampling.mas_1q,
+    "mas_q1": adaptive_sampling.mas_q1,
     "laminating": adaptive_sampling.laminating,
 }
 NAMES = [*TWINS, BEST_FAMILY]
