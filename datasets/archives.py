@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from datasets.storage import full_disk_named
@@ -55,6 +56,51 @@ def safe_path(folder: Path, member: str) -> Path:
     if not target.resolve().is_relative_to(folder.resolve()):
         raise UnsafeArchive(f"archive member {member!r} points outside its folder")
     return target
+
+
+def members(
+    archive: Path, wanted: Callable[[str], bool], inner: str | None = None
+) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Walk through plain files of a tar archive, writing nothing to the disk.
+
+    Links and devices are passed over, wherever they point: INRIA's archive has some.
+
+    Parameters
+    ----------
+    archive : Path
+        A tar file in any compression, or a zip file that holds one.
+    wanted : callable
+        Says of a member's name whether it is wanted.
+    inner : str, optional
+        How the name of the tar file inside a zip file ends, ``"/images.tar.gz"`` say.
+
+    Yields
+    ------
+    name : str
+        Of a wanted member, in the order of the archive.
+    read : callable
+        Gives its content as bytes; to be called before the next member is asked for.
+
+    Raises
+    ------
+    tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
+        If the archive is damaged or cut off.
+    KeyError
+        If a zip file has not exactly one member whose name ends with `inner`.
+    """
+    with contextlib.ExitStack() as stack:
+        if inner is not None and zipfile.is_zipfile(archive):
+            outer = stack.enter_context(zipfile.ZipFile(archive))
+            names = [name for name in outer.namelist() if name.endswith(inner)]
+            if len(names) != 1:
+                raise KeyError(f"{archive.name} has {len(names)} members named ...{inner}, not 1")
+            stream = stack.enter_context(outer.open(names[0]))
+            opened = stack.enter_context(tarfile.open(fileobj=stream, mode="r|*"))
+        else:
+            opened = stack.enter_context(tarfile.open(archive))
+        for info in opened:
+            if info.isfile() and wanted(info.name):
+                yield info.name, lambda info=info: opened.extractfile(info).read()
 
 
 def _wanted(names: list[str], members: Collection[str] | None, archive: Path) -> set[str]:

@@ -21,12 +21,14 @@ from datasets.sources import (
 from datasets.storage import cache_folder, read_decoded
 
 _MODULES = {
+    "caltech101": "caltech101",
     "cifar10": "cifar10",
     "covertype": "covertype",
     "digits": "digits",
     "flies": "flies",
     "hepmass_1000": "hepmass",
     "hepmass_not1000": "hepmass",
+    "inria_person": "inria_person",
     "miniboone": "miniboone",
     "mnist": "mnist",
     "mslr": "mslr",

@@ -12,7 +12,8 @@ gives each of the 3,072 values as a feature (float64, 1.5 GB if the set is compl
 fifth of the training images aside for validation by seed; the test images are the same for all
 seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins_shapes`).
+The smallest scale draws a stand-in (:mod:`datasets.standins_shapes`), for :func:`images` 300 + 200
+pictures of it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import lzma
 import tarfile
 import tempfile
 import zlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,9 +48,9 @@ MISSING = {
     "whole": "nothing",
     "part": "training images 10,001 to 50,000 (data_batch_2 to data_batch_5)",
 }
-SMOKE_SIZES = (2_000, 1_000, 1_000)
+SMOKE_SIZES, SMOKE_IMAGES = (2_000, 1_000, 1_000), (250, 50, 200)
 SIZES = (40_000, 10_000, 10_000)
-"""Training, validation and test images of the stand-in."""
+"""Training, validation and test images of the stand-in; the smallest for ``load``, ``images``."""
 
 FILE = RawFile(
     folder="cifar10",
@@ -100,7 +102,8 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     CifarError
         If an archive with the right checksum cannot be read as what it should be.
     """
-    return serve_images(SPEC, Request("cifar10", scale, data, seed), _real_images, _drawn_images)
+    request = Request("cifar10", scale, data, seed)
+    return serve_images(SPEC, request, _real_images, partial(_drawn_images, smoke=SMOKE_IMAGES))
 
 
 def real(request: Request) -> Dataset:
@@ -110,7 +113,7 @@ def real(request: Request) -> Dataset:
 
 def standin(request: Request) -> Dataset:
     """Draw the stand-in."""
-    return pixel_table(_drawn_images(request), request.seed)
+    return pixel_table(_drawn_images(request, SMOKE_SIZES), request.seed)
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -187,8 +190,8 @@ def read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels.copy()
 
 
-def _drawn_images(request: Request) -> ImageSet:
-    sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
+def _drawn_images(request: Request, smoke: tuple[int, int, int]) -> ImageSet:
+    sizes = smoke if request.scale == "smoke" else SIZES
     return drawn_images("cifar10", standins_shapes.shapes, sizes, request.seed)
 
 

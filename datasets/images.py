@@ -189,6 +189,58 @@ def pixel_table(images: ImageSet, seed: int) -> Dataset:
     )
 
 
+def coarse_table(images: ImageSet, seed: int, block: int, task: str) -> Dataset:
+    """Give the mean grey level of each block of pixels as a feature of cost 1.
+
+    For sets whose single pixels would take gigabytes as float64.
+
+    Parameters
+    ----------
+    images : ImageSet
+        Colour images; both sides are multiples of `block`.
+    seed : int
+        Which training images validate.
+    block : int
+        Side of a block in pixels.
+    task : {"binary", "multiclass"}
+        Of the data set.
+
+    Returns
+    -------
+    Dataset
+        X are (n, height·width / block²) means of red, green and blue over a block, 0..255, row by
+        row of the image.
+    """
+    arrays = {"X_test": _coarse(images.test, block), "y_test": np.array(images.y_test)}
+    table = _coarse(images.train, block)
+    for part, rows in zip(("train", "valid"), images.split(seed), strict=True):
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = table[rows], images.y_train[rows]
+    height, width = images.train.shape[1:3]
+    names = tuple(f"grey_{r}_{c}" for r in range(height // block) for c in range(width // block))
+    return Dataset(
+        name=images.name,
+        task=task,
+        **arrays,
+        feature_costs=np.ones(len(names)),
+        cost_unit="features",
+        cost_origin=f"uniform, 1 per block of {block}×{block} pixels (no costs are known)",
+        feature_names=names,
+        provenance=dict(images.provenance),
+    )
+
+
+def _coarse(images: np.ndarray, block: int) -> np.ndarray:
+    """Average (n, h, w, 3) bytes over blocks and channels, a thousand images at a time."""
+    n, height, width, _ = images.shape
+    shape = (height // block, block, width // block, block * 3)
+    table = np.empty((n, shape[0] * shape[2]))
+    for start in range(0, n, 1000):
+        piece = images[start : start + 1000]
+        sums = piece.reshape(len(piece), *shape).sum(axis=(2, 4), dtype=np.int64)
+        table[start : start + 1000] = sums.reshape(len(piece), -1) / (3.0 * block * block)
+    return table
+
+
 def pixel_names(shape: tuple[int, ...]) -> tuple[str, ...]:
     """Name the pixels of an image, ``pixel_<row>_<column>`` and the channel if there are several.
 

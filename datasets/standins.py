@@ -60,6 +60,12 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
 ``cifar10`` (generator and parameters in :mod:`datasets.standins_shapes`)
     32×32 colour pixels, ten equally likely classes: a shape in a colour of its own on a cloudy
     ground, with noise, rounded to bytes. Place, size and colours are drawn apart from the class.
+
+``inria_person``, ``caltech101`` (generators and parameters in :mod:`datasets.standins_pictures`)
+    Windows of 128×64 colour pixels, two in three with a figure of head, trunk and legs, over
+    clutter on a cloudy ground; pictures of 128×128 with one shape and a smaller one beside it, the
+    pair being the class. What tells the classes apart is form, never colour. Real persons are far
+    more varied, and real categories are no pairs of shapes.
 """
 
 from __future__ import annotations

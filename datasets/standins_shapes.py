@@ -60,7 +60,7 @@ def shapes(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]
 def _draw(rng: np.random.Generator, labels: np.ndarray) -> np.ndarray:
     """Draw one image per label; (n, 32, 32, 3) uint8."""
     n = len(labels)
-    picture = _clouds(rng.uniform(0.0, 255.0, (n, LATTICE, LATTICE, 3)))
+    picture = clouds(rng.uniform(0.0, 255.0, (n, LATTICE, LATTICE, 3)))
     colour = rng.uniform(0.0, 255.0, (n, 1, 1, 3))
     size, slant = rng.uniform(7.0, 12.0, (n, 1, 1)), rng.uniform(-0.3, 0.3, (n, 1, 1))
     shift, cover = rng.uniform(-4.0, 4.0, (n, 2, 1, 1)), rng.uniform(0.7, 1.0, (n, 1, 1))
@@ -78,14 +78,31 @@ def _draw(rng: np.random.Generator, labels: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(picture, 0.0, 255.0)).astype(np.uint8)
 
 
-def _clouds(lattice: np.ndarray) -> np.ndarray:
-    """Interpolate (n, 5, 5, 3) values linearly to (n, 32, 32, 3)."""
-    at = np.arange(SIDE) * ((LATTICE - 1) / SIDE)
+def clouds(lattice: np.ndarray, height: int = SIDE, width: int = SIDE) -> np.ndarray:
+    """Interpolate values on a lattice linearly to the pixels of an image.
+
+    Parameters
+    ----------
+    lattice : ndarray of shape (n, rows, columns, 3)
+        The last row and column lie one pixel beyond the image.
+    height, width : int
+        Of the image.
+
+    Returns
+    -------
+    ndarray of shape (n, height, width, 3), float64
+    """
+    return _stretched(_stretched(lattice, height, 1), width, 2)
+
+
+def _stretched(values: np.ndarray, length: int, axis: int) -> np.ndarray:
+    """Interpolate along one axis, the second or third of four."""
+    at = np.arange(length) * ((values.shape[axis] - 1) / length)
     low = at.astype(np.int64)
-    share = at - low
-    rows = lattice[:, low] * (1.0 - share)[:, None, None]
-    rows += lattice[:, low + 1] * share[:, None, None]
-    return rows[:, :, low] * (1.0 - share)[:, None] + rows[:, :, low + 1] * share[:, None]
+    share = (at - low).reshape(-1, *(1,) * (3 - axis))
+    stretched = values.take(low, axis) * (1.0 - share)
+    stretched += values.take(low + 1, axis) * share
+    return stretched
 
 
 def margin(shape: str, u: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ SCALES = ("smoke", "laptop", "paper")
 """Sizes of a run: seconds (what CI runs), minutes (the default), the paper's own."""
 
 LOADERS = {"table": "load", "images": "load_images", "features": "load_features"}
-"""For each form of data the function of :mod:`datasets` that gives it."""
+"""For each form of data the function of :mod:`datasets` that gives it; "none" needs no data."""
 
 
 def canonical_json(value: Any) -> str:
@@ -135,10 +135,13 @@ class Artefact:
         them.
     requires : sequence of str
         Modules of ``make setup-peers`` it needs.
-    data_form : {"table", "images", "features"}
+    data_form : {"table", "images", "features", "none"}
         What `run_cell` is given: a :class:`datasets.Dataset`, an
         :class:`~datasets.images.ImageSet`, or the families of features that are computed from it,
-        before the first cell starts.
+        before the first cell starts. "none": a simulation, see :mod:`experiments.no_data`.
+    committed_picture : bool
+        False where the picture is made of a data set's own images, whose terms may not let us pass
+        them on: a run draws it, publishing leaves out both picture and `drawn_columns`.
     """
 
     id: str
@@ -159,6 +162,7 @@ class Artefact:
     drawn_columns: Sequence[str] = ()
     requires: Sequence[str] = ()
     data_form: str = "table"
+    committed_picture: bool = True
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -9,6 +9,8 @@ A verdict is drawn from one interval: the confidence interval of the effect at l
 * *not reproduced*: the interval lies below the smallest effect worth the name;
 * *inconclusive*: neither, or fewer than five repetitions;
 * *not testable here*: the data are a stand-in of ours, which could contain the claim.
+
+A simulation that needs no data (:mod:`experiments.no_data`) can be judged like real data.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from experiments.no_data import KIND
+
 ERROR_RATE = 0.05
 """Chance that any of an artefact's intervals misses its effect."""
 
@@ -29,6 +33,9 @@ POWER = 0.8
 
 FEWEST_SEEDS = 5
 """Repetitions from which a verdict is drawn."""
+
+JUDGED = ("real", KIND)
+"""Kinds of data on which a verdict is drawn."""
 
 _RESAMPLES = 9999
 
@@ -53,10 +60,11 @@ class Claim:
         Unit of the effect.
     effects : callable
         ``rows -> (n,) float``: positive where the claim holds, one value per repetition or, with
-        ``spread="units"``, per query or test row; NaN values are left out.
-    spread : {"seeds", "units"}
-        Where the uncertainty comes from: repetitions (paired t interval) or the units of one test
-        set (bootstrap, BCa).
+        ``spread="units"``, per query or test row; NaN values are left out. With
+        ``spread="trials"``, ``rows -> (k, 3) float``, see :func:`over_trials`.
+    spread : {"seeds", "units", "trials"}
+        Where the uncertainty comes from: repetitions (paired t interval), the units of one test
+        set (bootstrap, BCa), or independent trials that fail or not (Clopper and Pearson).
     overlap : float
         Share of test rows that two repetitions have in common, in [0, 1]. Repetitions that re-split
         the same rows are correlated; the t interval is widened as Nadeau and Bengio do (Machine
@@ -151,6 +159,43 @@ def over_units(effects: np.ndarray, level: float) -> Estimate:
     return Estimate(n, float(np.mean(effects)), interval.low, interval.high, detectable)
 
 
+def over_trials(counts: np.ndarray, level: float) -> Estimate:
+    """Smallest distance of failure rates below their bounds, with the exact interval.
+
+    A bound must hold everywhere, so the place counts where the interval comes nearest to it (or
+    goes furthest beyond); the intervals of all places hold together with `level` (Bonferroni).
+
+    Parameters
+    ----------
+    counts : (k, 3) float
+        For each place the bound on the probability of a failure, failures, trials.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        Bound less rate at that place; `n` counts its trials.
+    """
+    if len(counts) == 0:
+        return Estimate(0, *[math.nan] * 4)
+    bounds, failures, trials = counts.T
+    tail = (1 - level) / (2 * len(counts))
+    low = np.where(failures > 0, stats.beta.ppf(tail, failures, trials - failures + 1), 0.0)
+    high = np.where(
+        failures < trials, stats.beta.ppf(1 - tail, failures + 1, trials - failures), 1.0
+    )
+    worst = int(np.argmin(bounds - high))
+    effect = bounds[worst] - failures[worst] / trials[worst]
+    return Estimate(
+        int(trials[worst]),
+        float(effect),
+        float(bounds[worst] - high[worst]),
+        float(bounds[worst] - low[worst]),
+        math.nan,
+    )
+
+
 def verdict(claim: Claim, estimate: Estimate) -> str:
     """Draw the verdict on real data; see the head of this module."""
     fewest = FEWEST_SEEDS if claim.spread == "seeds" else 2
@@ -175,7 +220,7 @@ def evaluate(
     rows : DataFrame
         The artefact's rows.
     data : Mapping
-        Provenance of each data set; ``kind`` is ``"real"`` or ``"stand-in"``.
+        Provenance of each data set; ``kind`` is one of :data:`JUDGED` or ``"stand-in"``.
 
     Returns
     -------
@@ -184,7 +229,7 @@ def evaluate(
         smallest_effect, detectable, unit, sentence, place``.
     """
     present = [claim for claim in claims if claim.dataset in data]
-    drawn = sum(data[claim.dataset]["kind"] == "real" for claim in present)
+    drawn = sum(data[claim.dataset]["kind"] in JUDGED for claim in present)
     level = 1 - ERROR_RATE / max(drawn, 1)
     return pd.DataFrame(
         [_evaluate_one(claim, rows, data[claim.dataset]["kind"], level) for claim in present],
@@ -200,16 +245,17 @@ _COLUMNS = [
 
 def _evaluate_one(claim: Claim, rows: pd.DataFrame, kind: str, level: float) -> dict:
     effects = np.asarray(claim.effects(rows), dtype=np.float64)
-    effects = effects[~np.isnan(effects)]
-    if claim.spread == "seeds":
-        estimate = over_seeds(effects, level, claim.overlap)
+    if claim.spread == "trials":
+        estimate = over_trials(effects, level)
+    elif claim.spread == "seeds":
+        estimate = over_seeds(effects[~np.isnan(effects)], level, claim.overlap)
     else:
-        estimate = over_units(effects, level)
+        estimate = over_units(effects[~np.isnan(effects)], level)
     return {
         "claim": claim.id,
         "dataset": claim.dataset,
         "data": kind,
-        "verdict": verdict(claim, estimate) if kind == "real" else "not testable here",
+        "verdict": verdict(claim, estimate) if kind in JUDGED else "not testable here",
         **{name: _round(getattr(estimate, name)) for name in ("effect", "low", "high")},
         "level": _round(level),
         "n": estimate.n,

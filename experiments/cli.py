@@ -256,7 +256,7 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     for name, record in result.data.items():
-        if record["kind"] != "real":
+        if record["kind"] == "stand-in":
             click.secho(f"  {name}: STAND-IN of ours, not the real data", bold=True)
     meta = describe(artefact, options, result, source_tree)
     output.write_run(folder, artefact, result, meta)
@@ -271,6 +271,8 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
 def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
     output.publish(folder, suite.results, suite.registry.artefacts, artefact.id)
     click.echo(f"Published: {shown(suite.results / artefact.id)}")
+    if not artefact.committed_picture:
+        click.echo(f"Made of the sets' own images, not published: {shown(folder / 'figure.png')}")
 
 
 def _describe_plan(suite: Suite, artefact: Artefact, options: RunOptions) -> None:
@@ -353,7 +355,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
         found = check_module.compare(artefact, output.read_expected(expected_path), rows)
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
-        output.write_atomically(expected_path, output.csv_bytes(rows))
+        output.write_atomically(expected_path, output.csv_bytes(output.committed(artefact, rows)))
         click.echo(f"Written: {shown(expected_path)}")
     return found
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from experiments import no_data
+
 
 class DataProblem(RuntimeError):
     """Data that cannot be had, or are not what they should be: exit status 3."""
@@ -111,6 +113,9 @@ def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[
     records = {record["name"]: record for record in datasets.status()}
     lines = {}
     for name in names:
+        if name == no_data.NAME:
+            lines[name] = "nothing is read"
+            continue
         record = records[name]
         if record["source"] == "bundled":
             lines[name] = "real, bundled with a dependency"

@@ -272,14 +272,31 @@ def publish(
     """
     target = results / artefact_id
     target.mkdir(parents=True, exist_ok=True)
+    (artefact,) = (a for a in artefacts if a.id == artefact_id)
     names = ["rows.csv", "timings.csv", "claims.csv", "meta.json", "table.md"]
     names += [f"figure.{kind}" for kind in _PICTURES]
     for name in names:
-        if (run_folder / name).exists():
+        shown = artefact.committed_picture or not name.startswith("figure.")
+        if shown and (run_folder / name).exists():
             shutil.copyfile(run_folder / name, target / name)
         else:  # a figure that has become a table, or the other way round
             (target / name).unlink(missing_ok=True)
+    if not artefact.committed_picture:
+        _leave_out_pictures(target, artefact)
     write_scoreboard(results, artefacts)
+
+
+def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they may be committed: without the pixels of a picture that may not be."""
+    return rows if artefact.committed_picture else rows.drop(columns=[*artefact.drawn_columns])
+
+
+def _leave_out_pictures(folder: Path, artefact: Artefact) -> None:
+    """Take the columns that only draw out of ``rows.csv``, and say so in ``meta.json``."""
+    rows = csv_bytes(committed(artefact, read_rows(folder / "rows.csv")))
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    write_atomically(folder / "rows.csv", rows)
+    write_atomically(folder / "meta.json", json_bytes({**meta, "rows_sha256": _sha256(rows)}))
 
 
 def redraw(results: Path, artefact: Artefact) -> bool:
@@ -297,7 +314,8 @@ def redraw(results: Path, artefact: Artefact) -> bool:
     meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
     write_atomically(folder / "meta.json", json_bytes(meta))
     write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
-    draw(folder, artefact, rows, meta)
+    if artefact.committed_picture:
+        draw(folder, artefact, rows, meta)
     return True
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from experiments import provenance, runner
+from experiments import no_data, provenance, runner
 from experiments.artefact import LOADERS, Artefact
 from experiments.data_commands import DataProblem
 from experiments.registry import Registry
@@ -52,6 +52,10 @@ def compute(
     suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers
 ) -> runner.Result:
     """Compute an artefact; raises DataProblem if data cannot be had."""
+    if artefact.data_form == "none":
+        load = no_data.load
+    else:
+        load = getattr(suite.datasets, LOADERS[artefact.data_form])
     with DataProblem.translated(suite.datasets):
         return runner.run(
             artefact,
@@ -60,7 +64,7 @@ def compute(
             n_seeds=options.n_seeds,
             store=Store(options.store),
             workers=workers,
-            load=getattr(suite.datasets, LOADERS[artefact.data_form]),
+            load=load,
             unavailable=suite.datasets.DataUnavailable,
             progress=not options.quiet,
         )

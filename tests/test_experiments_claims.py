@@ -7,7 +7,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.claims import Claim, evaluate, over_seeds, over_units, scoreboard, sentence
+from experiments.claims import (
+    Claim,
+    evaluate,
+    over_seeds,
+    over_trials,
+    over_units,
+    scoreboard,
+    sentence,
+)
 
 REAL = {"set": {"kind": "real"}, "made_up": {"kind": "stand-in"}}
 
@@ -133,3 +141,37 @@ def test_lines_and_scoreboard_say_it():
     board = scoreboard({"toy-figure2": ({"title": "Toy", "scale": "laptop"}, table)})
     assert "| **inconclusive** | set (real) |" in board
     assert "| **not testable here** | made_up (stand-in) |" in board
+
+
+# --- failures among trials ------------------------------------------------------------------------
+
+
+def test_rates_below_their_bounds():
+    # 1,000 trials without a failure: the exact one-sided 97.5 % limit is 1 - 0.025**(1/1000).
+    estimate = over_trials(np.array([[0.5, 0, 1000]]), 0.95)
+    assert estimate.n == 1000
+    assert estimate.effect == estimate.high == 0.5
+    assert estimate.low == pytest.approx(0.5 - (1 - 0.025 ** (1 / 1000)))
+    # Of several places the one nearest its bound counts, with a wider interval.
+    both = over_trials(np.array([[0.5, 0, 1000], [0.9, 0, 1000]]), 0.95)
+    assert both.low == pytest.approx(0.5 - (1 - 0.0125 ** (1 / 1000)))
+
+
+def test_rates_above_their_bound():
+    estimate = over_trials(np.array([[0.5, 0, 1000], [0.01, 100, 1000]]), 0.95)
+    assert estimate.effect == pytest.approx(-0.09)
+    exact = stats.binomtest(100, 1000).proportion_ci(0.975, method="exact")
+    assert (estimate.low, estimate.high) == pytest.approx((0.01 - exact.high, 0.01 - exact.low))
+
+
+def test_every_trial_failed_and_no_trial_at_all():
+    assert over_trials(np.array([[1.0, 10, 10]]), 0.95).low == pytest.approx(0.0)
+    assert math.isnan(over_trials(np.empty((0, 3)), 0.95).effect)
+
+
+def test_a_claim_on_rates():
+    bounds = [[0.5, 0, 1000], [0.2, 10, 1000]]
+    assert judge(claim(bounds, spread="trials")).loc[0, "verdict"] == "reproduced"
+    bounds.append([0.01, 100, 1000])
+    assert judge(claim(bounds, spread="trials")).loc[0, "verdict"] == "not reproduced"
+    assert judge(claim([[0.2, 0, 5]], spread="trials")).loc[0, "verdict"] == "inconclusive"

@@ -33,6 +33,9 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }
 """Height, width and, in colour, channels of the images of each set."""
 
+PAPER_TOTALS = {"mnist": 16_775, "cifar10": 29_879, "inria_person": 230_503, "caltech101": 360_630}
+"""Features in all, section 6.2 of the paper."""
+
 MODULES = {
     "mnist": "datasets.features.nineteen",
     "cifar10": "datasets.features.nineteen",
@@ -45,6 +48,9 @@ NAMES = tuple(SHAPES)
 """Sets of images with features."""
 
 PACKAGE = "datasets.features"
+
+BLOCK_PIXELS = 2**20
+"""Pixels of a block of images: enough to vectorise over, little enough for any memory."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +206,11 @@ def check_images(name: str, images: np.ndarray) -> None:
             f"{name}: images must be uint8 of shape (n, {', '.join(map(str, shape))}), not "
             f"{images.dtype} of shape {images.shape}"
         )
+
+
+def block_length(shape: tuple[int, ...]) -> int:
+    """Give how many images of a shape are computed at once: about a million pixels."""
+    return max(1, BLOCK_PIXELS // (shape[0] * shape[1]))
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from experiments import output
 from experiments.artefact import Artefact
+from experiments.no_data import KIND
 from experiments.output import damaged
 from experiments.report import notes
 
@@ -26,6 +27,7 @@ SIGNS = {
 
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
+_KINDS = {"real": "real", KIND: KIND}  # anything else passes for no more than a stand-in
 
 
 @dataclass(frozen=True)
@@ -93,18 +95,30 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         return None
     rows, meta = found
     figure, table = folder / "figure.svg", folder / "table.md"
-    if figure.exists() == table.exists():
+    if artefact.committed_picture and figure.exists() == table.exists():
         raise damaged(folder, "there must be either figure.svg or table.md")
+    if not artefact.committed_picture and figure.exists():
+        raise damaged(folder, "its picture is made of a data set's own images: remove figure.*")
     return Published(
         meta=meta,
         alt=artefact.alt(rows, meta),
         picture=_picture(figure, artefact.id) if figure.exists() else None,
-        table=_table(table, artefact) if table.exists() else None,
+        table=_table(table, artefact) if table.exists() else _not_here(artefact),
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
         claims=_claims(folder, artefact, rows, meta),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
     )
+
+
+def _not_here(artefact: Artefact) -> Markup | None:
+    """Say why there is neither picture nor table, where that is meant."""
+    if artefact.committed_picture:
+        return None
+    return Markup(
+        "<p>The picture is made of the data sets’ own images, so it is regenerated, not published: "
+        "the command below writes <code>results/runs/{}/figure.png</code>.</p>"
+    ).format(artefact.id)
 
 
 def _text(path: Path) -> str:
@@ -139,13 +153,13 @@ def _table(path: Path, artefact: Artefact) -> Markup:
 
 def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page says of a data set; a stand-in can never be taken for real data."""
-    real = record["kind"] == "real"
     files = ", ".join(file["file"] for file in record.get("files", []))
+    rows = [record["rows"].get(part, 0) for part in ("train", "valid", "test")]
     return {
         "name": name,
-        "real": real,
+        "kind": _KINDS.get(record["kind"], "STAND-IN"),
         "source": f"{record['source']}: {files}" if files else record["source"],
-        "rows": " / ".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test")),
+        "rows": " / ".join(f"{n:,}" for n in rows),
         "n_features": record["n_features"],
         "missing": record.get("missing", ""),
         "cost_unit": record["cost_unit"],
@@ -166,7 +180,7 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
             claim["shown_effect"], claim["shown_interval"] = _effect(claim)
             detectable = claim["detectable"]
             claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"
-            claim["shown_data"] = "real" if claim["data"] == "real" else "STAND-IN"
+            claim["shown_data"] = _KINDS.get(claim["data"], "STAND-IN")
     except FileNotFoundError:
         raise damaged(folder, "claims.csv is missing") from None
     except (ValueError, KeyError) as error:

@@ -1,0 +1,230 @@
+"""Caltech-101: colour pictures of 101 kinds of objects.
+
+Citation: L. Fei-Fei, R. Fergus and P. Perona, Learning generative visual models from few training
+examples, CVPR workshop (2004). CC BY 4.0.
+
+31 to 800 JPEG files for each category, most about 300×200 pixels, a few of them grey. Classes are
+the folders in the order of their names (capitals first), without BACKGROUND_Google.
+
+15 pictures of each category train and 15 test: a fixed drawing from its first 30, the same for all
+seeds and all sources, so that a mirror's archive of these 30 serves the same pictures as the
+official one. At paper scale the official archive gives 5 more test pictures, as far as there are.
+
+Sizes differ, features want one: :func:`images` resizes every picture to 128×128, whatever its
+aspect ratio (from 0.27 to 3.3, half of them between 0.9 and 1.5), averaging where it shrinks.
+:func:`datasets.load` gives mean grey levels of blocks of 4×4 pixels (1,024 features) and sets a
+fifth of the training pictures aside for validation by seed.
+
+The smallest scale draws a stand-in of five classes (:mod:`datasets.standins_pictures`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets import standins_pictures
+from datasets.dataset import Dataset
+from datasets.images import ImageSet, coarse_table, drawn_images, serve_images
+from datasets.pictures import PictureError, names_of, pictures, resized
+from datasets.registry import DatasetSpec, Request
+from datasets.sources import Form, Found, RawFile, find
+from datasets.splits import split_generator
+from datasets.storage import decoded
+
+SIDE, N_CLASSES = 128, 101
+N_FIRST, N_TRAIN, N_MORE = 30, 15, 5
+"""Pictures of a category drawn from, those that train, and more test pictures at paper scale."""
+BLOCK = 4
+VALID_SHARE = 5  # one of so many training pictures validates
+SMOKE_SIZES = (15, 5, 20)
+SIZES = (1_212, 303, 1_515)
+INNER = "/101_ObjectCategories.tar.gz"
+"""Member of the official zip file that holds the pictures."""
+FILE = RawFile(
+    folder="caltech101",
+    title="Caltech-101",
+    terms="CC BY 4.0",
+    advice="allow access to data.caltech.edu, or put caltech-101.zip into the folder caltech101/ "
+    "of COST_AWARE_BOOSTING_MIRROR.",
+    forms=(
+        Form(
+            filename="caltech-101.zip",
+            reader="whole",
+            sha256="331234750fc7f77520e50d9565e8b6907b03565e30320da1401130db08c61f91",
+            size=137_414_764,
+            urls=("https://data.caltech.edu/records/mzrjq-6wc02/files/caltech-101.zip",),
+        ),
+        Form(
+            filename="101_ObjectCategories.tar.gz",
+            reader="whole",
+            sha256="af6ece2f339791ca20f855943d8b55dd60892c0a25105fcd631ee3d6430f9926",
+            size=131_740_031,
+        ),
+        Form(
+            filename="101_ObjectCategories_part.tar",
+            reader="part",
+            sha256="8e2c1eaa7a47d913c37f4daa2809886777d1ba8430faadd9452741e835377e8e",
+            size=45_854_720,
+        ),
+    ),
+)
+
+
+def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Give the pictures as bytes, resized.
+
+    Parameters
+    ----------
+    scale, data : str
+        As :func:`datasets.load`.
+    seed : int, default 0
+        Which pictures a stand-in draws; real pictures are the same for all seeds.
+
+    Returns
+    -------
+    ImageSet
+        Colour pictures of shape (n, 128, 128, 3), real ones memory-mapped.
+
+    Raises
+    ------
+    ValueError, DataUnavailable, ChecksumMismatch
+        As :func:`datasets.load`.
+    PictureError
+        If the archive or a picture in it is damaged, or pictures are missing; names it.
+    """
+    request = Request("caltech101", scale, data, seed)
+    return serve_images(SPEC, request, _real_images, _drawn_images)
+
+
+def real(request: Request) -> Dataset:
+    """Load grey blocks of real pictures, the training pictures divided by seed."""
+    return coarse_table(_real_images(request), request.seed, BLOCK, "multiclass")
+
+
+def standin(request: Request) -> Dataset:
+    """Draw the stand-in."""
+    return coarse_table(_drawn_images(request), request.seed, BLOCK, "multiclass")
+
+
+def _real_images(request: Request) -> ImageSet:
+    found = find(FILE)
+    arrays, facts = decoded("caltech101", f"v1-{found.sha256[:16]}", partial(_decode, found))
+    n_test = facts["n_laptop_test"] if request.scale == "laptop" else len(arrays["y_test"])
+    n_train = len(arrays["y_train"])
+    whole = found.form.reader == "whole"
+    more = n_test > facts["n_laptop_test"]
+    extra = f", and up to {N_MORE} drawn from the rest" if more else ""
+    return ImageSet(
+        name="caltech101",
+        train=arrays["train"],
+        y_train=arrays["y_train"].astype(np.int64),
+        test=arrays["test"][:n_test],
+        y_test=arrays["y_test"][:n_test].astype(np.int64),
+        n_valid=n_train // VALID_SHARE,
+        provenance={
+            "source": found.source,
+            "files": [found.record()],
+            "missing": "nothing" if whole else "all but the first 30 pictures of each category",
+            "split_rule": f"{N_TRAIN} of the first {N_FIRST} pictures of each category train, the "
+            f"others of these test{extra}, the same for all seeds ({n_train} and {n_test} "
+            f"pictures); {n_train // VALID_SHARE} of the training pictures validate; resized to "
+            f"{SIDE}×{SIDE} pixels",
+        },
+    )
+
+
+def _is_picture(name: str) -> bool:
+    found = re.fullmatch(r"(\./)?101_ObjectCategories/([^/]+)/image_\d{4}\.jpg", name)
+    return found is not None and found[2] != "BACKGROUND_Google"
+
+
+def _decode(found: Found, out: Path) -> dict[str, int]:
+    """Write the pictures that train, and those that test with the extra ones at the end."""
+    archive = found.path
+    train, test, more = division(names_of(archive, _is_picture, INNER), archive)
+    place = {name: ("train", i) for i, (name, _) in enumerate(train)}
+    place |= {name: ("test", i) for i, (name, _) in enumerate(test + more)}
+    arrays = {}
+    for part, chosen in (("train", train), ("test", test + more)):
+        shape = (len(chosen), SIDE, SIDE, 3)
+        arrays[part] = np.lib.format.open_memmap(out / f"{part}.npy", "w+", np.uint8, shape)
+        np.save(out / f"y_{part}.npy", np.array([label for _, label in chosen], dtype=np.uint8))
+    for name, picture in pictures(archive, lambda name: name in place, INNER):
+        part, i = place[name]
+        arrays[part][i] = resized(picture, SIDE, SIDE)
+    for array in arrays.values():
+        array.flush()
+    return {"n_laptop_test": len(test)}
+
+
+def division(
+    names: list[str], archive: Path
+) -> tuple[list[tuple[str, int]], list[tuple[str, int]], list[tuple[str, int]]]:
+    """Draw the pictures that train and test.
+
+    Parameters
+    ----------
+    names : list of str
+        Members ``101_ObjectCategories/<category>/image_<number>.jpg``.
+    archive : Path
+        For messages.
+
+    Returns
+    -------
+    train, test, more : list of (name, class)
+        By class; `more` are test pictures beyond the first 30.
+
+    Raises
+    ------
+    PictureError
+        If there are not 101 categories, or one has fewer than 30 pictures.
+    """
+    by_category = defaultdict(list)
+    for name in sorted(names):
+        by_category[name.split("/")[-2]].append(name)
+    if len(by_category) != N_CLASSES:
+        raise PictureError(f"{archive}: {len(by_category)} categories, {N_CLASSES} expected")
+    train, test, more = [], [], []
+    for label, category in enumerate(sorted(by_category)):
+        found = by_category[category]
+        if len(found) < N_FIRST:
+            raise PictureError(
+                f"{archive}: {len(found)} pictures of {category}, at least {N_FIRST} expected"
+            )
+        rng = split_generator(f"caltech101 {category}", 0)
+        order = rng.permutation(N_FIRST)
+        rest = rng.permutation(np.arange(N_FIRST, len(found)))
+        train += [(found[i], label) for i in np.sort(order[:N_TRAIN])]
+        test += [(found[i], label) for i in np.sort(order[N_TRAIN:])]
+        more += [(found[i], label) for i in np.sort(rest[:N_MORE])]
+    return train, test, more
+
+
+def _drawn_images(request: Request) -> ImageSet:
+    if request.scale != "smoke":
+        return drawn_images("caltech101", standins_pictures.categories, SIZES, request.seed)
+    draw = standins_pictures.five_categories
+    return drawn_images("caltech101", draw, SMOKE_SIZES, request.seed)
+
+
+SPEC = DatasetSpec(
+    name="caltech101",
+    task="multiclass",
+    title="Caltech-101, colour pictures of 101 categories",
+    citation="Fei-Fei, Fergus and Perona, CVPR workshop (2004)",
+    terms=FILE.terms,
+    shape="15 + 15 pictures (paper scale: up to 20 tests) of each of 101 classes, as a table 1,024 "
+    "features",
+    split_rule="15 of the first 30 pictures of each category train, 15 test; a fifth of the "
+    "training pictures validate",
+    cost_rule="uniform, 1 per block of 4×4 pixels",
+    real=real,
+    standin=standin,
+    files=(FILE,),
+    missing="nothing from the official address; a mirror may hold 30 pictures of each category",
+)

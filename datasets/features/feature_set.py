@@ -1,0 +1,65 @@
+"""The record that :func:`datasets.features.load` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from datasets.features import prices
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """The features of one set of images, in families.
+
+    Attributes
+    ----------
+    name : str
+        Set of images.
+    train, test : ndarray of shape (n_features, n_images), uint8
+        One row per feature, read-only and memory-mapped: pages are read when a row is used, so
+        the whole is never in memory. Load anew in a worker process rather than send it.
+    y_train, y_test : ndarray of shape (n_images,), int64
+        Classes, from 0.
+    names, categories : tuple of str
+        Of the families: name and kind, in the order of their features.
+    families : list of ndarray of int64
+        Feature numbers of each family: ascending, contiguous, disjoint, together all.
+    provenance : dict
+        As :attr:`datasets.images.ImageSet.provenance`; ``families`` are their sizes,
+        ``features_checksum`` is that of the columns.
+    """
+
+    name: str
+    train: np.ndarray
+    test: np.ndarray
+    y_train: np.ndarray
+    y_test: np.ndarray
+    names: tuple[str, ...]
+    categories: tuple[str, ...]
+    families: list[np.ndarray]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.train)
+
+    @property
+    def milliseconds(self) -> np.ndarray:
+        """CPU time to compute each family, (n_families,) float64, milliseconds per image.
+
+        Raises
+        ------
+        ValueError
+            If a family is not in the committed table.
+        """
+        table = prices.read()
+        return np.array([prices.of_family(table, self.name, name) for name in self.names])
+
+    @property
+    def milliseconds_origin(self) -> str:
+        """Processor and date of the measurement."""
+        return prices.origin(prices.read(), self.name)

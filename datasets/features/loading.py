@@ -1,0 +1,125 @@
+"""Load the features of a set of images, computing what is not in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+
+import numpy as np
+
+from datasets.errors import UnknownDataset
+from datasets.features.families import NAMES, check_images, families_of
+from datasets.features.feature_set import FeatureSet
+from datasets.features.store import PARTS, columns_of, complete
+from datasets.images import ImageSet
+
+FIRST = {("mnist", "laptop"): (10_000, 10_000), ("cifar10", "laptop"): (10_000, 10_000)}
+"""How many of the first training and test images a scale uses, where not all."""
+
+
+def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Give the images whose features :func:`load` gives.
+
+    Parameters
+    ----------
+    name, scale, data, seed
+        As :func:`load`.
+
+    Returns
+    -------
+    ImageSet
+        The first images of the set, as many as the scale uses. ``checksum`` in its provenance is
+        that of the whole set, ``rows`` says which of them these are.
+    """
+    if name not in NAMES:
+        raise UnknownDataset(name, NAMES)
+    module = importlib.import_module(f"datasets.{name}")
+    images = module.images(scale=scale, data=data, seed=seed)
+    if (name, scale) not in FIRST:
+        return images
+    n_train, n_test = FIRST[name, scale]
+    rows = (
+        f"the first {min(n_train, len(images.train))} of {len(images.train)} training and the "
+        f"first {min(n_test, len(images.test))} of {len(images.test)} test images"
+    )
+    train = images.train[:n_train]
+    return ImageSet(
+        name=name,
+        train=train,
+        y_train=images.y_train[:n_train],
+        test=images.test[:n_test],
+        y_test=images.y_test[:n_test],
+        n_valid=images.n_valid * len(train) // len(images.train),
+        provenance={**images.provenance, "rows": rows},
+    )
+
+
+def load(
+    name: str,
+    *,
+    scale: str = "laptop",
+    data: str = "auto",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> FeatureSet:
+    """Load the features of a set of images, computing and keeping what is not in the cache.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`datasets.features.NAMES`.
+    scale : {"laptop", "smoke", "paper"}, default "laptop"
+        MNIST and CIFAR-10: the first 10,000 training and test images; stand-ins of 300 and 200;
+        all. The other sets: all the source gives; a small stand-in; all.
+    data : {"auto", "real", "standin"}, default "auto"
+        As :func:`datasets.load`.
+    seed : int, default 0
+        Which images a stand-in draws; real images are the same for all seeds.
+    n_jobs : int or None, default None
+        Processes that compute; None for as many as there are processors.
+    progress : bool, default True
+        Draw a progress bar on standard error while computing.
+
+    Returns
+    -------
+    FeatureSet
+        Memory-mapped columns, families, measured times.
+
+    Raises
+    ------
+    UnknownDataset
+        If the set has no families.
+    ValueError
+        If the images do not have the size that the families are made for.
+    DataUnavailable, ChecksumMismatch
+        As :func:`datasets.load`; also if the cache cannot be written.
+    """
+    families = families_of(name)
+    images = images_of(name, scale=scale, data=data, seed=seed)
+    parts = {part: getattr(images, part) for part in PARTS}
+    for part in parts.values():
+        check_images(name, part)
+    columns = columns_of(name, families, parts, images.provenance["checksum"])
+    index = complete(columns, n_jobs, progress)
+    digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()
+    names = tuple(family.name for family in families)
+    return FeatureSet(
+        name=name,
+        train=columns.open("train"),
+        test=columns.open("test"),
+        y_train=images.y_train,
+        y_test=images.y_test,
+        names=names,
+        categories=tuple(family.category for family in families),
+        families=[
+            np.arange(first, first + size, dtype=np.int64)
+            for first, size in zip(columns.offsets, columns.sizes, strict=False)
+        ],
+        provenance={
+            **images.provenance,
+            "families": dict(zip(names, columns.sizes, strict=True)),
+            "features_checksum": digest,
+        },
+    )

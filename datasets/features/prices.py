@@ -1,0 +1,170 @@
+"""What a family of features costs: measured CPU milliseconds per image.
+
+``milliseconds.csv`` is the committed table, and the default everywhere, so that results do not
+depend on who measures. ``python -m datasets.features --remeasure`` replaces it: one thread, CPU
+time of the process, a block of images at a time as the store computes them and copied to where
+they are kept (else a family that only shows the pixels would cost nothing), the least of several
+repetitions (other work on the machine only ever adds).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import platform
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from datasets.features.families import Family, block_length
+from datasets.storage import write_text
+
+TABLE = Path(__file__).with_name("milliseconds.csv")
+COLUMNS = ("dataset", "family", "milliseconds", "images", "block", "processor", "date")
+REPETITIONS = 5
+LEAST_SECONDS = 0.02
+"""A repetition computes the block as often as needed to take this long."""
+
+
+def read(path: Path = TABLE) -> list[dict[str, str]]:
+    """Read the table of measured times.
+
+    Parameters
+    ----------
+    path : Path
+        A file as written by :func:`write`.
+
+    Returns
+    -------
+    list of dict
+        One per dataset and family.
+
+    Raises
+    ------
+    ValueError
+        If the columns are others, or a time is not a positive number.
+    """
+    with open(path, encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
+        rows = list(reader)
+    for row in rows:
+        try:
+            fine = 0 < float(row["milliseconds"]) < np.inf
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise ValueError(
+                f"{path}: {row['dataset']}, {row['family']}: {row['milliseconds']!r} is no time"
+            )
+    return rows
+
+
+def of_family(table: list[dict[str, str]], dataset: str, family: str) -> float:
+    """Give the CPU milliseconds per image of a family.
+
+    Raises
+    ------
+    ValueError
+        If it was never measured; the message says how to measure it.
+    """
+    for row in table:
+        if (row["dataset"], row["family"]) == (dataset, family):
+            return float(row["milliseconds"])
+    raise ValueError(
+        f"no measured time for family {family} of {dataset}. "
+        f"Next: python -m datasets.features --remeasure {dataset}"
+    )
+
+
+def origin(table: list[dict[str, str]], dataset: str) -> str:
+    """Say on which processor and when the times of a set were measured."""
+    said = {
+        f"measured CPU time per image, one thread, {row['processor']}, {row['date']}, on "
+        f"{row['images']} images in blocks of {row['block']}"
+        for row in table
+        if row["dataset"] == dataset
+    }
+    return "; ".join(sorted(said)) or "not measured"
+
+
+def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: str) -> list[dict]:
+    """Measure the CPU time of families.
+
+    Parameters
+    ----------
+    dataset : str
+        Set of images.
+    families : iterable of Family
+        What to measure.
+    images : ndarray of shape (n, ...), uint8
+        One block of them is used.
+    kind : str
+        What images they are: real, or a stand-in.
+
+    Returns
+    -------
+    list of dict
+        Rows of the table.
+    """
+    from threadpoolctl import threadpool_limits
+
+    block = np.ascontiguousarray(images[: block_length(images.shape[1:])])
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    rows = []
+    with threadpool_limits(1):
+        for family in families:
+            milliseconds = 1e3 * _seconds(family, block) / len(block)
+            values = (f"{milliseconds:.4g}", kind, len(block), processor(), date)
+            rows.append(dict(zip(COLUMNS, (dataset, family.name, *values), strict=True)))
+    return rows
+
+
+def _seconds(family: Family, block: np.ndarray) -> float:
+    """Least CPU time to compute a block; the first call, which fills tables, does not count."""
+    kept = np.empty((len(block), family.size(block.shape[1:])), dtype=np.uint8)
+    kept[:] = family.columns(block)
+    spent, calls = [], 1
+    while len(spent) < REPETITIONS:
+        start = time.process_time()
+        for _ in range(calls):
+            kept[:] = family.columns(block)
+        seconds = time.process_time() - start
+        if seconds < LEAST_SECONDS:
+            calls *= 2
+        else:
+            spent.append(seconds / calls)
+    return min(spent)
+
+
+def write(measured: list[dict], path: Path = TABLE) -> None:
+    """Put measured rows into the table, in place of what it has of their sets.
+
+    Parameters
+    ----------
+    measured : list of dict
+        Of :func:`measure`.
+    path : Path
+        The table; made if it is not there.
+    """
+    replaced = {row["dataset"] for row in measured}
+    kept = [row for row in read(path) if row["dataset"] not in replaced] if path.exists() else []
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(kept + measured)
+    write_text(path, text.getvalue())
+
+
+def processor() -> str:
+    """Name the model of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()

@@ -1,0 +1,269 @@
+"""The columns on disk: computed once, one row per feature, checked whenever they are opened.
+
+``<cache>/features/<set>/<key>/`` holds ``train.u8`` and ``test.u8``, arrays of shape (n_features,
+n_images) without a header, and ``index.json`` with the SHA-256 of every family's rows in both. The
+key is a digest of the images and of the families' sources and parameters. Rows count only once
+they are in the index, which is replaced as a whole after they are written: an interrupted
+computation goes on where it was. Rows that do not have their SHA-256 are named and computed anew.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import importlib.metadata
+import json
+import multiprocessing
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from datasets.errors import DataUnavailable
+from datasets.features.families import Family, block_length
+from datasets.storage import announce, cache_folder, full_disk_named, locked, write_text
+
+PARTS = ("train", "test")
+LIBRARIES = ("numpy", "scipy", "PyWavelets", "scikit-image")
+"""Their versions are part of the key: another version may round differently."""
+
+_verified: set[tuple] = set()
+"""Families hashed by this process: path of the file, its size and time, name of the family."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The files of one set of images and its families.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are.
+    families : tuple of Family
+        In the order of their rows.
+    images : dict of str to ndarray
+        Training and test images.
+    """
+
+    folder: Path
+    families: tuple[Family, ...]
+    images: dict[str, np.ndarray]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Features of each family."""
+        shape = self.images["train"].shape[1:]
+        return [family.size(shape) for family in self.families]
+
+    @property
+    def offsets(self) -> list[int]:
+        """First feature of each family, and the number of all features."""
+        return [0, *np.cumsum(self.sizes).tolist()]
+
+    def path(self, part: str) -> Path:
+        """Give the file of a part."""
+        return self.folder / f"{part}.u8"
+
+    def n_bytes(self, part: str) -> int:
+        """Give the size that the file of a part must have."""
+        return self.offsets[-1] * len(self.images[part])
+
+    def open(self, part: str) -> np.ndarray:
+        """Map the file of a part, read-only: (n_features, n_images) uint8."""
+        shape = (self.offsets[-1], len(self.images[part]))
+        return np.memmap(self.path(part), dtype=np.uint8, mode="r", shape=shape)
+
+    def rows(self, part: str, k: int, mode: str = "r") -> np.ndarray:
+        """Map the rows of family k in the file of a part."""
+        n_images = len(self.images[part])
+        return np.memmap(
+            self.path(part),
+            dtype=np.uint8,
+            mode=mode,
+            offset=self.offsets[k] * n_images,
+            shape=(self.sizes[k], n_images),
+        )
+
+    def index(self) -> dict[str, dict[str, str]]:
+        """Read which rows are there: part to family to SHA-256; nothing of a part without file."""
+        try:
+            index = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))
+            index = {part: dict(index[part]) for part in PARTS}
+        except FileNotFoundError:
+            return {part: {} for part in PARTS}
+        except (ValueError, KeyError, TypeError) as error:
+            announce(f"{self.folder / 'index.json'} is damaged ({error}); all is computed anew")
+            return {part: {} for part in PARTS}
+        for part in PARTS:
+            path = self.path(part)
+            size = path.stat().st_size if path.exists() else -1
+            if index[part] and size != self.n_bytes(part):
+                found = f"{size} bytes" if size >= 0 else "missing"
+                announce(f"{path} is {found}, not {self.n_bytes(part)} bytes; computed anew")
+                index[part] = {}
+        return index
+
+    def damaged(self, index: dict[str, dict[str, str]]) -> list[tuple[str, int]]:
+        """Hash the rows in the index that this process has not hashed; (part, k) of wrong ones."""
+        wrong = []
+        for part in PARTS:
+            for k, family in enumerate(self.families):
+                expected = index[part].get(family.name)
+                if expected is None or self._mark(part, family) in _verified:
+                    continue
+                if rows_sha256(self.rows(part, k)) == expected:
+                    _verified.add(self._mark(part, family))
+                else:
+                    wrong.append((part, k))
+        return wrong
+
+    def _mark(self, part: str, family: Family) -> tuple:
+        status = self.path(part).stat()
+        return (str(self.path(part)), status.st_size, status.st_mtime_ns, family.name)
+
+
+def rows_sha256(rows: np.ndarray) -> str:
+    """Give the SHA-256 of contiguous rows, 64 hex digits."""
+    return hashlib.sha256(memoryview(rows).cast("B")).hexdigest()
+
+
+def columns_of(
+    name: str, families: tuple[Family, ...], images: dict[str, np.ndarray], checksum: str
+) -> Columns:
+    """Give the place of the columns of a set of images.
+
+    Parameters
+    ----------
+    name : str
+        Set of images.
+    families : tuple of Family
+        Families.
+    images : dict of str to ndarray
+        Training and test images.
+    checksum : str
+        Digest of the images.
+    """
+    record = {
+        "images": [checksum, *(images[part].shape for part in PARTS)],
+        "families": [family.key() for family in families],
+        "libraries": {library: importlib.metadata.version(library) for library in LIBRARIES},
+    }
+    key = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:20]
+    return Columns(cache_folder() / "features" / name / key, families, images)
+
+
+def complete(columns: Columns, n_jobs: int | None, progress: bool) -> dict[str, dict[str, str]]:
+    """Compute what is missing or damaged, and give the complete index.
+
+    Parameters
+    ----------
+    columns : Columns
+        What is wanted.
+    n_jobs : int or None
+        Processes; None for as many as there are processors.
+    progress : bool
+        Draw a progress bar.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        Part to family to SHA-256.
+
+    Raises
+    ------
+    CacheFull
+        If the disk is full.
+    DataUnavailable
+        If the cache folder cannot be written.
+    """
+    index = columns.index()
+    if not _missing(columns, index) and not columns.damaged(index):
+        return index
+    try:
+        with locked(columns.folder), full_disk_named(columns.folder, "features"):
+            columns.folder.mkdir(exist_ok=True)
+            index = columns.index()  # another process may have been here
+            for part, k in columns.damaged(index):
+                family = columns.families[k].name
+                announce(
+                    f"{columns.path(part)}: family {family} is damaged (expected sha256 "
+                    f"{index[part].pop(family)}); computed anew"
+                )
+            _compute(columns, index, n_jobs, progress)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise DataUnavailable(
+            f"features cannot be kept in {columns.folder} ({error.strerror}). "
+            "Next: set COST_AWARE_BOOSTING_CACHE to a folder that can be written."
+        ) from error
+    return index
+
+
+def _missing(columns: Columns, index: dict[str, dict[str, str]]) -> list[tuple[str, int]]:
+    """List (part, k) of families that are not in the index, the largest first."""
+    tasks = [
+        (part, k)
+        for part in PARTS
+        for k, family in enumerate(columns.families)
+        if family.name not in index[part]
+    ]
+    return sorted(tasks, key=lambda task: -columns.sizes[task[1]] * len(columns.images[task[0]]))
+
+
+def _compute(columns: Columns, index: dict, n_jobs: int | None, progress: bool) -> None:
+    """Compute the missing families in parallel; after each the index is replaced."""
+    from tqdm import tqdm
+
+    tasks = _missing(columns, index)
+    for part in PARTS:
+        if not index[part]:
+            _allocate(columns.path(part), columns.n_bytes(part))
+    total = sum(columns.sizes[k] * len(columns.images[part]) for part, k in tasks)
+    with tqdm(
+        total=total,
+        desc=f"features of {columns.folder.parent.name}",
+        unit="B",
+        unit_scale=True,
+        disable=not progress,
+    ) as bar:
+        for part, k, sha256 in _run(columns, tasks, n_jobs):
+            index[part][columns.families[k].name] = sha256
+            write_text(columns.folder / "index.json", json.dumps(index, indent=1))
+            bar.update(columns.sizes[k] * len(columns.images[part]))
+
+
+def _run(
+    columns: Columns, tasks: list[tuple[str, int]], n_jobs: int | None
+) -> Iterator[tuple[str, int, str]]:
+    """Compute families, here or in processes of their own, in any order."""
+    from joblib import Parallel, delayed
+
+    n_jobs = -1 if n_jobs is None else n_jobs
+    if multiprocessing.current_process().daemon or len(tasks) < 2:
+        n_jobs = 1  # a daemon, such as a worker of Dask, may not have processes of its own
+    # Images are memory-mapped or become so: processes share their pages.
+    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    yield from run(delayed(_compute_task)(columns, part, k) for part, k in tasks)
+
+
+def _compute_task(columns: Columns, part: str, k: int) -> tuple[str, int, str]:
+    """Compute a family for all images of a part, one block after the other, into its rows."""
+    family, images = columns.families[k], columns.images[part]
+    rows = columns.rows(part, k, "r+")
+    step = block_length(images.shape[1:])
+    for start in range(0, len(images), step):
+        rows[:, start : start + step] = family.columns(images[start : start + step]).T
+    rows.flush()
+    return part, k, rows_sha256(rows)
+
+
+def _allocate(path: Path, n_bytes: int) -> None:
+    """Give a file a size, with its space on the disk: a map on a full disk kills the process."""
+    # Not truncated first: another process may still map it.
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as handle:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(handle.fileno(), 0, n_bytes)
+        handle.truncate(n_bytes)
