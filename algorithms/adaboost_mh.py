@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,7 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from algorithms.estimator import check_number, check_sample_weight, check_whole_number
 from algorithms.kernels import resolve_n_threads, threads
+from algorithms.losses import row_weights
 from algorithms.metrics import labels_of
 from algorithms.pair_weights import PairWeights, add_scores
 from algorithms.samplers import new_samplers
@@ -77,13 +79,14 @@ def check_families(families, n_features: int) -> list[np.ndarray]:
 class _Columns:
     """The training features as 8-bit columns, and the thresholds between their codes."""
 
-    def __init__(self, X: np.ndarray) -> None:
+    def __init__(self, X: np.ndarray, sample_weight: np.ndarray | None) -> None:
         self._edges = None
         if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
             codes = np.ascontiguousarray(X.T)
         else:
             codes = np.empty(X.shape[::-1], dtype=np.uint8)
-            self._edges = [bin_edges(X[:, m].copy(), None, MAX_BINS) for m in range(X.shape[1])]
+            counts = row_weights(sample_weight, len(X)).counts
+            self._edges = [bin_edges(X[:, m].copy(), counts, MAX_BINS) for m in range(X.shape[1])]
             for m, edges in enumerate(self._edges):
                 codes[m] = np.searchsorted(edges, X[:, m], side="left")
         self.codes = codes.view()
@@ -106,7 +109,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
     (:func:`algorithms.trees.binning.bin_edges`); for training they are kept as one byte a value.
 
     More than two classes have one label each; two classes share one label. Scores are no
-    log-odds, so there are no class probabilities. There are no sample weights.
+    log-odds, so there are no class probabilities.
 
     Parameters
     ----------
@@ -115,10 +118,11 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         without any edge (whose α is 0).
     sampler : str, object, or list of them, default="all_features"
         "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "ucb", "exp3p",
-        "epsilon_greedy", "tasting_1q", "tasting_q1", "laminating", or a
-        :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a list the model is
-        trained with each, and the one with the smallest final training loss is kept: that is how
-        the paper tunes the bandits, and "best_family" is the list of all families.
+        "epsilon_greedy", "tasting_1q", "tasting_q1", "mas_naive", "mas_1q", "mas_q1",
+        "laminating", or a :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a
+        list the model is trained with each, and the one with the smallest final training loss is
+        kept: that is how the paper tunes the bandits, and "best_family" is the list of all
+        families.
     max_cost : float, default=10
         What a round may cost, as the paper counts, in passes of one feature over all training
         rows: so many features (at least one) for those that use all rows. "all_features" does not
@@ -144,8 +148,8 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
     n_estimators_ : int
         Number of stumps.
     train_loss_, log_train_loss_ : ndarray of shape (n_estimators_,)
-        Mean of exp(-y f) over all pairs of a training row and a label, after each round, and its
-        natural logarithm, which stays exact where the loss itself is too small for a float64.
+        Mean of exp(-y f) over all pairs of a training row and a label, after each round, rows
+        weighted; and its natural logarithm, exact where the loss is too small for a float64.
     sampling_cost_ : ndarray of shape (n_estimators_, 2), int64
         Evaluations of a feature on a row in each round: as the paper counts, and all. The second
         counts every training of a list.
@@ -193,7 +197,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
 
     # --- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X, y):
+    def fit(self, X, y, *, sample_weight=None):
         """Fit the model.
 
         Parameters
@@ -203,6 +207,11 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
             Fortran order is not copied.
         y : array-like of shape (n_samples,)
             Class labels. One class only: the model is constant, and says so.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row, except that what is
+            counted in rows, `max_cost` and the sizes of a sampler's samples, counts it once. Rows
+            of weight 0 are left out: their classes and values are not known to the model, nor
+            counted. Weights are drawn by, where a sampler draws rows by their boosting weight.
 
         Returns
         -------
@@ -216,6 +225,9 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         n_estimators, n_threads = self._check_parameters()
         X, y = validate_data(self, X, y, dtype=_KINDS)
         check_classification_targets(y)
+        sample_weight, kept = check_sample_weight(sample_weight, len(X))
+        if kept is not None:
+            X, y, sample_weight = X.T[:, kept].T, y[kept], sample_weight[kept]
         families = check_families(self.families, X.shape[1])
         samplers = new_samplers(self.sampler, len(families))
         self._prices(None, None)
@@ -234,13 +246,13 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
                 families=families,
                 max_cost=float(self.max_cost),
                 n_rounds=n_estimators,
-                weights=PairWeights(targets),
+                weights=PairWeights(targets, sample_weight),
                 rng=np.random.default_rng(seed),
                 n_threads=n_threads,
             )
 
         with threads(n_threads, X.size):
-            columns = _Columns(X)
+            columns = _Columns(X, sample_weight)
             rest = (n_estimators, columns.threshold)
             if isinstance(samplers, list):
                 fitted, self.best_sampler_ = boost_best(new_problem, samplers, *rest)
@@ -264,13 +276,9 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
     def _check_parameters(self):
-        T, cost = self.n_estimators, self.max_cost
-        if isinstance(T, bool) or not isinstance(T, Integral) or T < 0:
-            raise ValueError(f"n_estimators must be a whole number >= 0, got {T!r}.")
-        number = isinstance(cost, Real) and not isinstance(cost, bool | np.bool_)
-        if not number or not np.isfinite(cost) or cost <= 0:
-            raise ValueError(f"max_cost must be a finite number > 0, got {cost!r}.")
-        return int(T), resolve_n_threads(self.n_threads)
+        check_whole_number("n_estimators", self.n_estimators, 0)
+        check_number("max_cost", self.max_cost, positive=True)
+        return int(self.n_estimators), resolve_n_threads(self.n_threads)
 
     def _set_fitted(self, fitted: Boosted) -> None:
         self.stumps_: Stumps = fitted.stumps

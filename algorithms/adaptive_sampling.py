@@ -1,18 +1,25 @@
-"""Laminating: ever fewer features on ever more examples.
+"""Sampling features and examples: Maximum Adaptive Sampling (M.A.S.) and Laminating.
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
-Research 15 (2014), pages 1431-1453, section 5.4. The reference, with its deviations, is
+Research 15 (2014), pages 1431-1453, sections 5.3 and 5.4. The reference, with its deviations, is
 :mod:`reference.adaptive_sampling`.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import prange
 
+from algorithms.edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.pair_weights import PairWeights, grid_exponent
+from algorithms.sample_sizes import Sizes, best_family_sizes, greedy_sizes
 from algorithms.sampling import Problem, Proposal, Sampler, check_whole, draw
+
+_PILOT_SHARE = 0.1
+_PILOT_FEATURES = 10
 
 
 @kernel
@@ -76,6 +83,175 @@ def sample_by_weight(
     return rows, signed
 
 
+def sample(problem: Problem, size: int, by_weight: bool):
+    """Draw examples.
+
+    Parameters
+    ----------
+    problem : Problem
+    size : int
+        Number S of examples.
+    by_weight : bool
+        By boosting weight, or uniformly.
+
+    Returns
+    -------
+    rows, signed
+        See :func:`sample_by_weight`; None and None, all examples with their weights, if S is as
+        large as their number.
+    """
+    if size >= problem.n_samples:
+        return None, None
+    if by_weight:
+        return sample_by_weight(problem.weights, size, problem.rng)
+    rows = problem.rng.integers(problem.n_samples, size=size)
+    rows.sort()
+    return rows, problem.weights.signed[rows]
+
+
+def check_flag(name: str, value) -> None:
+    """Check a sampler's parameter: True or False.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+# --- Maximum Adaptive Sampling, section 5.3 ------------------------------------------------------
+
+
+class _MAS(Sampler):
+    """Base of the three: a model of the edges says how many features and examples to draw.
+
+    Parameters
+    ----------
+    n_components : int, default=3
+        Gaussians of a mixture.
+    by_weight : bool, default=True
+        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 3.
+    deconvolve : bool, default=False
+        Take the noise of the estimated edges, 1/S, off the variances fitted to them.
+    """
+
+    def __init__(self, n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> None:
+        self.n_components = n_components
+        self.by_weight = by_weight
+        self.deconvolve = deconvolve
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters."""
+        self._n_components = check_whole("n_components", self.n_components, 1)
+        check_flag("by_weight", self.by_weight)
+        check_flag("deconvolve", self.deconvolve)
+        # 2**62 is more than any data can cost, and more would be no int64
+        self._budget = min(problem.max_cost * problem.n_samples, 2.0**62)
+
+    def _edges(self, problem: Problem, features: np.ndarray, size: int) -> np.ndarray:
+        """Edges of the best stumps on so many examples, relative to all weight."""
+        rows, signed = sample(problem, size, self.by_weight)
+        total = problem.weights.total
+        if signed is not None:
+            # Examples that are drawn uniformly may weigh nothing.
+            total = max(1, int(np.abs(signed).sum(dtype=np.int64)))
+        return problem.edges(features, rows, signed) / total
+
+    def _fit(self, problem: Problem, edges: list[np.ndarray], size: int) -> Mixtures:
+        """Model of the edges of each family, estimated on so many examples."""
+        mixtures = fit_mixtures(edges, self._n_components)
+        if self.deconvolve and size < problem.n_samples:
+            mixtures = without_noise(mixtures, 1 / size)
+        return mixtures
+
+
+class MASNaive(_MAS):
+    """M.A.S. Naive, Algorithm 3: the model of all edges estimated in the previous round.
+
+    The first round has none, and Q and S are both about the root of the cost.
+    """
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters; know no edges."""
+        super().begin(problem)
+        self._features = problem.all_features()
+        self._mixture: Mixtures | None = None
+
+    def _sizes(self, problem: Problem) -> tuple[int, int]:
+        n_features = len(self._features)
+        if self._mixture is None:
+            S = max(1, min(int(math.sqrt(self._budget)), problem.n_samples))
+            return max(1, int(min(self._budget // S, n_features))), S
+        found = best_family_sizes(
+            self._mixture, np.array([n_features]), problem.n_samples, self._budget
+        )
+        return int(found.n_features[0]), found.n_examples
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose one feature."""
+        Q, S = self._sizes(problem)
+        features = np.sort(draw(self._features, Q, problem.rng))
+        edges = self._edges(problem, features, S)
+        self._mixture = self._fit(problem, [edges], S)
+        return Proposal(features[[np.argmax(edges)]], Q * S)
+
+
+class _MASWithPilot(_MAS):
+    """Base of M.A.S. 1.Q and Q.1: a pilot in each round takes a tenth of the cost.
+
+    Q_0 features of each family are searched on the same S_0 examples; Q_0 is 10, but no more than
+    S_0.
+    """
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters and settle the pilot."""
+        super().begin(problem)
+        self._sizes = np.array([len(family) for family in problem.families], dtype=np.int64)
+        share = _PILOT_SHARE * problem.max_cost * problem.n_samples / len(self._sizes)
+        self._Q = max(1, int(min(_PILOT_FEATURES, math.sqrt(share))))
+        self._S = max(1, int(min(share / self._Q, problem.n_samples)))
+
+    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
+        raise NotImplementedError
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose one feature."""
+        rng, families = problem.rng, problem.families
+        pilot = [draw(family, self._Q, rng) for family in families]
+        edges = self._edges(problem, np.concatenate(pilot), self._S)
+        ends = np.cumsum([len(features) for features in pilot])
+        mixtures = self._fit(problem, np.split(edges, ends[:-1]), self._S)
+        spent = len(edges) * self._S
+        found = self._best_sizes(mixtures, problem.n_samples, self._budget - spent)
+        drawn = [
+            draw(families[k], int(found.n_features[k]), rng)
+            for k in np.flatnonzero(found.n_features)
+        ]
+        features = np.sort(np.concatenate(drawn))
+        edges = self._edges(problem, features, found.n_examples)
+        cost = spent + len(features) * found.n_examples
+        return Proposal(features[[np.argmax(edges)]], cost)
+
+
+class MAS1Q(_MASWithPilot):
+    """M.A.S. 1.Q: one family, and Q and S for it, by models of all families."""
+
+    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
+        return best_family_sizes(mixtures, self._sizes, n_samples, budget)
+
+
+class MASQ1(_MASWithPilot):
+    """M.A.S. Q.1: features of each family by greedy increments, and S, by models of all."""
+
+    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
+        return greedy_sizes(mixtures, self._sizes, n_samples, budget)
+
+
+# --- Laminating, section 5.4 ---------------------------------------------------------------------
+
+
 class Laminating(Sampler):
     """Algorithm 4: halve the features and double the examples until one feature is left.
 
@@ -99,8 +275,7 @@ class Laminating(Sampler):
         """Check the parameters and settle Q and S."""
         Q = check_whole("n_features", self.n_features, 1, or_none=True)
         S = check_whole("n_examples", self.n_examples, 1, or_none=True)
-        if not isinstance(self.by_weight, bool | np.bool_):
-            raise ValueError(f"by_weight must be True or False, got {self.by_weight!r}.")
+        check_flag("by_weight", self.by_weight)
         self._features = problem.all_features()
         if Q is None:  # 2**62 is more than any data have, and more would be no int64
             Q = 2 ** max(1, min(int(problem.max_cost / 2), 62))
@@ -111,22 +286,12 @@ class Laminating(Sampler):
             S = int(budget / (self._Q * max(1, self._n_iterations)))
         self._S = max(1, min(S, problem.n_samples))
 
-    def _sample(self, problem: Problem, size: int):
-        """Rows and weight times label; (None, None) for all examples with their weights."""
-        if size >= problem.n_samples:
-            return None, None
-        if self.by_weight:
-            return sample_by_weight(problem.weights, size, problem.rng)
-        rows = problem.rng.integers(problem.n_samples, size=size)
-        rows.sort()
-        return rows, problem.weights.signed[rows]
-
     def propose(self, problem: Problem) -> Proposal:
         """Choose one feature."""
         features = np.sort(draw(self._features, self._Q, problem.rng))
         size = self._S
         while len(features) > 1:
-            edges = problem.edges(features, *self._sample(problem, size))
+            edges = problem.edges(features, *sample(problem, size, self.by_weight))
             best = np.argsort(-edges, kind="stable")[: len(features) // 2]
             features = np.sort(features[best])
             size *= 2

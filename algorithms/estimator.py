@@ -28,11 +28,68 @@ from algorithms.trees.splitter import Limits
 _LARGEST_WEIGHT = 2.0**52
 
 
-def check_number(name: str, value) -> None:
-    """Refuse what is not a finite number >= 0."""
+def check_number(name: str, value, *, positive: bool = False) -> None:
+    """Refuse what is not a finite number >= 0, or > 0."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not np.isfinite(value) or value < 0:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
+    if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+        least = "> 0" if positive else ">= 0"
+        raise ValueError(f"{name} must be a finite number {least}, got {value!r}.")
+
+
+def check_whole_number(name: str, value, least: int) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+
+
+def check_sample_weight(
+    sample_weight, n_samples: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Validate row weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), or None
+    n_samples : int
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), float64, or None
+        None if none were given: all are 1.
+    kept : ndarray of shape (n_samples,), bool, or None
+        Rows whose weight is not 0; None if that is all of them.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit, are negative, not finite, all zero, or sum to more than 2**52.
+    """
+    if sample_weight is None:
+        return None, None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be one number >= 0 for each row.") from None
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one value for each of the {n_samples} rows, got an array of "
+            f"shape {weights.shape}."
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if np.any(wrong):
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
+        )
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
+    if np.sum(weights / _LARGEST_WEIGHT) > 1:
+        raise ValueError(
+            f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
+            "are exact; divide all weights by a constant."
+        )
+    kept = weights > 0
+    return np.ascontiguousarray(weights), (None if kept.all() else kept)
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:
@@ -94,7 +151,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
         """
         options = self._options()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
-        weights, kept = self._check_weights(sample_weight, X)
+        weights, kept = check_sample_weight(sample_weight, len(X))
         _check_queries(query_id, len(X), "query_id")
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
@@ -144,9 +201,7 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
 
     def _options(self) -> Options:
         for name, least in (("n_estimators", 0), ("min_samples_leaf", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+            check_whole_number(name, getattr(self, name), least)
         for name, least in (("max_leaves", 2), ("max_depth", 1), ("early_stopping_rounds", 1)):
             value = getattr(self, name)
             if value is None:
@@ -191,35 +246,6 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
             early_stopping_rounds=self.early_stopping_rounds,
             n_threads=resolve_n_threads(self.n_threads),
         )
-
-    def _check_weights(self, sample_weight, X):
-        """Row weights, and which rows to keep; None for all ones or all rows."""
-        if sample_weight is None:
-            return None, None
-        try:
-            weights = np.asarray(sample_weight, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("sample_weight must be one number >= 0 for each row.") from None
-        if weights.shape != (len(X),):
-            raise ValueError(
-                f"sample_weight must have one value for each of the {len(X)} rows, got an array of "
-                f"shape {weights.shape}."
-            )
-        wrong = ~(np.isfinite(weights) & (weights >= 0))
-        if np.any(wrong):
-            i = int(np.argmax(wrong))
-            raise ValueError(
-                f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
-            )
-        if not np.any(weights > 0):
-            raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
-        if np.sum(weights / _LARGEST_WEIGHT) > 1:
-            raise ValueError(
-                f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
-                "are exact; divide all weights by a constant."
-            )
-        kept = weights > 0
-        return np.ascontiguousarray(weights), (None if kept.all() else kept)
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:

@@ -6,16 +6,69 @@ twins get the same bits (DESIGN §4). The reference is :func:`reference.adaboost
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numba import prange
 
 from algorithms.kernels import parallel_kernel
 from algorithms.stumps import n_lanes
 
+_MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is then 2**-21 at worst
+
+
+class ExampleWeights(NamedTuple):
+    """What each example counts in the loss; its weights at f = 0 are ``counts * exp(logs)``.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_samples,), int64
+        Copies that an example stands for: its weight, if all are whole numbers; else 1.
+    logs : ndarray of shape (n_samples,), float64
+        Logarithm of the weight relative to the largest, if they are not; else 0.
+    total : float
+        Sum of the weights (relative ones if they are not whole).
+    """
+
+    counts: np.ndarray
+    logs: np.ndarray
+    total: float
+
+
+def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> ExampleWeights:
+    """Weights of the examples as copies or as logarithms.
+
+    Whole numbers are copies: the grid is that of the copies, so the model is theirs bit for bit.
+    Others, and those that stand for more than 2**30 pairs, count relative to the largest: the grid
+    is as fine for them as without weights, whatever their unit.
+
+    Parameters
+    ----------
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+        Positive; None means 1 each.
+    targets : ndarray of shape (n_samples, n_labels)
+
+    Returns
+    -------
+    ExampleWeights
+    """
+    n_samples, n_labels = targets.shape
+    ones, zeros = np.ones(n_samples, dtype=np.int64), np.zeros(n_samples)
+    if sample_weight is None:
+        return ExampleWeights(ones, zeros, n_samples)
+    whole = np.all(sample_weight == np.rint(sample_weight))
+    if whole and np.sum(sample_weight) * n_labels <= _MOST_COPIES:
+        counts = sample_weight.astype(np.int64)
+        return ExampleWeights(counts, zeros, int(counts.sum()))
+    largest = sample_weight.max()
+    logs = np.log(sample_weight) - np.log(largest)
+    return ExampleWeights(ones, logs, math.fsum(sample_weight / largest))
+
 
 @parallel_kernel
-def _add_votes(codes, cut, steps, targets, scores, losing, largest):
-    """Add a stump's votes to the scores; write -y f and its largest value by chunk."""
+def _add_votes(codes, cut, steps, targets, logs, scores, losing, largest):
+    """Add a stump's votes to the scores; write log w - y f and its largest value by chunk."""
     n_samples, n_labels = scores.shape
     n_chunks = largest.shape[0]
     for c in prange(n_chunks):
@@ -24,7 +77,8 @@ def _add_votes(codes, cut, steps, targets, scores, losing, largest):
             right = codes[i] > cut
             for k in range(n_labels):
                 scores[i, k] += steps[k] if right else -steps[k]
-                losing[i, k] = -scores[i, k] if targets[i, k] > 0 else scores[i, k]
+                margin = scores[i, k] if targets[i, k] > 0 else -scores[i, k]
+                losing[i, k] = logs[i] - margin
                 top = max(top, losing[i, k])
         largest[c] = top
 
@@ -40,15 +94,15 @@ def _subtract(losing, shift):
 
 
 @parallel_kernel
-def _round_weights(weights, targets, scale, signed, of_row):
-    """Weights on the grid, signed by the label; their sum in each row."""
+def _round_weights(weights, targets, counts, scale, signed, of_row):
+    """Weights on the grid, times copies, signed by the label; their sum in each row."""
     n_samples, n_labels = weights.shape
     n_chunks = max(1, n_samples >> 12)
     for c in prange(n_chunks):
         for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
             total = np.int64(0)
             for k in range(n_labels):
-                w = np.int64(np.rint(weights[i, k] * scale))
+                w = counts[i] * np.int64(np.rint(weights[i, k] * scale))
                 total += w
                 signed[i, k] = w if targets[i, k] > 0 else -w
             of_row[i] = total
@@ -58,34 +112,40 @@ class PairWeights:
     """Scores of the training rows and the boosting weights of all (example, label) pairs.
 
     Weights are recomputed from the scores, relative to the largest, and rounded to a grid: after
-    any number of rounds the largest is 1 and the rest is as exact as in the first round.
+    any number of rounds the largest is 1 and the rest is as exact as in the first round. Only then
+    is a weight multiplied by the copies that its example stands for.
 
     Parameters
     ----------
     targets : ndarray of shape (n_samples, n_labels), int8
         -1 or 1.
+    sample_weight : ndarray of shape (n_samples,), float64, optional
+        Positive weights of the examples, see :func:`example_weights`.
 
     Attributes
     ----------
     targets : ndarray of shape (n_samples, n_labels), int8
-    signed : ndarray of shape (n_samples, n_lanes), int32
-        Weight times label, in grid steps.
+    signed : ndarray of shape (n_samples, n_lanes), int32 or int64
+        Weight times label, in grid steps; int64 if any example stands for several copies.
     of_row : ndarray of shape (n_samples,), int64
         Weight of each example, over its labels.
     total : int
         Weight of all pairs: what the weights are to be divided by.
     log_loss : float
-        Logarithm of the mean of exp(-y f) over all pairs.
+        Logarithm of the mean of exp(-y f) over all pairs, weighted as the examples are.
     """
 
-    def __init__(self, targets: np.ndarray) -> None:
+    def __init__(self, targets: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
         n_samples, n_labels = targets.shape
         self.targets = targets
-        self._exponent = grid_exponent(targets.size)
+        self._examples = example_weights(sample_weight, targets)
+        self._exponent = grid_exponent(int(self._examples.counts.sum()) * n_labels)
         self._scores = np.zeros((n_samples, n_labels))
         self._losing = np.empty((n_samples, n_labels))
         self._largest = np.empty(max(1, n_samples >> 12))
-        self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=np.int32)
+        copies = bool(np.any(self._examples.counts > 1))  # a weight of 1 fits 32 bits with its sign
+        dtype = np.int64 if copies else np.int32
+        self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=dtype)
         self.of_row = np.empty(n_samples, dtype=np.int64)
         nothing = np.zeros(n_samples, dtype=np.uint8)
         nothing.flags.writeable = False
@@ -103,13 +163,16 @@ class PairWeights:
         steps : ndarray of shape (n_labels,), float64
             α times the votes.
         """
-        _add_votes(codes, cut, steps, self.targets, self._scores, self._losing, self._largest)
+        counts, logs, total = self._examples
+        scores, losing = self._scores, self._losing
+        _add_votes(codes, cut, steps, self.targets, logs, scores, losing, self._largest)
         shift = float(self._largest.max())
-        _subtract(self._losing, shift)
-        np.exp(self._losing, out=self._losing)
-        _round_weights(self._losing, self.targets, 2.0**self._exponent, self.signed, self.of_row)
+        _subtract(losing, shift)
+        np.exp(losing, out=losing)
+        scale = 2.0**self._exponent
+        _round_weights(losing, self.targets, counts, scale, self.signed, self.of_row)
         self.total = int(self.of_row.sum())
-        mean = np.ldexp(self.total / self.targets.size, -self._exponent)
+        mean = np.ldexp(self.total / (total * self.targets.shape[1]), -self._exponent)
         self.log_loss = float(np.log(mean)) + shift
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import copy
 
-from algorithms import feature_sampling
-from algorithms.adaptive_sampling import Laminating
+from algorithms import adaptive_sampling, feature_sampling
 from algorithms.sampling import Sampler
 
 BEST_FAMILY = "best_family"
@@ -22,7 +21,10 @@ SAMPLERS = {
     "epsilon_greedy": feature_sampling.EpsilonGreedy,
     "tasting_1q": feature_sampling.Tasting1Q,
     "tasting_q1": feature_sampling.TastingQ1,
-    "laminating": Laminating,
+    "mas_naive": adaptive_sampling.MASNaive,
+    "mas_1q": adaptive_sampling.MAS1Q,
+    "mas_q1": adaptive_sampling.MASQ1,
+    "laminating": adaptive_sampling.Laminating,
 }
 
 

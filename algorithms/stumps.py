@@ -35,21 +35,27 @@ def _lanes_at(context, builder, array_type, array, offset, bits):
     return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
 
 
+def _load_wide(context, builder, array_type, array, offset):
+    """Four neighbouring elements of a flat array of int32 or int64, as int64."""
+    bits = array_type.dtype.bitwidth
+    lanes = builder.load(_lanes_at(context, builder, array_type, array, offset, bits))
+    lanes.align = bits // 8
+    return lanes if bits == 64 else builder.sext(lanes, ir.VectorType(ir.IntType(64), LANES))
+
+
 @intrinsic
 def _add_lanes(typing_context, sums, a, b, c, d, weights, first):
-    """``sums[at : at + 4] += weights[first : first + 4]`` at four places, int64 and int32.
+    """``sums[at : at + 4] += weights[first : first + 4]`` at four places of int64.
 
-    Integers only; left to itself the compiler adds one by one and checks each index.
+    The weights are int32, or int64 where an example stands for several copies. Integers only; left
+    to itself the compiler adds one by one and checks each index.
     """
     at = (types.int64,) * 4
     signature = types.void(sums, *at, weights, types.int64)
 
     def codegen(context, builder, signature, arguments):
         sums_type, weights_type = signature.args[0], signature.args[5]
-        address = _lanes_at(context, builder, weights_type, arguments[5], arguments[6], 32)
-        weight = builder.load(address)
-        weight.align = 4
-        wide = builder.sext(weight, ir.VectorType(ir.IntType(64), LANES))
+        wide = _load_wide(context, builder, weights_type, arguments[5], arguments[6])
         for at in arguments[1:5]:
             target = _lanes_at(context, builder, sums_type, arguments[0], at, 64)
             old = builder.load(target)
@@ -62,15 +68,12 @@ def _add_lanes(typing_context, sums, a, b, c, d, weights, first):
 
 @intrinsic
 def _add_lanes_once(typing_context, sums, at, weights, first):
-    """``sums[at : at + 4] += weights[first : first + 4]``, int64 and int32."""
+    """The same at one place."""
     signature = types.void(sums, types.int64, weights, types.int64)
 
     def codegen(context, builder, signature, arguments):
         sums_type, weights_type = signature.args[0], signature.args[2]
-        address = _lanes_at(context, builder, weights_type, arguments[2], arguments[3], 32)
-        weight = builder.load(address)
-        weight.align = 4
-        wide = builder.sext(weight, ir.VectorType(ir.IntType(64), LANES))
+        wide = _load_wide(context, builder, weights_type, arguments[2], arguments[3])
         target = _lanes_at(context, builder, sums_type, arguments[0], arguments[1], 64)
         old = builder.load(target)
         old.align = 8
@@ -215,7 +218,7 @@ def label_edges(codes, cut, signed, out):
     ----------
     codes : ndarray of shape (n_rows,), uint8
     cut : int
-    signed : ndarray of shape (n_rows, n_lanes), int32
+    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
     out : ndarray of shape (n_lanes,), int64
         Output.
     """
@@ -277,7 +280,7 @@ def search(
     columns : ndarray of shape (n_features, n_samples), uint8
         One row per feature.
     features : ndarray of shape (n_searched,), int64
-    signed : ndarray of shape (n_rows, n_lanes), int32
+    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
         Weight times label (-1 or 1) in grid steps, by row and label, padded with zeros.
     n_threads : int
         Features are shared out over so many chunks.

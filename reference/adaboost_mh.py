@@ -14,6 +14,7 @@ N, n               number of examples; the example
 K                  number of labels (columns of ``Y``)
 y_nl               ``Y``, -1 or 1: whether example n has label l
 f_l(x_n)           ``scores`` (N, K)
+w_n                weight of an example in the loss (not in the papers): ``sample_weight``
 ω_nl               weight of a pair: ``Weights.ints / Weights.total``, summing to 1
 h_l(x)             the votes: ``votes[l]`` if x > ``threshold``, else ``-votes[l]``
 ε(h)               the edge: ``edge / Weights.total``
@@ -21,7 +22,7 @@ h_l(x)             the votes: ``votes[l]`` if x > ``threshold``, else ``-votes[l
 F_1, F_2, …        ``families``: disjoint subsets of the columns
 =================  ========================================================================
 
-Deliberately absent: weak learners other than stumps, confidence-rated votes, sample weights.
+Deliberately absent: weak learners other than stumps, confidence-rated votes.
 
 Deviations from the papers, and choices where they are silent
 
@@ -36,6 +37,10 @@ Deviations from the papers, and choices where they are silent
 6. A round without any edge has α = 0 and the training goes on: the next may propose better.
 7. Two classes are one label, K = 1: with two columns, each the opposite of the other, everything is
    the same at twice the work.
+8. Examples may have weights w_n > 0. Whole numbers are copies: the grid is that of all copies, a
+   pair's weight is rounded first and then multiplied, so w_n = 3 equals three copies bit for bit.
+   Other weights (and those that stand for more than 2**30 pairs) are added to the scores as
+   log(w_n / max w): the largest weighted pair is 1, however small its own w_n.
 """
 
 import math
@@ -44,18 +49,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+MOST_COPIES = 2.0**30  # pairs that whole weights may stand for
+
+
+@dataclass(frozen=True)
+class ExampleWeights:
+    """What the examples count: ``counts * exp(logs)``, summing to ``total``; one of them is 1."""
+
+    counts: np.ndarray
+    logs: np.ndarray
+    total: float
+
 
 @dataclass(frozen=True)
 class Weights:
     """Weights of the pairs on their grid: pair (n, l) weighs ``ints[n, l] / total``.
 
-    ``shift`` is the largest of -y f: ``ints * 2**-exponent * exp(shift)`` is exp(-y f).
+    ``shift`` is the largest of log w - y f: ``ints * 2**-exponent * exp(shift)`` is w exp(-y f).
+    ``n_pairs`` is what all pairs weigh if every f is 0: N K, or K times the sum of w.
     """
 
     ints: np.ndarray
     total: int
     exponent: int
     shift: float
+    n_pairs: float
 
 
 @dataclass(frozen=True)
@@ -144,18 +162,33 @@ def grid_exponent(n_pairs: int) -> int:
     return min(30, 52 - math.frexp(n_pairs)[1])
 
 
-def pair_weights(scores: np.ndarray, Y: np.ndarray) -> Weights:
-    """Weights ω_nl ∝ exp(-y_nl f_l(x_n)) of the pairs, (N, K)."""
-    losing = -(Y * scores)
+def example_weights(sample_weight: np.ndarray | None, Y: np.ndarray) -> ExampleWeights:
+    """Weights of the examples (N,), all positive, as numbers of copies or as logarithms."""
+    N, K = Y.shape
+    w = np.ones(N) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if np.all(w == np.rint(w)) and K * math.fsum(w) <= MOST_COPIES:
+        return ExampleWeights(w.astype(np.int64), np.zeros(N), int(np.sum(w)))
+    logs = np.log(w) - np.log(np.max(w))
+    return ExampleWeights(np.ones(N, dtype=np.int64), logs, math.fsum(w / np.max(w)))
+
+
+def pair_weights(
+    scores: np.ndarray, Y: np.ndarray, examples: ExampleWeights | None = None
+) -> Weights:
+    """Weights ω_nl ∝ w_n exp(-y_nl f_l(x_n)) of the pairs, (N, K)."""
+    if examples is None:
+        examples = example_weights(None, Y)
+    losing = examples.logs[:, None] - Y * scores
     shift = float(np.max(losing))
-    exponent = grid_exponent(Y.size)
+    exponent = grid_exponent(int(np.sum(examples.counts)) * Y.shape[1])
     ints = np.rint(np.ldexp(np.exp(losing - shift), exponent)).astype(np.int64)
-    return Weights(ints, int(np.sum(ints)), exponent, shift)
+    ints = examples.counts[:, None] * ints
+    return Weights(ints, int(np.sum(ints)), exponent, shift, examples.total * Y.shape[1])
 
 
 def log_loss(weights: Weights) -> float:
-    """Logarithm of the mean of exp(-y f) over all pairs, each counting 1/(NK)."""
-    mean = math.ldexp(weights.total / weights.ints.size, -weights.exponent)
+    """Logarithm of the mean of exp(-y f) over all pairs, each counting w_n / (K Σ w)."""
+    mean = math.ldexp(weights.total / weights.n_pairs, -weights.exponent)
     return float(np.log(mean)) + weights.shift
 
 
@@ -243,7 +276,17 @@ def look_at(seen: np.ndarray, looks, families) -> np.ndarray:
 # --- Boosting ------------------------------------------------------------------------------
 
 
-def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None, rng) -> Model:
+def fit(
+    X,
+    Y,
+    sampler: Sampler,
+    *,
+    n_estimators=100,
+    max_cost=10,
+    families=None,
+    sample_weight=None,
+    rng,
+) -> Model:
     """Boost.
 
     Parameters
@@ -260,6 +303,8 @@ def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None,
         What a round may cost as the paper counts, in passes of one feature over all N examples.
     families : list of arrays of int, optional
         Disjoint subsets of the columns; None: all columns are one family.
+    sample_weight : (N,) float, optional
+        Positive weights of the examples in the loss. Costs count examples, whatever they weigh.
     rng : np.random.Generator
         The only source of randomness.
     """
@@ -269,14 +314,15 @@ def fit(X, Y, sampler: Sampler, *, n_estimators=100, max_cost=10, families=None,
     model = Model([], [])
     seen = np.zeros((len(families), len(X)), dtype=bool)
     scores = np.zeros(Y.shape)
-    weights = pair_weights(scores, Y)
+    examples = example_weights(sample_weight, Y)
+    weights = pair_weights(scores, Y, examples)
     for t in range(n_estimators):
         proposal, state = sampler.propose(state, weights, rng)
         edge, stump = best_stump(X, weights.ints * Y, proposal.features)
         alpha = alpha_of(edge, weights.total)
         scores = scores + alpha * responses(stump, X)
         relative = edge / weights.total
-        weights = pair_weights(scores, Y)
+        weights = pair_weights(scores, Y, examples)
         state = sampler.update(state, stump, relative)
         model.stumps.append(stump)
         model.alphas.append(alpha)

@@ -29,6 +29,9 @@ TWINS = {
     "epsilon_greedy": feature_sampling.epsilon_greedy,
     "tasting_1q": feature_sampling.tasting_1q,
     "tasting_q1": feature_sampling.tasting_q1,
+    "mas_naive": adaptive_sampling.mas_naive,
+    "mas_1q": adaptive_sampling.mas_1q,
+    "mas_q1": adaptive_sampling.mas_q1,
     "laminating": adaptive_sampling.laminating,
 }
 NAMES = [*TWINS, BEST_FAMILY]
@@ -41,9 +44,10 @@ def labels_of(classes, y):
     return np.where(np.asarray(y)[:, None] == classes, 1, -1)
 
 
-def reference_of(model, X, y, twin=None):
+def reference_of(model, X, y, twin=None, sample_weight=None):
     """Fit the reference as the estimator was fitted."""
     options = {"n_estimators": model.n_estimators, "max_cost": model.max_cost}
+    options["sample_weight"] = sample_weight
     options["families"] = None
     if model.families is not None:
         options["families"] = [np.sort(family) for family in model.families]

@@ -1,0 +1,242 @@
+"""How many features and examples to draw: the expected edge, maximised under a budget.
+
+C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
+Research 15 (2014), pages 1431-1453, sections 5.1 to 5.3. The reference is
+:mod:`reference.edge_models`, with the quadrature and the error it makes.
+
+exp and Φ run in NumPy and SciPy, kernels only add, multiply and divide in a fixed order, so both
+twins choose by the same bits (DESIGN §4).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from algorithms.edge_models import Mixtures
+from algorithms.kernels import kernel
+
+_N_NODES = 128
+_REACH = 5.0
+_N_BLOCKS = 32
+
+# --- Expected edge of the chosen learner, Eq. (6) ----------------------------------------------
+
+
+class _Cells(NamedTuple):
+    """What E[ε*] is summed from, for each number of examples and each family.
+
+    ``below`` (n_numbers, n_families, n_nodes + 2) is P(estimated edge <= x) at -∞, the nodes and
+    ∞; ``edges`` and ``learners`` (…, n_nodes + 1) are, for each cell between them, the increments
+    of E[ε; estimate <= x] and of P over the mean of P.
+    """
+
+    below: np.ndarray
+    edges: np.ndarray
+    learners: np.ndarray
+
+
+@kernel
+def _add_components(mixtures, roots, probability, density, below, edges, learners):
+    """Add up the components; `edges` and `learners` are outputs by cell."""
+    weights, means, variances = mixtures
+    n_nodes = below.shape[2]
+    first = np.empty(n_nodes)
+    for s in range(below.shape[0]):
+        for k in range(below.shape[1]):
+            F = below[s, k]
+            F[:], first[:] = 0.0, 0.0
+            for j in range(weights.shape[1]):
+                w, mean, slope = weights[k, j], means[k, j], variances[k, j] / roots[s, k, j]
+                for i in range(1, n_nodes - 1):
+                    p, d = probability[s, k, j, i - 1], density[s, k, j, i - 1]
+                    F[i] += w * p
+                    first[i] += w * (mean * p - slope * d)
+                first[n_nodes - 1] += w * mean
+            F[n_nodes - 1] = 1.0
+            for i in range(n_nodes - 1):
+                middle = 0.5 * (F[i] + F[i + 1])
+                edges[s, k, i], learners[s, k, i] = 0.0, 0.0
+                if middle > 0:
+                    edges[s, k, i] = (first[i + 1] - first[i]) / middle
+                    learners[s, k, i] = (F[i + 1] - F[i]) / middle
+
+
+def _cells(mixtures: Mixtures, noise: np.ndarray, n_nodes: int = _N_NODES) -> _Cells:
+    """Tabulate for several variances of the noise."""
+    roots = np.sqrt(mixtures.variances + noise[:, None, None])
+    alive, reach = mixtures.weights > 0, _REACH * roots
+    low = np.where(alive, mixtures.means - reach, np.inf).min(axis=(1, 2))
+    high = np.where(alive, mixtures.means + reach, -np.inf).max(axis=(1, 2))
+    x = low[:, None] + ((high - low) / (n_nodes - 1))[:, None] * np.arange(n_nodes)
+    z = (x[:, None, None, :] - mixtures.means[..., None]) / roots[..., None]
+    probability = ndtr(z)
+    np.multiply(z, z, out=z)
+    z *= -0.5
+    density = np.exp(z, out=z)
+    density *= 1 / np.sqrt(2 * np.pi)
+    shape = *roots.shape[:2], n_nodes + 1
+    cells = _Cells(np.empty((*shape[:2], n_nodes + 2)), np.empty(shape), np.empty(shape))
+    _add_components(tuple(mixtures), roots, probability, density, *cells)
+    return cells
+
+
+@kernel
+def _power(x, n):
+    """x**n by multiplications alone."""
+    result = 1.0
+    while n > 0:
+        if n & 1:
+            result *= x
+        x *= x
+        n >>= 1
+    return result
+
+
+@kernel
+def _value(below, powers, edges, more_edges, learners, more_learners, n, terms):
+    """E[ε*] when `n` learners of a family join those drawn."""
+    for i in range(terms.shape[0]):
+        share = learners[i] + n * more_learners[i]
+        step = below[i + 1] * powers[i + 1] - below[i] * powers[i]
+        terms[i] = step * ((edges[i] + n * more_edges[i]) / share) if share > 0 else 0.0
+    total = 0.0
+    for i in range(terms.shape[0]):
+        total += terms[i]
+    return total
+
+
+@kernel
+def _values_alone(cells, counts, out):
+    """E[ε*] of `counts` (n_numbers, n_families) learners, all of one family."""
+    below, edges, learners = cells
+    nobody, nothing = np.ones(below.shape[2]), np.zeros(edges.shape[2])
+    powers, terms = np.empty(below.shape[2]), np.empty(edges.shape[2])
+    for s in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            for i in range(powers.shape[0]):
+                powers[i] = _power(below[s, k, i], counts[s, k])
+            out[s, k] = _value(
+                nobody, powers, nothing, edges[s, k], nothing, learners[s, k], counts[s, k], terms
+            )
+
+
+@kernel
+def _greedy(cells, s, sizes, n_learners, block, counts):
+    """Increments of `counts` that raise E[ε*] most, until so many learners are drawn; E[ε*]."""
+    all_below, all_edges, all_learners = cells[0][s], cells[1][s], cells[2][s]
+    K, left = sizes.shape[0], n_learners
+    below, terms = np.ones(all_below.shape[1]), np.empty(all_edges.shape[1])
+    edges, learners = np.zeros(terms.shape[0]), np.zeros(terms.shape[0])
+    powers, exponents = np.empty_like(all_below), np.zeros(K, dtype=np.int64)
+    value = 0.0
+    while left > 0:
+        best, value = -1, -np.inf
+        for k in range(K):
+            step = min(block, left, sizes[k] - counts[k])
+            if step == 0:
+                continue
+            if step != exponents[k]:
+                exponents[k] = step
+                for i in range(below.shape[0]):
+                    powers[k, i] = _power(all_below[k, i], step)
+            found = _value(
+                below, powers[k], edges, all_edges[k], learners, all_learners[k], step, terms
+            )
+            if found > value:
+                best, value = k, found
+        step = exponents[best]
+        counts[best] += step
+        left -= step
+        below *= powers[best]
+        edges += step * all_edges[best]
+        learners += step * all_learners[best]
+    return value
+
+
+# --- Maximisation over Q and S (section 5.3) ---------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    """How many learners and examples to draw.
+
+    Attributes
+    ----------
+    n_features : ndarray of shape (n_families,), int64
+        Of each family.
+    n_examples : int
+    expected : float
+        E[ε*] with these.
+    """
+
+    n_features: np.ndarray
+    n_examples: int
+    expected: float
+
+
+def _numbers_of_examples(n_samples: int, budget: float, most: int) -> np.ndarray:
+    """Values N, N/2, N/4, … of S; fewer would pay for more than `most` learners."""
+    values = []
+    for i in range(n_samples.bit_length()):
+        S = n_samples >> i
+        if budget // S >= 1:
+            values.append(S)
+        if budget // S >= most:
+            break
+    return np.array(values or [1])
+
+
+def _noise(numbers: np.ndarray, n_samples: int) -> np.ndarray:
+    """Variance of an estimated edge, Eq. (3); none if all examples are used."""
+    return np.where(numbers >= n_samples, 0.0, 1 / numbers)
+
+
+def best_family_sizes(
+    mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: float
+) -> Sizes:
+    """Family, Q and S with the largest E[ε*], all learners of one family (M.A.S. Naive and 1.Q).
+
+    Parameters
+    ----------
+    mixtures : Mixtures
+        Model of the edges of each family.
+    sizes : ndarray of shape (n_families,), int64
+        Features that each family has.
+    n_samples : int
+        Examples N; as many or more are all of them, seen without noise.
+    budget : float
+        Largest Q S.
+
+    Returns
+    -------
+    Sizes
+        Of equals the largest S, then the lowest family. At least one feature and one example.
+    """
+    numbers = _numbers_of_examples(n_samples, budget, int(sizes.max()))
+    counts = np.maximum(1, np.minimum((budget // numbers)[:, None], sizes)).astype(np.int64)
+    values = np.empty(counts.shape)
+    _values_alone(tuple(_cells(mixtures, _noise(numbers, n_samples))), counts, values)
+    s, k = np.unravel_index(np.argmax(values), values.shape)
+    n_features = np.zeros(len(sizes), dtype=np.int64)
+    n_features[k] = counts[s, k]
+    return Sizes(n_features, int(numbers[s]), float(values[s, k]))
+
+
+def greedy_sizes(mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: float) -> Sizes:
+    """Q of each family and S with the largest E[ε*], by greedy increments (M.A.S. Q.1).
+
+    Parameters and result are as of :func:`best_family_sizes`.
+    """
+    most = int(sizes.sum())
+    numbers = _numbers_of_examples(n_samples, budget, most)
+    cells = tuple(_cells(mixtures, _noise(numbers, n_samples)))
+    best = Sizes(np.zeros(len(sizes), dtype=np.int64), 0, -np.inf)
+    for s, S in enumerate(numbers.tolist()):
+        Q = max(1, min(int(budget // S), most))
+        counts = np.zeros(len(sizes), dtype=np.int64)
+        value = _greedy(cells, s, sizes, Q, -(-Q // _N_BLOCKS), counts)
+        if value > best.expected:
+            best = Sizes(counts, S, value)
+    return best

@@ -1,0 +1,301 @@
+"""AdaBoost.MH with sample weights: both twins alike, copies, and what weights must not do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
+
+from algorithms import stumps
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.adaptive_sampling import Laminating
+from algorithms.kernels import available_threads
+from algorithms.pair_weights import PairWeights
+from reference import adaboost_mh as reference
+from reference import adaptive_sampling, trees
+from tests.test_adaboost_mh import (
+    NAMES,
+    assert_same_rounds,
+    draw_data,
+    draw_families,
+    labels_of,
+    reference_of,
+)
+from tests.test_reference_adaboost_mh import LeastErrorStump
+
+# Samplers that look at all examples or at none: what they decide does not depend on how many rows
+# a weight is spread over.
+WHOLE = [name for name in NAMES if name != "laminating" and not name.startswith("mas_")]
+
+
+def draw_weights(rng, n_samples, kind):
+    if kind == "whole":
+        return rng.integers(1, 6, n_samples).astype(float)
+    if kind == "fractions":
+        return rng.gamma(0.5, size=n_samples) + 1e-6
+    if kind == "far apart":
+        return 10.0 ** rng.integers(-300, 10, n_samples)
+    return 1e9 * rng.integers(1, 1000, n_samples)  # whole, but too many copies
+
+
+KINDS = ["whole", "fractions", "far apart", "many copies"]
+
+
+def same_model(a, b):
+    for name, values in a.stumps_._asdict().items():
+        np.testing.assert_array_equal(values, getattr(b.stumps_, name), name)
+    np.testing.assert_array_equal(a.log_train_loss_, b.log_train_loss_)
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+
+
+# --- against the reference -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_reference(name, kind):
+    rng = np.random.default_rng([2017, NAMES.index(name), KINDS.index(kind)])
+    for n_classes in (2, 4):
+        X, y = draw_data(rng, 70, 9, n_classes)
+        weights = draw_weights(rng, 70, kind)
+        model = AdaBoostMH(
+            sampler=name, n_estimators=10, max_cost=3, families=draw_families(rng, 9),
+            random_state=int(rng.integers(1000)), n_threads=1,
+        )  # fmt: skip
+        model.fit(X, y, sample_weight=weights)
+        assert_same_rounds(model, reference_of(model, X, y, sample_weight=weights))
+        unweighted = clone(model).fit(X, y)
+        assert (unweighted.log_train_loss_ != model.log_train_loss_).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("by_weight", [True, False])
+def test_samples_of_examples_equal_the_references(kind, by_weight):
+    rng = np.random.default_rng([2018, KINDS.index(kind), by_weight])
+    X, y = draw_data(rng, 150, 12, 3)
+    weights = draw_weights(rng, 150, kind)
+    model = AdaBoostMH(sampler=Laminating(8, 10, by_weight), n_estimators=12, random_state=1)
+    model.fit(X, y, sample_weight=weights)
+
+    def twin():
+        return adaptive_sampling.laminating(8, 10, by_weight)
+
+    assert_same_rounds(model, reference_of(model, X, y, twin, weights))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bins_of_real_numbers_equal_the_references(kind):
+    """More values than bins: edges at quantiles of the weight."""
+    rng = np.random.default_rng([2019, KINDS.index(kind)])
+    X = rng.normal(size=(400, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=400), [-1, 1])
+    weights = draw_weights(rng, 400, kind)
+    model = AdaBoostMH(n_estimators=6).fit(X, y, sample_weight=weights)
+    row = trees.row_weights(weights)
+    edges = [trees.bin_edges(X[:, m], row, 255) for m in range(3)]
+    codes = trees.bin_features(X, edges).astype(np.uint8)
+    theirs = reference_of(model, codes, y, sample_weight=weights)
+    assert_same_rounds(model, theirs)
+    for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):
+        if decision.feature >= 0:
+            assert threshold == edges[decision.feature][int(decision.threshold)]
+    assert model.stumps_.feature.max() >= 0
+
+
+@pytest.mark.parametrize("n_chunks", [1, 3])
+def test_weights_of_64_bits_are_searched_like_those_of_32(n_chunks):
+    """Dense columns and sparse ones, four at a time and fewer."""
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 256, (11, 3000)).astype(np.uint8)
+    X[4:8] = np.where(rng.random((4, 3000)) < 0.9, 0, X[4:8])
+    narrow = PairWeights(labels_of(np.arange(6), rng.integers(0, 6, 3000)).astype(np.int8)).signed
+    narrow = (narrow * rng.random(narrow.shape)).astype(np.int32)
+    assert stumps.default_codes(X).max() == 0
+    for some in (np.arange(11), np.array([3]), np.array([5, 6])):
+        for factor in (1, 2**20):
+            a, b = (
+                stumps.search(X, some, signed, n_chunks, defaults=stumps.default_codes(X))
+                for signed in (narrow, narrow.astype(np.int64) * factor)
+            )
+            np.testing.assert_array_equal(a.edges * factor, b.edges)
+            np.testing.assert_array_equal(a.cuts, b.cuts)
+
+
+# --- copies ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("real", [False, True])
+def test_a_weight_of_3_equals_three_copies(name, real):
+    rng = np.random.default_rng([2020, WHOLE.index(name)])
+    X, y = draw_data(rng, 300, 8, 3)
+    if real:
+        X = X + rng.normal(size=X.shape)  # more values than bins
+    weights = rng.integers(0, 5, 300)
+    weights[y == 2] *= rng.random(np.sum(y == 2)) < 0.5
+    model = AdaBoostMH(
+        sampler=name, n_estimators=15, max_cost=2, families=[[0, 2, 4], [1, 3, 5, 6, 7]],
+        random_state=2, n_threads=1,
+    )  # fmt: skip
+    copies = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    same_model(model.fit(X, y, sample_weight=weights), copies)
+    np.testing.assert_array_equal(model.predict(X), copies.predict(X))
+    # Costs count rows: those that there are, not what they stand for.
+    rows = np.count_nonzero(weights)
+    assert (model.sampling_cost_ * weights.sum() == copies.sampling_cost_ * rows).all()
+
+
+def test_drawn_copies_are_drawn_like_their_row():
+    """As long as no sample is as large as the training set, whose size is in rows."""
+    rng = np.random.default_rng(2021)
+    X, y = draw_data(rng, 300, 12, 4)
+    weights = rng.integers(0, 5, 300)
+    model = AdaBoostMH(sampler=Laminating(8, 20), n_estimators=25, random_state=3)
+    copies = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    same_model(model.fit(X, y, sample_weight=weights), copies)
+
+
+def test_weights_of_zero_equal_missing_rows():
+    """Neither their classes nor their values are known: midpoints are between the others'."""
+    X = np.array([[0], [100], [200], [90], [7]], dtype=np.uint8)
+    y, weights = np.array(["a", "a", "b", "c", "b"]), [1, 1, 1, 0, 0]
+    for Z in (X, X.astype(float)):
+        model = AdaBoostMH(n_estimators=2).fit(Z, y, sample_weight=weights)
+        assert model.classes_.tolist() == ["a", "b"]
+        assert model.stumps_.threshold[0] == 150.0
+        same_model(model, AdaBoostMH(n_estimators=2).fit(Z[:3], y[:3]))
+        np.testing.assert_array_equal(model.sampling_cost_, 3)
+    with pytest.warns(UserWarning, match="y is constant"):
+        AdaBoostMH().fit(X, y, sample_weight=[1, 1, 0, 0, 0])
+
+
+def test_the_input_is_left_alone():
+    X, y = draw_data(np.random.default_rng(0), 40, 5, 3)
+    weights = np.random.default_rng(1).integers(0, 3, 40).astype(float)
+    before = X.copy(), weights.copy()
+    for Z in (X, np.asfortranarray(X)):
+        same_model(
+            AdaBoostMH(n_estimators=4).fit(Z, y, sample_weight=weights),
+            AdaBoostMH(n_estimators=4).fit(X.tolist(), y, sample_weight=weights.tolist()),
+        )
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(weights, before[1])
+
+
+# --- what weights mean -----------------------------------------------------------------------
+
+
+def test_by_hand():
+    # x = 1 2 3 4, y = - + - +, weights 1 2 1 2: cut 1.5 is wrong on row 3 only, weight 1 of 6, cut
+    # 3.5 on row 2 only, weight 2. α = ½ log((6 - 1) / 1), loss = (5 e^-α + e^α) / 6 = 2 √5 / 6.
+    X, y = np.array([[1], [2], [3], [4]], dtype=np.uint8), [0, 1, 0, 1]
+    for scale in (1, 0.1, 1e12):
+        weights = scale * np.array([1.0, 2, 1, 2])
+        model = AdaBoostMH(n_estimators=1).fit(X, y, sample_weight=weights)
+        assert model.stumps_.threshold[0] == 1.5
+        assert model.stumps_.edge[0] == pytest.approx(4 / 6, rel=1e-8)
+        assert model.stumps_.alpha[0] == pytest.approx(0.5 * np.log(5), rel=1e-8)
+        assert model.train_loss_[0] == pytest.approx(np.sqrt(5) / 3, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_is_the_weighted_mean(kind):
+    rng = np.random.default_rng([2022, KINDS.index(kind)])
+    X, y = draw_data(rng, 120, 6, 5)
+    weights = draw_weights(rng, 120, kind)
+    model = AdaBoostMH(n_estimators=12).fit(X, y, sample_weight=weights)
+    Y = labels_of(model.classes_, y)
+    for scores, loss in zip(model.staged_decision_function(X), model.train_loss_, strict=True):
+        expected = np.average(np.exp(-Y * scores).mean(axis=1), weights=weights)
+        assert loss == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [0.3, 7.0, 1e-200, 1e6])
+def test_only_ratios_of_weights_matter(factor):
+    rng = np.random.default_rng(2023)
+    X, y = draw_data(rng, 90, 6, 3)
+    equal = AdaBoostMH(n_estimators=8).fit(X, y, sample_weight=np.full(90, factor))
+    if factor < 100:  # else its copies are so many that their grid is coarser
+        same_model(equal, AdaBoostMH(n_estimators=8).fit(X, y))
+    weights = rng.integers(1, 9, 90).astype(float)
+    a, b = (
+        AdaBoostMH(n_estimators=8).fit(X, y, sample_weight=w) for w in (weights, factor * weights)
+    )
+    np.testing.assert_array_equal(a.stumps_.feature, b.stumps_.feature)
+    np.testing.assert_array_equal(a.stumps_.threshold, b.stumps_.threshold)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=0, atol=1e-6)
+
+
+def test_a_small_weight_does_not_make_the_others_coarse():
+    """A row that is always wrong has the largest weight, were it not for its own of 1e-12."""
+    rng = np.random.default_rng(2024)
+    X, y = draw_data(rng, 100, 6, 2)
+    weights = rng.random(100) + 0.5
+    alone = AdaBoostMH(n_estimators=40).fit(X, y, sample_weight=weights)
+    X, y, weights = np.vstack([X, X[:1]]), np.append(y, 1 - y[0]), np.append(weights, 1e-12)
+    model = AdaBoostMH(n_estimators=40).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(model.stumps_.feature, alone.stumps_.feature)
+    np.testing.assert_allclose(model.stumps_.alpha, alone.stumps_.alpha, rtol=1e-6)
+
+
+def test_against_scikit_learn_with_stumps_of_least_error():
+    rng = np.random.default_rng(2025)
+    X = rng.integers(0, 6, (60, 5)).astype(np.uint8)
+    y = ((X[:, 0] + rng.integers(0, 4, 60)) % 2).astype(int)
+    weights = rng.random(60) + 0.1
+    theirs = AdaBoostClassifier(LeastErrorStump(), n_estimators=15)
+    theirs.fit(X, y, sample_weight=weights)
+    ours = AdaBoostMH(n_estimators=15).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(2 * ours.stumps_.alpha, theirs.estimator_weights_, rtol=1e-6)
+    same = [e.best_[1][0] if e.best_[1][1] > 0 else -1 for e in theirs.estimators_]
+    np.testing.assert_array_equal(ours.stumps_.feature, same)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.skipif(available_threads() < 2, reason="only one thread: set NUMBA_NUM_THREADS=2")
+def test_threads_change_nothing(kind):
+    rng = np.random.default_rng(2026)
+    X, y = draw_data(rng, 9000, 15, 4)
+    weights = draw_weights(rng, 9000, kind)
+    one, two = (
+        AdaBoostMH(n_estimators=3, sampler="laminating", random_state=0, n_threads=n).fit(
+            X, y, sample_weight=weights
+        )
+        for n in (1, 2)
+    )
+    same_model(one, two)
+
+
+def test_sums_of_weighted_pairs_stay_exact():
+    for kind in KINDS:
+        rng = np.random.default_rng(2027)
+        Y = labels_of(np.arange(5), rng.integers(0, 5, 2000))
+        examples = reference.example_weights(draw_weights(rng, 2000, kind), Y)
+        weights = reference.pair_weights(rng.normal(scale=9, size=Y.shape), Y, examples)
+        assert 2.0**20 <= weights.total < 2.0**53
+        assert weights.exponent >= 21
+        # The largest pair, if its example stands for one: exactly 1.
+        assert weights.ints.max() % 2**weights.exponent == 0 or kind == "whole"
+
+
+# --- bad weights -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 2], r"one value for each of the 3 rows, got an array of shape \(2,\)"),
+        ([[1], [1], [1]], "one value for each of the 3 rows"),
+        (1.0, "one value for each of the 3 rows"),
+        ([1, 2, -1], "not negative; row 2 has -1"),
+        ([1, np.nan, 1], "must be finite and not negative; row 1 has nan"),
+        ([1, np.inf, 1], "must be finite and not negative; row 1 has inf"),
+        (["heavy", 1, 1], "one number >= 0 for each row"),
+        ([0, 0, 0], "zero for every row"),
+        ([1, 1, 2.0**53], r"at most 2\*\*52"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        AdaBoostMH().fit(np.eye(3, dtype=np.uint8), [0, 1, 1], sample_weight=weights)
