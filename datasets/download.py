@@ -1,12 +1,14 @@
-"""Getting one file from an HTTP address: retries, resumption, dead hosts remembered.
+"""Getting one file from an HTTP address: retries, resumption, dead hosts remembered. FTP as well.
 
 The transfer goes to ``<file>.part`` beside the target. A transfer that is cut off is resumed with
 a Range request (guarded by If-Range where the server names a version); pooch then verifies the
 SHA-256 and renames. A host that cannot be reached at all costs one connection timeout per process.
+FTP, which one old archive needs, is pooch's own: one attempt, no resumption.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -67,7 +69,7 @@ def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | No
     Parameters
     ----------
     url : str
-        http or https address; redirects are followed.
+        http or https address; redirects are followed. Or ftp, without resumption.
     target : Path
         Final place; its folder must exist.
     sha256 : str or None
@@ -89,7 +91,8 @@ def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | No
     check_alive(url)
     pooch.get_logger().setLevel("WARNING")
     part = target.with_name(target.name + ".part")
-    transfer = ResumingDownloader(part, sha256, limits or LIMITS)
+    kind = FtpDownloader if url.startswith("ftp://") else ResumingDownloader
+    transfer = kind(part, sha256, limits or LIMITS)
     known = f"sha256:{sha256}" if sha256 else None
     with full_disk_named(target.parent, target.name):
         try:
@@ -207,6 +210,35 @@ class ResumingDownloader:
         if total is not None and shutil.disk_usage(part.parent).free < total - offset:
             part.unlink(missing_ok=True)
             raise CacheFull(part.parent, f"{part.stem} ({total / 1e6:.0f} MB)")
+
+
+class FtpDownloader:
+    """A downloader for pooch that says what went wrong in our words; parameters as above."""
+
+    def __init__(self, part: Path, sha256: str | None, limits: HttpLimits) -> None:
+        self.part = part
+        self.limits = limits
+        self.found = ""
+
+    def __call__(self, url: str, output_file: str, pooch, check_only: bool = False) -> None:
+        """Write the content of ``url`` to ``output_file``."""
+        from ftplib import all_errors
+
+        from pooch import FTPDownloader
+
+        host = urlsplit(url).netloc
+        _check_name(url, host, self.limits.connect_timeout)
+        transfer = FTPDownloader(timeout=self.limits.read_timeout, progressbar=True)
+        try:
+            transfer(url, str(self.part), pooch)
+            self.found = file_sha256(self.part)
+            os.replace(self.part, output_file)
+        except all_errors as error:  # OSError among them
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise
+            raise SourceFailed(f"{url}: {error}") from error
+        finally:
+            self.part.unlink(missing_ok=True)
 
 
 def _copy(response, part: Path, offset: int, total: int | None, chunk: int) -> None:

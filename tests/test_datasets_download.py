@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import ftplib
 import hashlib
 import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -248,3 +250,102 @@ def test_mirror_address(cache, server, monkeypatch):
     found = find(raw(f"{server.address}/official"))
     assert (found.source, found.path.read_bytes()) == ("mirror", CONTENT)
     assert [path for path, _ in server.requests] == ["/mirror/tiny/data.bin"]
+
+
+# --- FTP -----------------------------------------------------------------------------------------
+
+
+class FtpServer:
+    """As much of an FTP server as one download needs; serves ``/a``, cut off if ``cut``."""
+
+    def __init__(self, cut: bool = False) -> None:
+        self.cut = cut
+        self.control, self.data = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+        self.port = self.control.getsockname()[1]
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self.control.accept()
+        high, low = divmod(self.data.getsockname()[1], 256)
+        with connection, connection.makefile("rw", newline="\r\n") as talk:
+            self._say(talk, "220 ready")
+            for line in talk:
+                word, _, path = line.strip().partition(" ")
+                if word == "RETR" and path == "/a":
+                    self._say(talk, "150 here it comes")
+                    with self.data.accept()[0] as transfer:
+                        transfer.sendall(CONTENT[: 5000 if self.cut else None])
+                    self._say(talk, "426 connection lost" if self.cut else "226 done")
+                    continue
+                answers = {
+                    "PASV": f"227 Entering Passive Mode (127,0,0,1,{high},{low})",
+                    "SIZE": f"213 {len(CONTENT)}" if path == "/a" else "550 no such file",
+                    "RETR": "550 no such file",
+                    "USER": "230 welcome",
+                    "QUIT": "221 bye",
+                }
+                self._say(talk, answers.get(word, "200 fine"))
+                if word == "QUIT":
+                    return
+
+    @staticmethod
+    def _say(talk, line: str) -> None:
+        talk.write(f"{line}\n")
+        talk.flush()
+
+    def close(self) -> None:
+        self.thread.join(5)
+        self.control.close()
+        self.data.close()
+
+
+@pytest.fixture
+def ftp(monkeypatch):
+    """Start servers in the place of port 21."""
+    running, connect = [], ftplib.FTP.connect
+
+    def start(**kwargs) -> None:
+        server = FtpServer(**kwargs)
+        running.append(server)
+        monkeypatch.setattr(
+            ftplib.FTP, "connect", lambda self, host, port: connect(self, host, server.port)
+        )
+
+    yield start
+    for server in running:
+        server.close()
+
+
+def test_ftp_address_is_fetched_and_verified(cache, ftp):
+    ftp()
+    found = find(raw("ftp://127.0.0.1/a"))
+    assert found.path.read_bytes() == CONTENT
+    assert leftovers(cache) == ["data.bin"]
+
+
+def test_ftp_with_another_file_is_a_mismatch(cache, ftp):
+    ftp()
+    with pytest.raises(ChecksumMismatch, match=r"ftp://127\.0\.0\.1/a"):
+        find(raw("ftp://127.0.0.1/a", sha256="0" * 64))
+    assert leftovers(cache) == []
+
+
+@pytest.mark.parametrize(
+    ("cut", "path", "message"),
+    [(True, "a", "426 connection lost"), (False, "other", "550 no such file")],
+)
+def test_ftp_that_does_not_deliver(cache, ftp, cut, path, message):
+    ftp(cut=cut)
+    with pytest.raises(DataUnavailable, match=message):
+        find(raw(f"ftp://127.0.0.1/{path}", sha256=None))
+    assert leftovers(cache) == []
+
+
+def test_ftp_host_that_is_not_there(cache, monkeypatch):
+    def unknown(*args, **kwargs):
+        raise socket.gaierror("Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(DataUnavailable, match=r"ftp\.nowhere cannot be reached"):
+        find(raw("ftp://ftp.nowhere/a"))
