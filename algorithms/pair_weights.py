@@ -23,16 +23,16 @@ class ExampleWeights(NamedTuple):
 
     Attributes
     ----------
-    counts : ndarray of shape (n_samples,), int64
-        Copies that an example stands for: its weight, if all are whole numbers; else 1.
-    logs : ndarray of shape (n_samples,), float64
-        Logarithm of the weight relative to the largest, if they are not; else 0.
+    counts : ndarray of shape (n_samples,), int64, or None
+        Copies that an example stands for: its weight, if all are whole numbers; None: 1 each.
+    logs : ndarray of shape (n_samples,), float64, or None
+        Logarithm of the weight relative to the largest, if they are not; None: 0 each.
     total : float
         Sum of the weights (relative ones if they are not whole).
     """
 
-    counts: np.ndarray
-    logs: np.ndarray
+    counts: np.ndarray | None
+    logs: np.ndarray | None
     total: float
 
 
@@ -54,16 +54,15 @@ def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> Ex
     ExampleWeights
     """
     n_samples, n_labels = targets.shape
-    ones, zeros = np.ones(n_samples, dtype=np.int64), np.zeros(n_samples)
     if sample_weight is None:
-        return ExampleWeights(ones, zeros, n_samples)
+        return ExampleWeights(None, None, n_samples)
     whole = np.all(sample_weight == np.rint(sample_weight))
     if whole and np.sum(sample_weight) * n_labels <= _MOST_COPIES:
         counts = sample_weight.astype(np.int64)
-        return ExampleWeights(counts, zeros, int(counts.sum()))
+        return ExampleWeights(counts, None, int(counts.sum()))
     largest = sample_weight.max()
     logs = np.log(sample_weight) - np.log(largest)
-    return ExampleWeights(ones, logs, math.fsum(sample_weight / largest))
+    return ExampleWeights(None, logs, math.fsum(sample_weight / largest))
 
 
 @parallel_kernel
@@ -77,8 +76,9 @@ def _add_votes(codes, cut, steps, targets, logs, scores, losing, largest):
             right = codes[i] > cut
             for k in range(n_labels):
                 scores[i, k] += steps[k] if right else -steps[k]
-                margin = scores[i, k] if targets[i, k] > 0 else -scores[i, k]
-                losing[i, k] = logs[i] - margin
+                losing[i, k] = -scores[i, k] if targets[i, k] > 0 else scores[i, k]
+                if logs is not None:
+                    losing[i, k] += logs[i]
                 top = max(top, losing[i, k])
         largest[c] = top
 
@@ -102,7 +102,9 @@ def _round_weights(weights, targets, counts, scale, signed, of_row):
         for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
             total = np.int64(0)
             for k in range(n_labels):
-                w = counts[i] * np.int64(np.rint(weights[i, k] * scale))
+                w = np.int64(np.rint(weights[i, k] * scale))
+                if counts is not None:
+                    w *= counts[i]
                 total += w
                 signed[i, k] = w if targets[i, k] > 0 else -w
             of_row[i] = total
@@ -126,7 +128,7 @@ class PairWeights:
     ----------
     targets : ndarray of shape (n_samples, n_labels), int8
     signed : ndarray of shape (n_samples, n_lanes), int32 or int64
-        Weight times label, in grid steps; int64 if any example stands for several copies.
+        Weight times label, in grid steps; int64 if examples stand for copies.
     of_row : ndarray of shape (n_samples,), int64
         Weight of each example, over its labels.
     total : int
@@ -139,12 +141,13 @@ class PairWeights:
         n_samples, n_labels = targets.shape
         self.targets = targets
         self._examples = example_weights(sample_weight, targets)
-        self._exponent = grid_exponent(int(self._examples.counts.sum()) * n_labels)
+        copies = self._examples.counts
+        n_copies = n_samples if copies is None else int(copies.sum())
+        self._exponent = grid_exponent(n_copies * n_labels)
         self._scores = np.zeros((n_samples, n_labels))
         self._losing = np.empty((n_samples, n_labels))
         self._largest = np.empty(max(1, n_samples >> 12))
-        copies = bool(np.any(self._examples.counts > 1))  # a weight of 1 fits 32 bits with its sign
-        dtype = np.int64 if copies else np.int32
+        dtype = np.int32 if copies is None else np.int64  # a weight of 1 fits 32 bits with its sign
         self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=dtype)
         self.of_row = np.empty(n_samples, dtype=np.int64)
         nothing = np.zeros(n_samples, dtype=np.uint8)
