@@ -349,3 +349,14 @@ def test_ftp_host_that_is_not_there(cache, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(DataUnavailable, match=r"ftp\.nowhere cannot be reached"):
         find(raw("ftp://ftp.nowhere/a"))
+
+
+def test_ftp_that_fills_the_disk(cache, monkeypatch):
+    def full(self, url, output_file, pooch):
+        Path(output_file).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pooch.FTPDownloader.__call__", full)
+    with pytest.raises(CacheFull, match=r"while writing data\.bin"):
+        find(raw("ftp://127.0.0.1/a"))
+    assert leftovers(cache) == []
