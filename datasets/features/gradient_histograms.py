@@ -85,9 +85,16 @@ def cell_histograms(images: np.ndarray, cell: int, bins: int, oriented: bool) ->
     -------
     ndarray of shape (n, h / cell, w / cell, bins), float64
         Whole numbers, in steps of 1/16 grey level.
+
+    Raises
+    ------
+    ValueError
+        If the cells do not cover the image.
     """
     gx, gy = strongest_gradient(images)
     n, height, width = gx.shape
+    if height % cell or width % cell:
+        raise ValueError(f"images of {height}×{width} pixels have no whole {cell}×{cell} cells")
     rows, columns = height // cell, width // cell
     place = (gy.astype(np.int32) + 255) * 511 + (gx + 255)
     orientation = orientation_table(bins, oriented)[place]

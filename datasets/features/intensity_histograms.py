@@ -87,10 +87,17 @@ def histogram(
     Returns
     -------
     ndarray of shape (n, cells·channels·bins), uint8
+
+    Raises
+    ------
+    ValueError
+        If the grid does not divide the image.
     """
     planes = channels(images) if colour else grey(images)[:, None]
     n, n_channels, height, width = planes.shape
     rows, columns = grid
+    if height % rows or width % columns:
+        raise ValueError(f"a grid of {rows}×{columns} does not divide {height}×{width} pixels")
     cells = planes.reshape(n, n_channels, rows, height // rows, columns, width // columns)
     cells = cells.transpose(0, 2, 4, 1, 3, 5).reshape(n * rows * columns * n_channels, -1)
     return _counted(cells // np.uint8(256 // bins), bins).reshape(n, -1)

@@ -29,13 +29,13 @@ LEAST_SECONDS = 0.02
 """A repetition computes the block as often as needed to take this long."""
 
 
-def read(path: Path = TABLE) -> list[dict[str, str]]:
+def read(path: Path | None = None) -> list[dict[str, str]]:
     """Read the table of measured times.
 
     Parameters
     ----------
-    path : Path
-        A file as written by :func:`write`.
+    path : Path, optional
+        A file as written by :func:`write`; the committed one if not given.
 
     Returns
     -------
@@ -47,6 +47,7 @@ def read(path: Path = TABLE) -> list[dict[str, str]]:
     ValueError
         If the columns are others, or a time is not a positive number.
     """
+    path = TABLE if path is None else path
     with open(path, encoding="utf-8", newline="") as handle:
         reader = csv.DictReader(handle)
         if tuple(reader.fieldnames or ()) != COLUMNS:
@@ -141,16 +142,17 @@ def _seconds(family: Family, block: np.ndarray) -> float:
     return min(spent)
 
 
-def write(measured: list[dict], path: Path = TABLE) -> None:
+def write(measured: list[dict], path: Path | None = None) -> None:
     """Put measured rows into the table, in place of what it has of their sets.
 
     Parameters
     ----------
     measured : list of dict
         Of :func:`measure`.
-    path : Path
-        The table; made if it is not there.
+    path : Path, optional
+        The table, made if it is not there; the committed one if not given.
     """
+    path = TABLE if path is None else path
     replaced = {row["dataset"] for row in measured}
     kept = [row for row in read(path) if row["dataset"] not in replaced] if path.exists() else []
     text = io.StringIO()
