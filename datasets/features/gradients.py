@@ -1,0 +1,128 @@
+"""Grey levels, opponent colours, differences and spatial cells of one image, in whole numbers.
+
+Whole numbers make sums exact in any order, so that features that rest on them are the same on every
+processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def image_by_image(
+    images: np.ndarray, n_features: int, function: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Compute the features of each image by itself.
+
+    A sum over a block of images may round differently from a sum over one of them; one image at a
+    time cannot depend on its neighbours.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, height, width, 3), uint8
+        Images.
+    n_features : int
+        Columns.
+    function : callable
+        One image to (n_features,) uint8.
+
+    Returns
+    -------
+    ndarray of shape (n, n_features), uint8
+
+    Raises
+    ------
+    ValueError
+        If the images are not colour images in bytes, or cannot be cut into 8 by 8 cells.
+    """
+    if images.ndim != 4 or images.shape[3] != 3 or images.dtype != np.uint8:
+        raise ValueError(
+            f"images must be uint8 of shape (n, height, width, 3), not {images.dtype} of shape "
+            f"{images.shape}"
+        )
+    height, width = images.shape[1:3]
+    if height % 8 or width % 8 or not height * width:
+        raise ValueError(f"images of {height}×{width} pixels cannot be cut into 8 by 8 cells")
+    columns = np.empty((len(images), n_features), dtype=np.uint8)
+    for image, row in zip(images, columns, strict=True):
+        row[:] = function(image)
+    return columns
+
+
+def luma(image: np.ndarray) -> np.ndarray:
+    """Give the grey levels of a colour image, by the weights of ITU-R BT.601.
+
+    Parameters
+    ----------
+    image : ndarray of shape (height, width, 3), uint8
+        Red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (height, width), uint8
+        Rounded to the nearest, so that a grey pixel keeps its level.
+    """
+    red, green, blue = (image[:, :, channel].astype(np.int32) for channel in range(3))
+    return ((299 * red + 587 * green + 114 * blue + 500) // 1000).astype(np.uint8)
+
+
+def opponent(image: np.ndarray) -> np.ndarray:
+    """Give grey levels, red minus green and yellow minus blue.
+
+    Parameters
+    ----------
+    image : ndarray of shape (height, width, 3), uint8
+        Red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (3, height, width), uint8
+        Grey; (R - G + 255) / 2; (R + G - 2B + 510) / 4; rounded down.
+    """
+    red, green, blue = (image[:, :, channel].astype(np.int32) for channel in range(3))
+    colours = ((red - green + 255) // 2, (red + green - 2 * blue + 510) // 4)
+    return np.stack((luma(image), *(colour.astype(np.uint8) for colour in colours)))
+
+
+def differences(channel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give central differences down and to the right; pixels at the edge are repeated beyond it.
+
+    Parameters
+    ----------
+    channel : ndarray of shape (height, width), uint8
+        Levels.
+
+    Returns
+    -------
+    down, right : ndarray of shape (height, width), int32
+        Next minus previous pixel, -255..255.
+    """
+    padded = np.pad(channel, 1, mode="edge").astype(np.int32)
+    return padded[2:, 1:-1] - padded[:-2, 1:-1], padded[1:-1, 2:] - padded[1:-1, :-2]
+
+
+def cell_numbers(shape: tuple[int, int], level: int) -> np.ndarray:
+    """Number the cells of a level of the spatial pyramid, row by row.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width; multiples of 2^level.
+    level : int
+        The image is cut into 2^level rows and 2^level columns of cells.
+
+    Returns
+    -------
+    ndarray of shape `shape`, int64
+        Cell of each pixel, 0..4^level - 1.
+    """
+    side = 2**level
+    rows, columns = (np.arange(size) * side // size for size in shape)
+    return rows[:, None] * side + columns
+
+
+def n_cells(level: int) -> int:
+    """Count the cells of a level of the spatial pyramid, 4^level."""
+    return 4**level
