@@ -1,15 +1,15 @@
 """Normalised Gabor filters in the manner of the primary visual cortex (V1).
 
-N. Pinto, D. Cox, J. DiCarlo, "Why is real-world visual object recognition hard?", PLoS Computational
-Biology 2008: grey levels are normalised in 3 by 3 neighbourhoods; filtered by even Gabor filters of
-16 orientations and six frequencies; cut to 0..1; normalised again over the neighbourhood and the
-filters; averaged over 17 by 17 pixels and sampled.
+N. Pinto, D. Cox, J. DiCarlo, "Why is real-world visual object recognition hard?", PLoS
+Computational Biology 2008: grey levels are normalised in 3 by 3 neighbourhoods; filtered by even
+Gabor filters of 16 orientations and six frequencies; cut to 0..1; normalised again over the
+neighbourhood and the filters; averaged over 17 by 17 pixels and sampled.
 
-Deviations: three scales of two frequencies each, every one a family of its own that normalises over
-its own 32 filters; the image stays 128 pixels wide (theirs 150), the filters' envelope (standard
-deviation 8 instead of 9 pixels) and the average (15 pixels) shrink with it; 36 by 36 samples (theirs
-30 by 30); beyond its edge the image is mirrored; without V1S+'s additional histograms of the grey
-levels.
+Deviations: three scales of two frequencies each, every one a family of its own that normalises
+over its own 32 filters; the image stays 128 pixels wide (theirs 150), the filters' envelope
+(standard deviation 8 instead of 9 pixels) and the average (15 pixels) shrink with it; 36 by 36
+samples (theirs 30 by 30); beyond its edge the image is mirrored; without V1S+'s additional
+histograms of the grey levels.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ def direction_bins(down: np.ndarray, right: np.ndarray, degrees: int) -> np.ndar
     Returns
     -------
     ndarray of int64
-        0..BINS[degrees] - 1, the nearest bin's number. Axes and diagonals lie in the middle of
-        bins or exactly between two that no other whole-numbered gradient separates.
+        0..BINS[degrees] - 1. Bins are 9 degrees wide; axes and diagonals, which are frequent in
+        whole numbers, lie in the middle of one.
     """
     bins = BINS[degrees]
     angle = np.arctan2(down, right)

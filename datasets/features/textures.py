@@ -124,11 +124,11 @@ def _logarithms(image: np.ndarray, level: int) -> np.ndarray:
 def covariance(images: np.ndarray, *, level: int) -> np.ndarray:
     r"""Compute one level of region covariances.
 
-    The eigenvalues of the covariance plus :data:`FLOOR` lie between 1e-6 and 9/4 (nine variances of at
-    most 1/4), their logarithms between -13.9 and 0.9, hence the diagonal of the matrix logarithm,
-    too, and off the diagonal at most half the difference, ±7.4. The 8-bit value of the diagonal is
-    the place in :data:`DIAGONAL`. Beside it most values are near 0: with v the value over
-    :data:`BESIDE`, 127.5 (1 + sign(v) sqrt(\|v\|)).
+    The eigenvalues of the covariance plus :data:`FLOOR` lie between 1e-6 and 9/4 (nine variances
+    of at most 1/4), their logarithms between -13.9 and 0.9, hence the diagonal of the matrix
+    logarithm, too, and off the diagonal at most half the difference, ±7.4. The 8-bit value of the
+    diagonal is the place in :data:`DIAGONAL`. Beside it most values are near 0: with v the value
+    over :data:`BESIDE`, 127.5 (1 + sign(v) sqrt(\|v\|)).
 
     Parameters
     ----------
@@ -147,7 +147,9 @@ def covariance(images: np.ndarray, *, level: int) -> np.ndarray:
 
 def _pattern_counts(image: np.ndarray, level: int) -> np.ndarray:
     grey = luma(image)
-    codes = local_binary_pattern(grey, 8, 1).astype(np.int64)
+    # scikit-image sees black beyond the edge, a pattern that would depend on the brightness.
+    padded = np.pad(grey, 1, mode="edge")
+    codes = local_binary_pattern(padded, 8, 1)[1:-1, 1:-1].astype(np.int64)
     place = cell_numbers(grey.shape, level) * PATTERNS + codes
     counts = np.bincount(place.reshape(-1), minlength=n_patterns(level))
     share = counts * (n_cells(level) / grey.size)
