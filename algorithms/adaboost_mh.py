@@ -26,6 +26,7 @@ from algorithms.pair_weights import PairWeights, add_scores
 from algorithms.samplers import new_samplers
 from algorithms.sampling import Problem
 from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best
+from algorithms.stump_files import SavedStumps
 from algorithms.stump_metering import MeteredStumps
 from algorithms.stumps import default_codes
 from algorithms.trees.binning import MAX_BINS, bin_edges
@@ -101,7 +102,7 @@ class _Columns:
         return 0.5 * (cut + float(codes[codes > cut].min()))
 
 
-class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
+class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
     """AdaBoost.MH with decision stumps that vote -1 or 1 for each label.
 
     Features of dtype uint8 are used as they are, with a threshold at every midpoint between two
@@ -110,6 +111,10 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
 
     More than two classes have one label each; two classes share one label. Scores are no
     log-odds, so there are no class probabilities.
+
+    :meth:`save` writes a sampler of this package as its name and parameters. Of one of your own it
+    writes nothing, and says so: the loaded model predicts, but cannot be fitted until it is given
+    a sampler.
 
     Parameters
     ----------
@@ -254,6 +259,7 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
         with threads(n_threads, X.size):
             columns = _Columns(X, sample_weight)
             rest = (n_estimators, columns.threshold)
+            vars(self).pop("best_sampler_", None)  # of an earlier fit
             if isinstance(samplers, list):
                 fitted, self.best_sampler_ = boost_best(new_problem, samplers, *rest)
             else:
@@ -290,8 +296,12 @@ class AdaBoostMH(MeteredStumps, ClassifierMixin, BaseEstimator):
 
     # --- prediction ---------------------------------------------------------------------------
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that failed on the way leaves attributes behind, but no stumps.
+        return hasattr(self, "stumps_")
+
     def _check_X(self, X) -> np.ndarray:
-        check_is_fitted(self, "stumps_")
+        check_is_fitted(self)
         return validate_data(self, X, dtype=_KINDS, reset=False)
 
     def _staged_scores(self, X, step: int) -> Iterator[np.ndarray]:

@@ -10,13 +10,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from algorithms import persistence
 from algorithms.boosting import Boosted, Options, Validation, boost
 from algorithms.kernels import resolve_n_threads, threads
 from algorithms.losses import Loss, row_weights
 from algorithms.metering import MeteredTrees
 from algorithms.metrics import check_eval_metric, query_starts, validation_score
+from algorithms.persistence import SavedModel
 from algorithms.trees.binning import MAX_BINS
+from algorithms.trees.forest import Forest
 from algorithms.trees.predictor import (
     add_scores,
     bit_vectors,
@@ -113,7 +114,7 @@ def _check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
     return query_id
 
 
-class BoostedTrees(MeteredTrees, BaseEstimator):
+class BoostedTrees(MeteredTrees, SavedModel, BaseEstimator):
     """Base of the estimators; not to be used by itself.
 
     A subclass lists its parameters in ``__init__`` and defines ``_prices``.
@@ -291,36 +292,16 @@ class BoostedTrees(MeteredTrees, BaseEstimator):
 
     # --- files --------------------------------------------------------------------------------
 
-    def save(self, path) -> None:
-        """Write the fitted model to a file: arrays and JSON with a checksum, never pickle.
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        header = {"n_estimators": int(self.n_estimators_), "learning_rate": self._learning_rate}
+        arrays = {
+            "initial_scores": self.initial_scores_,
+            "validation_scores": self.validation_scores_,
+        }
+        return header, arrays | self.trees_._asdict()
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        ValueError
-            If a parameter cannot be written, such as a function as `eval_metric`.
-        """
-        check_is_fitted(self)
-        persistence.save(self, path)
-
-    @classmethod
-    def load(cls, path):
-        """Read a model written by :meth:`save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        estimator
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged, or not a model of this class.
-        """
-        return persistence.load(cls, path)
+    def _restore(self, header: dict, arrays) -> None:
+        forest = Forest(**{name: arrays[name] for name in Forest._fields})
+        self.validation_scores_ = arrays["validation_scores"]
+        fitted = Boosted(forest, arrays["initial_scores"], header["n_estimators"])
+        self._set_fitted(fitted, header["learning_rate"])

@@ -7,6 +7,7 @@ through :class:`Problem`, which counts, so that cost is metered alike for all.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import NamedTuple
@@ -189,7 +190,19 @@ class Problem:
 
 
 class Sampler:
-    """Base of the samplers: what the boosting loop calls."""
+    """Base of the samplers: what the boosting loop calls.
+
+    A subclass keeps the arguments of its constructor as attributes of the same names.
+    """
+
+    def parameters(self) -> dict:
+        """Arguments of the constructor, by name."""
+        names = inspect.signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({arguments})"
 
     def begin(self, problem: Problem) -> None:
         """Get ready; called once, before the first round.

@@ -7,6 +7,7 @@ import io
 import json
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -253,8 +254,43 @@ def test_other_headers(saved, tmp_path):
 
 @pytest.mark.parametrize("cls", [CEGBClassifier, GBRTRegressor])
 def test_other_classes(saved, tmp_path, cls):
-    with pytest.raises(ValueError, match=f"holds a CEGBRegressor, not a {cls.__name__}"):
+    with pytest.raises(ValueError, match=f"a model of class CEGBRegressor, not {cls.__name__}"):
         load(saved, tmp_path, cls)
+
+
+def test_files_of_earlier_versions():
+    """Written before AdaBoostMH could be saved; their answers as they were then."""
+    folder = Path(__file__).parent / "models"
+    answers = json.loads((folder / "answers.json").read_text())
+    for name, cls in (
+        ("cegb_regressor_1", CEGBRegressor),
+        ("gbrt_classifier_1", GBRTClassifier),
+    ):
+        model = cls.load(folder / name)
+        assert set(answers[name]) > {"predict"}
+        for method, expected in answers[name].items():
+            np.testing.assert_array_equal(getattr(model, method)(answers["rows"]), expected)
+
+
+def test_parameters_of_a_newer_version(saved, tmp_path):
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        params = json.loads(archive.read("header.json"))["params"]
+    path = rewritten(saved, tmp_path, params=params | {"colour": "red"})
+    with pytest.raises(
+        ValueError, match=r"newer version of this package: .* no parameter 'colour'"
+    ):
+        CEGBRegressor.load(path)
+
+
+def test_contents_that_are_not_whole(saved, tmp_path):
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        header = json.loads(archive.read("header.json"))
+    buffer = io.BytesIO()
+    np.savez(buffer, feature=np.zeros(3))
+    header["sha256"] = persistence._digest(header, buffer.getvalue())
+    persistence._write(tmp_path / "model", header, buffer.getvalue())
+    with pytest.raises(ValueError, match="does not hold a whole CEGBRegressor"):
+        CEGBRegressor.load(tmp_path / "model")
 
 
 def test_missing_file(tmp_path):

@@ -1,0 +1,241 @@
+"""Saved AdaBoostMH models: round trips, samplers that a file cannot hold, and foreign files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from algorithms import persistence
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.adaptive_sampling import Laminating
+from algorithms.feature_sampling import UCB, Exp3P, FixedFamily, Tasting1Q
+from algorithms.gbrt import GBRTClassifier
+from algorithms.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.sampling import Proposal, Sampler
+from algorithms.stump_files import known_samplers
+from tests.test_adaboost_mh import draw_data
+
+X, Y = draw_data(np.random.default_rng(30), 80, 7, 4)
+FAMILIES = [np.array([6, 1, 2]), range(3, 6), [0]]
+
+
+def fit(X=X, y=Y, **parameters):
+    return AdaBoostMH(**{"n_estimators": 6, "random_state": 1} | parameters).fit(X, y)
+
+
+def assert_equal(a, b, X=X):
+    assert set(vars(a)) == set(vars(b))  # nothing that was fitted is forgotten
+    for name, value in a.stumps_._asdict().items():
+        other = getattr(b.stumps_, name)
+        assert value.dtype == other.dtype, name
+        np.testing.assert_array_equal(value, other, name)
+    for name, value in vars(a).items():
+        if name.endswith("_") and name != "stumps_":
+            np.testing.assert_array_equal(getattr(b, name), value, name)
+    for method in ("predict", "decision_function", "prediction_cost", "evaluations"):
+        np.testing.assert_array_equal(getattr(a, method)(X), getattr(b, method)(X))
+    for method in ("staged_predict", "staged_decision_function", "staged_cost"):
+        np.testing.assert_array_equal(list(getattr(a, method)(X)), list(getattr(b, method)(X)))
+
+
+def described(sampler):
+    if isinstance(sampler, list | tuple):
+        return [described(one) for one in sampler]
+    return sampler if isinstance(sampler, str) else (type(sampler), vars(sampler))
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        *SAMPLERS,
+        BEST_FAMILY,
+        Laminating(n_features=np.int64(4), n_examples=20, by_weight=False),
+        FixedFamily(2),
+        (UCB(2.0), UCB(scale=4.0), "exp3p", Exp3P(eta=0.5)),
+        [Tasting1Q(n_tasted=3)],
+    ],
+    ids=repr,
+)
+def test_round_trip(sampler, tmp_path):
+    model = fit(
+        sampler=sampler, families=FAMILIES, feature_costs=np.arange(7.0), split_cost=0.5, max_cost=2
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.save(tmp_path / "model")
+        loaded = AdaBoostMH.load(str(tmp_path / "model"))
+    assert_equal(model, loaded)
+    assert model.prediction_cost(X).max() > 0
+    assert described(loaded.sampler) == described(model.sampler)
+    assert_equal(clone(loaded).fit(X, Y), model)  # the parameters are the same
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]  # no temporary file stays
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["no", "perhaps", "yes", "zero"])[Y],
+        np.array(["no", "yes"], dtype=object)[Y % 2],
+        Y % 2 == 0,
+        Y - 2.0,
+    ],
+    ids=["words", "objects", "truth", "floats"],
+)
+def test_kinds_of_classes_and_features(y, tmp_path):
+    frame = pd.DataFrame(X * 0.5, columns=list("abcdefg"))
+    model = fit(frame, y)
+    model.save(tmp_path / "model")
+    loaded = AdaBoostMH.load(tmp_path / "model")
+    assert_equal(model, loaded, frame)
+    assert type(loaded.predict(frame)[0]) is type(np.asarray(y.tolist())[0])
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame[list("bacdefg")])
+
+
+def test_no_stumps(tmp_path):
+    with pytest.warns(UserWarning, match="y is constant"):
+        constant = fit(y=np.full(len(X), "only"))
+    for model in (constant, fit(n_estimators=0), fit(n_estimators=0, sampler=BEST_FAMILY)):
+        model.save(tmp_path / "model")
+        loaded = AdaBoostMH.load(tmp_path / "model")
+        assert set(vars(model)) == set(vars(loaded))
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        assert list(loaded.staged_predict(X)) == []
+    with pytest.raises(NotFittedError):
+        AdaBoostMH().save(tmp_path / "model")
+
+
+def test_no_pickle_inside(tmp_path):
+    fit(sampler=[UCB(2.0)]).save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        header = json.loads(archive.read("header.json"))
+        with archive.open("arrays.npz") as file:
+            arrays = np.load(file, allow_pickle=False)
+            assert {arrays[name].dtype.kind for name in arrays.files} <= set("fi")
+    assert header["class"] == "AdaBoostMH"
+    assert header["params"]["sampler"] == [{"class": "UCB", "parameters": {"scale": 2.0}}]
+
+
+def test_nothing_of_an_earlier_fit_is_kept():
+    model = fit(sampler=BEST_FAMILY)
+    assert model.best_sampler_ == 0
+    assert not hasattr(model.set_params(sampler="all_features").fit(X, Y), "best_sampler_")
+
+
+# --- what a file cannot hold -----------------------------------------------------------------
+
+
+class Mine(Sampler):
+    """Feature 0 in every round; a class that the package does not know."""
+
+    def propose(self, problem):
+        return Proposal(np.array([0]), problem.n_samples)
+
+
+class UCBOfMine(UCB):
+    pass
+
+
+@pytest.mark.parametrize("kind", [Mine, UCBOfMine])
+def test_a_sampler_of_ones_own_is_named_and_the_model_kept(kind, tmp_path):
+    model = fit(sampler=[kind(), "uniform_naive"])
+    name = rf"tests\.test_stump_files\.{kind.__name__}"
+    with pytest.warns(UserWarning, match=f"cannot hold the sampler, an object of class {name}"):
+        model.save(tmp_path / "model")
+    loaded = AdaBoostMH.load(tmp_path / "model")
+    assert_equal(model, loaded)
+    for again in (loaded, clone(loaded)):
+        with pytest.raises(ValueError, match=f"was an object of class {name}, which its file does"):
+            again.fit(X, Y)
+    with warnings.catch_warnings():  # what could not be held is not missed twice
+        warnings.simplefilter("error")
+        loaded.save(tmp_path / "again")
+    assert_equal(loaded, AdaBoostMH.load(tmp_path / "again"))
+    assert_equal(loaded.set_params(sampler=[kind(), "uniform_naive"]).fit(X, Y), model)
+
+
+def test_a_parameter_of_a_sampler_that_is_no_number(tmp_path):
+    model = fit(sampler=UCB(2.0))
+    model.sampler.scale = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="algorithms.feature_sampling.UCB"):
+        model.save(tmp_path / "model")
+    np.testing.assert_array_equal(AdaBoostMH.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_the_state_of_a_generator_is_not_kept(tmp_path):
+    model = fit(sampler="uniform_naive", random_state=np.random.RandomState(3))
+    with pytest.warns(UserWarning, match="state of a random number generator"):
+        model.save(tmp_path / "model")
+    loaded = AdaBoostMH.load(tmp_path / "model")
+    assert loaded.random_state is None
+    assert_equal(model, loaded)
+
+
+def test_every_sampler_of_the_package_is_known():
+    known = known_samplers()
+    assert {cls.__name__: cls for cls in SAMPLERS.values()}.items() <= known.items()
+    assert "Mine" not in known
+    for cls in SAMPLERS.values():  # what a file relies on
+        assert set(cls().parameters()) == set(vars(cls()))
+    assert repr(Exp3P(2.0)) == "Exp3P(scale=2.0, eta=0.3, lam=0.15)"
+
+
+# --- what cannot be read ---------------------------------------------------------------------
+
+
+def test_files_of_other_classes(tmp_path):
+    fit().save(tmp_path / "stumps")
+    GBRTClassifier(n_estimators=2, min_samples_leaf=5).fit(X, Y).save(tmp_path / "trees")
+    with pytest.raises(ValueError, match="a model of class AdaBoostMH, not GBRTClassifier"):
+        GBRTClassifier.load(tmp_path / "stumps")
+    with pytest.raises(ValueError, match="a model of class GBRTClassifier, not AdaBoostMH"):
+        AdaBoostMH.load(tmp_path / "trees")
+
+
+def test_damaged_and_foreign_files(tmp_path):
+    path = tmp_path / "model"
+    model = fit()
+    model.save(path)
+    saved = path.read_bytes()
+    refused, places = 0, range(0, len(saved), 7)
+    for i in places:
+        wrong = bytearray(saved)
+        wrong[i] ^= 1 << (i // 7 % 8)
+        path.write_bytes(wrong)
+        with contextlib.suppress(ValueError):  # and nothing else
+            refused += 1
+            other = AdaBoostMH.load(path)
+            refused -= 1
+            np.testing.assert_array_equal(other.predict(X), model.predict(X))  # a date, say
+    assert refused > 0.8 * len(places)
+    for content in (b"", b"hello", saved[: len(saved) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="not a saved model, or it is damaged"):
+            AdaBoostMH.load(path)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        {"class": "Halving", "parameters": {}},
+        {"class": "UCB", "parameters": {"colour": "red"}},
+        {"class": "Sampler", "parameters": {}},
+    ],
+)
+def test_samplers_of_a_newer_version(sampler, tmp_path):
+    path = tmp_path / "model"
+    fit().save(path)
+    header, arrays = persistence._read(path)
+    header["params"]["sampler"] = sampler
+    header["sha256"] = persistence._digest(header, arrays)
+    persistence._write(path, header, arrays)
+    with pytest.raises(ValueError, match=f"sampler {sampler['class']} was saved by a newer"):
+        AdaBoostMH.load(path)
