@@ -18,8 +18,8 @@ from scipy.special import ndtr
 from algorithms.edge_models import Mixtures
 from algorithms.kernels import kernel
 
-_N_NODES = 128
-_REACH = 5.0
+_N_NODES = 192
+_REACH = -2.0, 5.0
 _N_BLOCKS = 32
 
 # --- Expected edge of the chosen learner, Eq. (6) ----------------------------------------------
@@ -67,9 +67,9 @@ def _add_components(mixtures, roots, probability, density, below, edges, learner
 def _cells(mixtures: Mixtures, noise: np.ndarray, n_nodes: int = _N_NODES) -> _Cells:
     """Tabulate for several variances of the noise."""
     roots = np.sqrt(mixtures.variances + noise[:, None, None])
-    alive, reach = mixtures.weights > 0, _REACH * roots
-    low = np.where(alive, mixtures.means - reach, np.inf).min(axis=(1, 2))
-    high = np.where(alive, mixtures.means + reach, -np.inf).max(axis=(1, 2))
+    alive = mixtures.weights > 0
+    low = np.where(alive, mixtures.means + _REACH[0] * roots, np.inf).min(axis=(1, 2))
+    high = np.where(alive, mixtures.means + _REACH[1] * roots, -np.inf).max(axis=(1, 2))
     x = low[:, None] + ((high - low) / (n_nodes - 1))[:, None] * np.arange(n_nodes)
     z = (x[:, None, None, :] - mixtures.means[..., None]) / roots[..., None]
     probability = ndtr(z)

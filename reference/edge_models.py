@@ -30,10 +30,10 @@ Deviations, and choices where the paper is silent
    list are fitted.
 2. Edges are estimates; their own noise adds to the fitted variances, as the paper has it ("fits
    the model to the edges estimated"). ``without_noise`` takes it off again, if asked to.
-3. E[ε*] is a sum over cells between 128 nodes. In each the probability that the largest ε̂ lies
+3. E[ε*] is a sum over cells between 192 nodes. In each the probability that the largest ε̂ lies
    there is exact, and the mean of ε is that of all learners whose ε̂ lies there. E[ε | ε̂] does not
    fall with ε̂, so for one subset the error of a cell is at most its probability times the rise of
-   E[ε | ε̂] in it. Against 20,000 nodes the error was below 0.001 in each of 300 models drawn at
+   E[ε | ε̂] in it. Against 5000 nodes the error was below 0.001 in each of 300 models drawn at
    random, and half of them below 0.00001.
 4. S is one of N, N/2, N/4, … (rounded down), and Q as many as the cost then allows, but never more
    than a subset has. For one Gaussian that costs at most 1 % of E[ε*] against the best S, 3 to 7 %
@@ -54,8 +54,8 @@ N_STEPS = 30
 MIN_VARIANCE = 1e-6
 MIN_RESPONSIBILITY = 1e-9
 MOST_FITTED = 1000
-N_NODES = 128
-REACH = 5.0  # nodes go so many standard deviations beyond the outermost means
+N_NODES = 192
+REACH = -2.0, 5.0  # nodes go so many standard deviations beyond the outermost means
 N_BLOCKS = 32
 
 
@@ -144,10 +144,10 @@ NOBODY = Drawn(np.ones(N_NODES + 2), np.zeros(N_NODES + 1), np.zeros(N_NODES + 1
 def nodes(mixtures: list[Mixture], noise: float, n_nodes: int = N_NODES) -> np.ndarray:
     """Evenly spaced values of ε̂, about as far as any can be."""
     low = min(
-        np.min((m.means - REACH * np.sqrt(m.variances + noise))[m.weights > 0]) for m in mixtures
+        np.min((m.means + REACH[0] * np.sqrt(m.variances + noise))[m.weights > 0]) for m in mixtures
     )
     high = max(
-        np.max((m.means + REACH * np.sqrt(m.variances + noise))[m.weights > 0]) for m in mixtures
+        np.max((m.means + REACH[1] * np.sqrt(m.variances + noise))[m.weights > 0]) for m in mixtures
     )
     return low + (high - low) / (n_nodes - 1) * np.arange(n_nodes)
 

@@ -78,7 +78,8 @@ def test_bad_data():
 def test_more_features_asked_for_than_there_are():
     """Q larger than a family, or than all of them: as many as there are."""
     X, y = draw_data(np.random.default_rng(7), 40, 5, 3)
-    for name in ("uniform_naive", "uniform_1q", "laminating"):
+    names = ("uniform_naive", "uniform_1q", "mas_naive", "mas_1q", "mas_q1", "laminating")
+    for name in names:
         model = AdaBoostMH(sampler=name, max_cost=1e300, n_estimators=3, random_state=0).fit(X, y)
         assert model.sampling_cost_[:, 0].max() <= 5 * 40 * 2
     exact = AdaBoostMH(n_estimators=3).fit(X, y)
@@ -117,7 +118,7 @@ def test_one_row_of_each_class():
 
 
 def expected_failures(estimator):
-    if estimator.sampler != "laminating":
+    if estimator.sampler not in ("laminating", "mas_q1"):
         return {}
     reason = "draws examples: those it draws of a row's copies are not those it draws of the row"
     return {"check_sample_weight_equivalence_on_dense_data": reason}
@@ -129,6 +130,7 @@ def expected_failures(estimator):
         AdaBoostMH(n_estimators=5, sampler="tasting_1q", max_cost=2, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler=Laminating(n_examples=10**6), n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="laminating", random_state=0, n_threads=1),
+        AdaBoostMH(n_estimators=5, sampler="mas_q1", random_state=0, n_threads=1),
     ],
     expected_failed_checks=expected_failures,
 )
