@@ -8,8 +8,8 @@ import pytest
 
 from datasets.errors import ChecksumMismatch
 from datasets.features import gabor, phog, textures, visual_words
-from datasets.features.caltech import CATEGORIES, FAMILIES, TOTAL_IN_THE_PAPER
-from datasets.features.families import SHAPES, families_of, sizes
+from datasets.features.caltech import CATEGORIES, FAMILIES
+from datasets.features.families import PAPER_TOTALS, SHAPES, families_of, sizes
 from datasets.features.gradients import (
     cell_numbers,
     differences,
@@ -19,7 +19,7 @@ from datasets.features.gradients import (
 )
 
 FAMILY_NAMES = [family.name for family in FAMILIES["caltech101"]]
-SIDE = 32
+SIDE = 64
 
 
 def pictures(n=3, side=SIDE, seed=0):
@@ -50,7 +50,7 @@ def test_33_families_within_five_per_cent_of_the_papers_number_of_features():
     found = sizes("caltech101")
     assert len(found) == 33
     assert sum(found.values()) == 356_837
-    assert abs(sum(found.values()) / TOTAL_IN_THE_PAPER - 1) < 0.05
+    assert abs(sum(found.values()) / PAPER_TOTALS["caltech101"] - 1) < 0.05
 
 
 def test_sizes_by_kind_are_those_of_the_modules_table():
@@ -146,6 +146,13 @@ def test_cells_run_row_by_row():
     assert cell_numbers((4, 4), 0).tolist() == [[0] * 4] * 4
 
 
+def test_cells_of_different_sizes_are_refused():
+    with pytest.raises(ValueError, match="4×6 places cannot be cut into 4 by 4"):
+        cell_numbers((4, 6), 2)
+    with pytest.raises(ValueError, match="4×4 places"):  # four words a side, eight cells
+        family("words_grey_300_3").columns(pictures(1, side=32))
+
+
 # PHOG
 
 
@@ -230,7 +237,7 @@ def test_logarithm_of_a_diagonal_covariance_by_hand():
 
 
 def test_descriptor_of_a_step_points_to_the_right():
-    image = step()
+    image = step(side=32)
     points = visual_words.descriptors(image, False)
     assert points.shape == (4, 16, 128)
     boxes = points[0].reshape(4, 4, 4, 4, 8)

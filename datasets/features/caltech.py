@@ -19,7 +19,8 @@ V1-like normalised Gabor filters   three scales                      3   124,416
 =================================  =========================  ========  ========
 
 Level l of the pyramid has 4^l cells. Each family is computed by itself from the pixels, so that its
-milliseconds are what a classifier pays that needs only this family.
+milliseconds are what a classifier pays that needs only this family. Histograms of fine cells are
+sparse: of the bytes of 1,000 words on level 3, 99 % are 0.
 """
 
 from __future__ import annotations
@@ -46,9 +47,6 @@ CATEGORIES = (
 
 WORDS = (300, 1000)
 """Sizes of the codebooks."""
-
-TOTAL_IN_THE_PAPER = 360_630
-"""Features of Caltech-101, section 6.2."""
 
 
 def _size(shape: tuple[int, ...], *, n_features: int) -> int:

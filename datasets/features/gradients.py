@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from datasets.features.pixels import grey
+
 
 def image_by_image(
     images: np.ndarray, n_features: int, function: Callable[[np.ndarray], np.ndarray]
@@ -64,8 +66,7 @@ def luma(image: np.ndarray) -> np.ndarray:
     ndarray of shape (height, width), uint8
         Rounded to the nearest, so that a grey pixel keeps its level.
     """
-    red, green, blue = (image[:, :, channel].astype(np.int32) for channel in range(3))
-    return ((299 * red + 587 * green + 114 * blue + 500) // 1000).astype(np.uint8)
+    return grey(image[None])[0]
 
 
 def opponent(image: np.ndarray) -> np.ndarray:
@@ -117,8 +118,15 @@ def cell_numbers(shape: tuple[int, int], level: int) -> np.ndarray:
     -------
     ndarray of shape `shape`, int64
         Cell of each pixel, 0..4^level - 1.
+
+    Raises
+    ------
+    ValueError
+        If cells would differ in size.
     """
     side = 2**level
+    if shape[0] % side or shape[1] % side:
+        raise ValueError(f"{shape[0]}×{shape[1]} places cannot be cut into {side} by {side} cells")
     rows, columns = (np.arange(size) * side // size for size in shape)
     return rows[:, None] * side + columns
 
