@@ -8,12 +8,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from algorithms import stumps
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, rows_of
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q, TastingQ1
 from algorithms.kernels import available_threads
-from algorithms.pair_weights import PairWeights
 from algorithms.samplers import BEST_FAMILY, SAMPLERS
 from algorithms.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
@@ -273,38 +271,6 @@ def test_threads_change_nothing(name):
         np.testing.assert_array_equal(values, getattr(two.stumps_, field), field)
     np.testing.assert_array_equal(one.log_train_loss_, two.log_train_loss_)
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-
-
-@pytest.mark.parametrize("n_chunks", [1, 2, 3])
-def test_search_in_chunks_of_any_size(n_chunks):
-    """Columns are searched four at a time; a chunk's last may be alone."""
-    rng = np.random.default_rng(4)
-    X, y = draw_data(rng, 90, 11, 6)
-    weights = PairWeights(labels_of(np.arange(6), y).astype(np.int8))
-    for n_searched in range(1, 12):
-        features = np.sort(rng.choice(11, n_searched, replace=False))
-        found = stumps.search(np.ascontiguousarray(X.T), features, weights.signed, n_chunks)
-        expected = reference.estimated_edges(X, weights.signed[:, :6].astype(np.int64), features)
-        np.testing.assert_array_equal(found.edges, expected)
-
-
-@pytest.mark.parametrize("n_chunks", [1, 2])
-def test_columns_that_mostly_hold_one_code_are_searched_alike(n_chunks):
-    """More rows than a block; the code left out is the most frequent one, another, or absent."""
-    rng = np.random.default_rng(5)
-    X = np.where(rng.random((12, 5000)) < 0.9, [[0], [255], [7]] * 4, rng.integers(0, 256, 5000))
-    X[3:6] = rng.integers(0, 256, (3, 5000))
-    X = X.astype(np.uint8)
-    weights = PairWeights(labels_of(np.arange(6), rng.integers(0, 6, 5000)).astype(np.int8))
-    defaults = stumps.default_codes(X)
-    np.testing.assert_array_equal(defaults, [0, 255, 7, -1, -1, -1] + [0, 255, 7] * 2)
-    every, rows = np.arange(12), rng.integers(0, 5000, 3000)
-    for some, signed in ((None, weights.signed), (rows, weights.signed[rows])):
-        plain = stumps.search(X, every, signed, n_chunks, some)
-        for left_out in (defaults, np.arange(12), np.full(12, 255)):
-            found = stumps.search(X, every, signed, n_chunks, some, left_out)
-            np.testing.assert_array_equal(found.edges, plain.edges)
-            np.testing.assert_array_equal(found.cuts, plain.cuts)
 
 
 # --- by hand ---------------------------------------------------------------------------------
