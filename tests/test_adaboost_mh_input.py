@@ -16,6 +16,8 @@ import algorithms.adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
+from algorithms.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data
 
 # --- bad input -------------------------------------------------------------------------------
@@ -104,6 +106,48 @@ def test_labels_never_seen_in_training_are_errors_and_no_more():
     model = AdaBoostMH(n_estimators=20).fit(X, y)
     seen = model.score(X, y)
     assert 0 < model.score(np.concatenate([X, X]), np.concatenate([y, y + 10])) == seen / 2
+    assert model.score(X, y + 10) == 0.0
+    staged = [np.mean(labels == y + 10) for labels in model.staged_predict(X)]
+    assert staged == [0.0] * 20  # and never one of them is predicted
+    assert set(model.predict(X)) <= set(model.classes_)
+    with pytest.raises((ValueError, TypeError)):  # words for a model of numbers
+        model.score(X, np.array(["a", "b", "c"])[y])
+
+
+def test_one_label():
+    """K = 1: two classes share a label."""
+    X, y = draw_data(np.random.default_rng(9), 60, 3, 2)
+    model = AdaBoostMH(n_estimators=5).fit(X, y)
+    assert model.stumps_.votes.shape == (5, 1)
+    assert model.decision_function(X).shape == (60,)
+    for scores in model.staged_decision_function(X):
+        assert scores.shape == (60,)
+
+
+FAMILIES = [[0], [1, 2], [3, 4, 5, 6]]
+
+
+@pytest.mark.parametrize("name", [*SAMPLERS, BEST_FAMILY])
+def test_more_is_asked_for_than_there_is(name):
+    """Q larger than each family and all of them, S larger than N: as many as there are."""
+    X, y = draw_data(np.random.default_rng(10), 30, 7, 3)
+    for max_cost in (3, 200):
+        model = AdaBoostMH(
+            sampler=name, max_cost=max_cost, families=FAMILIES, n_estimators=8, random_state=0
+        ).fit(X, y)
+        assert model.n_estimators_ == 8
+        assert (model.stumps_.edge > 0).all()
+        assert (model.family_rows_.sum(axis=0) <= 30).all()
+
+
+def test_samples_larger_than_the_training_set_are_the_training_set():
+    X, y = draw_data(np.random.default_rng(11), 40, 6, 3)
+    exact = AdaBoostMH(n_estimators=6).fit(X, y)
+    for by_weight in (True, False):
+        sampler = Laminating(n_features=6, n_examples=41, by_weight=by_weight)
+        model = AdaBoostMH(sampler=sampler, n_estimators=6).fit(X, y)
+        same(model, exact)  # of all features, with exact edges: the best
+        assert (model.sampling_cost_[:, 0] == 6 * 40 * 2).all()
 
 
 def test_one_row_of_each_class():
@@ -112,6 +156,73 @@ def test_one_row_of_each_class():
     np.testing.assert_array_equal(model.predict(X), [1, 0])
     assert model.stumps_.edge[0] == 1.0
     assert np.isfinite(model.stumps_.alpha).all()
+
+
+# --- thousands of rounds ---------------------------------------------------------------------
+
+
+class TwoPhases(Sampler):
+    """Features 7 to 13 for 1,500 rounds, then 0 to 9."""
+
+    def begin(self, problem):
+        self._round = 0
+
+    def propose(self, problem):
+        self._round += 1
+        features = np.arange(7, 14) if self._round <= 1500 else np.arange(10)
+        return Proposal(features, len(features) * problem.n_samples)
+
+
+def test_no_example_is_lost_in_5000_rounds():
+    """The last row is right by far until its weight is no float64; then it becomes a hard one.
+
+    Weights that were multiplied round by round would have been 0 by then, and stayed so.
+    """
+    rows, y = np.arange(56), np.arange(58) % 2
+    wrong = np.zeros((58, 14), dtype=bool)  # votes of the features
+    wrong[rows, rows // 2 % 7] = wrong[rows, 7 + rows // 2 % 7] = True
+    wrong[56, [0, 1, 7, 8]] = True  # hard from the first round
+    wrong[57, :7] = True
+    X = (wrong ^ (y == 1)[:, None]).astype(np.uint8)
+    model = AdaBoostMH(n_estimators=5000, sampler=TwoPhases()).fit(X, y)
+
+    signs = 2 * y - 1
+    margins = np.array(list(model.staged_decision_function(X))) * signs
+    assert np.exp(margins[1499].min() - margins[1499, 57]) == 0.0
+    final = np.exp(margins[-1].min() - margins[-1])
+    final /= final.sum()
+    assert final[57] > 0.25
+    assert final[56] > 0.25
+    np.testing.assert_array_equal(model.predict(X), y)
+    # The loss, far below any float64, is still what the edges promise, round after round.
+    assert model.train_loss_[-1] == 0.0
+    promised = np.cumsum(0.5 * np.log1p(-(model.stumps_.edge**2)))
+    np.testing.assert_allclose(model.log_train_loss_, promised, rtol=1e-7)
+    assert promised[-1] < -3000
+
+    multiplied = np.ones(58) / 58
+    above = X[:, model.stumps_.feature] > model.stumps_.threshold
+    for right, vote, alpha in zip(above.T, model.stumps_.votes, model.stumps_.alpha, strict=True):
+        multiplied *= np.exp(-alpha * vote * np.where(right, 1, -1) * signs)
+        multiplied /= multiplied.sum()
+    assert abs(multiplied[57] - final[57]) > 0.25
+
+
+@pytest.mark.parametrize("weight", [None, 3.0, 0.25])
+def test_an_edge_of_exactly_1_round_after_round(weight):
+    """A feature that tells all: α stays finite, and later rounds add the same."""
+    X, y = np.repeat(np.arange(2, dtype=np.uint8), 4)[:, None], np.repeat(np.arange(2), 4)
+    weights = None if weight is None else np.full(8, weight)
+    model = AdaBoostMH(n_estimators=300).fit(X, y, sample_weight=weights)
+    assert set(model.stumps_.edge) == {1.0}
+    assert set(model.stumps_.alpha) == {model.stumps_.alpha[0]}
+    # A wrong weight of 0 counts as half a step of 2**-30: ½ log(2 · 8 · 2**30), or of 24 copies.
+    copies = 24 if weight == 3 else 8
+    assert model.stumps_.alpha[0] == pytest.approx(0.5 * np.log(2.0**31 * copies), rel=1e-12)
+    np.testing.assert_allclose(
+        model.log_train_loss_, -model.stumps_.alpha[0] * np.arange(1, 301), rtol=1e-12
+    )
+    np.testing.assert_array_equal(model.predict(X), y)
 
 
 # --- among scikit-learn's estimators ---------------------------------------------------------
