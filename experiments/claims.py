@@ -159,6 +159,29 @@ def over_units(effects: np.ndarray, level: float) -> Estimate:
     return Estimate(n, float(np.mean(effects)), interval.low, interval.high, detectable)
 
 
+def rate_interval(failures, trials, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Interval of the probability of a failure, after Clopper and Pearson.
+
+    Parameters
+    ----------
+    failures, trials : array-like of shape (k,)
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : (k,) float
+    """
+    failures, trials = np.asarray(failures), np.asarray(trials)
+    tail, successes = (1 - level) / 2, trials - failures
+    low = np.zeros(failures.shape)
+    high = np.ones(failures.shape)
+    some, not_all = failures > 0, successes > 0
+    low[some] = stats.beta.ppf(tail, failures[some], successes[some] + 1)
+    high[not_all] = stats.beta.ppf(1 - tail, failures[not_all] + 1, successes[not_all])
+    return low, high
+
+
 def over_trials(counts: np.ndarray, level: float) -> Estimate:
     """Smallest distance of failure rates below their bounds, with the exact interval.
 
@@ -180,11 +203,7 @@ def over_trials(counts: np.ndarray, level: float) -> Estimate:
     if len(counts) == 0:
         return Estimate(0, *[math.nan] * 4)
     bounds, failures, trials = counts.T
-    tail = (1 - level) / (2 * len(counts))
-    low = np.where(failures > 0, stats.beta.ppf(tail, failures, trials - failures + 1), 0.0)
-    high = np.where(
-        failures < trials, stats.beta.ppf(1 - tail, failures + 1, trials - failures), 1.0
-    )
+    low, high = rate_interval(failures, trials, 1 - (1 - level) / len(counts))
     worst = int(np.argmin(bounds - high))
     effect = bounds[worst] - failures[worst] / trials[worst]
     return Estimate(

@@ -1,0 +1,1 @@
+"""Adaptive sampling for large scale boosting (Dubout & Fleuret, JMLR 2014)."""

@@ -1,0 +1,234 @@
+"""Figure 1 of the adaptive-sampling paper: E[ε*] against Q and S, for two spreads of the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.adaptive_sampling_2014.gaussian_edges import run_cell
+from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.claims import Claim
+from experiments.no_data import NAME
+
+STDS = (0.1, 0.01)
+"""Standard deviations of the edges: N(0, 10^-2) above, N(0, 10^-4) below."""
+
+COSTS = (1_000, 10_000, 100_000)
+"""Fixed costs QS of the lines."""
+
+DRAWS = {"smoke": 200, "laptop": 4_000, "paper": 20_000}
+"""Repetitions of each estimate by drawing."""
+
+LARGEST = {"smoke": 1_000, "laptop": 10_000, "paper": 10_000}
+
+TWICE = 0.30103
+"""Decades by which the best Q must be larger for the larger variance: twice as many."""
+
+_LINES = {
+    1_000: ("#8C8C8C", ":", "o"),
+    10_000: ("#0072B2", "--", "s"),
+    100_000: ("black", "-", "^"),
+}
+
+
+def sizes(largest: int, per_decade: int) -> list[int]:
+    """Return the distinct whole numbers nearest to 10^(i / `per_decade`), up to `largest`."""
+    steps = range(round(per_decade * np.log10(largest)) + 1)
+    return sorted({round(10 ** (i / per_decade)) for i in steps})
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return for each spread one surface, and for each seed the lines with their estimates."""
+    surface = {"kind": "surface", "sizes": sizes(LARGEST[scale], 4 if scale == "smoke" else 10)}
+    lines = {
+        "kind": "line",
+        "sizes": sizes(LARGEST[scale], 6),
+        "costs": list(COSTS),
+        "draws": DRAWS[scale],
+    }
+    method = "adaptive_sampling"
+    cells = [Cell(NAME, method, {"std": std, **surface}, 0) for std in STDS]
+    return cells + [Cell(NAME, method, {"std": std, **lines}, s) for s in seeds for std in STDS]
+
+
+def best_size(line: pd.DataFrame, column: str) -> float:
+    """Return the Q with the largest value of one line, between the grid's: a parabola's vertex.
+
+    Parameters
+    ----------
+    line : DataFrame
+        Rows of one variance, cost and seed.
+    column : str
+        "expected" or "simulated".
+
+    Returns
+    -------
+    float
+        At an end of the grid the end itself.
+    """
+    line = line.sort_values("n_features")
+    x, y = np.log10(line["n_features"].to_numpy()), line[column].to_numpy()
+    i = int(np.argmax(y))
+    if i in (0, len(y) - 1):
+        return float(10 ** x[i])
+    a, b, _ = np.polyfit(x[i - 1 : i + 2] - x[i], y[i - 1 : i + 2], 2)
+    return float(10 ** (x[i] - b / (2 * a)))
+
+
+def growth(rows: pd.DataFrame, cost: int) -> np.ndarray:
+    """Return for each seed how many decades larger the best Q is for the larger variance."""
+    mine = rows[(rows["kind"] == "line") & (rows["cost"] == cost)]
+    best = {
+        (seed, std): np.log10(best_size(line, "simulated"))
+        for (seed, std), line in mine.groupby(["seed", "std"])
+    }
+    return np.array([best[seed, STDS[0]] - best[seed, STDS[1]] for seed in mine["seed"].unique()])
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return for each cost the claim that the best Q grows with the variance."""
+    return [
+        Claim(
+            id=f"cost-{cost}",
+            sentence=f"Gaussian edges, QS = {cost:,}: the Q with the largest E[ε*], found by "
+            "drawing, is at least twice as large for edges of variance 10^-2 as for 10^-4.",
+            place='section 5.2, Fig. 1: "the optimal value for Q is greater for larger variances '
+            "of the ϵq's\"",
+            dataset=NAME,
+            smallest_effect=TWICE,
+            unit="decades of Q",
+            effects=partial(growth, cost=cost),
+        )
+        for cost in COSTS
+    ]
+
+
+def _deviation(rows: pd.DataFrame) -> float:
+    """Return how many standard errors an estimate (all seeds) is from the formula at most."""
+    places = rows[rows["kind"] == "line"].groupby(["std", "cost", "n_features"])
+    mean, n = places["simulated"].mean(), places["simulated"].size()
+    error = np.sqrt(places["error"].apply(lambda e: float(np.square(e).sum()))) / n
+    return float(((mean - places["expected"].first()).abs() / error).max())
+
+
+def _draw_surface(figure: Figure, ax: Axes, rows: pd.DataFrame, std: float) -> None:
+    mine = rows[(rows["kind"] == "surface") & (rows["std"] == std)]
+    table = mine.pivot_table(index="n_features", columns="n_examples", values="expected")
+    mesh = ax.contourf(table.columns, table.index, table, levels=14, cmap="cividis")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for cost, (_, line, _) in _LINES.items():
+        size = np.array([table.index.min(), table.index.max()], dtype=float)
+        ax.plot(cost / size, size, color="white", linestyle=line, linewidth=1.0)
+    ax.set_xlim(table.columns.min(), table.columns.max())
+    ax.set_ylim(table.index.min(), table.index.max())
+    ax.grid(False)
+    ax.set_xlabel("number of examples S")
+    ax.set_ylabel("number of features Q")
+    figure.colorbar(mesh, ax=ax, label="E[ε*], expected edge")
+
+
+def _draw_lines(ax: Axes, rows: pd.DataFrame, std: float) -> None:
+    lines = rows[(rows["kind"] == "line") & (rows["std"] == std)]
+    for cost, (colour, style, marker) in _LINES.items():
+        mine = lines[lines["cost"] == cost]
+        one = mine[mine["seed"] == mine["seed"].min()].sort_values("n_features")
+        ax.plot(
+            one["n_features"],
+            one["expected"],
+            color=colour,
+            linestyle=style,
+            label=f"QS = {cost:,}",
+        )
+        by_size = mine.groupby("n_features")
+        error = np.sqrt(by_size["error"].apply(lambda e: float(np.square(e).sum())))
+        ax.errorbar(
+            by_size["simulated"].mean().index,
+            by_size["simulated"].mean(),
+            yerr=1.96 * error / by_size.size(),
+            color=colour,
+            marker=marker,
+            markersize=3.5,
+            markerfacecolor="white",
+            linestyle="none",
+            linewidth=0.9,
+        )
+        best = best_size(one, "expected")
+        top = float(one["expected"].max())
+        ax.annotate(
+            f"Q = {best:.0f}", (best, top), xytext=(0, 7), textcoords="offset points",
+            ha="center", color=colour, fontsize=7.5,
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.12 * lines["expected"].max())
+    ax.set_xlabel("number of features Q")
+    ax.set_ylabel("E[ε*], expected edge")
+    ax.legend(loc="best")
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw surface and lines for both variances, the larger one above, as in the paper."""
+    figure = Figure(figsize=(10.5, 7.6), layout="constrained")
+    for (left, right), std, power in zip(figure.subplots(2, 2), STDS, (-2, -4), strict=True):
+        _draw_surface(figure, left, rows, std)
+        left.set_title(
+            f"edges N(0, $10^{{{power}}}$), noise N(0, 1/S); lines: the costs beside", loc="left"
+        )
+        _draw_lines(right, rows, std)
+        right.set_title(
+            f"edges N(0, $10^{{{power}}}$) at equal cost QS, with the best Q", loc="left"
+        )
+    figure.suptitle(
+        "Adaptive sampling (JMLR 2014), Figure 1 · expected true edge of the learner that looks "
+        f"best · scale {meta['scale']}\ncurves: the formula of section 5.2; markers: "
+        f"{len(meta['seeds'])} × {DRAWS[meta['scale']]:,} draws with 95 % intervals",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say where the best Q lies, and how far the draws are from the formula."""
+    said = []
+    first = rows[(rows["kind"] == "line") & (rows["seed"] == rows["seed"].min())]
+    for cost in COSTS:
+        best = [
+            best_size(first[(first["cost"] == cost) & (first["std"] == std)], "expected")
+            for std in STDS
+        ]
+        said.append(f"{best[0]:.3g} and {best[1]:.3g} at QS = {cost:,}")
+    return (
+        "Expected true edge of the learner that looks best, as a surface over the numbers of "
+        "features Q and examples S and along lines of equal cost. The best Q for edges of variance "
+        f"10^-2 and 10^-4 is {'; '.join(said)}. Estimates by drawing are at most "
+        f"{_deviation(rows):.2g} standard errors from the formula."
+    )
+
+
+ARTEFACT = Artefact(
+    id="sampling-figure1",
+    paper="adaptive_sampling_2014",
+    title="Adaptive sampling, Figure 1",
+    shows="Expected edge of the learner that looks best on a sample, against the numbers of "
+    "features Q and examples S, if edges and noise are Gaussian.",
+    minutes={"smoke": 0.1, "laptop": 1, "paper": 4},
+    seeds={"smoke": 2, "laptop": 10, "paper": 10},
+    make_cells=make_cells,
+    run_cell=run_cell,
+    keys=("kind", "std", "cost", "n_features", "n_examples"),
+    tolerances={
+        "expected": Tolerance(absolute=1e-6, relative=1e-4),
+        "simulated": Tolerance(absolute=1e-6, relative=1e-4),
+        "error": Tolerance(absolute=1e-6, relative=1e-4),
+    },
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="Figure 1 prints surfaces and curves without numbers.",
+    data_form="none",
+)
