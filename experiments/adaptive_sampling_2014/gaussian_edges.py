@@ -11,7 +11,7 @@ _CHUNK = 2**21  # edges drawn at a time
 
 
 def _rounded(value: float) -> float:
-    return float(f"{round(value, 12):.6g}")  # what is 0 but for rounding becomes 0
+    return float(f"{round(value, 12) + 0.0:.6g}")  # what is 0 but for rounding becomes 0
 
 
 def run_cell(cell: Cell, nothing: object) -> list[dict]:

@@ -12,8 +12,8 @@ _CHUNK = 2**21  # votes counted at a time
 def run_cell(cell: Cell, nothing: object) -> list[dict]:
     """Count in how many of many trials the best learner is lost.
 
-    One learner has the edge δ/2 and all others -δ/2, just far enough below for a failure: every
-    other set of edges with this δ is lost less often.
+    One learner has the edge δ/2 and all others -δ/2, just far enough below for a failure: none
+    lies between, where keeping it would be none, nor further below, where it would be no rival.
 
     Parameters
     ----------
