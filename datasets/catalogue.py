@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -121,10 +123,22 @@ def load_features(name: str, *, scale: str = "laptop", data: str = "auto", seed:
     """Load the families of features of a set of images, computing those that are not yet stored.
 
     Arguments and errors are those of :func:`datasets.features.load`, which this calls.
+
+    Returns
+    -------
+    FeatureSet
+        Its provenance as in any other set: ``checksum`` changes with images, labels or features;
+        that of the images is ``images_checksum``, which of them are used says ``selection``.
     """
     from datasets import features
 
-    return features.load(name, scale=scale, data=data, seed=seed)
+    found = features.load(name, scale=scale, data=data, seed=seed)
+    given = dict(found.provenance)
+    images, columns = given.pop("checksum"), given["features_checksum"]
+    selection = given.pop("rows", "all")
+    both = hashlib.sha256(f"{images} {selection} {columns}".encode()).hexdigest()
+    added = {"checksum": both, "images_checksum": images, "selection": selection}
+    return replace(found, provenance={**given, **added})
 
 
 def describe(name: str) -> dict[str, Any]:

@@ -48,6 +48,16 @@ class FeatureSet:
         return len(self.train)
 
     @property
+    def cost_unit(self) -> str:
+        """Unit of what a family costs an image."""
+        return "ms"
+
+    @property
+    def cost_origin(self) -> str:
+        """Who measured it, and when."""
+        return self.milliseconds_origin
+
+    @property
     def milliseconds(self) -> np.ndarray:
         """CPU time to compute each family, (n_families,) float64, milliseconds per image.
 

@@ -1,0 +1,103 @@
+"""Beside the adaptive sampling paper: test error against what a prediction costs.
+
+The classifiers are those of Tables 1 to 4, read after 1, 2, 5, 10, ... rounds. One image pays for
+each family of features once, when the first stump needs any of them, and for every stump; prices
+are milliseconds of one core. The paper has no such figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.adaptive_sampling_2014.cells import KEY_COLUMNS, TOLERANCES
+from experiments.adaptive_sampling_2014.curve_panels import (
+    cells_of_sets,
+    curve,
+    draw_panels,
+    repetitions,
+)
+from experiments.adaptive_sampling_2014.measure import learning_curve
+from experiments.adaptive_sampling_2014.methods import KEYS, NAMES
+from experiments.adaptive_sampling_2014.paper_tables import SETS
+from experiments.artefact import Artefact
+
+WITHIN = 1.1
+"""As many times the smallest test error of all methods count as reaching it."""
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw test error against the cost of a prediction, a panel for each data set."""
+    unit = "cost of one prediction [ms of one core]"
+    figure = draw_panels(rows, meta, "prediction_ms", unit, ["test_error"])
+    figure.suptitle(
+        "Adaptive sampling (JMLR 2014): accuracy and prediction cost of the classifiers · scale "
+        f"{meta['scale']} · {repetitions(meta)} · * tuned\n"
+        "a mark: 1, 2, 5, 10, … rounds; one image computes a whole family of features when a stump "
+        "first needs one of them",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def cheapest(rows: pd.DataFrame, dataset: str) -> tuple[str, int, float, float] | None:
+    """Find the cheapest classifier whose mean test error is near the smallest of all.
+
+    Returns
+    -------
+    method : str
+    rounds : int
+    test_error : float
+        In %, mean over the repetitions.
+    prediction_ms : float
+    """
+    stages = []
+    for method in KEYS:
+        means = curve(rows, dataset, method).groupby("rounds")[["test_error", "prediction_ms"]]
+        stages += [(method, *row) for row in means.mean().itertuples()]
+    if not stages:
+        return None
+    smallest = min(error for _, _, error, _ in stages)
+    near = [stage for stage in stages if stage[2] <= WITHIN * smallest]
+    return min(near, key=lambda stage: stage[3])
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say which classifier is the cheapest near the smallest error of each data set."""
+    said = []
+    for dataset in SETS:
+        found = cheapest(rows, dataset)
+        if found is None:
+            continue
+        method, rounds, error, cost = found
+        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        said.append(
+            f"{SETS[dataset].title}{standin}: {NAMES[method]} after {rounds:,} rounds, "
+            f"{error:.3g} % at {cost:.3g} ms"
+        )
+    return (
+        "Test error against the cost of one prediction in milliseconds, a curve for each method, a "
+        f"panel for each data set. The cheapest classifier within {WITHIN:g} times the smallest "
+        f"mean test error: {'; '.join(said)}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="sampling-prediction-cost",
+    paper="adaptive_sampling_2014",
+    title="Beside adaptive sampling: prediction cost",
+    shows="Test error against milliseconds of one prediction, thirteen methods, four image sets.",
+    minutes={"smoke": 0.5, "laptop": 10, "paper": 2400},
+    seeds={"smoke": 1, "laptop": 2, "paper": 10},
+    make_cells=cells_of_sets,
+    run_cell=learning_curve,
+    keys=KEY_COLUMNS,
+    tolerances=TOLERANCES,
+    render=render,
+    make_claims=lambda rows, meta: [],
+    alt=alt,
+    paper_numbers="The paper has none: it counts training cost only.",
+    data_form="features",
+)

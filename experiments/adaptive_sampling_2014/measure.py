@@ -1,0 +1,239 @@
+"""Trains one method and reads its learning curve: losses, test errors, and what they cost."""
+
+from __future__ import annotations
+
+import copy
+import time
+
+import numpy as np
+
+from algorithms import feature_sampling
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.samplers import new_samplers
+from experiments.artefact import Cell
+
+N_SCALES = 12
+"""The bandits' parameter is 2^0 ... 2^11, the best of them by the final training loss."""
+
+SPLIT_COST = 4e-6
+"""Milliseconds to evaluate a stump on an image and add its votes for ten labels: measured once,
+3.6 ns on one core of the machine of the committed table. Features cost a thousand times more."""
+
+_COUNTS = ("paper_cost", "evaluations", "tuning_evaluations")
+_BANDITS = {"ucb": "UCB", "exp3p": "Exp3P", "epsilon_greedy": "EpsilonGreedy"}
+
+
+def sampler_of(method: str, n_families: int):
+    """Return the samplers of a method.
+
+    Parameters
+    ----------
+    method : str
+        Name of a sampler.
+    n_families : int
+
+    Returns
+    -------
+    Sampler, or list of Sampler
+        A list where the method is tuned: trained with each, the smallest final loss is kept.
+    """
+    if method in _BANDITS:
+        bandit = getattr(feature_sampling, _BANDITS[method])
+        return [bandit(scale=2.0**n) for n in range(N_SCALES)]
+    return new_samplers(method, n_families)
+
+
+class Stopwatch:
+    """A sampler that notes when it was started and when each round ended.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        The one that samples.
+    notes : list of float
+        Filled with seconds of :func:`time.perf_counter`; a copy of this object fills the same
+        list, as the estimator uses copies of what it is given.
+    """
+
+    def __init__(self, sampler, notes: list[float]) -> None:
+        self.sampler = sampler
+        self.notes = notes
+
+    def __deepcopy__(self, memo) -> Stopwatch:
+        return Stopwatch(copy.deepcopy(self.sampler, memo), self.notes)
+
+    def begin(self, problem) -> None:
+        """Start."""
+        self.notes.append(time.perf_counter())
+        self.sampler.begin(problem)
+
+    def propose(self, problem):
+        """Let it choose."""
+        return self.sampler.propose(problem)
+
+    def update(self, feature: int, edge: float) -> None:
+        """Let it learn; the round ends."""
+        self.sampler.update(feature, edge)
+        self.notes.append(time.perf_counter())
+
+
+def learning_curve(cell: Cell, features) -> list[dict]:
+    """Train a method and read it at several rounds.
+
+    Parameters
+    ----------
+    cell : Cell
+        Its algorithm is the sampler. Parameters: ``n_estimators`` and ``max_cost``, ``rounds`` at
+        which the curve is read, ``tables``, the T of the tables, and ``timed``.
+    features : datasets.features.FeatureSet
+
+    Returns
+    -------
+    list of dict
+        A row for each of `rounds` with ``budget`` "paper", and one for each T of `tables` with
+        ``budget`` "all", see :func:`rounds_within`. ``used_rounds`` says which round was read:
+        ``log10_loss``; ``test_error`` in %; all evaluations of a feature on an example up to then,
+        ``paper_cost`` as the paper counts, ``evaluations`` all, ``tuning_evaluations`` with those
+        of all trainings of a tuned method; ``feature_seconds`` to compute, once, the families for
+        the training images that were asked for; ``families``, how many the model uses;
+        ``prediction_ms`` of one image; ``kept``, the number of the family or the exponent of the
+        parameter of a tuned method, else -1; ``short`` 1 if the budget pays for more rounds than
+        were trained. If timed, ``training_seconds`` up to then, of the training kept, and
+        ``tuning_seconds``, of all.
+    """
+    given = cell.params
+    model, seconds = _train(cell, features)
+    n_samples = features.train.shape[1]
+    curve = _Curve(model, features)
+    reads = [("paper", t, t, 0) for t in given["rounds"]]
+    for t in given["tables"]:
+        budget = given["max_cost"] * n_samples * t
+        reads.append(("all", t, *rounds_within(budget, curve.evaluations)))
+    errors = staged_errors(model, features, {used for _, _, used, _ in reads})
+    rows = []
+    for budget, rounds, used, short in reads:
+        row = {"budget": budget, "rounds": rounds, "used_rounds": used, "short": short}
+        row |= {"test_error": _round(errors[used]), **curve.at(used)}
+        if given["timed"]:
+            last = used - 1
+            row |= {name: _round(spent[last]) if used else 0.0 for name, spent in seconds.items()}
+        rows.append(row)
+    return rows
+
+
+def rounds_within(budget: float, cumulative: np.ndarray) -> tuple[int, int]:
+    """Return the last round that a budget pays for, and whether it would pay for more.
+
+    Parameters
+    ----------
+    budget : float
+        Evaluations.
+    cumulative : (T,) int
+        Evaluations up to each round.
+
+    Returns
+    -------
+    rounds : int
+        0 if it does not pay for a single one.
+    short : int
+        1 if another round like the last would be paid for, but was not trained.
+    """
+    rounds = int(np.searchsorted(cumulative, budget, side="right"))
+    last = cumulative[-1] - (cumulative[-2] if len(cumulative) > 1 else 0)
+    short = rounds == len(cumulative) and cumulative[-1] + last <= budget
+    return rounds, int(short)
+
+
+def staged_errors(model: AdaBoostMH, features, rounds: set[int]) -> dict[int, float]:
+    """Return the test error in % after some rounds; after none all images are of class 0."""
+    errors = {0: 100 * float(np.mean(features.y_test != model.classes_[0]))}
+    for t, labels in enumerate(model.staged_predict(features.test.T), start=1):
+        if t in rounds:
+            errors[t] = 100 * float(np.mean(labels != features.y_test))
+        if t == max(rounds):
+            break
+    return errors
+
+
+class _Curve:
+    """What a model had reached and spent after each round."""
+
+    def __init__(self, model: AdaBoostMH, features) -> None:
+        self._model = model
+        self._losses = model.log_train_loss_ / np.log(10)
+        self._paper, self._with_tuning = np.cumsum(model.sampling_cost_, axis=0).T
+        tuned = hasattr(model, "best_sampler_")
+        # The second column counts all trainings of a list; its samplers evaluate nothing more than
+        # the paper counts.
+        self.evaluations = self._paper if tuned else self._with_tuning
+        self._kept = model.best_sampler_ if tuned else -1
+        per_round = model.family_rows_ @ features.milliseconds / 1000
+        self._feature_seconds = np.cumsum(per_round)
+        self._bills = [bill[0] for bill in model.staged_cost(features.test.T[:1])]
+        self._family_of = family_of(features)
+
+    def at(self, rounds: int) -> dict[str, int | float]:
+        """Return the columns that belong to a round; after none the loss is 1, its log 0."""
+        used = self._model.stumps_.feature[:rounds]
+        columns = {
+            "log10_loss": self._losses,
+            "paper_cost": self._paper,
+            "evaluations": self.evaluations,
+            "tuning_evaluations": self._with_tuning,
+            "feature_seconds": self._feature_seconds,
+            "prediction_ms": self._bills,
+        }
+        values = {name: column[rounds - 1] if rounds else 0 for name, column in columns.items()}
+        counts = {name: int(value) for name, value in values.items() if name in _COUNTS}
+        families = len(np.unique(self._family_of[used[used >= 0]]))
+        floats = {name: _round(value) for name, value in values.items() if name not in _COUNTS}
+        return {**floats, **counts, "families": families, "kept": int(self._kept)}
+
+
+def family_of(features) -> np.ndarray:
+    """Return the number of each feature's family, (n_features,) int64."""
+    numbers = np.empty(features.n_features, dtype=np.int64)
+    for k, family in enumerate(features.families):
+        numbers[family] = k
+    return numbers
+
+
+def estimator(cell: Cell, features, sampler) -> AdaBoostMH:
+    """Return the unfitted estimator of a cell: one acquisition computes a whole family."""
+    groups = family_of(features)
+    return AdaBoostMH(
+        n_estimators=cell.params["n_estimators"],
+        sampler=sampler,
+        max_cost=cell.params["max_cost"],
+        families=features.families,
+        feature_costs=np.asarray(features.milliseconds)[groups],
+        split_cost=SPLIT_COST,
+        feature_groups=groups,
+        random_state=cell.seed,
+        n_threads=1,
+    )
+
+
+def _train(cell: Cell, features) -> tuple[AdaBoostMH, dict[str, np.ndarray]]:
+    """Train, and if the cell is timed say how long it took up to each round."""
+    X, y = features.train.T, features.y_train
+    sampler = sampler_of(cell.algorithm, len(features.families))
+    if not cell.params["timed"]:
+        return estimator(cell, features, sampler).fit(X, y), {}
+    samplers = sampler if isinstance(sampler, list) else [sampler]
+    estimator(cell, features, samplers[:1]).set_params(n_estimators=2).fit(X, y)  # compiles
+    watches = [Stopwatch(one, []) for one in samplers]
+    model = estimator(cell, features, watches if isinstance(sampler, list) else watches[0])
+    start = time.perf_counter()
+    model.fit(X, y)
+    spent = [np.array(watch.notes[1:]) - watch.notes[0] for watch in watches]
+    setup = watches[0].notes[0] - start
+    kept = getattr(model, "best_sampler_", 0)
+    return model, {
+        "training_seconds": setup + spent[kept],
+        "tuning_seconds": setup + np.sum(spent, axis=0),
+    }
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.6g}")
