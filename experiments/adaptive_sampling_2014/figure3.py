@@ -24,7 +24,7 @@ SETS = {
         8,
     ),
     "caltech101": ("Caltech-101", "random images of different classes", "random", 10, 5),
-    "cifar10": ("CIFAR-10", "the first images", "first", 15, 5),
+    "cifar10": ("CIFAR-10", "the first images", "first", 10, 5),
 }
 """For each set, as placed in the paper: its name, what is shown, the rule, how many, per line."""
 
@@ -61,7 +61,7 @@ def mosaic(images: list[np.ndarray], per_line: int) -> np.ndarray:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw the four sets as in the paper: MNIST, INRIA, Caltech-101, CIFAR-10."""
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
+    figure = Figure(figsize=(10, 5.2), layout="constrained")
     for ax, (name, (title, says, _, _, per_line)) in zip(
         figure.subplots(2, 2).flat, SETS.items(), strict=True
     ):
