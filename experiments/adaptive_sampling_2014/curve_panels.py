@@ -108,7 +108,9 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity
         sd = np.nan_to_num(sd)
         ax.fill_between(x, y - sd, y + sd, color=look.colour, alpha=0.12, linewidth=0)
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(numticks=6))
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.xaxis.set_minor_formatter(NullFormatter())
     if quantity == "test_error":
         ax.set_yscale("log")

@@ -169,8 +169,11 @@ class _Curve:
         self._kept = model.best_sampler_ if tuned else -1
         per_round = model.family_rows_ @ features.milliseconds / 1000
         self._feature_seconds = np.cumsum(per_round)
-        self._bills = [bill[0] for bill in model.staged_cost(features.test.T[:1])]
         self._family_of = family_of(features)
+        prices = np.asarray(features.milliseconds)[self._family_of]
+        one = features.test.T[:1]  # every image pays the same
+        bills = model.staged_cost(one, feature_costs=prices, split_cost=SPLIT_COST)
+        self._bills = [bill[0] for bill in bills]
 
     def at(self, rounds: int) -> dict[str, int | float]:
         """Return the columns that belong to a round; after none the loss is 1, its log 0."""
@@ -200,15 +203,12 @@ def family_of(features) -> np.ndarray:
 
 def estimator(cell: Cell, features, sampler) -> AdaBoostMH:
     """Return the unfitted estimator of a cell: one acquisition computes a whole family."""
-    groups = family_of(features)
     return AdaBoostMH(
         n_estimators=cell.params["n_estimators"],
         sampler=sampler,
         max_cost=cell.params["max_cost"],
         families=features.families,
-        feature_costs=np.asarray(features.milliseconds)[groups],
-        split_cost=SPLIT_COST,
-        feature_groups=groups,
+        feature_groups=family_of(features),
         random_state=cell.seed,
         n_threads=1,
     )
