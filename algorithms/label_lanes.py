@@ -146,6 +146,7 @@ def _bins_scanner(lanes):
                 at = builder.add(arguments[1], _I64(b * lanes))
                 address = _address(context, builder, sums_type, arguments[0], at, _I64, lanes)
                 bin_ = _load(builder, address, 8)
+                builder.store(zero, address).align = 8
                 rest = builder.sub(rest, builder.add(bin_, bin_))
                 above = builder.icmp_signed(">", rest, zero)
                 parts.append(builder.select(above, rest, builder.sub(zero, rest)))
@@ -181,13 +182,14 @@ def add_bins(width, block, total):
 
 @kernel
 def scan_bins(width, block, rest, edges):
-    """Add to the edge of each cut that of the block's labels.
+    """Add to the edge of each cut that of the block's labels, and empty the block.
 
     Parameters
     ----------
     width : int
         2, 4 or 8.
     block : ndarray of shape (N_CODES * width,), int64
+        Emptied while it is at hand, which costs next to nothing.
     rest : ndarray of shape (width,), int64
         Right side less left: all there is before the first cut. Overwritten.
     edges : ndarray of shape (N_CODES,), int64

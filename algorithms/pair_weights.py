@@ -15,6 +15,7 @@ from numba import prange
 from algorithms.kernels import parallel_kernel
 from algorithms.stumps import n_lanes
 
+_BLOCK_PAIRS = 2**16  # weighed at a time, so that they stay in the cache
 _MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is then 2**-21 at worst
 
 
@@ -66,31 +67,15 @@ def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> Ex
 
 
 @parallel_kernel
-def _add_votes(codes, cut, steps, targets, logs, scores, losing, largest):
-    """Add a stump's votes to the scores; write log w - y f and its largest value by chunk."""
-    n_samples, n_labels = scores.shape
-    n_chunks = largest.shape[0]
-    for c in prange(n_chunks):
-        top = -np.inf
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            right = codes[i] > cut
-            for k in range(n_labels):
-                scores[i, k] += steps[k] if right else -steps[k]
-                losing[i, k] = -scores[i, k] if targets[i, k] > 0 else scores[i, k]
-                if logs is not None:
-                    losing[i, k] += logs[i]
-                top = max(top, losing[i, k])
-        largest[c] = top
-
-
-@parallel_kernel
-def _subtract(losing, shift):
+def _add_votes(codes, cut, steps, targets, losing):
+    """Add a stump's votes to -y f."""
     n_samples, n_labels = losing.shape
     n_chunks = max(1, n_samples >> 12)
     for c in prange(n_chunks):
         for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for k in range(n_labels):
-                losing[i, k] -= shift
+            side = 1.0 if codes[i] > cut else -1.0
+            for k in range(n_labels):  # signs are exact: the bits are those of -y (f + α h)
+                losing[i, k] -= side * steps[k] * targets[i, k]
 
 
 @parallel_kernel
@@ -102,12 +87,13 @@ def _round_weights(weights, targets, counts, scale, signed, of_row):
         for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
             total = np.int64(0)
             for k in range(n_labels):
-                w = np.int64(np.rint(weights[i, k] * scale))
-                if counts is not None:
-                    w *= counts[i]
+                w = np.int32(np.rint(weights[i, k] * scale))  # at most 2**30
                 total += w
-                signed[i, k] = w if targets[i, k] > 0 else -w
-            of_row[i] = total
+                if counts is None:
+                    signed[i, k] = w * targets[i, k]
+                else:
+                    signed[i, k] = np.int64(w) * counts[i] * targets[i, k]
+            of_row[i] = total if counts is None else total * counts[i]
 
 
 class PairWeights:
@@ -144,9 +130,9 @@ class PairWeights:
         copies = self._examples.counts
         n_copies = n_samples if copies is None else int(copies.sum())
         self._exponent = grid_exponent(n_copies * n_labels)
-        self._scores = np.zeros((n_samples, n_labels))
-        self._losing = np.empty((n_samples, n_labels))
-        self._largest = np.empty(max(1, n_samples >> 12))
+        self._losing = np.zeros((n_samples, n_labels))  # -y f
+        self._block_rows = max(1, min(n_samples, _BLOCK_PAIRS // n_labels))
+        self._block = np.empty((self._block_rows, n_labels))
         dtype = np.int32 if copies is None else np.int64  # a weight of 1 fits 32 bits with its sign
         self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=dtype)
         self.of_row = np.empty(n_samples, dtype=np.int64)
@@ -166,17 +152,32 @@ class PairWeights:
         steps : ndarray of shape (n_labels,), float64
             α times the votes.
         """
-        counts, logs, total = self._examples
-        scores, losing = self._scores, self._losing
-        _add_votes(codes, cut, steps, self.targets, logs, scores, losing, self._largest)
-        shift = float(self._largest.max())
-        _subtract(losing, shift)
-        np.exp(losing, out=losing)
-        scale = 2.0**self._exponent
-        _round_weights(losing, self.targets, counts, scale, self.signed, self.of_row)
+        _add_votes(codes, cut, steps, self.targets, self._losing)
+        shift = self._weigh()
+        total = self._examples.total
         self.total = int(self.of_row.sum())
         mean = np.ldexp(self.total / (total * self.targets.shape[1]), -self._exponent)
         self.log_loss = float(np.log(mean)) + shift
+
+    def _weigh(self) -> float:
+        """Weights relative to the largest, of which the logarithm is returned."""
+        counts, logs, _ = self._examples
+        losing, scale = self._losing, 2.0**self._exponent
+        shift = float((losing if logs is None else losing + logs[:, None]).max())
+        for begin in range(0, len(losing), self._block_rows):
+            rows = slice(begin, begin + self._block_rows)
+            weights = self._block[: len(losing) - begin]
+            if logs is None:
+                np.subtract(losing[rows], shift, out=weights)
+            else:
+                np.add(losing[rows], logs[rows, None], out=weights)
+                weights -= shift
+            np.exp(weights, out=weights)
+            copies = None if counts is None else counts[rows]
+            _round_weights(
+                weights, self.targets[rows], copies, scale, self.signed[rows], self.of_row[rows]
+            )
+        return shift
 
 
 def grid_exponent(n_pairs: int) -> int:

@@ -69,7 +69,7 @@ def _sparse_filler(block, left):
     add_block, add_left = ADDERS[block], ADDERS[left]
 
     @kernel
-    def add_row(codes, i, weights, lanes, slot):
+    def add_code(codes, i, weights, lanes, slot):
         code = code_at(codes, i)
         if block:
             add_block(slot, (code * block,), weights, i * lanes)
@@ -82,11 +82,11 @@ def _sparse_filler(block, left):
         for begin in range(0, n_rows - 63, 64):
             some = other_codes(codes, begin, default)
             while some != 0:
-                add_row(codes, begin + lowest_bit(some), weights, lanes, slot)
+                add_code(codes, begin + lowest_bit(some), weights, lanes, slot)
                 some &= some - np.uint64(1)
         for i in range(n_rows - n_rows % 64, n_rows):
             if code_at(codes, i) != default:
-                add_row(codes, i, weights, lanes, slot)
+                add_code(codes, i, weights, lanes, slot)
 
     return fill_slot
 
@@ -156,6 +156,21 @@ def fill_sparse(codes, default, weights, lanes, sums):
             _sparse_8_4(codes, default, some, lanes, slot)
 
 
+_add_2, _add_4, _add_8 = ADDERS[2], ADDERS[4], ADDERS[8]
+
+
+@kernel
+def add_row(weights, i, lanes, place, sums):
+    """``sums[place : place + lanes] +=`` the weights of row `i`; all flat, as for :func:`fill`."""
+    left = lanes % WIDEST
+    for label in range(0, lanes - left, WIDEST):
+        _add_8(sums, (place + label,), weights, i * lanes + label)
+    if left == 4:
+        _add_4(sums, (place + lanes - left,), weights, i * lanes + lanes - left)
+    elif left == 2:
+        _add_2(sums, (place + lanes - left,), weights, i * lanes + lanes - left)
+
+
 @kernel
 def n_slots(lanes):
     """Slots of a histogram."""
@@ -202,7 +217,7 @@ def best_cut(sums, apart, total, rest, edges):
     Parameters
     ----------
     sums, apart, total, rest
-        As for :func:`add_default`; `sums` is only read.
+        As for :func:`add_default`; `sums` is empty afterwards.
     edges : ndarray of shape (N_CODES,), int64
         Scratch.
     """
@@ -219,13 +234,3 @@ def best_cut(sums, apart, total, rest, edges):
     while edges[cut] != best:
         cut += 1
     return best, cut
-
-
-@kernel
-def clear(sums, lanes):
-    """Empty all slots, as far as they are used."""
-    used = N_CODES * (lanes % WIDEST)
-    for slot in range(sums.shape[0] // SLOT):
-        if lanes >= WIDEST:
-            sums[slot * SLOT : slot * SLOT + _LEFT_AT] = 0
-        sums[slot * SLOT + _LEFT_AT : slot * SLOT + _LEFT_AT + used] = 0

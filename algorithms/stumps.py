@@ -13,13 +13,13 @@ import numpy as np
 from numba import prange
 
 from algorithms.kernels import kernel, parallel_kernel
-from algorithms.label_lanes import N_CODES, WIDEST, n_lanes
+from algorithms.label_lanes import N_CODES, WIDEST, code_at, n_lanes
 from algorithms.stump_histograms import (
     COLUMNS,
     SLOT,
     add_default,
+    add_row,
     best_cut,
-    clear,
     fill,
     fill_sparse,
     n_slots,
@@ -50,10 +50,11 @@ def _search(columns, features, weights, total, work, edges, cuts):
             # The last of a chunk may be fewer than four; then the last is added again.
             r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
             others = columns[features[r]], columns[features[s]], columns[features[t]]
-            clear(sums, lanes)
             fill(columns[features[q]], others, weights, lanes, sums)
-            for j in range(min(COLUMNS, stop - q)):
-                edges[q + j], cuts[q + j] = best_cut(sums[j * SLOT :], apart, total, rest, at_cuts)
+            for j in range(COLUMNS):  # all of them, as that empties them
+                best, cut = best_cut(sums[j * SLOT :], apart, total, rest, at_cuts)
+                if q + j < stop:
+                    edges[q + j], cuts[q + j] = best, cut
 
 
 @parallel_kernel
@@ -61,13 +62,12 @@ def _search_sparse(columns, features, defaults, weights, total, work, edges, cut
     """The same for columns that mostly hold their default code."""
     n_chunks, lanes, n_rows = work.shape[0], total.shape[0], columns.shape[1]
     size = n_slots(lanes) * SLOT
-    group = np.int64((work.shape[1] - N_CODES - WIDEST) // size)
+    group = np.int64((work.shape[1] - N_CODES - WIDEST) // size) if n_rows > _BLOCK_ROWS else 1
     for c in prange(n_chunks):
         at_cuts, rest = _scratch(work[c])
         end = features.shape[0] * (c + 1) // n_chunks
         for first in range(features.shape[0] * c // n_chunks, end, group):
             stop = min(first + group, end)
-            clear(work[c, : (stop - first) * size], lanes)
             for begin in range(0, n_rows, _BLOCK_ROWS):  # their weights stay in the cache
                 rows, some = slice(begin, begin + _BLOCK_ROWS), weights[begin * lanes :]
                 for q in range(first, stop):
@@ -85,7 +85,7 @@ def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
     Blocks of 8 labels begin where a cache line does.
     """
     size = max(COLUMNS * n_slots(lanes), _GROUP) * SLOT + WIDEST + N_CODES
-    memory = np.empty(n_chunks * size + WIDEST, dtype=np.int64)
+    memory = np.zeros(n_chunks * size + WIDEST, dtype=np.int64)
     begin = -memory.ctypes.data // memory.itemsize % WIDEST
     return memory[begin : begin + n_chunks * size].reshape(n_chunks, size)
 
@@ -125,19 +125,27 @@ def label_edges(codes, cut, signed, out):
     out : ndarray of shape (n_lanes,), int64
         Output.
     """
+    lanes, weights = signed.shape[1], signed.reshape(-1)
+    sums = np.zeros(8 * lanes, dtype=np.int64)
+    for i in range(signed.shape[0]):  # four sums for each side: one would wait for itself
+        place = (i & 3) + (4 if code_at(codes, i) > cut else 0)
+        add_row(weights, i, lanes, place * lanes, sums)
     out[:] = 0
-    for i in range(signed.shape[0]):
-        sign = np.int64(1) if codes[i] > cut else np.int64(-1)
-        for k in range(signed.shape[1]):
-            out[k] += sign * signed[i, k]
+    for place in range(8):
+        for k in range(lanes):
+            out[k] += sums[place * lanes + k] if place >= 4 else -sums[place * lanes + k]
 
 
 @kernel
 def _add_up(signed, out):
-    out[:] = 0
+    lanes, weights = signed.shape[1], signed.reshape(-1)
+    sums = np.zeros(4 * lanes, dtype=np.int64)
     for i in range(signed.shape[0]):
-        for k in range(signed.shape[1]):
-            out[k] += signed[i, k]
+        add_row(weights, i, lanes, (i & 3) * lanes, sums)
+    out[:] = 0
+    for place in range(4):
+        for k in range(lanes):
+            out[k] += sums[place * lanes + k]
 
 
 def totals(signed: np.ndarray) -> np.ndarray:
@@ -159,13 +167,23 @@ def default_codes(columns: np.ndarray) -> np.ndarray:
     ndarray of shape (n_features,), int64
         It changes how fast a column is searched, never what is found.
     """
-    step = max(1, columns.shape[1] // 1000)
-    defaults = np.full(len(columns), -1, dtype=np.int64)
-    for m, column in enumerate(columns):
-        counts = np.bincount(column[::step], minlength=N_CODES)
-        if counts.max() > _SPARSE * counts.sum():
-            defaults[m] = np.argmax(counts)
+    defaults = np.empty(len(columns), dtype=np.int64)
+    columns = columns.view()
+    columns.flags.writeable = False  # one kind of array: the kernel is compiled once
+    _most_frequent(columns, max(1, columns.shape[1] // 1000), _SPARSE, defaults)
     return defaults
+
+
+@parallel_kernel
+def _most_frequent(columns, step, share, defaults):
+    """Most frequent code of every `step`-th row if it has more than that share of them, or -1."""
+    for m in prange(columns.shape[0]):
+        counts, n = np.zeros(N_CODES, dtype=np.int64), 0
+        for i in range(0, columns.shape[1], step):
+            counts[columns[m, i]] += 1
+            n += 1
+        most = np.argmax(counts)
+        defaults[m] = most if counts[most] > share * n else -1
 
 
 def search(

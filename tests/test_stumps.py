@@ -45,9 +45,10 @@ def test_search_with_any_number_of_labels(n_labels):
     expected = reference.estimated_edges(X.T, signed, every)
     wide = weights.signed.astype(np.int64)
     for given in (weights.signed, wide):
-        for defaults in (None, stumps.default_codes(X)):
-            found = stumps.search(X, every, given, 2, defaults=defaults)
-            np.testing.assert_array_equal(found.edges, expected)
+        for defaults in (None, stumps.default_codes(X), np.where(every == 3, -1, 255)):
+            for n_chunks in (1, 2):  # a kernel leaves the memory empty for the next
+                found = stumps.search(X, every, given, n_chunks, defaults=defaults)
+                np.testing.assert_array_equal(found.edges, expected)
     far = stumps.search(X, every, wide << 20, 1)  # beyond 32 bits
     np.testing.assert_array_equal(far.edges, expected << 20)
 
