@@ -53,9 +53,13 @@ class AllFeatures(Sampler):
 class UniformNaive(Sampler):
     """Q features of all, whatever the sizes of the families."""
 
+    def begin(self, problem: Problem) -> None:
+        """List the features once: in every round that would take longer than the search."""
+        self._features = problem.all_features()
+
     def propose(self, problem: Problem) -> Proposal:
         """Choose uniformly among all features."""
-        features = draw(problem.all_features(), problem.n_passes, problem.rng)
+        features = draw(self._features, problem.n_passes, problem.rng)
         return on_all_examples(problem, features)
 
 
