@@ -7,6 +7,7 @@ of what is left over, 0, 2 or 4: a block is (N_CODES, width), flat.
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -169,9 +170,11 @@ _scan_2, _scan_4, _scan_8 = (_bins_scanner(lanes) for lanes in (2, 4, 8))
 
 
 @kernel
-def add_bins(width, block, total):
-    """``total += `` the sum over the codes of a block; `total` is (width,), int64."""
+def add_bins(width, block, touched, total):
+    """``total += `` the sum over the codes of a block, as :func:`scan_bins` takes it."""
     for code in range(0, N_CODES, STEP):
+        if touched >> np.uint64(code // STEP) & np.uint64(1) == 0:
+            continue
         if width == 8:
             _bins_8(block, code * 8, total, 0)
         elif width == 4:
@@ -181,7 +184,7 @@ def add_bins(width, block, total):
 
 
 @kernel
-def scan_bins(width, block, rest, edges):
+def scan_bins(width, block, touched, rest, edges):
     """Add to the edge of each cut that of the block's labels, and empty the block.
 
     Parameters
@@ -190,6 +193,8 @@ def scan_bins(width, block, rest, edges):
         2, 4 or 8.
     block : ndarray of shape (N_CODES * width,), int64
         Emptied while it is at hand, which costs next to nothing.
+    touched : uint64
+        Bit b: whether to look at the `STEP` codes from ``STEP * b`` on; the others are empty.
     rest : ndarray of shape (width,), int64
         Right side less left: all there is before the first cut. Overwritten.
     edges : ndarray of shape (N_CODES,), int64
@@ -197,6 +202,8 @@ def scan_bins(width, block, rest, edges):
         cut lying left.
     """
     for code in range(0, N_CODES, STEP):
+        if touched >> np.uint64(code // STEP) & np.uint64(1) == 0:
+            continue
         if width == 8:
             _scan_8(block, code * 8, rest, 0, edges, code)
         elif width == 4:

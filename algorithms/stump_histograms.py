@@ -11,6 +11,7 @@ from algorithms.kernels import kernel
 from algorithms.label_lanes import (
     ADDERS,
     N_CODES,
+    STEP,
     WIDEST,
     add_bins,
     code_at,
@@ -20,6 +21,7 @@ from algorithms.label_lanes import (
 from algorithms.simd import lowest_bit
 
 COLUMNS = 4  # filled together, see _filler
+ALL_CODES = np.uint64(2 ** (N_CODES // STEP) - 1)  # as "touched": any code may be present
 
 # A histogram (code, label) of signed weights is kept in slots, one for each 8 labels and perhaps 2
 # or 4 more in the last: those of 8 labels first, (N_CODES, 8), then those left over. Slots are no
@@ -75,18 +77,20 @@ def _sparse_filler(block, left):
             add_block(slot, (code * block,), weights, i * lanes)
         if left:
             add_left(slot, (code * left + _LEFT_AT,), weights, i * lanes + block)
+        return np.uint64(1) << np.uint64(code // STEP)
 
     @kernel
     def fill_slot(codes, default, weights, lanes, slot):
-        n_rows = codes.shape[0]
+        n_rows, touched = codes.shape[0], np.uint64(0)
         for begin in range(0, n_rows - 63, 64):
             some = other_codes(codes, begin, default)
             while some != 0:
-                add_code(codes, begin + lowest_bit(some), weights, lanes, slot)
+                touched |= add_code(codes, begin + lowest_bit(some), weights, lanes, slot)
                 some &= some - np.uint64(1)
         for i in range(n_rows - n_rows % 64, n_rows):
             if code_at(codes, i) != default:
-                add_code(codes, i, weights, lanes, slot)
+                touched |= add_code(codes, i, weights, lanes, slot)
+        return touched
 
     return fill_slot
 
@@ -140,20 +144,26 @@ def fill_sparse(codes, default, weights, lanes, sums):
         As for :func:`fill`.
     sums : ndarray, int64
         `n_slots` slots. Added to.
+
+    Returns
+    -------
+    uint64
+        Bit b says whether a row has one of the codes from ``STEP * b`` on, `STEP` of them.
     """
-    n, left = n_slots(lanes), lanes % WIDEST
+    n, left, touched = n_slots(lanes), lanes % WIDEST, np.uint64(0)
     for p in range(n):
         some, slot = weights[p * WIDEST :], sums[p * SLOT :]
         if p + 1 < n or left == 0:
-            _sparse_8(codes, default, some, lanes, slot)
+            touched = _sparse_8(codes, default, some, lanes, slot)
         elif lanes == 2:
-            _sparse_2(codes, default, some, lanes, slot)
+            touched = _sparse_2(codes, default, some, lanes, slot)
         elif lanes == 4:
-            _sparse_4(codes, default, some, lanes, slot)
+            touched = _sparse_4(codes, default, some, lanes, slot)
         elif left == 2:
-            _sparse_8_2(codes, default, some, lanes, slot)
+            touched = _sparse_8_2(codes, default, some, lanes, slot)
         else:
-            _sparse_8_4(codes, default, some, lanes, slot)
+            touched = _sparse_8_4(codes, default, some, lanes, slot)
+    return touched
 
 
 _add_2, _add_4, _add_8 = ADDERS[2], ADDERS[4], ADDERS[8]
@@ -186,7 +196,7 @@ def _block(sums, label, lanes, apart):
 
 
 @kernel
-def add_default(sums, apart, default, total, rest):
+def add_default(sums, apart, default, touched, total, rest):
     """Sums are exact, so what is missing from the total belongs to the default code.
 
     Parameters
@@ -194,22 +204,30 @@ def add_default(sums, apart, default, total, rest):
     sums : ndarray, int64
         Slots of one column, lying so many elements `apart`. The default code's are set.
     apart, default : int
+    touched : uint64
+        What :func:`fill_sparse` returned.
     total : ndarray of shape (lanes,), int64
         Sums over all rows.
     rest : ndarray of shape (WIDEST,), int64
         Scratch.
+
+    Returns
+    -------
+    uint64
+        The same with the default code.
     """
     lanes = total.shape[0]
     for label in range(0, lanes, WIDEST):
         width, block = min(WIDEST, lanes - label), _block(sums, label, lanes, apart)
         rest[:] = 0
-        add_bins(width, block, rest)
+        add_bins(width, block, touched, rest)
         for k in range(width):
             block[default * width + k] = total[label + k] - rest[k]
+    return touched | np.uint64(1) << np.uint64(default // STEP)
 
 
 @kernel
-def best_cut(sums, apart, total, rest, edges):
+def best_cut(sums, apart, touched, total, rest, edges):
     """Edge and code of the best cut of a histogram, the lowest among equals.
 
     ``code <= cut`` goes left. A cut that separates nothing has the edge of the constant vote.
@@ -218,15 +236,21 @@ def best_cut(sums, apart, total, rest, edges):
     ----------
     sums, apart, total, rest
         As for :func:`add_default`; `sums` is empty afterwards.
+    touched : uint64
+        Bit b: whether any of `STEP` codes from ``STEP * b`` on may be present. Cuts at the others
+        separate what an earlier one does, and are left out.
     edges : ndarray of shape (N_CODES,), int64
         Scratch.
     """
     lanes = total.shape[0]
-    edges[:] = 0
+    touched |= np.uint64(1)  # the cut that separates nothing
+    for block in range(N_CODES // STEP):
+        present = touched >> np.uint64(block) & np.uint64(1)
+        edges[block * STEP : (block + 1) * STEP] = np.int64(present) - 1
     for label in range(0, lanes, WIDEST):
         width = min(WIDEST, lanes - label)
         rest[:width] = total[label : label + width]
-        scan_bins(width, _block(sums, label, lanes, apart), rest, edges)
+        scan_bins(width, _block(sums, label, lanes, apart), touched, rest, edges)
     best = np.int64(-1)
     for code in range(N_CODES):
         best = max(best, edges[code])

@@ -15,6 +15,7 @@ from numba import prange
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.label_lanes import N_CODES, WIDEST, code_at, n_lanes
 from algorithms.stump_histograms import (
+    ALL_CODES,
     COLUMNS,
     SLOT,
     add_default,
@@ -52,7 +53,8 @@ def _search(columns, features, weights, total, work, edges, cuts):
             others = columns[features[r]], columns[features[s]], columns[features[t]]
             fill(columns[features[q]], others, weights, lanes, sums)
             for j in range(COLUMNS):  # all of them, as that empties them
-                best, cut = best_cut(sums[j * SLOT :], apart, total, rest, at_cuts)
+                found = sums[j * SLOT :]
+                best, cut = best_cut(found, apart, ALL_CODES, total, rest, at_cuts)
                 if q + j < stop:
                     edges[q + j], cuts[q + j] = best, cut
 
@@ -65,18 +67,21 @@ def _search_sparse(columns, features, defaults, weights, total, work, edges, cut
     group = np.int64((work.shape[1] - N_CODES - WIDEST) // size) if n_rows > _BLOCK_ROWS else 1
     for c in prange(n_chunks):
         at_cuts, rest = _scratch(work[c])
+        touched = np.empty(group, dtype=np.uint64)
         end = features.shape[0] * (c + 1) // n_chunks
         for first in range(features.shape[0] * c // n_chunks, end, group):
             stop = min(first + group, end)
+            touched[:] = 0
             for begin in range(0, n_rows, _BLOCK_ROWS):  # their weights stay in the cache
                 rows, some = slice(begin, begin + _BLOCK_ROWS), weights[begin * lanes :]
                 for q in range(first, stop):
                     sums = work[c, (q - first) * size :]
-                    fill_sparse(columns[features[q], rows], defaults[q], some, lanes, sums)
+                    codes = columns[features[q], rows]
+                    touched[q - first] |= fill_sparse(codes, defaults[q], some, lanes, sums)
             for q in range(first, stop):
                 sums = work[c, (q - first) * size :]
-                add_default(sums, SLOT, defaults[q], total, rest)
-                edges[q], cuts[q] = best_cut(sums, SLOT, total, rest, at_cuts)
+                some_codes = add_default(sums, SLOT, defaults[q], touched[q - first], total, rest)
+                edges[q], cuts[q] = best_cut(sums, SLOT, some_codes, total, rest, at_cuts)
 
 
 def _work_space(n_chunks: int, lanes: int) -> np.ndarray:

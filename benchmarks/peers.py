@@ -1,4 +1,4 @@
-"""Side-by-side runs against LightGBM and compiled trees: ``make bench-peers``.
+"""Side-by-side runs against LightGBM and scikit-learn: ``make bench-peers``.
 
 Everything is a ratio of two programs that run in turn, A B A B …, in one process on the same data
 and the same number of threads; medians are quoted. Nothing here decides a test.
@@ -12,12 +12,16 @@ from collections.abc import Callable
 
 import click
 import numpy as np
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier
-from datasets import covertype, load
+from datasets import covertype, load, mnist
 
 ROUNDS, LEAVES, THREADS = 100, 31, 2
 TRADEOFF = 1e-4  # of the runs with lazy costs; every feature costs 1
+STUMPS, OF_EACH_DIGIT = "AdaBoost on stumps: MNIST-5k", 500
 
 
 def lightgbm():
@@ -138,11 +142,45 @@ def compare_prediction(X, y, runs: int) -> list[str]:
     ]
 
 
+def compare_stumps(runs: int) -> list[str]:
+    """Milliseconds a round and test errors of AdaBoost on stumps, all 784 pixels in each round."""
+    images = mnist.images()
+    some = [np.flatnonzero(images.y_train == k)[:OF_EACH_DIGIT] for k in range(10)]
+    rows = np.sort(np.concatenate(some))
+    y, z = images.y_train[rows], images.y_test
+    X, Z = (part.reshape(len(part), -1) for part in (images.train[rows], images.test))
+    models = {
+        f"ours, {n} thread(s)": (AdaBoostMH(n_estimators=ROUNDS, n_threads=n), np.uint8, "F")
+        for n in (1, THREADS)
+    }
+    peer = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=ROUNDS)
+    models["scikit-learn"] = (peer, np.float32, "C")  # what its trees work on: spares it a copy
+    programs = {}
+    for name, (model, dtype, order) in models.items():
+        values = np.asarray(X, dtype=dtype, order=order)
+        programs[name] = lambda model=model, values=values: model.fit(values, y)
+    seconds = alternate(programs, runs)
+    lines = [f"{STUMPS}, {len(X):,} digits, {ROUNDS} rounds, whole fits, goal: 20 times as fast"]
+    for name, (model, dtype, _) in models.items():
+        error = np.mean(model.predict(Z.astype(dtype)) != z)
+        n_rounds = len(model.estimators_) if model is peer else model.n_estimators_
+        lines.append(
+            f"{name:20s} {1e3 * seconds[name] / n_rounds:8.2f} ms a round, "
+            f"{seconds['scikit-learn'] / seconds[name]:6.1f} times as fast as scikit-learn, "
+            f"test error {error:.2%} after {n_rounds} rounds"
+        )
+    return lines
+
+
 @click.command()
 @click.option("--runs", default=5, show_default=True, help="Counted runs of each program.")
 @click.option("--only", default="", help="Only the sets whose name contains this.")
 def main(runs: int, only: str) -> None:
-    """Print training and prediction times beside LightGBM's."""
+    """Print training and prediction times beside those of LightGBM and scikit-learn."""
+    if only.lower() in STUMPS.lower():
+        print("\n".join(compare_stumps(runs)) + "\n", flush=True)
+    if only and only.lower() in STUMPS.lower():
+        return
     sets = {name: data for name, data in training_sets().items() if only.lower() in name.lower()}
     print(f"{ROUNDS} trees x {LEAVES} leaves, {THREADS} threads, medians of {runs} runs, seconds")
     print(
