@@ -144,6 +144,9 @@ def test_a_tuned_method_counts_its_own_evaluations_and_all():
     best = measure.learning_curve(cell("best_family"), features())
     assert best[0]["kept"] == 1
     assert best[0]["tuning_evaluations"] == 3 * best[0]["evaluations"]
+    # Kept is the second family, at 2 ms for each of 120 images; tried were all three.
+    assert best[0]["feature_seconds"] == pytest.approx(120 * 2.0 / 1000)
+    assert best[0]["tuning_feature_seconds"] == pytest.approx(120 * 7.0 / 1000)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +232,7 @@ def made_up(losses, dataset="mnist", rounds=(10, 100, 1_000), errors=None, n_see
                             "kept": seed,
                             "short": 0,
                             "feature_seconds": 2.0,
+                            "tuning_feature_seconds": 3.0,
                             "prediction_ms": float(t),
                             "training_seconds": t / 100,
                             "tuning_seconds": t / 10,
@@ -423,7 +427,7 @@ def test_equal_time_reads_the_last_row_within():
     assert cells[0] == "no round"
     assert "[10]" in cells[1]
     assert "[100]" in cells[2]
-    assert cells[3:] == ["2", "50", "100"]
+    assert cells[3:] == ["2", "50", "103"]
     assert "[1000]" in line_of(text, "Uniform Naive")
     assert "[1000†]" in line_of(text, "UCB")
 

@@ -24,6 +24,7 @@ TOLERANCES = {
     "evaluations": Tolerance(relative=0.05),
     "tuning_evaluations": Tolerance(relative=0.05),
     "feature_seconds": Tolerance(absolute=0.01, relative=0.2),
+    "tuning_feature_seconds": Tolerance(absolute=0.01, relative=0.2),
     "prediction_ms": Tolerance(absolute=0.01, relative=0.2),
     "families": Tolerance(absolute=2),
     # Recorded only: where two trainings end alike it jumps, and the loss judges what comes of it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -43,28 +44,45 @@ def sampler_of(method: str, n_families: int):
     return new_samplers(method, n_families)
 
 
-class Stopwatch:
-    """A sampler that notes when it was started and when each round ended.
+@dataclass
+class Notes:
+    """What is noted of one training.
+
+    Attributes
+    ----------
+    seconds : list of float
+        Of :func:`time.perf_counter`: the start, then the end of each round.
+    family_rows : list of ndarray of shape (n_families,), int64
+        After each round, training rows that have asked for any feature of a family.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    family_rows: list[np.ndarray] = field(default_factory=list)
+
+
+class Observed:
+    """A sampler, watched at work: the estimator itself says this of a list of samplers as a whole.
 
     Parameters
     ----------
     sampler : Sampler
         The one that samples.
-    notes : list of float
-        Filled with seconds of :func:`time.perf_counter`; a copy of this object fills the same
-        list, as the estimator uses copies of what it is given.
+    notes : Notes
+        Filled; a copy of this object fills the same, as the estimator uses copies of what it is
+        given.
     """
 
-    def __init__(self, sampler, notes: list[float]) -> None:
+    def __init__(self, sampler, notes: Notes) -> None:
         self.sampler = sampler
         self.notes = notes
 
-    def __deepcopy__(self, memo) -> Stopwatch:
-        return Stopwatch(copy.deepcopy(self.sampler, memo), self.notes)
+    def __deepcopy__(self, memo) -> Observed:
+        return Observed(copy.deepcopy(self.sampler, memo), self.notes)
 
     def begin(self, problem) -> None:
         """Start."""
-        self.notes.append(time.perf_counter())
+        self._meter = problem.meter
+        self.notes.seconds.append(time.perf_counter())
         self.sampler.begin(problem)
 
     def propose(self, problem):
@@ -74,7 +92,8 @@ class Stopwatch:
     def update(self, feature: int, edge: float) -> None:
         """Let it learn; the round ends."""
         self.sampler.update(feature, edge)
-        self.notes.append(time.perf_counter())
+        self.notes.seconds.append(time.perf_counter())
+        self.notes.family_rows.append(self._meter.family_rows.copy())
 
 
 def learning_curve(cell: Cell, features) -> list[dict]:
@@ -95,16 +114,17 @@ def learning_curve(cell: Cell, features) -> list[dict]:
         ``log10_loss``; ``test_error`` in %; all evaluations of a feature on an example up to then,
         ``paper_cost`` as the paper counts, ``evaluations`` all, ``tuning_evaluations`` with those
         of all trainings of a tuned method; ``feature_seconds`` to compute, once, the families for
-        the training images that were asked for; ``families``, how many the model uses;
+        the training images that were asked for, and ``tuning_feature_seconds`` for those that any
+        of the trainings had asked for; ``families``, how many the model uses;
         ``prediction_ms`` of one image; ``kept``, the number of the family or the exponent of the
         parameter of a tuned method, else -1; ``short`` 1 if the budget pays for more rounds than
         were trained. If timed, ``training_seconds`` up to then, of the training kept, and
         ``tuning_seconds``, of all.
     """
     given = cell.params
-    model, seconds = _train(cell, features)
+    model, kept, seconds = _train(cell, features)
     n_samples = features.train.shape[1]
-    curve = _Curve(model, features)
+    curve = _Curve(model, kept, features)
     reads = [("paper", t, t, 0) for t in given["rounds"]]
     for t in given["tables"]:
         budget = given["max_cost"] * n_samples * t
@@ -158,7 +178,7 @@ def staged_errors(model: AdaBoostMH, features, rounds: set[int]) -> dict[int, fl
 class _Curve:
     """What a model had reached and spent after each round."""
 
-    def __init__(self, model: AdaBoostMH, features) -> None:
+    def __init__(self, model: AdaBoostMH, kept: Notes, features) -> None:
         self._model = model
         self._losses = model.log_train_loss_ / np.log(10)
         self._paper, self._with_tuning = np.cumsum(model.sampling_cost_, axis=0).T
@@ -167,8 +187,9 @@ class _Curve:
         # the paper counts.
         self.evaluations = self._paper if tuned else self._with_tuning
         self._kept = model.best_sampler_ if tuned else -1
-        per_round = model.family_rows_ @ features.milliseconds / 1000
-        self._feature_seconds = np.cumsum(per_round)
+        seconds = features.milliseconds / 1000
+        self._feature_seconds = np.array(kept.family_rows) @ seconds
+        self._tuning_feature_seconds = np.cumsum(model.family_rows_, axis=0) @ seconds
         self._family_of = family_of(features)
         prices = np.asarray(features.milliseconds)[self._family_of]
         one = features.test.T[:1]  # every image pays the same
@@ -184,6 +205,7 @@ class _Curve:
             "evaluations": self.evaluations,
             "tuning_evaluations": self._with_tuning,
             "feature_seconds": self._feature_seconds,
+            "tuning_feature_seconds": self._tuning_feature_seconds,
             "prediction_ms": self._bills,
         }
         values = {name: column[rounds - 1] if rounds else 0 for name, column in columns.items()}
@@ -214,25 +236,28 @@ def estimator(cell: Cell, features, sampler) -> AdaBoostMH:
     )
 
 
-def _train(cell: Cell, features) -> tuple[AdaBoostMH, dict[str, np.ndarray]]:
-    """Train, and if the cell is timed say how long it took up to each round."""
+def _train(cell: Cell, features) -> tuple[AdaBoostMH, Notes, dict[str, np.ndarray]]:
+    """Train; give the notes of the training kept, and if timed how long it took to each round."""
     X, y = features.train.T, features.y_train
     sampler = sampler_of(cell.algorithm, len(features.families))
-    if not cell.params["timed"]:
-        return estimator(cell, features, sampler).fit(X, y), {}
     samplers = sampler if isinstance(sampler, list) else [sampler]
-    estimator(cell, features, samplers[:1]).set_params(n_estimators=2).fit(X, y)  # compiles
-    watches = [Stopwatch(one, []) for one in samplers]
-    model = estimator(cell, features, watches if isinstance(sampler, list) else watches[0])
+    watched = [Observed(one, Notes()) for one in samplers]
+    if cell.params["timed"]:  # compiles
+        estimator(cell, features, watched[0].sampler).set_params(n_estimators=2).fit(X, y)
+    model = estimator(cell, features, watched if isinstance(sampler, list) else watched[0])
     start = time.perf_counter()
     model.fit(X, y)
-    spent = [np.array(watch.notes[1:]) - watch.notes[0] for watch in watches]
-    setup = watches[0].notes[0] - start
     kept = getattr(model, "best_sampler_", 0)
-    return model, {
+    notes = watched[kept].notes
+    if not cell.params["timed"]:
+        return model, notes, {}
+    setup = watched[0].notes.seconds[0] - start
+    spent = [np.array(one.notes.seconds[1:]) - one.notes.seconds[0] for one in watched]
+    seconds = {
         "training_seconds": setup + spent[kept],
         "tuning_seconds": setup + np.sum(spent, axis=0),
     }
+    return model, notes, seconds
 
 
 def _round(value: float) -> float:
