@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .suite import THREADS, Suite
 
 
-class AdaBoostMh(Suite):
-    """All features each round, a random sample of them, and Laminating."""
+@functools.cache
+def is_known(sampler: str) -> bool:
+    """Whether this version of the package has a sampler."""
+    from algorithms.adaboost_mh import AdaBoostMH
 
-    params = (["dense", "one-hot"], ["all_features", "uniform_naive", "laminating"])
+    try:
+        AdaBoostMH(n_estimators=1, sampler=sampler).fit(np.eye(2, dtype=np.uint8), [0, 1])
+    except ValueError:
+        return False
+    return True
+
+
+class AdaBoostMh(Suite):
+    """All features each round, and the paper's thirteen ways to sample them."""
+
+    params = (
+        ["dense", "one-hot"],
+        [
+            "all_features",
+            "uniform_naive",
+            "laminating",
+            "best_family",
+            "uniform_1q",
+            "uniform_q1",
+            "ucb",
+            "exp3p",
+            "epsilon_greedy",
+            "tasting_1q",
+            "tasting_q1",
+            "mas_naive",
+            "mas_1q",
+            "mas_q1",
+        ],
+    )
     param_names = ("data", "sampler")
     time_fit = Suite.fit
     time_predict = Suite.predict
@@ -28,6 +60,8 @@ class AdaBoostMh(Suite):
     def estimator(self, costs, sampler):
         from algorithms.adaboost_mh import AdaBoostMH
 
+        if not is_known(sampler):
+            raise NotImplementedError
         families = np.array_split(np.arange(len(costs)), 3)
         return AdaBoostMH(
             n_estimators=50,

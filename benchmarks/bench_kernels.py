@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from algorithms.kernels import kernel, threads
+from algorithms.pair_weights import PairWeights
+from algorithms.stumps import default_codes, label_edges, search
 from algorithms.trees import histogram, splitter, usage
 from algorithms.trees.binning import bin_matrix
 from algorithms.trees.forest import Forest
@@ -97,3 +99,39 @@ def test_predict(benchmark, model, form):
     with threads(1, X.size):
         scores = benchmark(predict)
     np.testing.assert_array_equal(scores[:, 0], estimator.predict(X))
+
+
+@pytest.fixture(scope="module")
+def pairs(rng):
+    targets = np.where(rng.integers(0, 10, N_ROWS)[:, None] == np.arange(10), 1, -1)
+    return PairWeights(targets.astype(np.int8))
+
+
+@pytest.fixture(scope="module")
+def codes(rng):
+    values = rng.integers(0, 256, (16, N_ROWS)).astype(np.uint8)
+    values.flags.writeable = False
+    return values
+
+
+@pytest.mark.benchmark(group="stumps: 16 columns, 10 labels")
+@pytest.mark.parametrize("share", [0.0, 0.8])
+def test_stump_search(benchmark, codes, pairs, rng, share):
+    columns = np.where(rng.random(codes.shape) < share, np.uint8(0), codes)
+    every, defaults = np.arange(16), default_codes(columns)
+    found = benchmark(search, columns, every, pairs.signed, 1, None, defaults)
+    assert found.edges.min() >= abs(pairs.signed.sum(axis=0, dtype=np.int64)).sum()
+
+
+@pytest.mark.benchmark(group="stumps: edges of 10 labels on one column")
+def test_label_edges(benchmark, codes, pairs):
+    edges = np.empty(pairs.signed.shape[1], dtype=np.int64)
+    benchmark(label_edges, codes[0], 100, pairs.signed, edges)
+    side = np.where(codes[0] > 100, 1, -1)
+    np.testing.assert_array_equal(edges, side @ pairs.signed.astype(np.int64))
+
+
+@pytest.mark.benchmark(group="stumps: weights after a round, 10 labels")
+def test_pair_weights(benchmark, codes, pairs):
+    benchmark(pairs.add, codes[0], 100, np.full(10, 1e-9))
+    assert pairs.total == pairs.of_row.sum()

@@ -7,6 +7,7 @@ import pytest
 from algorithms import feature_sampling
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.samplers import SAMPLERS
+from algorithms.sampling import Proposal, Sampler
 from datasets.features.families import families_of
 from datasets.features.feature_set import FeatureSet
 from experiments.adaptive_sampling_2014 import extra_choices, variants
@@ -105,22 +106,31 @@ def test_the_defaults_are_what_the_table_says():
         assert SAMPLERS[sampler]().by_weight is True
 
 
-def test_a_row_is_read_after_its_round():
+class Growing(Sampler):
+    """The first `step` features in the first round, then `step` more in each."""
+
+    def __init__(self, step):
+        self.step, self.n = step, 0
+
+    def propose(self, problem):
+        self.n += self.step
+        return Proposal(np.arange(self.n), 7 * self.n)
+
+
+def test_a_row_is_read_after_its_round(monkeypatch):
     cell = cells_of(CHOICES[0])["Q_128"]
-    cell.params["rounds"][:] = [1, 7]
+    monkeypatch.setitem(SAMPLERS, cell.algorithm, Growing)
+    cell.params["given"] = {"step": 2}
+    cell.params["rounds"][:] = [1, 3]
     early, late = read(cell, TINY)
-    model = AdaBoostMH(
-        n_estimators=10,
-        sampler=SAMPLERS["laminating"](n_features=128),
-        families=TINY.families,
-        random_state=0,
-    ).fit(TINY.train.T, TINY.y_train)
-    for row, t in ((early, 1), (late, 7)):
+    model = AdaBoostMH(n_estimators=3, sampler=Growing(2)).fit(TINY.train.T, TINY.y_train)
+    staged = list(model.staged_predict(TINY.test.T))
+    for row, t in ((early, 1), (late, 3)):
         assert row["log10_loss"] == pytest.approx(model.log_train_loss_[t - 1] / np.log(10), 1e-5)
-        spent = model.sampling_cost_[:t].mean(axis=0) / 60
-        assert [row["paper_cost"], row["evaluations"]] == pytest.approx(spent, 1e-5)
-        (labels,) = (y for i, y in enumerate(model.staged_predict(TINY.test.T), 1) if i == t)
-        assert row["test_error"] == pytest.approx(100 * np.mean(labels != TINY.y_test), 1e-5)
+        error = 100 * np.mean(staged[t - 1] != TINY.y_test)
+        assert row["test_error"] == pytest.approx(error, 1e-5)
+    assert (early["evaluations"], late["evaluations"]) == (2, 4)  # (2 + 4 + 6) / 3
+    assert late["paper_cost"] == pytest.approx(7 * 4 / 60, 1e-5)
 
 
 # --- exact thresholds -----------------------------------------------------------------------------
@@ -156,6 +166,22 @@ def test_without_a_cut_exact_thresholds_vote_as_we_do():
     for mine, theirs in zip(found.stumps, ours.stumps_, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert next(staged_labels(found, columns)).tolist() == ours.predict(columns.T).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "y", "feature", "threshold"),
+    [
+        ([0, 1, 2], [0, 1, 2], 0, 0.5),  # two cuts set one class apart: the lower one
+        ([0, 1, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], -1, 0.0),  # no better than a constant vote
+    ],
+)
+def test_among_equals_exact_thresholds_choose_as_we_do(column, y, feature, threshold):
+    column, y = np.array([column], dtype=np.uint8), np.array(y)
+    found = boost_exactly(column.astype(float), y, 1, 1, seed=0).stumps
+    ours = AdaBoostMH(n_estimators=1, sampler="uniform_naive", max_cost=1).fit(column.T, y)
+    assert (found.feature[0], found.threshold[0]) == (feature, threshold)
+    for mine, theirs in zip(found, ours.stumps_, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_exact_thresholds_see_what_bytes_do_not():
@@ -203,6 +229,18 @@ def test_both_sides_of_the_comparison_draw_the_same_features(monkeypatch):
     np.testing.assert_array_equal(drawn[:10], drawn[10:])
     assert ours["paper_cost"] == exact["paper_cost"] == exact["evaluations"] == 10
     assert ours["log10_loss"] != exact["log10_loss"]
+
+
+def test_exact_thresholds_are_tested_on_the_test_images():
+    (row,) = read(cells_of(THRESHOLDS)["exact"], TINY)
+    train, test = (
+        np.concatenate([VALUES[name](images) for name in EXACT_FAMILIES], axis=1).T
+        for images, _ in (strokes(60, seed=1), strokes(40, seed=2))
+    )
+    found = boost_exactly(train, TINY.y_train, 10, 10, seed=0)
+    *_, labels = staged_labels(found, test)
+    assert row["log10_loss"] == pytest.approx(found.log_loss[-1] / np.log(10), 1e-5)
+    assert row["test_error"] == pytest.approx(100 * np.mean(labels != TINY.y_test), 1e-5)
 
 
 def test_only_the_first_training_images_are_used():

@@ -170,7 +170,7 @@ def _of(
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return a table for each data set, and one of exact thresholds."""
-    families = ", ".join(EXACT_FAMILIES)
+    families, n_seeds = ", ".join(EXACT_FAMILIES), len(meta["seeds"])
     parts = [
         f"# Adaptive sampling: what the paper leaves open, and our deviations "
         f"(scale {meta['scale']})",
@@ -178,10 +178,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "The first line of each method is the way we have it: mean log₁₀ of the training loss and "
         "mean test error (%) after T rounds. The lines below it do one thing otherwise: "
         "**differences** from the first line, paired by seed; below zero the change is better. "
-        f"± is the standard deviation over {len(meta['seeds'])} seeds, which differ in what the "
-        "methods draw; the images are the same. Cost: evaluations of a feature on an example in a "
-        "round, in units of N training images, as the paper counts them and (in brackets) all. "
-        f"† more than the {MAX_COST} allowed: Laminating begins with one example at least.",
+        f"± is the standard deviation over {n_seeds} seed{'s' * (n_seeds > 1)}, which differ in "
+        "what the methods draw; the images are the same. Cost: evaluations of a feature on an "
+        "example in a round, in units of N training images, as the paper counts them and (in "
+        f"brackets) all. † more than the {MAX_COST} allowed: Laminating begins with one example at "
+        "least.",
         "",
     ]
     for dataset in TITLES:
@@ -272,8 +273,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         f"Tables of {len(moved)} changes to Laminating, M.A.S. Naive and Tasting 1.Q, each against "
         f"our default. After {last:,} rounds half of them move the log10 training loss by less "
         f"than {median:.3f}; the largest effect has {method} with {says}, on {TITLES[dataset]}"
-        f"{standin}: {most:+.3f}. Exact thresholds instead of 8-bit columns move it by "
-        f"{found:+.3f} after {after} rounds."
+        f"{standin}: {_number(most, '+.3f')}. Exact thresholds instead of 8-bit columns move it by "
+        f"{_number(found, '+.3f')} after {after} rounds."
     )
 
 
@@ -282,7 +283,7 @@ ARTEFACT = Artefact(
     paper="adaptive_sampling_2014",
     title="Beside adaptive sampling: open choices and deviations",
     shows="Loss and test error with other Q, mixtures, tasted features, draws and thresholds.",
-    minutes={"smoke": 0.2, "laptop": 9, "paper": 120},
+    minutes={"smoke": 0.2, "laptop": 9, "paper": 30},
     seeds={"smoke": 2, "laptop": 5, "paper": 5},
     make_cells=make_cells,
     run_cell=read,
