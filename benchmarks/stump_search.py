@@ -3,8 +3,8 @@
 ``python -m benchmarks.stump_search``, with ``--families laptop`` also on the features of images.
 
 A search reads each code (a byte) once, and beside it the weights of the example, 40 bytes for ten
-labels, which stay in the cache; so a thread cannot be faster than the memory gives it bytes. Both
-are measured here, with the same number of threads at once.
+labels, which are shared by four columns or stay in the cache; so no search is faster than the
+memory gives bytes. Both are measured here, with the same number of threads at once.
 """
 
 from __future__ import annotations
