@@ -20,7 +20,8 @@ Deviations, and choices where the paper is silent
 
 1. Examples are drawn, with replacement, by their boosting weight, as Eqs. (1) and (2) say; then a
    drawn example counts 1, shared out over its labels as ω_nl / Σ_l ω_nl. The boxes of Algorithms 3
-   and 4 say uniformly (``by_weight=False``): then a pair counts with its own weight.
+   and 4 say uniformly (``by_weight=False``): then a pair counts with its own weight. They print
+   no weight there, but without one the edge would be that of the first round for ever.
 2. S >= N means all examples, once each, with their own weights: the edges are exact.
 3. The weak learner of a feature is its best stump on the sample.
 4. Q and S are not printed but for Q S log2(Q) = 10 N. If not given: Q = 2**(``max_cost`` / 2), for
@@ -34,7 +35,8 @@ Deviations, and choices where the paper is silent
    which sum to at most δ, and iteration k's S 2^(k-1) examples: 4 / (1 - exp(-δ²S/(8C²))) - 4 with
    8C² = 274.9 (``failure_bound_of_votes``), against the printed 69, about 2C² = 68.7. Both are
    here. The lemma as printed is false: of two learners with edges δ/2 and -δ/2 that always
-   disagree, the worse is kept in 5 % of the draws with δ²S = 12, the printed bound being 1 %.
+   disagree, the better is not ahead in 5 % of the draws with δ = ½ and S = 48 (behind in 3 %, level
+   in 2 %), the printed bound being 1 %.
 7. The first round of M.A.S. Naive has no model: Q and S are both about the root of the cost.
 8. M.A.S. 1.Q and Q.1 spend their 10 % on a pilot: Q_0 features of each subset on the same S_0
    examples. Q_0 is 10, but no more than S_0; both are at least 1, whatever the cost.

@@ -38,7 +38,9 @@ Deviations, and choices where the paper is silent
 6. The R features stored of a family are distinct; R = 10, and a family with fewer stores them all:
    R is then smaller for it in Eq. (5). The paper does not count their K R N evaluations a round;
    the column of all evaluations does.
-7. Of equal families the lowest is taken.
+7. Of equal families the lowest is taken. Not so in Tasting Q.1 once ε* exceeds every stored edge:
+   all E[max(ε*, ε^k)] are then ε*, but as computed they may differ in the last bit between families
+   with different numbers of stored features, and that decides.
 """
 
 import dataclasses
