@@ -55,9 +55,16 @@ def check_families(families, n_features: int) -> list[np.ndarray]:
     """
     if families is None:
         return [np.arange(n_features)]
+    if not isinstance(families, list | tuple | np.ndarray):
+        raise ValueError(
+            f"families must be a list of lists of column numbers, got {families!r}."
+        )
     checked = []
     for k, family in enumerate(families):
-        columns = np.asarray(family)
+        try:
+            columns = np.asarray(family)
+        except ValueError:  # a list of lists of different lengths
+            columns = np.empty((0, 0))
         if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
             raise ValueError(f"families: family {k} must be a list of column numbers.")
         if not columns.size:
@@ -216,7 +223,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
             Row weights >= 0. A weight of 3 equals three copies of the row, except that what is
             counted in rows, `max_cost` and the sizes of a sampler's samples, counts it once. Rows
             of weight 0 are left out: their classes and values are not known to the model, nor
-            counted. Weights are drawn by, where a sampler draws rows by their boosting weight.
+            counted. Samplers that draw rows by boosting weight draw by these weights too.
 
         Returns
         -------
@@ -236,13 +243,12 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         families = check_families(self.families, X.shape[1])
         samplers = new_samplers(self.sampler, len(families))
         self._prices(None, None)
+        seed = self._seed()
+        for name in ("stumps_", "best_sampler_"):  # of an earlier fit: this one may still fail
+            vars(self).pop(name, None)
         targets = self._encode_targets(y)
         if len(self.classes_) == 1:
             n_estimators = 0
-        # A number, as "best_family" starts a generator from it for each family.
-        seed = self.random_state
-        if isinstance(seed, bool) or not isinstance(seed, Integral):
-            seed = check_random_state(seed).randint(2**31 - 1)
 
         def new_problem():
             return Problem(
@@ -259,13 +265,19 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         with threads(n_threads, X.size):
             columns = _Columns(X, sample_weight)
             rest = (n_estimators, columns.threshold)
-            vars(self).pop("best_sampler_", None)  # of an earlier fit
             if isinstance(samplers, list):
                 fitted, self.best_sampler_ = boost_best(new_problem, samplers, *rest)
             else:
                 fitted = boost(new_problem(), samplers, *rest)
         self._set_fitted(fitted)
         return self
+
+    def _seed(self) -> int:
+        """Number from `random_state`: every training of a list starts a generator from it."""
+        seed = self.random_state
+        if isinstance(seed, Integral) and not isinstance(seed, bool):
+            return check_whole_number("random_state", seed, 0)
+        return check_random_state(seed).randint(2**31 - 1)
 
     def _encode_targets(self, y) -> np.ndarray:
         """Labels -1 or 1, (n_samples, n_labels) int8; one label for two classes."""

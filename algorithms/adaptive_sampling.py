@@ -16,10 +16,13 @@ from algorithms.edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.pair_weights import PairWeights, grid_exponent
 from algorithms.sample_sizes import Sizes, best_family_sizes, greedy_sizes
-from algorithms.sampling import Problem, Proposal, Sampler, check_whole, draw
+from algorithms.estimator import check_whole_number
+from algorithms.sampling import Problem, Proposal, Sampler, draw
 
 _PILOT_SHARE = 0.1
 _PILOT_FEATURES = 10
+
+MOST_COMPONENTS = 100
 
 
 @kernel
@@ -144,7 +147,11 @@ class _MAS(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check the parameters."""
-        self._n_components = check_whole("n_components", self.n_components, 1)
+        self._n_components = check_whole_number("n_components", self.n_components, 1)
+        if self._n_components > MOST_COMPONENTS:
+            raise ValueError(
+                f"n_components must be at most {MOST_COMPONENTS}, got {self.n_components!r}."
+            )
         check_flag("by_weight", self.by_weight)
         check_flag("deconvolve", self.deconvolve)
         # 2**62 is more than any data can cost, and more would be no int64
@@ -273,8 +280,8 @@ class Laminating(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check the parameters and settle Q and S."""
-        Q = check_whole("n_features", self.n_features, 1, or_none=True)
-        S = check_whole("n_examples", self.n_examples, 1, or_none=True)
+        Q = check_whole_number("n_features", self.n_features, 1, or_none=True)
+        S = check_whole_number("n_examples", self.n_examples, 1, or_none=True)
         check_flag("by_weight", self.by_weight)
         self._features = problem.all_features()
         if Q is None:  # 2**62 is more than any data have, and more would be no int64

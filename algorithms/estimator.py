@@ -29,18 +29,33 @@ from algorithms.trees.splitter import Limits
 _LARGEST_WEIGHT = 2.0**52
 
 
-def check_number(name: str, value, *, positive: bool = False) -> None:
-    """Refuse what is not a finite number >= 0, or > 0."""
+def check_number(name: str, value, *, positive: bool = False) -> float:
+    """Give a parameter as a float; refuse what is not a finite number >= 0, or > 0."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+    try:
+        number = number and np.isfinite(float(value))
+    except OverflowError:  # a whole number beyond any float
+        number = False
+    if not number or value < 0 or (positive and value == 0):
         least = "> 0" if positive else ">= 0"
-        raise ValueError(f"{name} must be a finite number {least}, got {value!r}.")
+        raise ValueError(f"{name} must be a finite number {least}, got {shown(value)}.")
+    return float(value)
 
 
-def check_whole_number(name: str, value, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+def check_whole_number(name: str, value, least: int, *, or_none: bool = False) -> int | None:
+    """Give a parameter as an int, or None if allowed; refuse other than whole numbers >= `least`."""
+    if or_none and value is None:
+        return None
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        expected = "None or a whole number" if or_none else "a whole number"
+        raise ValueError(f"{name} must be {expected} >= {least}, got {shown(value)}.")
+    return int(value)
+
+
+def shown(value) -> str:
+    """Return a value as an error message can hold it."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def check_sample_weight(

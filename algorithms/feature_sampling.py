@@ -11,12 +11,11 @@ import math
 
 import numpy as np
 
+from algorithms.estimator import check_number, check_whole_number
 from algorithms.sampling import (
     Problem,
     Proposal,
     Sampler,
-    check_positive,
-    check_whole,
     draw,
     on_all_examples,
 )
@@ -102,7 +101,8 @@ class FixedFamily(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check that there is such a family."""
-        if not 0 <= self.family < len(problem.families):
+        check_whole_number("family", self.family, 0)
+        if self.family >= len(problem.families):
             raise ValueError(
                 f"There is no family {self.family!r}: families are numbered from 0 to "
                 f"{len(problem.families) - 1}."
@@ -137,7 +137,7 @@ class Bandit(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Check the parameter; know nothing of any arm."""
-        self._scale = check_positive("scale", self.scale)
+        self._scale = check_number("scale", self.scale, positive=True)
         n_arms = len(problem.families)
         self._pulls = np.zeros(n_arms, dtype=np.int64)
         self._rewards = np.zeros(n_arms)
@@ -197,8 +197,8 @@ class Exp3P(Bandit):
     def begin(self, problem: Problem) -> None:
         """Check the parameters; start from equal weights."""
         super().begin(problem)
-        self._eta = check_positive("eta", self.eta)
-        self._lam = check_positive("lam", self.lam)
+        self._eta = check_number("eta", self.eta, positive=True)
+        self._lam = check_number("lam", self.lam, positive=True)
         if self._lam > 1:
             raise ValueError(f"lam must be at most 1, got {self.lam!r}.")
         self._log_weights = np.zeros(len(problem.families))
@@ -254,7 +254,7 @@ class _Tasting(Sampler):
 
     def begin(self, problem: Problem) -> None:
         """Store features of each family."""
-        size = check_whole("n_tasted", self.n_tasted, 1)
+        size = check_whole_number("n_tasted", self.n_tasted, 1)
         stored = [draw(family, size, problem.rng) for family in problem.families]
         self._tasted = np.concatenate(stored)
         self._sizes = np.array([len(features) for features in stored])

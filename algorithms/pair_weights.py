@@ -198,7 +198,7 @@ def add_scores(values, place, threshold, steps, first, last, scores):
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples, n_used), float64
+    values : ndarray of shape (n_samples, n_used), uint8 or float64
         The features that the model uses.
     place : ndarray of shape (n_stumps,), int64
         Column of each stump; -1 is a constant vote.

@@ -51,6 +51,8 @@ def new_samplers(sampler, n_families: int) -> Sampler | list[Sampler]:
             raise ValueError("sampler is an empty list.")
         if BEST_FAMILY in [name for name in sampler if isinstance(name, str)]:
             raise ValueError(f"sampler: {BEST_FAMILY!r} is a list itself, it cannot be in one.")
+        if any(isinstance(one, list | tuple) for one in sampler):
+            raise ValueError(f"sampler: a list of samplers cannot hold a list, got {sampler!r}.")
         return [new_samplers(one, n_families) for one in sampler]
     if isinstance(sampler, str):
         if sampler == BEST_FAMILY:
@@ -59,6 +61,8 @@ def new_samplers(sampler, n_families: int) -> Sampler | list[Sampler]:
             names = ", ".join(map(repr, [BEST_FAMILY, *SAMPLERS]))
             raise ValueError(f"sampler must be one of {names}, got {sampler!r}.")
         return SAMPLERS[sampler]()
+    if isinstance(sampler, type):
+        raise ValueError(f"sampler must be an object, not a class: {sampler.__name__}().")
     if all(callable(getattr(sampler, method, None)) for method in ("begin", "propose", "update")):
         return copy.deepcopy(sampler)
     raise ValueError(

@@ -7,12 +7,11 @@ through :class:`Problem`, which counts, so that cost is metered alike for all.
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from algorithms.pair_weights import PairWeights
 from algorithms.stumps import Search, search
@@ -181,6 +180,8 @@ class Problem:
         ndarray of shape (n_searched,), int64
         """
         if rows is None:
+            if signed is not None:
+                raise ValueError("`signed` belongs to a sample: give its rows too.")
             return self.search(features).edges
         if signed is None:
             signed = self.weights.signed[rows]
@@ -189,20 +190,12 @@ class Problem:
         return found.edges
 
 
-class Sampler:
+class Sampler(BaseEstimator):
     """Base of the samplers: what the boosting loop calls.
 
-    A subclass keeps the arguments of its constructor as attributes of the same names.
+    A subclass keeps the arguments of its constructor as attributes of the same names, as
+    scikit-learn has it, so that `sampler__scale` can be set and searched over.
     """
-
-    def parameters(self) -> dict:
-        """Arguments of the constructor, by name."""
-        names = inspect.signature(type(self)).parameters
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
-
-    def __repr__(self) -> str:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        return f"{type(self).__name__}({arguments})"
 
     def begin(self, problem: Problem) -> None:
         """Get ready; called once, before the first round.
@@ -232,33 +225,3 @@ def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
     """Propose features that cost one pass over all examples each."""
     features = np.unique(features)
     return Proposal(features, len(features) * problem.n_samples)
-
-
-def check_whole(name: str, value, least: int, *, or_none: bool = False) -> int | None:
-    """Check a sampler's parameter: a whole number, or None where that is allowed.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or too small.
-    """
-    if or_none and value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        expected = "None or a whole number" if or_none else "a whole number"
-        raise ValueError(f"{name} must be {expected} >= {least}, got {value!r}.")
-    return int(value)
-
-
-def check_positive(name: str, value) -> float:
-    """Check a sampler's parameter: a finite number above 0.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
-    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not np.isfinite(value) or value <= 0:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
-    return float(value)

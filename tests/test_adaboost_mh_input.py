@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import algorithms.adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.adaptive_sampling import Laminating
+from algorithms.adaptive_sampling import Laminating, MASNaive
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
 from algorithms.samplers import BEST_FAMILY, SAMPLERS
 from algorithms.sampling import Proposal, Sampler
@@ -57,6 +59,16 @@ from tests.test_adaboost_mh import draw_data
         ({"sampler": Exp3P(eta=-1)}, "eta must be a finite number > 0"),
         ({"sampler": Exp3P(lam=1.5)}, "lam must be at most 1"),
         ({"sampler": []}, "sampler is an empty list"),
+        ({"sampler": UCB}, r"sampler must be an object, not a class: UCB\(\)"),
+        ({"sampler": [["ucb"], "exp3p"]}, "a list of samplers cannot hold a list"),
+        ({"sampler": FixedFamily("a")}, "family must be a whole number >= 0, got 'a'"),
+        ({"sampler": FixedFamily(True)}, "family must be a whole number"),
+        ({"sampler": UCB(scale=10**400)}, "scale must be a finite number > 0"),
+        ({"sampler": MASNaive(n_components=10**9)}, "n_components must be at most 100"),
+        ({"max_cost": 10**400}, "max_cost must be a finite number > 0"),
+        ({"families": 3}, "families must be a list of lists of column numbers, got 3"),
+        ({"families": [[0, [1]], [2]]}, "family 0 must be a list of column numbers"),
+        ({"random_state": -1}, "random_state must be a whole number >= 0, got -1"),
         ({"sampler": ["ucb", "best_family"]}, "'best_family' is a list itself"),
         ({"sampler": ["ucb", 3]}, "sampler must be a name, or an object"),
     ],
@@ -64,6 +76,34 @@ from tests.test_adaboost_mh import draw_data
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         AdaBoostMH(**parameters).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
+
+
+def test_a_refit_that_fails_leaves_no_model_of_two_fits():
+    model = AdaBoostMH(n_estimators=2).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
+    model.set_params(sampler=UCB(scale=0))
+    with pytest.raises(ValueError, match="scale must be"):
+        model.fit(np.eye(3, dtype=np.uint8), [7, 8, 8])
+    with pytest.raises(NotFittedError):
+        model.predict(np.eye(3, dtype=np.uint8))
+
+
+def test_a_samplers_parameters_can_be_searched_over():
+    model = AdaBoostMH(n_estimators=3, sampler=UCB(scale=1.0), random_state=0)
+    search = GridSearchCV(model, {"sampler__scale": [1.0, 8.0]}, cv=2)
+    X, y = draw_data(np.random.default_rng(0), 40, 6, 2)
+    search.fit(X, y)
+    assert search.best_params_["sampler__scale"] in (1.0, 8.0)
+    assert clone(model).get_params()["sampler__scale"] == 1.0
+    assert repr(UCB(scale=2.0)) == "UCB(scale=2.0)"
+
+
+def test_weights_of_ones_own_belong_to_a_sample():
+    class Confused(Sampler):
+        def propose(self, problem):
+            problem.edges(np.arange(2), signed=problem.weights.signed)
+
+    with pytest.raises(ValueError, match="give its rows too"):
+        AdaBoostMH(sampler=Confused()).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
 
 
 def test_bad_data():
