@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import MAS1Q, MASQ1, MASNaive
 from reference import adaboost_mh as reference
-from reference import adaptive_sampling
+from reference import adaptive_sampling, edge_models
 from tests.test_adaboost_mh import assert_same_rounds, assert_twins, draw_data, reference_of
 
 OURS = {"mas_naive": MASNaive, "mas_1q": MAS1Q, "mas_q1": MASQ1}
@@ -72,6 +72,28 @@ def test_naive_begins_in_the_middle():
     assert adaptive_sampling.middle_sizes(600_000.0, 60_000, 50) == (50, 774)
     assert adaptive_sampling.middle_sizes(1e6, 100, 50) == (50, 100)
     assert adaptive_sampling.middle_sizes(0.5, 1, 50) == (1, 1)
+
+
+def test_naive_goes_by_the_model_of_the_round_before(monkeypatch):
+    X, y = draw_data(np.random.default_rng(5), 90, 20, 3)
+    Y = np.where(y[:, None] == np.arange(3), 1, -1)
+    fitted, asked = [], []
+
+    def fit_mixture(edges, n_components):
+        fitted.append(edge_models.fit_mixture(edges, n_components))
+        return fitted[-1]
+
+    def best_subset(mixtures, *arguments):
+        asked.extend(mixtures)
+        return edge_models.best_subset(mixtures, *arguments)
+
+    monkeypatch.setattr(adaptive_sampling, "fit_mixture", fit_mixture)
+    monkeypatch.setattr(adaptive_sampling, "best_subset", best_subset)
+    rng = np.random.default_rng(0)
+    reference.fit(X, Y, adaptive_sampling.mas_naive(), n_estimators=5, max_cost=3, rng=rng)
+    assert len(fitted) == 5
+    assert all(a is b for a, b in zip(asked, fitted[:4], strict=True))
+    assert len({mixture.means.tobytes() for mixture in fitted}) == 5
 
 
 # --- What is found -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from types import SimpleNamespace
@@ -96,6 +97,35 @@ def test_epsilon_greedy_explores_first_and_then_exploits():
     )
 
 
+class FixedDraws:
+    """A generator whose uniform draw is given and whose integer is always the last."""
+
+    def __init__(self, uniform):
+        self.uniform = uniform
+
+    def random(self):
+        return self.uniform
+
+    def integers(self, n):
+        return n - 1
+
+    def choice(self, n, size, replace):
+        return np.arange(size)
+
+
+@pytest.mark.parametrize(("uniform", "arm"), [(0.59, 2), (0.61, 1)])
+def test_epsilon_is_c_K_over_d2_n(uniform, arm):
+    """Round 10 of three arms with c/d² = 2: ε_n = 2 · 3 / 10; else the best mean, arm 1's."""
+    pulls, rewards = np.array([3, 4, 2]), np.array([0.3, 2.0, 0.1])
+    state = dataclasses.replace(ref.new_arms(problem_of(), None), pulls=pulls, rewards=rewards)
+    _, after = ref.epsilon_greedy(2.0).propose(state, None, FixedDraws(uniform))
+    assert after.last == arm
+    sampler = fast.EpsilonGreedy(2.0)
+    sampler.begin(SimpleNamespace(families=FAMILIES))
+    sampler._pulls, sampler._rewards = pulls, rewards
+    assert sampler.choose(SimpleNamespace(rng=FixedDraws(uniform))) == arm
+
+
 def test_an_arm_with_an_edge_of_one_is_kept():
     for sampler in (ref.ucb(), ref.exp3p(), ref.epsilon_greedy(0.01)):
         arms, _ = play(sampler, [0.1, 1.0, 0.1], 60)
@@ -117,6 +147,26 @@ def test_one_more_feature_is_worth_what_it_adds():
     assert math.isclose(ref.expected_gain(edges, 0.0), 0.3)
     assert math.isclose(ref.expected_gain(edges, 0.3), (0.3 + 0.3 + 0.5) / 3)
     assert math.isclose(ref.expected_gain(edges, 0.9), 0.9)
+
+
+def test_tasting_q1_by_hand():
+    """Algorithm 2 looks at the best edge so far.
+
+    Edges: 0.5 in the first family; 0.9 and 0 in the second. At first 0.5 against a mean of 0.45;
+    then, with ε* = 0.5, the first family can add nothing: 0.5 against (0.9 + 0.5) / 2.
+    """
+    y = np.arange(20) % 2
+    X = np.column_stack([y ^ (np.arange(20) < 5), y ^ (np.arange(20) < 1), np.zeros(20)])
+    X, families = X.astype(np.uint8), [np.array([0]), np.array([1, 2])]
+    options = {"families": families, "n_estimators": 1, "max_cost": 2}
+    for seed in range(5):
+        (decision,) = mh.fit(
+            X, 2 * y[:, None] - 1, ref.tasting_q1(2), rng=np.random.default_rng(seed), **options
+        ).trace
+        assert len(decision.features) == 2
+        assert decision.features[0] == 0
+        model = AdaBoostMH(sampler="tasting_q1", random_state=seed, **options).fit(X, y)
+        np.testing.assert_array_equal(model.sampling_cost_, [[2 * 20, 3 * 20]])
 
 
 def one_good_family(seed=0):
