@@ -56,9 +56,7 @@ def check_families(families, n_features: int) -> list[np.ndarray]:
     if families is None:
         return [np.arange(n_features)]
     if not isinstance(families, list | tuple | np.ndarray):
-        raise ValueError(
-            f"families must be a list of lists of column numbers, got {families!r}."
-        )
+        raise ValueError(f"families must be a list of lists of column numbers, got {families!r}.")
     checked = []
     for k, family in enumerate(families):
         try:

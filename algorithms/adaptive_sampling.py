@@ -13,10 +13,10 @@ import numpy as np
 from numba import prange
 
 from algorithms.edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
+from algorithms.estimator import check_whole_number
 from algorithms.kernels import kernel, parallel_kernel
 from algorithms.pair_weights import PairWeights, grid_exponent
 from algorithms.sample_sizes import Sizes, best_family_sizes, greedy_sizes
-from algorithms.estimator import check_whole_number
 from algorithms.sampling import Problem, Proposal, Sampler, draw
 
 _PILOT_SHARE = 0.1

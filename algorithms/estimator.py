@@ -43,7 +43,7 @@ def check_number(name: str, value, *, positive: bool = False) -> float:
 
 
 def check_whole_number(name: str, value, least: int, *, or_none: bool = False) -> int | None:
-    """Give a parameter as an int, or None if allowed; refuse other than whole numbers >= `least`."""
+    """Give a parameter as an int (or None, if allowed); refuse what is not a whole number."""
     if or_none and value is None:
         return None
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:

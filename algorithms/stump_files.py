@@ -72,7 +72,9 @@ def stored_sampler(sampler):
     kind = type(sampler)
     if known_samplers().get(kind.__name__) is kind:
         try:
-            parameters = {name: plain(name, v) for name, v in sampler.get_params(deep=False).items()}
+            parameters = {
+                name: plain(name, v) for name, v in sampler.get_params(deep=False).items()
+            }
             return {"class": kind.__name__, "parameters": parameters}
         except ValueError:
             pass
