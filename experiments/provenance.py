@@ -48,7 +48,7 @@ def _sources(folder: Path) -> list[Path]:
 def source_tree_hash() -> str:
     """Hash of everything under version control that can influence a published result."""
     files = [ROOT / name for name in ("pyproject.toml", "requirements.lock")]
-    for package in ("algorithms", "datasets", "experiments"):
+    for package in ("algorithms", "datasets", "experiments", "reference"):  # bounds of Theorem 1
         files += _sources(ROOT / package)
     return hash_files(filter(Path.exists, files), ROOT)
 

@@ -315,10 +315,13 @@ def test_table():
         "30.00 ± 0.00",
     ]
     assert all("+0.100 ± 0.000 | +1.50 ± 0.71 | +0.100 ± 0.000 | +0.00" in x for x in changes[:9])
-    assert "## MNIST, N = 10,000" in text
+    assert "## MNIST (real), N = 10,000" in text
     assert "The first 2,000 training images" in text
     assert "STAND-IN" not in text
-    assert "## MNIST (STAND-IN), N" in ARTEFACT.render(rows("smoke"), meta("smoke", "stand-in"))
+    assert "the images are the same" in text
+    text = ARTEFACT.render(rows("smoke"), meta("smoke", "stand-in"))
+    assert "## MNIST (STAND-IN), N" in text
+    assert "and a stand-in's in its images" in text
 
 
 def test_what_costs_too_much_is_marked():

@@ -322,7 +322,19 @@ def test_claims_about_the_end_are_judged_at_paper_scale():
 def test_sentences_carry_the_papers_own_number():
     found = verdicts(made_up({"others": -1.0}))
     # Table 1 at T = 1,000: -2.00 against -1.91 of Tasting.
-    assert "the paper's own numbers: +0.09 decades" in found.loc["laminating-wins-1000", "sentence"]
+    assert (
+        "(the paper's own numbers: +0.09 decades" in found.loc["laminating-wins-1000", "sentence"]
+    )
+    # Table 1 at T = 10,000: 0.88 to 1.08 % without Best family, 0.4 less than 0.6 points.
+    said = "(left of the wider margin in the paper's own numbers: +0.4 percentage points)"
+    assert said in found.loc["alike-10000", "sentence"]
+
+
+def test_sentences_speak_for_the_images_that_all_seeds_share():
+    rows, only = made_up({"others": -1.0}), "on these images, the same for every seed"
+    for kind, said in (("real", True), ("stand-in", False)):
+        claims = orderings.make_claims("mnist", rows, meta_of("mnist", kind=kind))
+        assert all((only in claim.sentence) == said for claim in claims)
 
 
 # --- rank correlation -----------------------------------------------------------------------------
@@ -393,6 +405,19 @@ def test_a_stand_in_is_said():
     assert "(stand-in)" in tables.alt(rows, meta, dataset="mnist")
     assert "(stand-in)" in extra_milliseconds.alt(rows, meta)
     assert "STAND-IN" in extra_milliseconds_table.render(rows, meta)
+
+
+def test_a_part_of_the_real_data_is_said():
+    rows, meta = made_up({"others": -1.0}), meta_of("mnist")
+    record = meta["data"]["mnist"]
+    assert "(real)" in extra_prediction_cost.render(rows, meta).axes[0].get_title(loc="left")
+    for part in ({"selection": "the first 10,000 of 60,000"}, {"missing": "most of it"}):
+        meta["data"]["mnist"] = record | part
+        (said,) = part.values()
+        assert said in tables.render(rows, meta, dataset="mnist")
+        figure = extra_prediction_cost.render(rows, meta)
+        assert "(real, a part)" in figure.axes[0].get_title(loc="left")
+        assert "## MNIST (real, a part), 10,000" in extra_milliseconds_table.render(rows, meta)
 
 
 def test_one_repetition_has_no_spread():

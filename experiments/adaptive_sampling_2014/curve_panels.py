@@ -76,11 +76,20 @@ def draw_panels(
 
 def panel_title(record: Mapping, dataset: str) -> str:
     """Say which data a panel shows, and how much of them."""
-    kind = "real" if record["kind"] == "real" else "STAND-IN"
     return (
-        f"{SETS[dataset].title} ({kind})\n{record['rows']['train']:,} training images, "
+        f"{SETS[dataset].title} ({kind_of(record)})\n{record['rows']['train']:,} training images\n"
         f"{record['n_features']:,} features"
     )
+
+
+def kind_of(record: Mapping) -> str:
+    """Say whether data are real, a part of the real ones, or a stand-in."""
+    if record["kind"] != "real":
+        return "STAND-IN"
+    whole = (
+        record.get("missing", "nothing") == "nothing" and record.get("selection", "all") == "all"
+    )
+    return "real" if whole else "real, a part"
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.adaptive_sampling_2014.cells import MAX_COST
+from experiments.adaptive_sampling_2014.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.paper_tables import SETS
 from experiments.adaptive_sampling_2014.variants import read
 from experiments.artefact import Artefact, Cell, Tolerance
@@ -171,6 +172,8 @@ def _of(
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return a table for each data set, and one of exact thresholds."""
     families, n_seeds = ", ".join(EXACT_FAMILIES), len(meta["seeds"])
+    same = all(record["kind"] == "real" for record in meta["data"].values())
+    images = "; the images are the same" if same else ", and a stand-in's in its images"
     parts = [
         f"# Adaptive sampling: what the paper leaves open, and our deviations "
         f"(scale {meta['scale']})",
@@ -179,7 +182,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "mean test error (%) after T rounds. The lines below it do one thing otherwise: "
         "**differences** from the first line, paired by seed; below zero the change is better. "
         f"± is the standard deviation over {n_seeds} seed{'s' * (n_seeds > 1)}, which differ in "
-        "what the methods draw; the images are the same. Cost: evaluations of a feature on an "
+        f"what the methods draw{images}. Cost: evaluations of a feature on an "
         "example in a round, in units of N training images, as the paper counts them and (in "
         f"brackets) all. † more than the {MAX_COST} allowed: Laminating begins with one example at "
         "least.",
@@ -204,8 +207,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
 
 def _title(dataset: str, meta: Mapping) -> str:
     record = meta["data"][dataset]
-    kind = "" if record["kind"] == "real" else " (STAND-IN)"
-    return f"{TITLES[dataset]}{kind}, N = {record['rows']['train']:,}"
+    return f"{TITLES[dataset]} ({kind_of(record)}), N = {record['rows']['train']:,}"
 
 
 def _table(rows: pd.DataFrame, dataset: str, choices: tuple[Choice, ...]) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.adaptive_sampling_2014.cells import KEY_COLUMNS, TOLERANCES
+from experiments.adaptive_sampling_2014.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.extra_milliseconds import (
     MINUTES,
     SEEDS,
@@ -39,9 +40,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         f"repetition{'s' * (n > 1)}) at the last round within the time that {NAMES[YARDSTICK]} "
         "takes for T rounds. Time: training, measured on one core with nothing beside it, and "
         "computing the families of features for the training images that asked for them, each "
-        "once. Rounds are read eight to the decade. *no round*: the time does not pay for one. "
-        "† the time would pay for more rounds than were trained. * tuned: the time is that of the "
-        "training kept; the last column has all of them, with the features that any asked for.",
+        "once. Rounds are read eight to the decade, so all but the yardstick are shown with up "
+        "to a quarter fewer rounds than the time pays for. *no round*: the time does not pay for "
+        "one. † the time would pay for more rounds than were trained. * tuned: the time is that "
+        "of the training kept; the last column has all of them, with the features that any "
+        "asked for.",
     ]
     for dataset in SETS:
         if dataset in set(rows["dataset"]):
@@ -53,11 +56,11 @@ def _table(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
     rounds = table_rounds(rows[rows["dataset"] == dataset])
     seconds = {t: mean_seconds(rows, dataset, YARDSTICK, t) for t in rounds}
     record = meta["data"][dataset]
-    standin = "" if record["kind"] == "real" else " (**STAND-IN of ours**)"
+    kind = kind_of(record) if record["kind"] == "real" else "**STAND-IN of ours**"
     heads = [f"{seconds[t]:.3g} s (T = {t:,})" for t in rounds]
     ends = ["features for all T [s]", "training [s]", "all trainings, features too [s]"]
     lines = [
-        f"## {SETS[dataset].title}{standin}",
+        f"## {SETS[dataset].title} ({kind}), {record['rows']['train']:,} training images",
         "",
         f"Milliseconds of the features: {record['cost_origin']}.",
         "",

@@ -125,7 +125,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         "Adaptive sampling (JMLR 2014), Figure 2 · MNIST pixels, "
         f"{'real data' if real else 'STAND-IN of ours, not the real data'}, {n_samples:,} training "
         f"images · scale {meta['scale']}\nmean over {len(meta['seeds'])} seeds of the sampling "
-        "(the images are the same); bands: 95 % t intervals over seeds",
+        f"({'the images are the same' if real else 'and of the images'}); bands: 95 % t intervals "
+        "over seeds; the final search for the taken feature's threshold is not part of QS",
         fontsize=9.5,
     )
     return figure

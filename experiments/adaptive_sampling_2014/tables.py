@@ -103,8 +103,10 @@ def _data_note(record: Mapping) -> str:
     if record["kind"] != "real":
         return "**STAND-IN of ours, not the paper's images: nothing here tests the paper**"
     missing = record.get("missing", "nothing")
-    source = f"real, from the {record['source']}"
-    return source if missing == "nothing" else f"{source}; missing: {missing}"
+    said = f"real, from the {record['source']}"
+    if record.get("selection", "all") != "all":
+        said += f"; used: {record['selection']}"
+    return said if missing == "nothing" else f"{said}; missing: {missing}"
 
 
 def _table(rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int]) -> list[str]:
