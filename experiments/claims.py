@@ -24,6 +24,7 @@ import pandas as pd
 from scipy import stats
 
 from experiments.no_data import KIND
+from experiments.provenance import kind_in_words
 
 ERROR_RATE = 0.05
 """Chance that any of an artefact's intervals misses its effect."""
@@ -235,7 +236,7 @@ def evaluate(
     Parameters
     ----------
     claims : sequence of Claim
-        All claims of the artefact: their number sets the correction.
+        All claims of the artefact: the number of those that are tested sets the correction.
     rows : DataFrame
         The artefact's rows.
     data : Mapping
@@ -247,11 +248,17 @@ def evaluate(
         One row per claim: ``claim, dataset, data, verdict, effect, low, high, level, n,
         smallest_effect, detectable, unit, sentence, place``.
     """
-    present = [claim for claim in claims if claim.dataset in data]
-    drawn = sum(data[claim.dataset]["kind"] in JUDGED for claim in present)
+    found = [
+        (claim, np.asarray(claim.effects(rows), dtype=np.float64))
+        for claim in claims
+        if claim.dataset in data
+    ]
+    kinds = {name: record["kind"] for name, record in data.items()}
+    # What nothing was measured for is not tested, so it widens no other claim's interval.
+    drawn = sum(kinds[claim.dataset] in JUDGED and effects.size > 0 for claim, effects in found)
     level = 1 - ERROR_RATE / max(drawn, 1)
     return pd.DataFrame(
-        [_evaluate_one(claim, rows, data[claim.dataset]["kind"], level) for claim in present],
+        [_evaluate_one(claim, effects, kinds[claim.dataset], level) for claim, effects in found],
         columns=_COLUMNS,
     )
 
@@ -262,8 +269,7 @@ _COLUMNS = [
 ]
 
 
-def _evaluate_one(claim: Claim, rows: pd.DataFrame, kind: str, level: float) -> dict:
-    effects = np.asarray(claim.effects(rows), dtype=np.float64)
+def _evaluate_one(claim: Claim, effects: np.ndarray, kind: str, level: float) -> dict:
     if claim.spread == "trials":
         estimate = over_trials(effects, level)
     elif claim.spread == "seeds":
@@ -363,7 +369,9 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
         ]
         for row in table.to_dict("records"):
             detectable = "" if math.isnan(row["detectable"]) else f"{row['detectable']:.4f}"
-            data = f"{row['dataset']} ({row['data']})"
+            record = meta.get("data", {}).get(row["dataset"])
+            kind = kind_in_words(record) if record else row["data"]
+            data = f"{row['dataset']} ({kind})"
             lines.append(
                 f"| **{row['verdict']}** | {data} | {row['sentence']} "
                 f"| {_effect(row)}, n = {row['n']} | {row['smallest_effect']:g} | {detectable} "

@@ -142,6 +142,20 @@ def describe_data(dataset) -> dict[str, Any]:
     }
 
 
+def kind_in_words(record: Mapping) -> str:
+    """Say whether data are real, a part of the real ones, or of another kind.
+
+    Parameters
+    ----------
+    record : Mapping
+        Of :func:`describe_data`.
+    """
+    whole = (
+        record.get("missing", "nothing") == "nothing" and record.get("selection", "all") == "all"
+    )
+    return "real, a part" if record["kind"] == "real" and not whole else record["kind"]
+
+
 def row_hashes(X: np.ndarray) -> np.ndarray:
     """Return one number for each row, equal for equal rows.
 

@@ -23,9 +23,9 @@ TOLERANCES = {
     "paper_cost": Tolerance(relative=0.05),
     "evaluations": Tolerance(relative=0.05),
     "tuning_evaluations": Tolerance(relative=0.05),
-    "feature_seconds": Tolerance(absolute=0.01, relative=0.2),
-    "tuning_feature_seconds": Tolerance(absolute=0.01, relative=0.2),
-    "prediction_ms": Tolerance(absolute=0.01, relative=0.2),
+    "feature_seconds": Tolerance(absolute=1e-4, relative=0.05),
+    "tuning_feature_seconds": Tolerance(absolute=1e-4, relative=0.05),
+    "prediction_ms": Tolerance(absolute=5e-4, relative=0.2),
     "families": Tolerance(absolute=2),
     # Recorded only: where two trainings end alike it jumps, and the loss judges what comes of it.
     "kept": Tolerance(absolute=40),

@@ -15,6 +15,7 @@ from experiments.adaptive_sampling_2014.cells import make_cells, rounds_1_2_5
 from experiments.adaptive_sampling_2014.methods import METHODS
 from experiments.adaptive_sampling_2014.paper_tables import SETS
 from experiments.artefact import Cell
+from experiments.provenance import kind_in_words
 from experiments.style import LOOKS, stamp
 
 LABELS = {"log10_loss": "training loss (log₁₀)", "test_error": "test error [%]"}
@@ -84,12 +85,7 @@ def panel_title(record: Mapping, dataset: str) -> str:
 
 def kind_of(record: Mapping) -> str:
     """Say whether data are real, a part of the real ones, or a stand-in."""
-    if record["kind"] != "real":
-        return "STAND-IN"
-    whole = (
-        record.get("missing", "nothing") == "nothing" and record.get("selection", "all") == "all"
-    )
-    return "real" if whole else "real, a part"
+    return kind_in_words(record) if record["kind"] == "real" else "STAND-IN"
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity: str) -> None:
