@@ -138,9 +138,10 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
         ),
         Claim(
             id="theorem",
-            sentence="In our trials (which prove nothing: the proof has an error, and no failure is "
-            "seen where the bound says anything) Laminating ends up with a learner δ worse than the "
-            f"best one no more often than 4 / (1 - exp(-δ²S/69)) - 4, {where}; the case nearest to it.",
+            sentence="In our trials (which prove nothing: the proof has an error, and no failure "
+            "is seen where the bound says anything) Laminating ends up with a learner δ worse than "
+            f"the best one no more often than 4 / (1 - exp(-δ²S/69)) - 4, {where}; the case "
+            "nearest to it.",
             place="section 5.4, Theorem 1",
             effects=partial(against, procedure="whole"),
             **shared,
