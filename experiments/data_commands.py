@@ -119,6 +119,8 @@ def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[
         record = records[name]
         if record["source"] == "bundled":
             lines[name] = "real, bundled with a dependency"
+        elif data_mode == "real" and record["source"] == "stand-in":
+            lines[name] = "not to be had here: the run will fail"
         elif scale == "smoke" or data_mode == "standin" or record["source"] == "stand-in":
             lines[name] = "stand-in" if record["stand_in"] else "left out: it has no stand-in"
         elif record["present"]:

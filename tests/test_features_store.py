@@ -329,3 +329,9 @@ def test_remeasure_replaces_table_and_readme(capsys, monkeypatch, tmp_path):
     assert table.read_text().count("Abacus") == 19
     assert "Abacus" in (tmp_path / "README.md").read_text()
     assert "Abacus" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n_jobs", [0, -1, 1.5, True, "all"])
+def test_a_wrong_number_of_processes_is_named(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be None or a whole number >= 1"):
+        features.load("mnist", scale="smoke", n_jobs=n_jobs)

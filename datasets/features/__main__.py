@@ -45,7 +45,8 @@ def size_table(names: Sequence[str]) -> str:
         lines.append(f"| | **{len(times)} families** | **{total:,}** | **{whole:.4g}** |")
         lines += [
             "",
-            f"The paper has {paper:,} features: ours are {100 * (total / paper - 1):+.2f} %.",
+            f"The paper has {paper:,} features: ours are "
+            f"{round(100 * (total / paper - 1), 2) + 0.0:+.2f} %.",
         ]
         lines += [f"Times: {prices.origin(measured, name)}.", ""]
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+from numbers import Integral
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def load(
     seed : int, default 0
         Which images a stand-in draws; real images are the same for all seeds.
     n_jobs : int or None, default None
-        Processes that compute; None for as many as there are processors.
+        Processes that compute, 1 or more; None for as many as there are processors.
     progress : bool, default True
         Draw a progress bar on standard error while computing.
 
@@ -92,10 +93,14 @@ def load(
     UnknownDataset
         If the set has no families.
     ValueError
-        If the images do not have the size that the families are made for.
+        If the images do not have the size that the families are made for, or `n_jobs` is no such
+        number.
     DataUnavailable, ChecksumMismatch
         As :func:`datasets.load`; also if the cache cannot be written.
     """
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs >= 1):
+        raise ValueError(f"n_jobs must be None or a whole number >= 1, got {n_jobs!r}.")
     families = families_of(name)
     images = images_of(name, scale=scale, data=data, seed=seed)
     parts = {part: getattr(images, part) for part in PARTS}

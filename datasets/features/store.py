@@ -227,7 +227,7 @@ def _compute(columns: Columns, index: dict, n_jobs: int | None, progress: bool) 
         desc=f"features of {columns.folder.parent.name}",
         unit="B",
         unit_scale=True,
-        disable=not progress,
+        disable=None if progress else True,  # None: only on a terminal
     ) as bar:
         for part, k, sha256 in _run(columns, tasks, n_jobs):
             index[part][columns.families[k].name] = sha256
@@ -239,9 +239,10 @@ def _run(
     columns: Columns, tasks: list[tuple[str, int]], n_jobs: int | None
 ) -> Iterator[tuple[str, int, str]]:
     """Compute families, here or in processes of their own, in any order."""
-    from joblib import Parallel, delayed
+    from joblib import Parallel, cpu_count, delayed
 
-    n_jobs = -1 if n_jobs is None else n_jobs
+    # More processes than families would only cost memory.
+    n_jobs = min(cpu_count() if n_jobs is None else n_jobs, len(tasks))
     if multiprocessing.current_process().daemon or len(tasks) < 2:
         n_jobs = 1  # a daemon, such as a worker of Dask, may not have processes of its own
     # Images are memory-mapped or become so: processes share their pages.

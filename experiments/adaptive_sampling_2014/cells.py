@@ -13,8 +13,8 @@ MAX_COST = 10
 ROUNDS = {"smoke": 10, "laptop": 1_000, "paper": 10_000}
 TABLE_ROUNDS = {"smoke": (10,), "laptop": (10, 100, 1_000), "paper": (10, 100, 1_000, 10_000)}
 LAST_ROUND = {("laptop", "caltech101"): 100}
-"""Where fewer rounds are trained. With 101 labels, 1,000 rounds of all methods take 25 to 40 minutes
-on 2 cores, more than an artefact may at laptop scale (seen from one repetition's time)."""
+"""Where fewer rounds are trained. With 101 labels, 1,000 rounds of all methods take 25 to 40
+minutes on 2 cores, more than an artefact may at laptop scale (seen from one repetition's time)."""
 
 SEEDS = {"smoke": 2, "laptop": 5, "paper": 10}
 
