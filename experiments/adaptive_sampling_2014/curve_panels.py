@@ -119,7 +119,10 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity
     ax.xaxis.set_minor_formatter(NullFormatter())
     if quantity == "test_error":
         ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+        low, high = ax.get_ylim()
+        narrow = high < 4 * low
+        subs = tuple(range(1, 10)) if narrow else (1, 2, 5)
+        ax.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.yaxis.set_minor_formatter(NullFormatter())
 
