@@ -230,8 +230,17 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If an input or a parameter does not fit; before any work.
+            If an input or a parameter does not fit. An earlier fit is then still there, whole.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fit(self, X, y, sample_weight):
         n_estimators, n_threads = self._check_parameters()
         X, y = validate_data(self, X, y, dtype=_KINDS)
         check_classification_targets(y)
@@ -242,8 +251,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         samplers = new_samplers(self.sampler, len(families))
         self._prices(None, None)
         seed = self._seed()
-        for name in ("stumps_", "best_sampler_"):  # of an earlier fit: this one may still fail
-            vars(self).pop(name, None)
+        vars(self).pop("best_sampler_", None)  # of an earlier fit
         targets = self._encode_targets(y)
         if len(self.classes_) == 1:
             n_estimators = 0
@@ -286,7 +294,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
                 f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every "
                 "row.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         numbers = np.arange(K) if K > 2 else np.array([K - 1])
         return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)

@@ -78,13 +78,17 @@ def test_bad_parameters(parameters, message):
         AdaBoostMH(**parameters).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
 
 
-def test_a_refit_that_fails_leaves_no_model_of_two_fits():
-    model = AdaBoostMH(n_estimators=2).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
+def test_a_refit_that_fails_leaves_the_earlier_model_whole():
+    X = np.eye(3, dtype=np.uint8)
+    model = AdaBoostMH(n_estimators=2).fit(X, [0, 1, 1])
+    expected = model.predict(X)
     model.set_params(sampler=UCB(scale=0))
     with pytest.raises(ValueError, match="scale must be"):
-        model.fit(np.eye(3, dtype=np.uint8), [7, 8, 8])
+        model.fit(X[:, :2], [7, 8, 8])
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.classes_.tolist() == [0, 1]
     with pytest.raises(NotFittedError):
-        model.predict(np.eye(3, dtype=np.uint8))
+        AdaBoostMH(sampler=UCB()).predict(X)
 
 
 def test_a_samplers_parameters_can_be_searched_over():

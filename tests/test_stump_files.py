@@ -185,7 +185,7 @@ def test_every_sampler_of_the_package_is_known():
     assert "Mine" not in known
     for cls in SAMPLERS.values():  # what a file relies on
         assert set(cls().get_params()) == set(vars(cls()))
-    assert repr(Exp3P(2.0)) == "Exp3P(scale=2.0, eta=0.3, lam=0.15)"
+    assert repr(Exp3P(2.0)) == "Exp3P(scale=2.0)"
 
 
 # --- what cannot be read ---------------------------------------------------------------------
