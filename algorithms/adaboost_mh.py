@@ -300,9 +300,9 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
     def _check_parameters(self):
-        check_whole_number("n_estimators", self.n_estimators, 0)
+        n_estimators = check_whole_number("n_estimators", self.n_estimators, 0)
         check_number("max_cost", self.max_cost, positive=True)
-        return int(self.n_estimators), resolve_n_threads(self.n_threads)
+        return n_estimators, resolve_n_threads(self.n_threads)
 
     def _set_fitted(self, fitted: Boosted) -> None:
         self.stumps_: Stumps = fitted.stumps

@@ -457,6 +457,14 @@ def test_equal_time_reads_the_last_row_within():
     assert "[1000†]" in line_of(text, "UCB")
 
 
+def test_the_dagger_knows_where_a_sets_own_training_ended():
+    rows, meta = two_sets()
+    name = [dataset for dataset in SETS if dataset in set(rows["dataset"])][-1]
+    rows = rows[(rows["dataset"] != name) | (rows["rounds"] <= 100)]
+    text = extra_milliseconds_table.render(rows, meta)
+    assert "[100†]" in line_of(text[text.index(f"## {SETS[name].title}") :], "UCB")
+
+
 def test_cheapest_classifier_near_the_smallest_error():
     rows, _ = two_sets()
     mine = (rows["dataset"] == "mnist") & (rows["algorithm"] == "ucb")

@@ -7,25 +7,17 @@ last round that a time pays for: the time that Uniform Naive takes for 10, 100, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from experiments.adaptive_sampling_2014.cells import KEY_COLUMNS, TOLERANCES
 from experiments.adaptive_sampling_2014.curve_panels import kind_of
-from experiments.adaptive_sampling_2014.extra_milliseconds import (
-    MINUTES,
-    SEEDS,
-    TIMING_COLUMNS,
-    last_within,
-    make_cells,
-    mean_seconds,
-)
-from experiments.adaptive_sampling_2014.measure import learning_curve
+from experiments.adaptive_sampling_2014.extra_milliseconds import ARTEFACT as FIGURE
+from experiments.adaptive_sampling_2014.extra_milliseconds import last_within, mean_seconds
 from experiments.adaptive_sampling_2014.methods import METHODS, NAMES, Method
 from experiments.adaptive_sampling_2014.paper_tables import SETS
 from experiments.adaptive_sampling_2014.tables import number, table_rounds
-from experiments.artefact import Artefact
 
 YARDSTICK = "uniform_naive"
 
@@ -83,10 +75,11 @@ def _table(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
 def _cell(rows: pd.DataFrame, dataset: str, method: Method, seconds: float) -> str:
     """Return loss, error and round at the last row within a time."""
     found = last_within(rows, dataset, method.key, seconds)
-    n_seeds = rows.loc[rows["algorithm"] == method.key, "seed"].nunique()
+    mine = rows[rows["dataset"] == dataset]
+    n_seeds = mine.loc[mine["algorithm"] == method.key, "seed"].nunique()
     if np.isnan(seconds) or len(found) < n_seeds:
         return "no round"
-    ended = found["rounds"].max() == rows["rounds"].max() and method.key != YARDSTICK
+    ended = found["rounds"].max() == mine["rounds"].max() and method.key != YARDSTICK
     return (
         f"{number(found['log10_loss'].mean(), 3)}, {found['test_error'].mean():.2f} % "
         f"[{found['rounds'].mean():.4g}{'†' * bool(ended)}]"
@@ -119,21 +112,11 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     )
 
 
-ARTEFACT = Artefact(
+ARTEFACT = replace(
+    FIGURE,
     id="sampling-milliseconds-table",
-    paper="adaptive_sampling_2014",
     title="Beside adaptive sampling: the tables at equal time",
     shows="Training loss and test error of thirteen methods at equal measured time.",
-    minutes=MINUTES,
-    seeds=SEEDS,
-    make_cells=make_cells,
-    run_cell=learning_curve,
-    keys=KEY_COLUMNS,
-    tolerances=TOLERANCES,
-    timing_columns=TIMING_COLUMNS,
     render=render,
-    make_claims=lambda rows, meta: [],
     alt=alt,
-    paper_numbers="The paper has none: it counts evaluations of features.",
-    data_form="features",
 )
