@@ -28,7 +28,7 @@ from algorithms.sampling import Problem
 from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best
 from algorithms.stump_files import SavedStumps
 from algorithms.stump_metering import MeteredStumps
-from algorithms.stumps import default_codes
+from algorithms.stumps import DefaultCodes
 from algorithms.trees.binning import MAX_BINS, bin_edges
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
@@ -97,7 +97,7 @@ class _Columns:
                 codes[m] = np.searchsorted(edges, X[:, m], side="left")
         self.codes = codes.view()
         self.codes.flags.writeable = False
-        self.defaults = default_codes(self.codes)
+        self.defaults = DefaultCodes(self.codes)
 
     def threshold(self, feature: int, cut: int) -> float:
         """Halfway between the values that the cut separates."""

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from algorithms.pair_weights import PairWeights
-from algorithms.stumps import Search, search
+from algorithms.stumps import DefaultCodes, Search, search
 
 
 class Proposal(NamedTuple):
@@ -84,8 +84,8 @@ class Problem:
     ----------
     columns : ndarray of shape (n_features, n_samples), uint8
         Training features, one row each.
-    defaults : ndarray of shape (n_features,), int64
-        See :func:`algorithms.stumps.default_codes`.
+    defaults : DefaultCodes
+        Of the columns.
     families : list of ndarray of int
         Disjoint subsets of the features, each ascending.
     max_cost : float
@@ -102,7 +102,7 @@ class Problem:
     """
 
     columns: np.ndarray
-    defaults: np.ndarray
+    defaults: DefaultCodes
     families: list[np.ndarray]
     max_cost: float
     n_rounds: int
@@ -156,9 +156,8 @@ class Problem:
         new = features[self._searched[features] != self._round]
         if len(new):
             self.meter.count(new, None)
-            found = search(
-                self.columns, new, self.weights.signed, self.n_threads, None, self.defaults
-            )
+            defaults = self.defaults.of(new)
+            found = search(self.columns, new, self.weights.signed, self.n_threads, None, defaults)
             self._edges[new], self._cuts[new] = found.edges, found.cuts
             self._searched[new] = self._round
         return Search(self._edges[features], self._cuts[features])
@@ -186,7 +185,8 @@ class Problem:
         if signed is None:
             signed = self.weights.signed[rows]
         self.meter.count(features, rows)
-        found = search(self.columns, features, signed, self.n_threads, rows, self.defaults)
+        defaults = self.defaults.of(features)
+        found = search(self.columns, features, signed, self.n_threads, rows, defaults)
         return found.edges
 
 

@@ -29,8 +29,9 @@ from algorithms.stump_histograms import (
 _GROUP = 16  # sparse columns that are filled together, block of rows by block of rows
 _BLOCK_ROWS = 8192
 _SPARSE = 0.5  # share of one code from which leaving it out is faster, on pictures
+_UNKNOWN = -2  # a column that was not looked into
 
-__all__ = ["Search", "default_codes", "label_edges", "n_lanes", "search", "totals"]
+__all__ = ["DefaultCodes", "Search", "label_edges", "n_lanes", "search", "totals"]
 
 
 @kernel
@@ -160,35 +161,52 @@ def totals(signed: np.ndarray) -> np.ndarray:
     return out
 
 
-def default_codes(columns: np.ndarray) -> np.ndarray:
-    """Code that fills most of a column, by a sample of its rows, or -1 if none does.
+class DefaultCodes:
+    """Code that fills most of a column, looked for when the column is first searched.
+
+    It changes how fast a column is searched, never what is found. To look into all columns first
+    would read a whole file of features of which a training may need a few.
 
     Parameters
     ----------
     columns : ndarray of shape (n_features, n_samples), uint8
-
-    Returns
-    -------
-    ndarray of shape (n_features,), int64
-        It changes how fast a column is searched, never what is found.
     """
-    defaults = np.empty(len(columns), dtype=np.int64)
-    columns = columns.view()
-    columns.flags.writeable = False  # one kind of array: the kernel is compiled once
-    _most_frequent(columns, max(1, columns.shape[1] // 1000), _SPARSE, defaults)
-    return defaults
+
+    def __init__(self, columns: np.ndarray) -> None:
+        self._columns = columns.view()
+        self._columns.flags.writeable = False  # one kind of array: the kernel is compiled once
+        self._codes = np.full(len(columns), _UNKNOWN, dtype=np.int64)
+
+    def of(self, features: np.ndarray) -> np.ndarray:
+        """Most frequent code of some columns by a sample of their rows, -1 where none fills most.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n_searched,), int64
+            Distinct.
+
+        Returns
+        -------
+        ndarray of shape (n_searched,), int64
+        """
+        new = features[self._codes[features] == _UNKNOWN]
+        if len(new):
+            step = max(1, self._columns.shape[1] // 1000)
+            _most_frequent(self._columns, new, step, _SPARSE, self._codes)
+        return self._codes[features]
 
 
 @parallel_kernel
-def _most_frequent(columns, step, share, defaults):
+def _most_frequent(columns, features, step, share, defaults):
     """Most frequent code of every `step`-th row if it has more than that share of them, or -1."""
-    for m in prange(columns.shape[0]):
+    for q in prange(features.shape[0]):
+        codes = columns[features[q]]
         counts, n = np.zeros(N_CODES, dtype=np.int64), 0
-        for i in range(0, columns.shape[1], step):
-            counts[columns[m, i]] += 1
+        for i in range(0, codes.shape[0], step):
+            counts[codes[i]] += 1
             n += 1
         most = np.argmax(counts)
-        defaults[m] = most if counts[most] > share * n else -1
+        defaults[features[q]] = most if counts[most] > share * n else -1
 
 
 def search(
@@ -212,8 +230,8 @@ def search(
         Features are shared out over so many chunks.
     rows : ndarray of shape (n_rows,), int64, optional
         Which samples `signed` belongs to, repeated or in any order; all of them if not given.
-    defaults : ndarray of shape (n_features,), int64, optional
-        See :func:`default_codes`.
+    defaults : ndarray of shape (n_searched,), int64, optional
+        See :meth:`DefaultCodes.of`.
 
     Returns
     -------
@@ -221,7 +239,7 @@ def search(
     """
     n_chunks = max(1, min(n_threads, len(features)))
     lanes, n_searched = signed.shape[1], len(features)
-    default = np.full(n_searched, -1) if defaults is None else defaults[features]
+    default = np.full(n_searched, -1) if defaults is None else defaults
     if rows is not None:
         gathered = np.empty((n_searched, len(rows)), dtype=np.uint8)
         _gather(columns, features, rows, gathered)

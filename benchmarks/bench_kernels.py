@@ -7,7 +7,7 @@ import pytest
 
 from algorithms.kernels import kernel, threads
 from algorithms.pair_weights import PairWeights
-from algorithms.stumps import default_codes, label_edges, search
+from algorithms.stumps import DefaultCodes, label_edges, search
 from algorithms.trees import histogram, splitter, usage
 from algorithms.trees.binning import bin_matrix
 from algorithms.trees.forest import Forest
@@ -118,7 +118,8 @@ def codes(rng):
 @pytest.mark.parametrize("share", [0.0, 0.8])
 def test_stump_search(benchmark, codes, pairs, rng, share):
     columns = np.where(rng.random(codes.shape) < share, np.uint8(0), codes)
-    every, defaults = np.arange(16), default_codes(columns)
+    every = np.arange(16)
+    defaults = DefaultCodes(columns).of(every)
     found = benchmark(search, columns, every, pairs.signed, 1, None, defaults)
     assert found.edges.min() >= abs(pairs.signed.sum(axis=0, dtype=np.int64)).sum()
 

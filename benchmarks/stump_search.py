@@ -19,7 +19,7 @@ import numpy as np
 
 from algorithms.kernels import available_threads, threads
 from algorithms.pair_weights import PairWeights
-from algorithms.stumps import default_codes, search
+from algorithms.stumps import DefaultCodes, search
 from datasets import features, mnist
 
 N_LABELS, N_COLUMNS = 10, 256
@@ -91,7 +91,8 @@ def weights_of(n_rows: int) -> PairWeights:
 
 def nanoseconds(columns: np.ndarray, weights: PairWeights, n_threads: int, runs: int) -> float:
     """Nanoseconds per evaluation and thread."""
-    every, defaults = np.arange(len(columns)), default_codes(columns)
+    every = np.arange(len(columns))
+    defaults = DefaultCodes(columns).of(every)
     with threads(n_threads, columns.size):
         seconds = timed(
             lambda: search(columns, every, weights.signed, n_threads, None, defaults), runs
@@ -127,7 +128,7 @@ def main(n_rows: int, runs: int, families: str) -> None:
         for n in counts:
             value = nanoseconds(columns, weights, n, runs)
             cells.append(f"{value:5.2f} ({n / value / memory[n]['read']:4.0%})")
-        sparse = np.mean(default_codes(columns) >= 0)
+        sparse = np.mean(DefaultCodes(columns).of(np.arange(len(columns))) >= 0)
         print(f"{name:32s} {'   '.join(cells)}   {sparse:4.0%} mostly one code", flush=True)
 
 

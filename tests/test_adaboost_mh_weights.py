@@ -111,11 +111,12 @@ def test_weights_of_64_bits_are_searched_like_those_of_32(n_chunks):
     X[4:8] = np.where(rng.random((4, 3000)) < 0.9, 0, X[4:8])
     narrow = PairWeights(labels_of(np.arange(6), rng.integers(0, 6, 3000)).astype(np.int8)).signed
     narrow = (narrow * rng.random(narrow.shape)).astype(np.int32)
-    assert stumps.default_codes(X).max() == 0
+    known = stumps.DefaultCodes(X)
+    assert known.of(np.arange(11)).max() == 0
     for some in (np.arange(11), np.array([3]), np.array([5, 6])):
         for factor in (1, 2**20):
             a, b = (
-                stumps.search(X, some, signed, n_chunks, defaults=stumps.default_codes(X))
+                stumps.search(X, some, signed, n_chunks, defaults=known.of(some))
                 for signed in (narrow, narrow.astype(np.int64) * factor)
             )
             np.testing.assert_array_equal(a.edges * factor, b.edges)

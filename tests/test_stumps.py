@@ -45,7 +45,7 @@ def test_search_with_any_number_of_labels(n_labels):
     expected = reference.estimated_edges(X.T, signed, every)
     wide = weights.signed.astype(np.int64)
     for given in (weights.signed, wide):
-        for defaults in (None, stumps.default_codes(X), np.where(every == 3, -1, 255)):
+        for defaults in (None, stumps.DefaultCodes(X).of(every), np.where(every == 3, -1, 255)):
             for n_chunks in (1, 2):  # a kernel leaves the memory empty for the next
                 found = stumps.search(X, every, given, n_chunks, defaults=defaults)
                 np.testing.assert_array_equal(found.edges, expected)
@@ -61,9 +61,11 @@ def test_columns_that_mostly_hold_one_code_are_searched_alike(n_chunks):
     X[3:6] = rng.integers(0, 256, (3, 5000))
     X = X.astype(np.uint8)
     weights = draw_weights(rng, 5000, 6)
-    defaults = stumps.default_codes(X)
-    np.testing.assert_array_equal(defaults, [0, 255, 7, -1, -1, -1] + [0, 255, 7] * 2)
     every, rows = np.arange(12), rng.integers(0, 5000, 3000)
+    known = stumps.DefaultCodes(X)
+    np.testing.assert_array_equal(known.of(np.array([4, 1])), [-1, 255])  # before the rest
+    defaults = known.of(every)
+    np.testing.assert_array_equal(defaults, [0, 255, 7, -1, -1, -1] + [0, 255, 7] * 2)
     for some, signed in ((None, weights.signed), (rows, weights.signed[rows])):
         plain = stumps.search(X, every, signed, n_chunks, some)
         for left_out in (defaults, np.arange(12), np.full(12, 255)):
