@@ -209,7 +209,8 @@ class _MASWithPilot(_MAS):
     """Base of M.A.S. 1.Q and Q.1: a pilot in each round takes a tenth of the cost.
 
     Q_0 features of each family are searched on the same S_0 examples; Q_0 is 10, but no more than
-    S_0.
+    S_0. With many families, few examples and many labels, S_0 can be so small that all edges are
+    equal: all models are then, and the first family is taken.
     """
 
     def begin(self, problem: Problem) -> None:
