@@ -225,12 +225,12 @@ def test_load():
 
 @pytest.mark.parametrize("n_train", [20_000, 500])
 def test_the_first_images_are_used_at_laptop_scale(monkeypatch, n_train):
-    from datasets import mnist
+    from datasets import cifar10
     from datasets.images import ImageSet
 
-    images = np.zeros((n_train, 28, 28), np.uint8)
+    images = np.zeros((n_train, 32, 32, 3), np.uint8)
     whole = ImageSet(
-        name="mnist",
+        name="cifar10",
         train=images,
         y_train=np.arange(n_train),
         test=images[:9],
@@ -238,13 +238,13 @@ def test_the_first_images_are_used_at_laptop_scale(monkeypatch, n_train):
         n_valid=n_train // 6,
         provenance={"checksum": "1", "kind": "real"},
     )
-    monkeypatch.setattr(mnist, "images", lambda **_: whole)
-    used = features.images_of("mnist")
+    monkeypatch.setattr(cifar10, "images", lambda **_: whole)
+    used = features.images_of("cifar10")
     n_used = min(n_train, 10_000)
     np.testing.assert_array_equal(used.y_train, np.arange(n_used))
     assert used.provenance["rows"].startswith(f"the first {n_used} of {n_train} training")
     assert used.n_valid == n_used // 6
-    assert features.images_of("mnist", scale="paper") is whole
+    assert features.images_of("cifar10", scale="paper") is whole
 
 
 def test_images_of_another_size_stop_the_load(monkeypatch):

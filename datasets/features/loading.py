@@ -15,7 +15,7 @@ from datasets.features.feature_set import FeatureSet
 from datasets.features.store import PARTS, columns_of, complete
 from datasets.images import ImageSet
 
-FIRST = {("mnist", "laptop"): (10_000, 10_000), ("cifar10", "laptop"): (10_000, 10_000)}
+FIRST = {("cifar10", "laptop"): (10_000, 10_000)}
 """How many of the first training and test images a scale uses, where not all."""
 
 
@@ -72,8 +72,8 @@ def load(
     name : str
         One of :data:`datasets.features.NAMES`.
     scale : {"laptop", "smoke", "paper"}, default "laptop"
-        MNIST and CIFAR-10: the first 10,000 training and test images; stand-ins of 300 and 200;
-        all. The other sets: all the source gives; a small stand-in; all.
+        All that the source gives, of CIFAR-10 the first 10,000 training and test images; a small
+        stand-in; all.
     data : {"auto", "real", "standin"}, default "auto"
         As :func:`datasets.load`.
     seed : int, default 0

@@ -249,7 +249,9 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     )
 
 
-def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
+def make_table(
+    dataset: str, minutes: Mapping[str, float], seeds: Mapping[str, int] = SEEDS
+) -> Artefact:
     """Declare the table of a data set."""
     paper = SETS[dataset]
     return Artefact(
@@ -258,7 +260,7 @@ def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
         title=f"Adaptive sampling, Table {paper.table}: {paper.title}",
         shows=f"Training loss and test error of thirteen methods on {paper.title} at equal cost.",
         minutes=minutes,
-        seeds=SEEDS,
+        seeds=seeds,
         make_cells=partial(make_cells, dataset),
         run_cell=learning_curve,
         keys=KEY_COLUMNS,
