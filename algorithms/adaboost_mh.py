@@ -28,7 +28,7 @@ from algorithms.sampling import Problem
 from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best
 from algorithms.stump_files import SavedStumps
 from algorithms.stump_metering import MeteredStumps
-from algorithms.stumps import DefaultCodes
+from algorithms.stumps import DefaultCodes, code_above
 from algorithms.trees.binning import MAX_BINS, bin_edges
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
@@ -103,8 +103,7 @@ class _Columns:
         """Halfway between the values that the cut separates."""
         if self._edges is not None:
             return float(self._edges[feature][cut])
-        codes = self.codes[feature]
-        return 0.5 * (cut + float(codes[codes > cut].min()))
+        return 0.5 * (cut + float(code_above(self.codes[feature], cut)))
 
 
 class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):

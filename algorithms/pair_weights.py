@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from algorithms.kernels import parallel_kernel
-from algorithms.stumps import n_lanes
+from algorithms.stumps import n_lanes, totals
 
 _BLOCK_PAIRS = 2**16  # weighed at a time, so that they stay in the cache
 _MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is then 2**-21 at worst
@@ -115,6 +115,8 @@ class PairWeights:
     targets : ndarray of shape (n_samples, n_labels), int8
     signed : ndarray of shape (n_samples, n_lanes), int32 or int64
         Weight times label, in grid steps; int64 if examples stand for copies.
+    totals : ndarray of shape (n_lanes,), int64
+        Sums of `signed` over the examples: the edge of each label for the constant vote.
     of_row : ndarray of shape (n_samples,), int64
         Weight of each example, over its labels.
     total : int
@@ -154,6 +156,7 @@ class PairWeights:
         """
         _add_votes(codes, cut, steps, self.targets, self._losing)
         shift = self._weigh()
+        self.totals = totals(self.signed)
         total = self._examples.total
         self.total = int(self.of_row.sum())
         mean = np.ldexp(self.total / (total * self.targets.shape[1]), -self._exponent)

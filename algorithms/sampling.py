@@ -157,7 +157,14 @@ class Problem:
         if len(new):
             self.meter.count(new, None)
             defaults = self.defaults.of(new)
-            found = search(self.columns, new, self.weights.signed, self.n_threads, None, defaults)
+            found = search(
+                self.columns,
+                new,
+                self.weights.signed,
+                self.n_threads,
+                defaults=defaults,
+                total=self.weights.totals,
+            )
             self._edges[new], self._cuts[new] = found.edges, found.cuts
             self._searched[new] = self._round
         return Search(self._edges[features], self._cuts[features])

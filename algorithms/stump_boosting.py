@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algorithms.sampling import Problem, Proposal, Sampler
-from algorithms.stumps import label_edges, totals
+from algorithms.stumps import label_edges
 
 
 class Stumps(NamedTuple):
@@ -92,7 +92,7 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
     n_labels = weights.targets.shape[1]
     found = problem.search(features)
     best = int(np.argmax(found.edges))  # the first of equals
-    constant = totals(weights.signed)
+    constant = weights.totals
     edge = int(np.abs(constant).sum())
     if found.edges[best] <= edge:
         return _Taken(-1, -1, _signs(constant[:n_labels]), edge)

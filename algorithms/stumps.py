@@ -30,8 +30,17 @@ _GROUP = 16  # sparse columns that are filled together, block of rows by block o
 _BLOCK_ROWS = 8192
 _SPARSE = 0.5  # share of one code from which leaving it out is faster, on pictures
 _UNKNOWN = -2  # a column that was not looked into
+_RUN, _RUNS = 64, 16  # rows of a column that are looked into, and how often
 
-__all__ = ["DefaultCodes", "Search", "label_edges", "n_lanes", "search", "totals"]
+__all__ = [
+    "DefaultCodes",
+    "Search",
+    "code_above",
+    "label_edges",
+    "n_lanes",
+    "search",
+    "totals",
+]
 
 
 @kernel
@@ -191,22 +200,43 @@ class DefaultCodes:
         """
         new = features[self._codes[features] == _UNKNOWN]
         if len(new):
-            step = max(1, self._columns.shape[1] // 1000)
-            _most_frequent(self._columns, new, step, _SPARSE, self._codes)
+            _most_frequent(self._columns, new, _SPARSE, self._codes)
         return self._codes[features]
 
 
 @parallel_kernel
-def _most_frequent(columns, features, step, share, defaults):
-    """Most frequent code of every `step`-th row if it has more than that share of them, or -1."""
+def _most_frequent(columns, features, share, defaults):
+    """Most frequent code of a sample of rows if it has more than that share of them, or -1.
+
+    The sample are runs of neighbours, as far apart as they can: a run is read from memory at once.
+    """
+    n_rows = columns.shape[1]
+    length = min(_RUN, n_rows)
+    n_runs = min(_RUNS, n_rows // length)
     for q in prange(features.shape[0]):
-        codes = columns[features[q]]
-        counts, n = np.zeros(N_CODES, dtype=np.int64), 0
-        for i in range(0, codes.shape[0], step):
-            counts[codes[i]] += 1
-            n += 1
+        codes, counts = columns[features[q]], np.zeros(N_CODES, dtype=np.int64)
+        for r in range(n_runs):
+            begin = n_rows * r // n_runs
+            for i in range(begin, begin + length):
+                counts[codes[i]] += 1
         most = np.argmax(counts)
-        defaults[features[q]] = most if counts[most] > share * n else -1
+        defaults[features[q]] = most if counts[most] > share * n_runs * length else -1
+
+
+@kernel
+def code_above(codes, cut):
+    """Smallest code larger than `cut`, or 255 if there is none.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,), uint8
+    cut : int
+    """
+    smallest = np.uint8(N_CODES - 1)
+    for i in range(codes.shape[0]):
+        if codes[i] > cut:
+            smallest = min(smallest, codes[i])
+    return smallest
 
 
 def search(
@@ -216,6 +246,7 @@ def search(
     n_threads: int,
     rows: np.ndarray | None = None,
     defaults: np.ndarray | None = None,
+    total: np.ndarray | None = None,
 ) -> Search:
     """Best cut of each of some features.
 
@@ -232,6 +263,8 @@ def search(
         Which samples `signed` belongs to, repeated or in any order; all of them if not given.
     defaults : ndarray of shape (n_searched,), int64, optional
         See :meth:`DefaultCodes.of`.
+    total : ndarray of shape (n_lanes,), int64, optional
+        See :func:`totals`, of `signed`; they are added up if not given.
 
     Returns
     -------
@@ -247,7 +280,8 @@ def search(
     columns = columns.view()
     columns.flags.writeable = False  # one kind of array: the kernels are compiled once
     found = Search(np.empty(n_searched, np.int64), np.empty(n_searched, np.int64))
-    work = signed.reshape(-1), totals(signed), _work_space(n_chunks, lanes)
+    total = totals(signed) if total is None else total
+    work = signed.reshape(-1), total, _work_space(n_chunks, lanes)
     for some, kernel_of_some, more in (
         (np.flatnonzero(default < 0), _search, ()),
         (np.flatnonzero(default >= 0), _search_sparse, (default[default >= 0],)),
