@@ -135,7 +135,8 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
     max_cost : float, default=10
         What a round may cost, as the paper counts, in passes of one feature over all training
         rows: so many features (at least one) for those that use all rows. "all_features" does not
-        heed it.
+        heed it, nor does Laminating if given both its sizes; and however little it is, each method
+        looks at one feature and one row at least, M.A.S. 1.Q and Q.1 at one feature of each family.
     families : list of array-like of int, or None, default=None
         Disjoint subsets of the columns, all of them together; None: one family.
     feature_costs : array-like of shape (n_features,) or None, default=None
@@ -361,7 +362,17 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
+        """Scores with the first 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+            As :meth:`decision_function`. A model of one class has no rounds: nothing is yielded.
+        """
         for scores in self._staged_scores(self._check_X(X), 1):
             yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
 
@@ -379,6 +390,16 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         return self._labels(self._raw_scores(self._check_X(X)))
 
     def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """Predict classes with the first 1, 2, … rounds."""
+        """Predict classes with the first 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), of the dtype of `classes_`
+            As :meth:`predict`. A model of one class has no rounds: nothing is yielded.
+        """
         for scores in self._staged_scores(self._check_X(X), 1):
             yield self._labels(scores)

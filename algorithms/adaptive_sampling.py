@@ -115,6 +115,12 @@ def sample(problem: Problem, size: int, by_weight: bool):
 def check_flag(name: str, value) -> None:
     """Check a sampler's parameter: True or False.
 
+    Parameters
+    ----------
+    name : str
+        Its name, for the message.
+    value : object
+
     Raises
     ------
     ValueError

@@ -207,5 +207,17 @@ def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) 
 
 
 def without_noise(mixtures: Mixtures, noise: float) -> Mixtures:
-    """Take the variance of the noise off that of each component."""
+    """Take the variance of the noise off that of each component.
+
+    Parameters
+    ----------
+    mixtures : Mixtures
+    noise : float
+        Variance, 1/S for edges estimated on S examples, Eq. (3).
+
+    Returns
+    -------
+    Mixtures
+        No variance is below ``MIN_VARIANCE``.
+    """
     return mixtures._replace(variances=np.maximum(mixtures.variances - noise, MIN_VARIANCE))

@@ -26,6 +26,12 @@ _MOST_DRAWS = 1_000_000
 def check_draws(name: str, problem: Problem) -> None:
     """Check that a sampler that draws feature by feature can do so in a lifetime.
 
+    Parameters
+    ----------
+    name : str
+        The sampler's, for the message.
+    problem : Problem
+
     Raises
     ------
     ValueError
@@ -118,7 +124,18 @@ class FixedFamily(Sampler):
 
 
 def reward(edge: float) -> float:
-    """Reward of a round, -½ log(1 - ε²): what it takes off the logarithm of the loss."""
+    """Reward of a round, -½ log(1 - ε²): what it takes off the logarithm of the loss.
+
+    Parameters
+    ----------
+    edge : float
+        ε in [0, 1].
+
+    Returns
+    -------
+    float
+        Infinite for an edge of 1.
+    """
     return -0.5 * float(np.log(1.0 - edge * edge)) if edge < 1 else math.inf
 
 

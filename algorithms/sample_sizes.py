@@ -227,7 +227,12 @@ def best_family_sizes(
 def greedy_sizes(mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: float) -> Sizes:
     """Q of each family and S with the largest E[ε*], by greedy increments (M.A.S. Q.1).
 
-    Parameters and result are as of :func:`best_family_sizes`.
+    Parameters are those of :func:`best_family_sizes`.
+
+    Returns
+    -------
+    Sizes
+        Features of several families, perhaps.
     """
     most = int(sizes.sum())
     numbers = _numbers_of_examples(n_samples, budget, most)

@@ -184,6 +184,11 @@ class Problem:
         Returns
         -------
         ndarray of shape (n_searched,), int64
+
+        Raises
+        ------
+        ValueError
+            If weights are given without the rows they belong to.
         """
         if rows is None:
             if signed is not None:
@@ -207,6 +212,11 @@ class Sampler(BaseEstimator):
     def begin(self, problem: Problem) -> None:
         """Get ready; called once, before the first round.
 
+        Parameters
+        ----------
+        problem : Problem
+            Its weights are those before the first round.
+
         Raises
         ------
         ValueError
@@ -214,21 +224,64 @@ class Sampler(BaseEstimator):
         """
 
     def propose(self, problem: Problem) -> Proposal:
-        """Choose the features of a round."""
+        """Choose the features of a round, of which the best stump is taken.
+
+        Parameters
+        ----------
+        problem : Problem
+            With the weights of this round. What is evaluated by its `search` and `edges` is
+            counted; random numbers come from its `rng` only.
+
+        Returns
+        -------
+        Proposal
+            At least one feature, none twice: anything else ends the training with a ValueError.
+        """
         raise NotImplementedError
 
     def update(self, feature: int, edge: float) -> None:
-        """Learn which feature was taken (-1: none, a constant vote), and its edge in [0, 1]."""
+        """Learn what came of the proposal.
+
+        Parameters
+        ----------
+        feature : int
+            Feature of the stump that was taken, -1 for a constant vote.
+        edge : float
+            Its edge ε on all examples, in [0, 1].
+        """
 
 
 def draw(family: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Distinct features of a family, or all there are."""
+    """Draw distinct features of a family, or give all there are.
+
+    Parameters
+    ----------
+    family : ndarray of shape (n_family,), int64
+    size : int
+    rng : numpy.random.Generator
+        Not used if all are given.
+
+    Returns
+    -------
+    ndarray of shape (min(size, n_family),), int64
+    """
     if size >= len(family):
         return family
     return family[rng.choice(len(family), size, replace=False)]
 
 
 def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
-    """Propose features that cost one pass over all examples each."""
+    """Propose features that cost one pass over all examples each.
+
+    Parameters
+    ----------
+    problem : Problem
+    features : ndarray of int
+        Those drawn twice are proposed, and paid for, once.
+
+    Returns
+    -------
+    Proposal
+    """
     features = np.unique(features)
     return Proposal(features, len(features) * problem.n_samples)

@@ -87,7 +87,18 @@ def checked(proposal: Proposal, n_features: int) -> np.ndarray:
 
 
 def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
-    """Best stump on any of the features (ascending), or the constant vote if none is better."""
+    """Best stump on any of some features, or the constant vote if none is better.
+
+    Parameters
+    ----------
+    problem : Problem
+    features : ndarray of shape (n_searched,), int64
+        Ascending: of equal ones the lowest is taken.
+
+    Returns
+    -------
+    _Taken
+    """
     weights = problem.weights
     n_labels = weights.targets.shape[1]
     found = problem.search(features)
@@ -107,7 +118,17 @@ def _signs(edges: np.ndarray) -> np.ndarray:
 
 
 def alpha_of(edge: int, total: int) -> float:
-    """½ log((1 + ε) / (1 - ε)); a wrong weight of 0 counts as half a grid step."""
+    """½ log((1 + ε) / (1 - ε)); a wrong weight of 0 counts as half a grid step.
+
+    Parameters
+    ----------
+    edge, total : int
+        Edge and weight of all pairs, in grid steps: ε is their ratio.
+
+    Returns
+    -------
+    float
+    """
     return 0.5 * float(np.log((total + edge) / max(total - edge, 1)))
 
 

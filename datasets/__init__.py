@@ -24,6 +24,7 @@ from datasets.dataset import Dataset, dataset_checksum
 from datasets.errors import (
     CacheFull,
     ChecksumMismatch,
+    DamagedData,
     DataUnavailable,
     StandInWarning,
     UnknownDataset,
@@ -32,6 +33,7 @@ from datasets.errors import (
 __all__ = [
     "CacheFull",
     "ChecksumMismatch",
+    "DamagedData",
     "DataUnavailable",
     "Dataset",
     "StandInWarning",

@@ -30,6 +30,7 @@ import numpy as np
 from datasets import standins_shapes
 from datasets.archives import unpack
 from datasets.dataset import Dataset
+from datasets.errors import DamagedData
 from datasets.images import ImageSet, drawn_images, pixel_table, serve_images
 from datasets.registry import DatasetSpec, Request
 from datasets.sources import Form, Found, RawFile, find
@@ -76,7 +77,7 @@ FILE = RawFile(
 )
 
 
-class CifarError(ValueError):
+class CifarError(DamagedData):
     """An archive or one of its files is not in CIFAR-10's binary format, or is cut off."""
 
 

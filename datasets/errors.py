@@ -86,6 +86,10 @@ class ChecksumMismatch(RuntimeError):
         return type(self), (self.file, self.expected, self.found, self.advice)
 
 
+class DamagedData(ValueError):
+    """A file or a picture in it is damaged, incomplete or of another size; the message names it."""
+
+
 class SourceFailed(Exception):
     """One source could not deliver; the next one is tried. Internal to the package."""
 

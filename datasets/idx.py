@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.errors import DamagedData
+
 UNSIGNED_BYTE = 8
 
 
-class IdxError(ValueError):
+class IdxError(DamagedData):
     """A file is no idx file, is damaged, or holds another array than the one expected."""
 
 

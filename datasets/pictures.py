@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets.archives import members
+from datasets.errors import DamagedData
 
 FORMATS = ("PNG", "JPEG")
 MODES = ("RGB", "RGBA", "L")
@@ -27,7 +28,7 @@ DAMAGE = (
 )
 
 
-class PictureError(ValueError):
+class PictureError(DamagedData):
     """An archive of pictures or a picture in it is damaged, incomplete or of the wrong size."""
 
 

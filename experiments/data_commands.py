@@ -16,11 +16,14 @@ class DataProblem(RuntimeError):
     @classmethod
     @contextlib.contextmanager
     def translated(cls, datasets) -> Iterator[None]:
-        """Turn the exceptions of :mod:`datasets` into this one, message unchanged."""
+        """Turn the exceptions of :mod:`datasets` into this one; each says what to do next."""
         try:
             yield
         except (datasets.DataUnavailable, datasets.ChecksumMismatch) as error:
             raise cls(str(error)) from error
+        except datasets.DamagedData as error:
+            advice = "put a whole file in its place, or delete it to have it fetched again."
+            raise cls(f"{error}\n  Next: {advice}") from error
 
 
 @click.group("data", invoke_without_command=True)

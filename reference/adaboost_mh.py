@@ -114,7 +114,9 @@ class Sampler:
     """A way to sample: three functions that hand a state on.
 
     ``begin(problem, rng) -> state``; ``propose(state, weights, rng) -> (proposal, state)``;
-    ``update(state, stump, edge) -> state`` with the stump taken and its edge ε.
+    ``update(state, stump, edge) -> state`` with the stump taken and its edge ε. A further method is
+    one function that returns such a record. Nothing watches what it evaluates: it has to be in the
+    proposal's ``looks``, which the tests compare with what the numba version's meter counts.
     """
 
     begin: Callable

@@ -345,10 +345,22 @@ class InTurn(Sampler):
         assert edge == self.told[-1]
 
 
+def in_turn() -> reference.Sampler:
+    """The same for the reference: one function, and a look that it lists."""
+
+    def propose(t, weights, rng):
+        features = np.array([t])
+        return reference.Proposal(features, 7, ((features, None),)), t + 1
+
+    return reference.Sampler(lambda problem, rng: 0, propose)
+
+
 def test_a_sampler_of_ones_own():
+    """A fourteenth method is one class, and in the reference one function."""
     X, y = draw_data(np.random.default_rng(5), 50, 6, 3)
     mine = InTurn()
-    model = AdaBoostMH(sampler=mine, n_estimators=6).fit(X, y)
+    model = AdaBoostMH(sampler=mine, n_estimators=6, random_state=0)
+    assert_twins(model, X, y, twin=in_turn)
     assert not hasattr(mine, "told")  # a copy was used
     assert all(m in (-1, t) for t, m in enumerate(model.stumps_.feature))
     np.testing.assert_array_equal(model.sampling_cost_, [[7, 50]] * 6)

@@ -97,7 +97,14 @@ def test_wrong_commands_exit_2_and_say_what_next(tmp_path, run, arguments, hint)
     assert hint in err
 
 
-@pytest.mark.parametrize(("name", "hint"), [("far", "mirror"), ("damaged", "expected aa")])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("far", "mirror"),
+        ("damaged", "expected aa"),
+        ("cut_off", "picture 7 is cut off\n  Next: put a whole file in its place"),
+    ],
+)
 def test_data_not_to_be_had_exits_3_before_any_cell(tmp_path, run, name, hint):
     status, _, err = run(suite(tmp_path, sets=("nearby", name)), "reproduce", "all")
     assert status == 3

@@ -33,11 +33,17 @@ class ChecksumMismatch(RuntimeError):
     pass
 
 
+class DamagedData(ValueError):
+    pass
+
+
 def load(name, *, scale, data, seed):
     if name == "far" or (name == "nearby" and data == "standin"):
         raise DataUnavailable(f"{name} cannot be had; put it into the mirror.")
     if name == "damaged":
         raise ChecksumMismatch("damaged.txt: expected aa, found bb")
+    if name == "cut_off":
+        raise DamagedData("cut_off.zip: picture 7 is cut off")
     rng = np.random.default_rng(seed)
     parts = {}
     for part, n in (("train", 40), ("valid", 20), ("test", 30)):
@@ -64,7 +70,7 @@ def status():
 
 
 def describe(name):
-    if name not in ("nearby", "made_up", "far", "damaged"):
+    if name not in ("nearby", "made_up", "far", "damaged", "cut_off"):
         raise UnknownDataset(f"unknown data set {name!r}: did you mean nearby?")
     return {}
 
@@ -83,6 +89,7 @@ DATASETS = SimpleNamespace(
     UnknownDataset=UnknownDataset,
     DataUnavailable=DataUnavailable,
     ChecksumMismatch=ChecksumMismatch,
+    DamagedData=DamagedData,
 )
 
 

@@ -42,6 +42,8 @@ def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int
     if (name, scale) not in FIRST:
         return images
     n_train, n_test = FIRST[name, scale]
+    if len(images.train) <= n_train and len(images.test) <= n_test:
+        return images
     rows = (
         f"the first {min(n_train, len(images.train))} of {len(images.train)} training and the "
         f"first {min(n_test, len(images.test))} of {len(images.test)} test images"

@@ -37,6 +37,7 @@ SIMILAR = 0.5
 
 EARLY = (10, 100, 1_000)
 FINAL = 10_000
+_UNIFORM = ("uniform_naive", "uniform_1q", "uniform_q1")
 _UNIT, _POINTS = "decades of loss", "percentage points"
 
 
@@ -239,7 +240,17 @@ def _at_the_end(dataset: str) -> list[Claim]:
             FINAL,
             error=True,
             margin=True,
-        )
+        ),
+        _claim(
+            *(dataset, "best-family-behind"),
+            "the other uniform strategies have a smaller test error than Best family, mean of the "
+            "three",
+            '"since it makes use of one subset only we can expect its final performance to be '
+            'lower than the others" (section 6.3)',
+            partial(lead, ahead=_UNIFORM, behind=["best_family"]),
+            FINAL,
+            error=True,
+        ),
     ]
     if dataset != "inria_person":
         others = group(BASELINE, MAS, LAMINATING)
