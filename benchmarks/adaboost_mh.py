@@ -71,3 +71,35 @@ class AdaBoostMh(Suite):
             random_state=0,
             n_threads=THREADS,
         )
+
+
+class AdaBoostMhTenLabels(Suite):
+    """Ten classes on 784 columns of bytes, all searched in each round: the search itself."""
+
+    params = (["dense", "four fifths zero"],)
+    param_names = ("data",)
+    time_fit = Suite.fit
+    time_predict = Suite.predict
+    track_accuracy = Suite.accuracy
+
+    def setup(self, kind):
+        try:
+            from algorithms.adaboost_mh import AdaBoostMH
+        except ImportError:  # versions before it
+            raise NotImplementedError from None
+        rng = np.random.default_rng(20140)
+        codes = rng.integers(0, 256, size=(784, 7_000)).astype(np.uint8)
+        if kind != "dense":
+            codes[rng.random(codes.shape) < 0.8] = 0
+        score = codes[:3].astype(np.int64).sum(axis=0)
+        y = np.argsort(np.argsort(score, kind="stable"), kind="stable") * 10 // len(score)
+        self.X, self.y, self.Z, self.z = (
+            codes[:, :5_000].T,
+            y[:5_000],
+            codes[:, 5_000:].T,
+            y[5_000:],
+        )
+        self.costs = None
+        self.estimator = lambda _, rounds=20: AdaBoostMH(n_estimators=rounds, n_threads=THREADS)
+        self.estimator(None, 2).fit(self.X, self.y).predict(self.Z)  # compiles
+        self.model = self.estimator(None).fit(self.X, self.y)
