@@ -44,8 +44,9 @@ Deviations, and choices where the paper is silent
    stump on a sample is also too large, as its threshold and votes were chosen there: not modelled.
    Nor is the noise taken off the fitted variances, unless ``deconvolve``.
 10. Equal models: the first subset. Where a pilot has few examples and many labels, all stumps can
-    have the same edge on it, in every round; M.A.S. 1.Q and Q.1 then never leave the first subset
-    (Caltech-101: 33 subsets leave the pilot 7 examples of 101 classes).
+    have the same edge on it, round after round; M.A.S. 1.Q and Q.1 then stay in the first subset
+    (Caltech-101: 33 subsets leave the pilot 7 examples of 101 classes, and both methods are the
+    same for the first hundred rounds).
 """
 
 import dataclasses
