@@ -314,10 +314,6 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
     # --- prediction ---------------------------------------------------------------------------
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that failed on the way leaves attributes behind, but no stumps.
-        return hasattr(self, "stumps_")
-
     def _check_X(self, X) -> np.ndarray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=_KINDS, reset=False)
