@@ -4,7 +4,7 @@
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
 #   make test | check | lint | report | dashboard | bench | bench-kernels | bench-peers
 #
-# Variables: SCALE=smoke|laptop|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
+# Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -51,8 +51,9 @@ reproduce-%: setup
 	"$(PY)" -m experiments reproduce $* $(OPTIONS)
 reproduce-cegb-peers: setup-peers
 
+# A file's tests stay together: what they share is set up once.
 test: setup
-	"$(PY)" -m pytest $(ARGS)
+	"$(PY)" -m pytest -n $(or $(JOBS),auto) --dist loadfile $(ARGS)
 
 check: setup
 	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)

@@ -18,18 +18,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from algorithms.estimator import check_number, check_sample_weight, check_whole_number
-from algorithms.kernels import resolve_n_threads, threads
-from algorithms.losses import row_weights
-from algorithms.metrics import labels_of
-from algorithms.pair_weights import PairWeights, add_scores
-from algorithms.samplers import new_samplers
-from algorithms.sampling import Problem
-from algorithms.stump_boosting import Boosted, Stumps, boost, boost_best
-from algorithms.stump_files import SavedStumps
-from algorithms.stump_metering import MeteredStumps
-from algorithms.stumps import DefaultCodes, code_above
-from algorithms.trees.binning import MAX_BINS, bin_edges
+from .estimators.fitting import ConstantModelWarning, all_or_nothing, check_sample_weight
+from .estimators.parameters import (
+    METERED,
+    N_THREADS,
+    Parameter,
+    check_whole_number,
+    checked_parameters,
+    documented,
+    number,
+    whole,
+)
+from .grid import row_weights
+from .kernels.decorators import resolve_n_threads, threads
+from .metering.stumps import MeteredStumps
+from .metrics import labels_of
+from .stumps.boosting import Boosted, Stumps, boost, boost_best
+from .stumps.files import SavedStumps
+from .stumps.pair_weights import PairWeights, add_scores
+from .stumps.samplers import new_samplers
+from .stumps.sampling import Problem
+from .stumps.search import DefaultCodes, code_above
+from .trees.binning import MAX_BINS, bin_edges
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
 
@@ -106,6 +116,76 @@ class _Columns:
         return 0.5 * (cut + float(code_above(self.codes[feature], cut)))
 
 
+_PARAMETERS = {
+    "n_estimators": whole(
+        "int",
+        "Rounds T; one stump each. A perfect stump does not end the training, nor does a round "
+        "without any edge (whose α is 0).",
+        0,
+    ),
+    "sampler": Parameter(
+        "str, object, or list of them",
+        '"all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "ucb", '
+        '"exp3p", "epsilon_greedy", "tasting_1q", "tasting_q1", "mas_naive", "mas_1q", "mas_q1", '
+        '"laminating", or a :class:`algorithms.stumps.sampling.Sampler`; of an object a copy is '
+        "used. With a list the model is trained with each, and the one with the smallest final "
+        'training loss is kept: that is how the paper tunes the bandits, and "best_family" is '
+        "the list of all families.",
+    ),
+    "max_cost": number(
+        "float",
+        "What a round may cost, as the paper counts, in passes of one feature over all training "
+        'rows: so many features (at least one) for those that use all rows. "all_features" does '
+        "not heed it, nor does Laminating if given both its sizes; and however little it is, each "
+        "method looks at one feature and one row at least, M.A.S. 1.Q and Q.1 at one feature of "
+        "each family.",
+        positive=True,
+    ),
+    "families": Parameter(
+        "list of array-like of int, or None",
+        "Disjoint subsets of the columns, all of them together; None: one family.",
+    ),
+    "feature_costs": METERED["feature_costs"],
+    "split_cost": Parameter("float", "Cost of evaluating one stump, for the cost meter."),
+    "feature_groups": METERED["feature_groups"],
+    "group_costs": METERED["group_costs"],
+    "random_state": Parameter(
+        "int, RandomState or None", "Seed of the one `numpy.random.Generator` of a fit."
+    ),
+    "n_threads": N_THREADS,
+}
+_ATTRIBUTES = {
+    "stumps_": Parameter("Stumps", "All stumps as arrays, in the order they were added."),
+    "n_estimators_": Parameter("int", "Number of stumps."),
+    "train_loss_, log_train_loss_": Parameter(
+        "ndarray of shape (n_estimators_,)",
+        "Mean of exp(-y f) over all pairs of a training row and a label, after each round, rows "
+        "weighted; and its natural logarithm, exact where the loss is too small for a float64.",
+    ),
+    "sampling_cost_": Parameter(
+        "ndarray of shape (n_estimators_, 2), int64",
+        "Evaluations of a feature on a row in each round: as the paper counts, and all. The second "
+        "counts every training of a list.",
+    ),
+    "family_rows_": Parameter(
+        "ndarray of shape (n_estimators_, n_families), int64",
+        "Training rows that asked for any feature of a family for the first time in that round: "
+        "what is to be computed, if what was computed is kept.",
+    ),
+    "best_sampler_": Parameter(
+        "int",
+        'Place of the sampler kept, which is the number of the family with "best_family"; only of '
+        "a list.",
+    ),
+    "classes_": Parameter("ndarray of shape (n_classes,)", "Class labels, ascending."),
+    "n_features_in_": Parameter("int", "Number of columns."),
+    "feature_names_in_": Parameter(
+        "ndarray of str", "Names of the columns, if `fit` was given a table with names."
+    ),
+}
+
+
+@documented
 class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
     """AdaBoost.MH with decision stumps that vote -1 or 1 for each label.
 
@@ -122,55 +202,11 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Rounds T; one stump each. A perfect stump does not end the training, nor does a round
-        without any edge (whose α is 0).
-    sampler : str, object, or list of them, default="all_features"
-        "all_features", "best_family", "uniform_naive", "uniform_1q", "uniform_q1", "ucb", "exp3p",
-        "epsilon_greedy", "tasting_1q", "tasting_q1", "mas_naive", "mas_1q", "mas_q1",
-        "laminating", or a :class:`algorithms.sampling.Sampler`; of an object a copy is used. With a
-        list the model is trained with each, and the one with the smallest final training loss is
-        kept: that is how the paper tunes the bandits, and "best_family" is the list of all
-        families.
-    max_cost : float, default=10
-        What a round may cost, as the paper counts, in passes of one feature over all training
-        rows: so many features (at least one) for those that use all rows. "all_features" does not
-        heed it, nor does Laminating if given both its sizes; and however little it is, each method
-        looks at one feature and one row at least, M.A.S. 1.Q and Q.1 at one feature of each family.
-    families : list of array-like of int, or None, default=None
-        Disjoint subsets of the columns, all of them together; None: one family.
-    feature_costs : array-like of shape (n_features,) or None, default=None
-        Acquisition cost per row and feature, in the user's own unit, for the cost meter; None
-        means free.
-    split_cost : float, default=0.0
-        Cost of evaluating one stump, for the cost meter.
-    feature_groups : array-like of shape (n_features,), int, or None, default=None
-        Features with the same label are acquired together; their costs must be equal.
-    random_state : int, RandomState or None, default=None
-        Seed of the one `numpy.random.Generator` of a fit.
-    n_threads : int or None, default=None
-        Threads; None means all. The result does not depend on it.
+    {parameters}
 
     Attributes
     ----------
-    stumps_ : Stumps
-        All stumps as arrays, in the order they were added.
-    n_estimators_ : int
-        Number of stumps.
-    train_loss_, log_train_loss_ : ndarray of shape (n_estimators_,)
-        Mean of exp(-y f) over all pairs of a training row and a label, after each round, rows
-        weighted; and its natural logarithm, exact where the loss is too small for a float64.
-    sampling_cost_ : ndarray of shape (n_estimators_, 2), int64
-        Evaluations of a feature on a row in each round: as the paper counts, and all. The second
-        counts every training of a list.
-    family_rows_ : ndarray of shape (n_estimators_, n_families), int64
-        Training rows that asked for any feature of a family for the first time in that round: what
-        is to be computed, if what was computed is kept.
-    best_sampler_ : int
-        Place of the sampler kept, which is the number of the family with "best_family"; only of a
-        list.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
+    {attributes}
 
     Examples
     --------
@@ -182,6 +218,9 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
     (['a', 'a', 'b', 'b'], [1.5])
     """
 
+    _parameters = _PARAMETERS
+    _attributes = _ATTRIBUTES
+
     def __init__(
         self,
         *,
@@ -192,6 +231,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         feature_costs=None,
         split_cost=0.0,
         feature_groups=None,
+        group_costs=None,
         random_state=None,
         n_threads=None,
     ):
@@ -202,11 +242,13 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         self.feature_costs = feature_costs
         self.split_cost = split_cost
         self.feature_groups = feature_groups
+        self.group_costs = group_costs
         self.random_state = random_state
         self.n_threads = n_threads
 
     # --- fitting ------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(self, X, y, *, sample_weight=None):
         """Fit the model.
 
@@ -230,18 +272,11 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If an input or a parameter does not fit. An earlier fit is then still there, whole.
+            If an input or a parameter does not fit. Whatever stops a fit, an earlier one is then
+            still there, whole.
         """
-        before = dict(vars(self))
-        try:
-            return self._fit(X, y, sample_weight)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    def _fit(self, X, y, sample_weight):
-        n_estimators, n_threads = self._check_parameters()
+        checked = checked_parameters(self)
+        n_estimators, n_threads = checked["n_estimators"], checked["n_threads"]
         X, y = validate_data(self, X, y, dtype=_KINDS)
         check_classification_targets(y)
         sample_weight, kept = check_sample_weight(sample_weight, len(X))
@@ -249,9 +284,8 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
             X, y, sample_weight = X.T[:, kept].T, y[kept], sample_weight[kept]
         families = check_families(self.families, X.shape[1])
         samplers = new_samplers(self.sampler, len(families))
-        self._prices(None, None)
+        self._grid_prices(None, None, 0)  # a wrong price must not first show when predicting
         seed = self._seed()
-        vars(self).pop("best_sampler_", None)  # of an earlier fit
         targets = self._encode_targets(y)
         if len(self.classes_) == 1:
             n_estimators = 0
@@ -261,7 +295,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
                 columns=columns.codes,
                 defaults=columns.defaults,
                 families=families,
-                max_cost=float(self.max_cost),
+                max_cost=checked["max_cost"],
                 n_rounds=n_estimators,
                 weights=PairWeights(targets, sample_weight),
                 rng=np.random.default_rng(seed),
@@ -270,11 +304,11 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
         with threads(n_threads, X.size):
             columns = _Columns(X, sample_weight)
-            rest = (n_estimators, columns.threshold)
+            options = (n_estimators, columns.threshold)
             if isinstance(samplers, list):
-                fitted, self.best_sampler_ = boost_best(new_problem, samplers, *rest)
+                fitted, self.best_sampler_ = boost_best(new_problem, samplers, *options)
             else:
-                fitted = boost(new_problem(), samplers, *rest)
+                fitted = boost(new_problem(), samplers, *options)
         self._set_fitted(fitted)
         return self
 
@@ -293,16 +327,17 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every "
                 "row.",
-                UserWarning,
+                ConstantModelWarning,
                 stacklevel=4,
             )
         numbers = np.arange(K) if K > 2 else np.array([K - 1])
         return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
-    def _check_parameters(self):
-        n_estimators = check_whole_number("n_estimators", self.n_estimators, 0)
-        check_number("max_cost", self.max_cost, positive=True)
-        return n_estimators, resolve_n_threads(self.n_threads)
+    def _check_all_parameters(self) -> None:
+        """Check all parameters but the random state, for a model that `fit` did not make."""
+        checked_parameters(self)
+        families = check_families(self.families, self.n_features_in_)
+        new_samplers(self.sampler, len(families))
 
     def _set_fitted(self, fitted: Boosted) -> None:
         self.stumps_: Stumps = fitted.stumps

@@ -12,12 +12,13 @@ import math
 import numpy as np
 from numba import prange
 
-from algorithms.edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
-from algorithms.estimator import check_whole_number
-from algorithms.kernels import kernel, parallel_kernel
-from algorithms.pair_weights import PairWeights, grid_exponent
-from algorithms.sample_sizes import Sizes, best_family_sizes, greedy_sizes
-from algorithms.sampling import Problem, Proposal, Sampler, draw
+from .edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
+from .estimators.parameters import check_whole_number
+from .grid import unit_exponent
+from .kernels.decorators import kernel, parallel_kernel
+from .sample_sizes import Sizes, best_family_sizes, greedy_sizes
+from .stumps.pair_weights import PairWeights
+from .stumps.sampling import Problem, Proposal, Sampler, draw
 
 _PILOT_SHARE = 0.1
 _PILOT_FEATURES = 10
@@ -81,7 +82,7 @@ def sample_by_weight(
     rows = np.empty(size, dtype=np.int64)
     rows_of(draws, weights.of_row, rows)
     signed = np.empty((size, weights.signed.shape[1]), dtype=np.int32)
-    exponent = grid_exponent(size * weights.targets.shape[1])
+    exponent = unit_exponent(size * weights.targets.shape[1])
     _share_out(rows, weights.signed, weights.of_row, 2.0**exponent, signed)
     return rows, signed
 
@@ -151,15 +152,19 @@ class _MAS(Sampler):
         self.by_weight = by_weight
         self.deconvolve = deconvolve
 
-    def begin(self, problem: Problem) -> None:
-        """Check the parameters."""
-        self._n_components = check_whole_number("n_components", self.n_components, 1)
-        if self._n_components > MOST_COMPONENTS:
+    def check_parameters(self) -> None:
+        """Check the model of the edges and how examples are drawn."""
+        if check_whole_number("n_components", self.n_components, 1) > MOST_COMPONENTS:
             raise ValueError(
                 f"n_components must be at most {MOST_COMPONENTS}, got {self.n_components!r}."
             )
         check_flag("by_weight", self.by_weight)
         check_flag("deconvolve", self.deconvolve)
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters."""
+        self.check_parameters()
+        self._n_components = int(self.n_components)
         # 2**62 is more than any data can cost, and more would be no int64
         self._budget = min(problem.max_cost * problem.n_samples, 2.0**62)
 
@@ -285,11 +290,16 @@ class Laminating(Sampler):
         self.n_examples = n_examples
         self.by_weight = by_weight
 
+    def check_parameters(self) -> None:
+        """Check Q and S, and how examples are drawn."""
+        check_whole_number("n_features", self.n_features, 1, or_none=True)
+        check_whole_number("n_examples", self.n_examples, 1, or_none=True)
+        check_flag("by_weight", self.by_weight)
+
     def begin(self, problem: Problem) -> None:
         """Check the parameters and settle Q and S."""
-        Q = check_whole_number("n_features", self.n_features, 1, or_none=True)
-        S = check_whole_number("n_examples", self.n_examples, 1, or_none=True)
-        check_flag("by_weight", self.by_weight)
+        self.check_parameters()
+        Q, S = (None if n is None else int(n) for n in (self.n_features, self.n_examples))
         self._features = problem.all_features()
         if Q is None:  # 2**62 is more than any data have, and more would be no int64
             Q = 2 ** max(1, min(int(problem.max_cost / 2), 62))

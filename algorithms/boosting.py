@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels import threads
-from algorithms.losses import SQUARED, Derivatives, Loss, RowWeights, allocate_gh
-from algorithms.metrics import larger_is_better, validation_score
-from algorithms.trees import grower
-from algorithms.trees.binning import BinnedMatrix, bin_matrix
-from algorithms.trees.forest import Forest, ForestBuilder, add_to_scores
-from algorithms.trees.predictor import walk_scores
-from algorithms.trees.splitter import Limits, Penalties, Scale
+from .grid import RowWeights
+from .kernels.decorators import threads
+from .losses import SQUARED, Derivatives, Loss, allocate_gh
+from .metrics import larger_is_better, validation_score
+from .trees import grower
+from .trees.binning import BinnedMatrix, bin_matrix
+from .trees.forest import Forest, ForestBuilder, add_to_scores
+from .trees.penalty import Charging
+from .trees.predictor import walk_scores
+from .trees.splitter import Limits, Scale
 
 _LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
 
@@ -48,51 +50,6 @@ class Options(NamedTuple):
     start_at_mean: bool
     early_stopping_rounds: int | None
     n_threads: int
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices of a penalised objective, Eq. (13); all zero in plain boosting.
-
-    Attributes
-    ----------
-    tradeoff : float
-        lambda of Eq. (2).
-    split : ndarray of shape (n_features,)
-        alpha / eps_m.
-    row : ndarray of shape (n_features,)
-        beta_m.
-    model : ndarray of shape (n_features,)
-        gamma_m.
-    unit : ndarray of shape (n_features,), int64
-        What one acquisition brings: the feature itself, or its group.
-    """
-
-    tradeoff: float
-    split: np.ndarray
-    row: np.ndarray
-    model: np.ndarray
-    unit: np.ndarray
-
-    def penalties(self, n_samples: int, total_weight: int) -> Penalties:
-        """State of the accounts before the first tree: nothing has been used yet."""
-        n_units = int(self.unit.max(initial=-1)) + 1
-        mark_of_unit = np.full(n_units, -1, dtype=np.int64)
-        if self.tradeoff > 0:
-            priced = np.unique(self.unit[self.row > 0])
-            mark_of_unit[priced] = np.arange(len(priced))
-        n_marks = int((mark_of_unit >= 0).sum())
-        return Penalties(
-            tradeoff=self.tradeoff,
-            split_price=self.split,
-            row_price=self.row,
-            model_price=self.model,
-            unit=self.unit,
-            mark=mark_of_unit[self.unit],
-            model_uses=np.zeros(n_units, dtype=np.uint8),
-            marks=np.zeros((n_samples, -(-n_marks // 64)), dtype=np.uint64),
-            root_fresh=np.full(n_marks, total_weight, dtype=np.int64),
-        )
 
 
 class Validation:
@@ -157,13 +114,12 @@ class Boosted:
 class _Round:
     """Memory and state of a running fit."""
 
-    def __init__(self, X, weights: RowWeights, loss: Loss, options: Options, prices: Prices):
+    def __init__(self, X, weights: RowWeights, loss: Loss, options: Options, charging: Charging):
         self.loss, self.options, self.weights = loss, options, weights
         self.binned: BinnedMatrix = bin_matrix(
             X, weights.counts, options.max_bins, options.n_threads
         )
         n_samples = len(X)
-        self.penalties = prices.penalties(n_samples, weights.total)
         limits = options.limits
         # A leaf holds at least min_samples_leaf of the weight and at least one row.
         most = min(n_samples, max(1, int(weights.sum // limits.min_samples_leaf)))
@@ -172,12 +128,13 @@ class _Round:
         if limits.max_leaves > 0:
             most = min(most, limits.max_leaves)
         self.limits = limits._replace(max_leaves=most)
-        n_marks = len(self.penalties.root_fresh)
-        self.memory = grower.allocate(self.binned, most, n_marks)
-        self.nodes, self.workspace = self.memory[:2]
+        self.memory = grower.allocate(self.binned, most)
+        self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.gh = allocate_gh(weights, n_samples)
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
+        n_nodes = len(self.nodes.feature)
+        self.penalty = charging.begin(n_samples, weights.total, self.count_step, n_nodes)
 
     def grow(self, prepared: np.ndarray, y: np.ndarray, tree: int) -> tuple[int, np.ndarray]:
         """Grow one tree; return its number of nodes and its node values."""
@@ -185,14 +142,8 @@ class _Round:
         second_order = options.second_order and not options.newton_leaves
         d = loss.derivatives(prepared, y, tree, weights, second_order, self.gh)
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
-        n_nodes = grower.grow(
-            self.binned.layout,
-            *self.memory,
-            d.gh,
-            scale,
-            self.limits,
-            self.penalties,
-        )
+        training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
+        n_nodes = grower.grow(training, self.memory, self.penalty)
         newton: Derivatives | None = None
         if options.newton_leaves:  # the tree is grown: its memory is free for the true hessians
             newton = loss.derivatives(prepared, y, tree, weights, True, self.gh)
@@ -212,7 +163,7 @@ def boost(
     weights: RowWeights,
     loss: Loss,
     options: Options,
-    prices: Prices,
+    charging: Charging,
     validation: Validation | None = None,
 ) -> Boosted:
     """Fit an additive tree model, Eq. (7) round by round.
@@ -225,7 +176,8 @@ def boost(
     weights : RowWeights
     loss : Loss
     options : Options
-    prices : Prices
+    charging : Charging
+        What splits pay.
     validation : Validation, optional
         Watched after each round; with `early_stopping_rounds` it ends the training.
 
@@ -236,7 +188,7 @@ def boost(
     n_trees = loss.n_trees
     initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
     with threads(options.n_threads, X.size):
-        state = _Round(X, weights, loss, options, prices)
+        state = _Round(X, weights, loss, options, charging)
         scores = np.empty((len(X), n_trees), order="F")
         scores[:] = initial
         scratch = scores if loss.kind == SQUARED else np.empty_like(scores)
@@ -253,6 +205,7 @@ def boost(
                 add_to_scores(state.nodes, n_nodes, rows, values, options.learning_rate, column)
             if not split:  # nor would any later round
                 break
+            charging.end_round(state.penalty)
             n_rounds += 1
             if validation is not None:
                 first_tree = (n_rounds - 1) * n_trees

@@ -2,42 +2,94 @@
 
 The first use of a feature by a row pays its acquisition, later uses are free; features that one
 acquisition brings together (a group) are paid for together; every evaluated split node or base
-classifier pays its evaluation cost. Costs are in the user's own unit.
+classifier pays its evaluation cost. A group with a price of its own (`group_costs`) is paid once,
+and each of its features' own price besides. Costs are in the user's own unit.
 
 Prices are rounded to one grid ``2**-k`` fixed by the prices and the size of the model, so the
-bill of a row is exact in whatever order it is added up, and does not depend on other rows.
+bill of a row is exact in whatever order it is added up, and does not depend on other rows. All
+that make bills (trees, stumps, prediction on demand) take their prices from :class:`GridPrices`.
 """
 
+from __future__ import annotations
+
 import math
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-_BLOCK_ROWS = 8192  # rows billed at a time; bounds the temporary memory
+from .metering.by_name import in_column_order
+from .metering.groups import acquisition_units, prices_by_group
+
+# No sum of so many prices as a model has features, nodes and rows comes near the largest float64.
+LARGEST_PRICE = 1e270
+
+_NO_PRICES = {
+    "b": "booleans",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "time spans",
+    "S": "text",
+    "U": "text",
+}
 
 
-def _numbers(values, name: str) -> np.ndarray:
-    """Return values as a new float64 array; text is refused even where it looks like numbers."""
+def _kind(value) -> str:
+    """NumPy's letter for the kind of a value; that of an object if it may be a number."""
+    return "O" if value is None else np.asarray(value).dtype.kind
+
+
+def _numbers(values, name: str, each: str = "feature") -> np.ndarray:
+    """Return values as a new float64 array; refuse what only looks like numbers."""
+    wanted = f"{name} must be numbers, one for each {each}"
+    if np.ma.isMaskedArray(values):
+        raise ValueError(f"{wanted}, not a masked array: fill it in first.")
     try:
-        given = np.asarray(values)
-        if given.dtype.kind in "US" or any(isinstance(v, str | bytes) for v in given.flat):
-            raise TypeError
-        return np.array(values, dtype=np.float64)
+        array = np.asarray(values)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, one for each feature.") from None
+        raise ValueError(f"{wanted}.") from None
+    kinds = [array.dtype.kind]
+    if array.dtype.kind == "O":
+        kinds = [_kind(value) for value in array.flat]
+    elif isinstance(values, list | tuple):  # True beside 2 becomes 1 in an array
+        kinds += ["b" for value in values if isinstance(value, bool | np.bool_)]
+    for kind in kinds:
+        if kind in _NO_PRICES:
+            raise ValueError(f"{wanted}, not {_NO_PRICES[kind]}.")
+    try:
+        return np.array(array, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} must be at most {LARGEST_PRICE:g}.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}.") from None
 
 
-def check_feature_costs(costs, n_features: int, name: str = "feature_costs") -> np.ndarray:
+def _per_feature(values, name: str, n_features: int, feature_names) -> np.ndarray:
+    """Return one float64 for each feature, in the order of the columns."""
+    numbers = _numbers(in_column_order(values, name, n_features, feature_names), name)
+    if numbers.shape != (n_features,):
+        raise ValueError(
+            f"{name} must have one value for each of the {n_features} features, "
+            f"got an array of shape {numbers.shape}."
+        )
+    return numbers
+
+
+def check_feature_costs(
+    costs, n_features: int, name: str = "feature_costs", feature_names=None
+) -> np.ndarray:
     """Validate a price list.
 
     Parameters
     ----------
-    costs : (d,) array-like of float or None
-        Price of each feature, in the user's unit; None means that all are free.
+    costs : (d,) array-like of float, mapping, Series or None
+        Price of each feature, in the user's unit; None means that all are free. What has labels
+        is matched by the names of the columns.
     n_features : int
         Number d of features.
     name : str
         What to call it in messages.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
 
     Returns
     -------
@@ -46,111 +98,73 @@ def check_feature_costs(costs, n_features: int, name: str = "feature_costs") -> 
     Raises
     ------
     ValueError
-        If prices are missing, negative or infinite, or their number is not d.
+        If prices are missing, negative, infinite or above 1e270, if their number is not d, or if
+        names do not match.
     """
     if costs is None:
         return np.zeros(n_features)
-    costs = _numbers(costs, name)
-    if costs.shape != (n_features,):
-        raise ValueError(
-            f"{name} must have one value for each of the {n_features} features, "
-            f"got an array of shape {costs.shape}."
-        )
+    prices = _per_feature(costs, name, n_features, feature_names)
+    return _checked_prices(prices, name, [f"feature {m}" for m in range(n_features)])
+
+
+def _checked_prices(prices: np.ndarray, name: str, owners: list[str]) -> np.ndarray:
+    """Return prices that are prices; refuse others, and say whose they are."""
     for problem, where in (
-        ("missing (NaN)", np.isnan(costs)),
-        ("infinite", np.isinf(costs)),
-        ("negative", costs < 0),
+        ("missing (NaN)", np.isnan(prices)),
+        ("infinite", np.isinf(prices)),
+        ("negative", prices < 0),
+        (f"above {LARGEST_PRICE:g}", prices > LARGEST_PRICE),
     ):
         if np.any(where):
             m = int(np.argmax(where))
-            raise ValueError(f"{name} must not be {problem}; feature {m} has {costs[m]}.")
-    return costs + 0.0  # -0.0 becomes 0.0
+            raise ValueError(f"{name} must not be {problem}; {owners[m]} has {prices[m]}.")
+    return prices + 0.0  # -0.0 becomes 0.0
 
 
 def check_split_cost(split_cost: float) -> float:
-    """Validate the price of one split node: a finite number, not negative (else ValueError)."""
+    """Validate the price of one split node: a number from 0 to 1e270 (else ValueError)."""
+    refused = np.ma.isMaskedArray(split_cost) or _kind(split_cost) in _NO_PRICES
     try:
-        if isinstance(split_cost, str | bytes):  # "1" is a slip, not a price
+        if refused or np.ndim(split_cost) > 0:  # "1" is a slip, not a price
             raise TypeError
         price = float(split_cost)
     except (TypeError, ValueError):
         raise ValueError(f"split_cost must be a number, got {split_cost!r}.") from None
+    except OverflowError:
+        price = math.inf
     if not (math.isfinite(price) and price >= 0):
         raise ValueError(f"split_cost must be a finite number >= 0, got {split_cost!r}.")
-    return price
+    if price > LARGEST_PRICE:
+        raise ValueError(f"split_cost must be at most {LARGEST_PRICE:g}, got {split_cost!r}.")
+    return price + 0.0
 
 
-def feature_units(feature_groups, n_features: int) -> np.ndarray:
-    """Acquisition unit of each feature.
-
-    Parameters
-    ----------
-    feature_groups : (d,) array-like of int or None
-        Group label of each feature; features with the same label are acquired together.
-        None: each feature by itself.
-    n_features : int
-        Number d of features.
-
-    Returns
-    -------
-    (d,) int64
-        Numbers 0, 1, …, in the order of the groups' first features.
-
-    Raises
-    ------
-    ValueError
-        If there is not exactly one whole-number label for each feature.
-    """
-    if feature_groups is None:
-        return np.arange(n_features, dtype=np.int64)
-    labels = np.asarray(feature_groups)
-    if labels.shape != (n_features,):
-        raise ValueError(
-            f"feature_groups must have one label for each of the {n_features} features, "
-            f"got an array of shape {labels.shape}."
-        )
-    whole = labels.dtype.kind in "iu" or (
-        labels.dtype.kind == "f" and np.all(np.isfinite(labels) & (labels == np.rint(labels)))
-    )
-    if not whole:
-        raise ValueError("feature_groups must be whole numbers, one label for each feature.")
-    _, first, which = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.empty(len(first), dtype=np.int64)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[which]
-
-
-def acquisition_units(
-    feature_costs, feature_groups, n_features: int, name: str = "feature_costs"
-) -> tuple[np.ndarray, np.ndarray]:
-    """Units of acquisition and their prices.
+def unit_prices(
+    feature_costs, units: np.ndarray, name: str = "feature_costs", feature_names=None
+) -> np.ndarray:
+    """Price of each acquisition unit: the common price of its features.
 
     Parameters
     ----------
-    feature_costs : (d,) array-like of float or None
+    feature_costs : (d,) array-like of float, mapping, Series or None
         Price of each feature; equal within a group, where it is the price of the group.
-    feature_groups : (d,) array-like of int or None
-        See :func:`feature_units`.
-    n_features : int
-        Number d of features.
+    units : (d,) int64
+        See :func:`algorithms.metering.groups.acquisition_units`.
     name : str
         What to call the costs in messages.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
 
     Returns
     -------
-    units : (d,) int64
-        Unit of each feature.
-    prices : (n_units,) float64
-        Price of each unit.
+    (n_units,) float64
 
     Raises
     ------
     ValueError
-        If costs are negative, missing or infinite, differ within a group, or the number of
-        costs or labels is not d.
+        As :func:`check_feature_costs`, or if prices differ within a group.
     """
-    costs = check_feature_costs(costs=feature_costs, n_features=n_features, name=name)
-    units = feature_units(feature_groups, n_features)
+    costs = check_feature_costs(feature_costs, len(units), name, feature_names)
     _, first = np.unique(units, return_index=True)
     prices = costs[first]
     unequal = costs != prices[units]
@@ -161,174 +175,254 @@ def acquisition_units(
             f"{name} must be equal within a group of features: features {other} and {m} share "
             f"a group but cost {costs[other]} and {costs[m]}."
         )
-    return units, prices
+    return prices
 
 
-def split_node_prices(
-    split_cost: float, feature_sharing, n_features: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Price of evaluating a split node, by how many rows share the feature's value.
+class PriceList(NamedTuple):
+    """What is paid once, by a row or by a model.
+
+    Attributes
+    ----------
+    unit : (d,) int64
+        Acquisition unit of each feature.
+    shared : (n_units,) float64
+        Price of each unit.
+    own : (d,) float64
+        What each feature costs beside its unit: 0 unless groups have prices of their own.
+    """
+
+    unit: np.ndarray
+    shared: np.ndarray
+    own: np.ndarray
+
+
+def price_list(
+    feature_costs, feature_groups, group_costs, n_features: int, feature_names=None
+) -> PriceList:
+    """Prices of the units, and of the features besides.
+
+    Parameters
+    ----------
+    feature_costs : (d,) array-like of float, mapping, Series or None
+        Price of each feature. Within a group it is the group's and must be equal, unless there
+        are `group_costs`: then each feature's own remainder.
+    feature_groups : (d,) array-like of int or str, mapping, Series or None
+        Features acquired together, see :func:`algorithms.metering.groups.acquisition_units`.
+    group_costs : mapping or None
+        From the label of every group to its price.
+    n_features : int
+        Number d of features.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
+
+    Returns
+    -------
+    PriceList
+
+    Raises
+    ------
+    ValueError
+        As :func:`unit_prices` and :func:`algorithms.metering.groups.prices_by_group`.
+    """
+    unit = acquisition_units(feature_groups, n_features, feature_names)
+    if group_costs is None:
+        shared = unit_prices(feature_costs, unit, feature_names=feature_names)
+        return PriceList(unit, shared, np.zeros(n_features))
+    labels, by_unit = prices_by_group(group_costs, feature_groups, n_features, feature_names)
+    numbers = _numbers(by_unit, "group_costs", "group")
+    if numbers.shape != (len(labels),):
+        raise ValueError("group_costs must have one number for each group.")
+    shared = _checked_prices(numbers, "group_costs", [f"group {label!r}" for label in labels])
+    return PriceList(
+        unit, shared, check_feature_costs(feature_costs, n_features, feature_names=feature_names)
+    )
+
+
+def split_prices(
+    split_cost: float, feature_sharing, n_features: int, feature_names=None
+) -> np.ndarray:
+    """Price of evaluating a split node by the feature it tests.
 
     Parameters
     ----------
     split_cost : float
         α, the price of one evaluation.
-    feature_sharing : (d,) array-like of float or None
+    feature_sharing : (d,) array-like of float, mapping, Series or None
         ε_m, how many rows share one evaluation on feature m (section 5.2 of the CEGB paper);
         None: 1.
     n_features : int
         Number d of features.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
 
     Returns
     -------
-    prices : (S,) float64
-        α/ε for each distinct ε, in ascending order of ε.
-    kind : (d,) int64
-        Which of the S prices a split on each feature pays.
+    (d,) float64
+        α/ε_m.
 
     Raises
     ------
     ValueError
-        If the price is negative or not finite, or a sharing number is not positive.
+        If the price is negative or not finite, a sharing number is not positive, or a quotient is
+        above 1e270.
     """
     price = check_split_cost(split_cost)
     if feature_sharing is None:
-        return np.array([price]), np.zeros(n_features, dtype=np.int64)
-    sharing = _numbers(feature_sharing, "feature_sharing")
-    if sharing.shape != (n_features,):
-        raise ValueError(
-            f"feature_sharing must have one value for each of the {n_features} features, "
-            f"got an array of shape {sharing.shape}."
-        )
+        return np.full(n_features, price)
+    sharing = _per_feature(feature_sharing, "feature_sharing", n_features, feature_names)
     if not np.all(np.isfinite(sharing) & (sharing > 0)):
         raise ValueError("feature_sharing must be finite and greater than 0 for every feature.")
-    distinct, kind = np.unique(sharing, return_inverse=True)
-    return price / distinct, kind.astype(np.int64)
+    with np.errstate(over="ignore"):
+        prices = price / sharing
+    if np.any(prices > LARGEST_PRICE):
+        m = int(np.argmax(prices))
+        raise ValueError(
+            f"split_cost / feature_sharing must be at most {LARGEST_PRICE:g}; feature {m} shares "
+            f"one evaluation among {sharing[m]} rows."
+        )
+    return prices
 
 
-def price_exponent(unit_prices: np.ndarray, node_prices: np.ndarray, n_split_nodes: int) -> int:
+def price_exponent(prices: np.ndarray, split_price: np.ndarray, n_split_nodes: int) -> int:
     """Exponent k of the price grid ``2**-k``, on which no bill exceeds 53 bits.
 
-    The largest bill possible buys every unit and passes every split node of the model.
+    The largest bill possible pays all `prices` that can be paid once, of units and of features
+    besides, and passes every split node of the model.
     """
-    largest = math.fsum(unit_prices) + float(np.max(node_prices)) * n_split_nodes
+    largest = math.fsum(prices) + float(np.max(split_price)) * n_split_nodes
     return 52 - math.frexp(largest)[1] if largest > 0 else 0
 
 
 def on_grid(prices: np.ndarray, exponent: int) -> np.ndarray:
-    """Prices as whole numbers (float64) of grid steps, rounded up.
+    """Prices as whole numbers (int64) of grid steps, rounded up.
 
     Up, because a cheaper list may have a finer grid: to the nearest, other prices could rise a
     little when a feature becomes free.
     """
-    return np.ceil(np.ldexp(prices, exponent))
+    return np.ceil(np.ldexp(prices, exponent)).astype(np.int64)
 
 
-def row_costs(acquired, units: np.ndarray, unit_prices: np.ndarray) -> np.ndarray:
-    """Sum of the whole-number prices of the units each row acquired.
+class GridPrices(NamedTuple):
+    """What a row pays for a prediction, in whole steps of the price grid.
 
-    Parameters
+    Kernels take it as it is: a row that tests feature m for the first time pays
+    ``unit_price[unit[m]]`` unless it owns that unit, and ``own_price[m]``; and each time
+    ``split_price[m]``.
+
+    Attributes
     ----------
-    acquired : (n, d) bool array or sparse CSR
-        Which features each row acquired.
-    units : (d,) int64
-        Unit of each feature.
-    unit_prices : (n_units,) float64
-        Whole numbers of grid steps, whose sum is below 2**53.
-
-    Returns
-    -------
-    (n,) float64, whole numbers
+    unit : (d,) int64
+        Acquisition unit of each feature.
+    unit_price : (n_units,) int64
+        Steps paid at a row's first use of any feature of the unit.
+    own_price : (d,) int64
+        Steps paid at a row's first use of the feature itself, beside its unit.
+    split_price : (d,) int64
+        Steps paid for each evaluation on the feature.
+    exponent : int
+        k of the grid ``2**-k``.
     """
-    n_rows, n_units = acquired.shape[0], len(unit_prices)
-    if sparse.issparse(acquired):
-        entries = acquired.tocoo()
-        there = entries.data != 0
-        bought = np.unique(
-            entries.row[there].astype(np.int64) * n_units + units[entries.col[there]]
-        )
-        return np.bincount(
-            bought // n_units, weights=unit_prices[bought % n_units], minlength=n_rows
-        ).astype(np.float64)
-    total = np.empty(n_rows)
-    by_unit = np.argsort(units, kind="stable")
-    starts = np.searchsorted(units[by_unit], np.arange(n_units))
-    for begin in range(0, n_rows, _BLOCK_ROWS):
-        block = acquired[begin : begin + _BLOCK_ROWS]
-        if n_units < len(units):
-            block = np.logical_or.reduceat(block[:, by_unit], starts, axis=1)
-        total[begin : begin + _BLOCK_ROWS] = block @ unit_prices  # whole numbers: exact
-    return total
+
+    unit: np.ndarray
+    unit_price: np.ndarray
+    own_price: np.ndarray
+    split_price: np.ndarray
+    exponent: int
+
+    @property
+    def n_marks(self) -> int:
+        """Bits that tell what a row has paid for: its units, then its features if they cost."""
+        return len(self.unit_price) + (len(self.own_price) if np.any(self.own_price) else 0)
+
+    def path_steps(self, features: np.ndarray) -> np.ndarray:
+        """Bill of a row after each of the evaluations that it passes.
+
+        Parameters
+        ----------
+        features : (n_evaluations,) int
+            Feature that each evaluation tests, in order.
+
+        Returns
+        -------
+        (n_evaluations,) int64
+            Steps paid so far.
+        """
+        paid = self.split_price[features]
+        bought, first = np.unique(self.unit[features], return_index=True)
+        paid[first] += self.unit_price[bought]
+        tested, first = np.unique(features, return_index=True)
+        paid[first] += self.own_price[tested]
+        return np.cumsum(paid)
+
+    def cost(self, steps: np.ndarray) -> np.ndarray:
+        """Steps of the grid as a cost (float64) in the unit of the prices."""
+        return np.ldexp(np.asarray(steps, dtype=np.float64), -self.exponent)
 
 
-def prediction_cost(
-    acquired,
-    node_counts: np.ndarray,
+def grid_prices(
     feature_costs,
-    node_prices: np.ndarray,
+    split_cost: float,
+    feature_groups,
+    feature_sharing,
+    n_features: int,
     n_split_nodes: int,
-    feature_groups=None,
-) -> np.ndarray:
-    """Bill each row for a prediction.
+    feature_names=None,
+    group_costs=None,
+) -> GridPrices:
+    """Prices of a model on its price grid.
 
     Parameters
     ----------
-    acquired : (n, d) bool array or sparse CSR
-        Features tested on the row's paths.
-    node_counts : (n, S) or (n,) int64
-        Split nodes (or base classifiers) the row passed, by price.
-    feature_costs : (d,) array-like of float or None
-        Acquisition cost per row, in the user's unit.
-    node_prices : (S,) float64
-        Price of each kind of evaluation, see :func:`split_node_prices`.
+    feature_costs, feature_groups, group_costs : optional
+        See :func:`price_list`.
+    split_cost, feature_sharing : optional
+        See :func:`split_prices`.
+    n_features : int
+        Number d of features.
     n_split_nodes : int
-        Split nodes of the whole model, at least what any row passes; it fixes the price grid.
-        For a stage of a model it is still that of the whole model.
-    feature_groups : (d,) array-like of int or None
-        Features acquired together.
+        Split nodes of the whole model, at least what any row passes; it fixes the grid. For a
+        stage of a model it is still that of the whole model.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
 
     Returns
     -------
-    (n,) float64
-        Cost of each row, in the user's unit. Exact up to the rounding of the prices to the grid.
+    GridPrices
 
     Raises
     ------
     ValueError
-        If costs are negative, missing or infinite, or differ within a group; if there are more
-        evaluations than split nodes; if shapes do not fit.
+        If a price, a group or a name does not fit.
     """
-    units, prices = acquisition_units(feature_costs, feature_groups, acquired.shape[1])
-    node_prices = np.atleast_1d(np.asarray(node_prices, dtype=np.float64))
-    node_counts = np.asarray(node_counts).reshape(acquired.shape[0], -1)
-    if node_counts.shape[1] != len(node_prices):
-        raise ValueError(
-            f"node_counts must have one column for each of the {len(node_prices)} prices of "
-            f"evaluations, got {node_counts.shape[1]}."
-        )
-    if len(node_counts) and int(np.max(np.sum(node_counts, axis=1))) > n_split_nodes:
-        raise ValueError(
-            f"A row passed more split nodes than the model has ({n_split_nodes}); "
-            "n_split_nodes must count those of the whole model."
-        )
-    k = price_exponent(prices, node_prices, n_split_nodes)
-    total = row_costs(acquired, units, on_grid(prices, k))
-    for s, price in enumerate(on_grid(node_prices, k)):
-        total += node_counts[:, s] * price
-    return np.ldexp(total, -k)
+    once = price_list(feature_costs, feature_groups, group_costs, n_features, feature_names)
+    per_split = split_prices(split_cost, feature_sharing, n_features, feature_names)
+    k = price_exponent(np.concatenate([once.shared, once.own]), per_split, n_split_nodes)
+    return GridPrices(
+        once.unit, on_grid(once.shared, k), on_grid(once.own, k), on_grid(per_split, k), k
+    )
 
 
-def model_cost(used: np.ndarray, model_feature_costs, feature_groups=None) -> float:
+def free_of_charge(n_features: int) -> GridPrices:
+    """Prices of nothing, each feature a unit by itself: to see what is acquired and passed."""
+    nothing = np.zeros(n_features, dtype=np.int64)
+    return GridPrices(np.arange(n_features), nothing, nothing, nothing, 0)
+
+
+def model_cost(
+    used: np.ndarray, model_feature_costs, feature_groups=None, feature_names=None
+) -> float:
     """Cost that the model pays once, whatever the number of rows, Eq. (5) of the CEGB paper.
 
     Parameters
     ----------
     used : (d,) bool
         Features that any part of the model tests.
-    model_feature_costs : (d,) array-like of float or None
+    model_feature_costs : (d,) array-like of float, mapping, Series or None
         γ, price per model of each feature, equal within a group.
-    feature_groups : (d,) array-like of int or None
+    feature_groups : (d,) array-like of int or str, mapping, Series or None
         Features acquired together.
+    feature_names : (d,) sequence of str or None
+        Names of the columns, if they have any.
 
     Returns
     -------
@@ -338,10 +432,9 @@ def model_cost(used: np.ndarray, model_feature_costs, feature_groups=None) -> fl
     Raises
     ------
     ValueError
-        As :func:`acquisition_units`.
+        As :func:`unit_prices` and :func:`algorithms.metering.groups.acquisition_units`.
     """
     used = np.asarray(used, dtype=bool)
-    units, prices = acquisition_units(
-        model_feature_costs, feature_groups, len(used), "model_feature_costs"
-    )
+    units = acquisition_units(feature_groups, len(used), feature_names)
+    prices = unit_prices(model_feature_costs, units, "model_feature_costs", feature_names)
     return math.fsum(prices[np.unique(units[used])])

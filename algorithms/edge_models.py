@@ -1,4 +1,4 @@
-"""How good the weak learner is that looks best on a sample: models of the edges.
+"""Models of the edges of weak learners: one Gaussian, and mixtures.
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
 Research 15 (2014), pages 1431-1453, sections 5.1 to 5.3. The reference is
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from algorithms.kernels import kernel
+from .kernels.decorators import kernel
 
 N_COMPONENTS = 3
 _N_STEPS = 30
@@ -56,7 +56,7 @@ def expected_maximum(n_values) -> np.ndarray:
     return np.array(means, dtype=np.float64)[place].reshape(Q.shape)
 
 
-def expected_edge(n_features, n_examples, std) -> np.ndarray:
+def expected_edge_of_one_gaussian(n_features, n_examples, std) -> np.ndarray:  # Eq. (6)
     """Mean true edge of the learner that looks best, if edges and noise are Gaussian.
 
     Section 5.2 and Figure 1: Q learners have edges ε ~ N(0, std²), each seen with a noise of
@@ -84,8 +84,8 @@ def expected_edge(n_features, n_examples, std) -> np.ndarray:
 
     Examples
     --------
-    >>> from algorithms.edge_models import expected_edge
-    >>> expected_edge([10, 100], 100, 0.1).round(4).tolist()
+    >>> from algorithms.edge_models import expected_edge_of_one_gaussian
+    >>> expected_edge_of_one_gaussian([10, 100], 100, 0.1).round(4).tolist()
     [0.1088, 0.1773]
     """
     S, std = np.asarray(n_examples, dtype=np.float64), np.asarray(std, dtype=np.float64)
@@ -186,16 +186,16 @@ def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) 
     -------
     Mixtures
     """
-    edges = [np.sort(some) for some in edges]
+    edges = [np.sort(of_family) for of_family in edges]
     places = (2 * np.arange(_MOST_FITTED) + 1, 2 * _MOST_FITTED)
     edges = [x[places[0] * len(x) // places[1]] if len(x) > _MOST_FITTED else x for x in edges]
     counts = np.array([len(x) for x in edges], dtype=np.int64)
     shape = len(edges), n_components
     x, shares = np.zeros((len(edges), counts.max())), np.zeros((*shape, counts.max()))
-    for k, some in enumerate(edges):
-        x[k, : len(some)] = some
-        places = np.arange(len(some))
-        shares[k, places * n_components // len(some), places] = 1
+    for k, of_family in enumerate(edges):
+        x[k, : len(of_family)] = of_family
+        places = np.arange(len(of_family))
+        shares[k, places * n_components // len(of_family), places] = 1
     mixtures = Mixtures(np.empty(shape), np.empty(shape), np.empty(shape))
     _maximise(x, counts, shares, *mixtures)
     for _ in range(_N_STEPS):

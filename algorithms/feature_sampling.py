@@ -2,7 +2,7 @@
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
 Research 15 (2014), pages 1431-1453, sections 4, 6.3 and 6.4. The reference, with its deviations, is
-:mod:`reference.feature_sampling`; what a sampler is says :mod:`algorithms.sampling`.
+:mod:`reference.feature_sampling`; what a sampler is says :mod:`algorithms.stumps.sampling`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,8 @@ import math
 
 import numpy as np
 
-from algorithms.estimator import check_number, check_whole_number
-from algorithms.sampling import (
-    Problem,
-    Proposal,
-    Sampler,
-    draw,
-    on_all_examples,
-)
+from .estimators.parameters import check_number, check_whole_number
+from .stumps.sampling import Problem, Proposal, Sampler, draw, on_all_examples
 
 _MOST_DRAWS = 1_000_000
 
@@ -105,9 +99,13 @@ class FixedFamily(Sampler):
     def __init__(self, family: int) -> None:
         self.family = family
 
+    def check_parameters(self) -> None:
+        """Check that it is the number of a family."""
+        check_whole_number("family", self.family, 0)
+
     def begin(self, problem: Problem) -> None:
         """Check that there is such a family."""
-        check_whole_number("family", self.family, 0)
+        self.check_parameters()
         if self.family >= len(problem.families):
             raise ValueError(
                 f"There is no family {self.family!r}: families are numbered from 0 to "
@@ -152,9 +150,14 @@ class Bandit(Sampler):
     def __init__(self, scale=1.0) -> None:
         self.scale = scale
 
+    def check_parameters(self) -> None:
+        """Check the scale."""
+        check_number("scale", self.scale, positive=True)
+
     def begin(self, problem: Problem) -> None:
-        """Check the parameter; know nothing of any arm."""
-        self._scale = check_number("scale", self.scale, positive=True)
+        """Check the parameters; know nothing of any arm."""
+        self.check_parameters()
+        self._scale = float(self.scale)
         n_arms = len(problem.families)
         self._pulls = np.zeros(n_arms, dtype=np.int64)
         self._rewards = np.zeros(n_arms)
@@ -211,13 +214,17 @@ class Exp3P(Bandit):
         self.eta = eta
         self.lam = lam
 
+    def check_parameters(self) -> None:
+        """Check scale, doubt and the share of uniform draws."""
+        super().check_parameters()
+        check_number("eta", self.eta, positive=True)
+        if check_number("lam", self.lam, positive=True) > 1:
+            raise ValueError(f"lam must be at most 1, got {self.lam!r}.")
+
     def begin(self, problem: Problem) -> None:
         """Check the parameters; start from equal weights."""
         super().begin(problem)
-        self._eta = check_number("eta", self.eta, positive=True)
-        self._lam = check_number("lam", self.lam, positive=True)
-        if self._lam > 1:
-            raise ValueError(f"lam must be at most 1, got {self.lam!r}.")
+        self._eta, self._lam = float(self.eta), float(self.lam)
         self._log_weights = np.zeros(len(problem.families))
         self._root = math.sqrt(len(problem.families) * problem.n_rounds)
 
@@ -269,9 +276,14 @@ class _Tasting(Sampler):
     def __init__(self, n_tasted=10) -> None:
         self.n_tasted = n_tasted
 
+    def check_parameters(self) -> None:
+        """Check the number of stored features."""
+        check_whole_number("n_tasted", self.n_tasted, 1)
+
     def begin(self, problem: Problem) -> None:
         """Store features of each family."""
-        size = check_whole_number("n_tasted", self.n_tasted, 1)
+        self.check_parameters()
+        size = int(self.n_tasted)
         stored = [draw(family, size, problem.rng) for family in problem.families]
         self._tasted = np.concatenate(stored)
         self._sizes = np.array([len(features) for features in stored])
@@ -301,6 +313,7 @@ class Tasting1Q(_Tasting):
     def propose(self, problem: Problem) -> Proposal:
         """Choose a family, then its features."""
         # The order of the additions is the reference's: numpy's own sum would differ in last bits.
+        # Eq. (4), estimated by Eq. (5).
         expected = np.cumsum(self._shares * self._taste(problem), axis=1)[:, -1]  # Eq. (5)
         family = problem.families[int(np.argmax(expected))]
         return on_all_examples(problem, draw(family, problem.n_passes, problem.rng))

@@ -1,4 +1,4 @@
-"""Losses of gradient boosting: first and second derivatives, Eqs. (9a)-(9b), on exact grids.
+"""Losses of gradient boosting: first and second derivatives, Eq. (9a) and Eq. (9b), on exact grids.
 
 exp and log run in NumPy, never in a kernel; kernels add, subtract, multiply, divide, compare and
 round, so both twins get the same bits (DESIGN §4).
@@ -12,102 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel
-
-# Unweighted values keep 30 bits, which fit a 32-bit integer; the rounding error is at most 2**-31
-# of the largest value's power of two.
-_MAX_BITS = 30
-_SUM_BITS = 52
-_MAX_EXPONENT = 1000  # steps stay ordinary numbers; squares of such values are 0 anyway
-_BLOCK = 1 << 16  # rows a transcendental handles at a time: its temporary stays small
-
-
-def _exponent(x: float) -> int:
-    return math.frexp(x)[1]
-
-
-class RowWeights(NamedTuple):
-    """Row weights on their grid.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples,), float64, or None
-        The weights as given; None if all are 1.
-    counts : ndarray of shape (n_samples,), int64, or None
-        ``rint(ldexp(values, exponent))``, at least 1.
-    exponent : int
-        0 if all weights are integers.
-    total : int
-        Sum of `counts`.
-    sum : float
-        Sum of `values`.
-    bits : int
-        So many bits a rounded value may have that every sum stays below 2**52.
-    whole : bool
-        Whether all weights are integers.
-    """
-
-    values: np.ndarray | None
-    counts: np.ndarray | None
-    exponent: int
-    total: int
-    sum: float
-    bits: int
-    whole: bool
-
-
-def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
-    """Put positive row weights on a grid."""
-    if sample_weight is None:
-        bits = min(_SUM_BITS - _exponent(n_samples), _MAX_BITS)
-        return RowWeights(None, None, 0, n_samples, float(n_samples), bits, True)
-    total = math.fsum(sample_weight)
-    integers = bool(np.all(sample_weight == np.rint(sample_weight)))
-    bits = _SUM_BITS - _exponent(total)
-    if integers:
-        counts = sample_weight.astype(np.int64)
-        bits = min(bits, _MAX_BITS)
-        return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits, True)
-    counts = np.maximum(1, np.rint(np.ldexp(sample_weight, bits)).astype(np.int64))
-    return RowWeights(sample_weight, counts, bits, int(counts.sum()), total, bits, False)
-
-
-def grid_exponent(largest: float, weights: RowWeights) -> int:
-    """Exponent k of the grid 2**-k for values of at most `largest` in magnitude."""
-    return min(_MAX_EXPONENT, weights.bits - _exponent(largest)) if largest > 0 else 0
-
-
-def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, int]:
-    """Round values so that their weighted sums are exact in any order.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,), float64
-    weights : RowWeights
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), int64
-        Weighted values in grid steps.
-    int
-        The step is ``2.0 ** -k`` for this k.
-    """
-    k = grid_exponent(float(np.max(np.abs(values), initial=0.0)), weights)
-    scaled = np.ldexp(values, k)
-    if weights.whole:  # so that a weight of 3 equals three copies
-        scaled = np.rint(scaled)
-    if weights.values is not None:
-        scaled = np.rint(weights.values * scaled)
-    return scaled.astype(np.int64), k
-
+from .grid import RowWeights, round_to_grid, value_exponent
+from .kernels.decorators import kernel, parallel_kernel
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
 
 @kernel
-def _derivatives(loss, s, y, target, factor):
-    """Eqs. (9a)-(9b) for one row.
+def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
+    """Gradient and hessian of one row.
 
     `s` is what NumPy has prepared: the score (squared), exp(-score) (logistic), or the probability
     of class `target` (multinomial). A `factor` of 0 stands for "first-order terms only", h = 1.
@@ -136,9 +50,9 @@ def _largest(loss, s, y, target, factor, largest):
 
 
 @parallel_kernel
-def _write(loss, s, y, target, factor, g_step, h_step, gh):
+def _write(loss, s, y, target, factor, steps, gh):
     """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step."""
-    n = s.shape[0]
+    n, (g_step, h_step) = s.shape[0], steps
     n_chunks = max(1, n >> 13)
     for c in prange(n_chunks):
         for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
@@ -148,11 +62,11 @@ def _write(loss, s, y, target, factor, g_step, h_step, gh):
 
 
 @kernel
-def _write_weighted(loss, s, y, target, factor, g_step, h_step, weights, counts, whole, gh):
+def _write_weighted(loss, s, y, target, factor, steps, weights, counts, whole, gh):
     for i in range(s.shape[0]):
         g, h = _derivatives(loss, s[i], y[i], target, factor)
-        g *= g_step
-        h *= h_step
+        g *= steps[0]
+        h *= steps[1]
         if whole:  # so that a weight of 3 equals three copies
             g = np.rint(g)
             h = max(1.0, np.rint(h))
@@ -283,10 +197,10 @@ class Loss:
         row = (self.kind, prepared[:, tree], y, target, factor)
         largest = np.empty((max(1, len(y) >> 13), 2))
         _largest(*row, largest)
-        k_g, k_h = (grid_exponent(float(m), weights) for m in largest.max(axis=0))
+        k_g, k_h = (value_exponent(float(m), weights) for m in largest.max(axis=0))
         if weights.values is None:
-            _write(*row, 2.0**k_g, 2.0**k_h, gh)
+            _write(*row, (2.0**k_g, 2.0**k_h), gh)
         else:
             values, counts = weights.values, weights.counts
-            _write_weighted(*row, 2.0**k_g, 2.0**k_h, values, counts, weights.whole, gh)
+            _write_weighted(*row, (2.0**k_g, 2.0**k_h), values, counts, weights.whole, gh)
         return Derivatives(gh, 2.0**-k_g, 2.0**-k_h)

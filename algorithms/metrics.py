@@ -3,6 +3,10 @@
 Documents with equal scores are ranked *least relevant first*: a lower bound that does not
 depend on the order of the rows. A query without a relevant document has no score (NaN) and is
 left out of the mean; the mean of nothing is NaN.
+
+NDCG by the rule of LETOR's evaluation script (:func:`ndcg_letor_at_k`) differs in all three: equal
+scores keep the order of the rows, a query without a relevant document counts 0, and the second
+place is not discounted.
 """
 
 import math
@@ -75,11 +79,15 @@ def _numbers(values, name: str) -> np.ndarray:
     return values
 
 
-def _ranks(grades, scores, starts):
-    """Rows in rank order, query after query; each one's query and place (from 0)."""
+def _ranks(grades, scores, starts, *, stable=False):
+    """Rows in rank order, query after query; each one's query and place (from 0).
+
+    Equal scores are ranked by rising grade, or, if ``stable``, in the order of the rows.
+    """
     sizes = np.diff(np.append(starts, len(grades)))
     query = np.repeat(np.arange(len(starts)), sizes)
-    order = np.lexsort((grades, -scores, query))
+    keys = (-scores, query) if stable else (grades, -scores, query)
+    order = np.lexsort(keys)  # a stable sort
     place = np.arange(len(grades)) - np.repeat(starts, sizes)
     return order, query, place
 
@@ -192,9 +200,7 @@ def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
         As :func:`precision_at_k`, or if grades are not whole numbers from 0.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
-    if np.any((y_true != np.rint(y_true)) | (y_true < 0) | (y_true > _LARGEST_GRADE)):
-        raise ValueError(f"Grades must be whole numbers from 0 to {_LARGEST_GRADE} for NDCG.")
-    gains = np.ldexp(1.0, y_true.astype(np.int64)) - 1.0
+    gains = _gains(y_true)
 
     def dcg(scores):
         order, query, place = _ranks(y_true, scores, starts)
@@ -205,6 +211,55 @@ def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
     ideal = dcg(y_true)
     values = _share(dcg(y_score), ideal, ideal > 0)
     return values if per_query else mean_over_queries(values)
+
+
+def ndcg_letor_at_k(y_true, y_score, query_id, k, *, per_query=False):
+    """NDCG at k by the rule of LETOR's evaluation script.
+
+    The gain is 2^y - 1; it is divided by log2(place) from the second place on, so that the first
+    two places count alike. Documents with equal scores stay in the order of the rows. A query
+    without a relevant document counts 0, and so do empty places.
+
+    Parameters
+    ----------
+    y_true : (n,) array-like of int
+        Grades 0, 1, 2, …
+    y_score, query_id, k, per_query
+        As in :func:`precision_at_k`.
+
+    Returns
+    -------
+    float or (n_queries,) float64
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_at_k`.
+
+    Notes
+    -----
+    The scripts list no value at k for a query with fewer than k documents, so that it counts 0 in
+    their mean. Here it counts what its documents bring.
+    """
+    y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
+    gains = _gains(y_true)
+
+    def dcg(scores):
+        order, query, place = _ranks(y_true, scores, starts, stable=True)
+        discounts = np.log2(np.maximum(2, np.arange(1, place.max() + 2, dtype=np.float64)))
+        terms = np.where(place < k, gains[order] / discounts[place], 0.0)
+        return _sum_per_query(terms, query, len(starts))
+
+    ideal, actual = dcg(y_true), dcg(y_score)
+    values = np.divide(actual, ideal, out=np.zeros(len(starts)), where=ideal > 0)
+    return values if per_query else mean_over_queries(values)
+
+
+def _gains(grades: np.ndarray) -> np.ndarray:
+    """Gains 2^y - 1 (n,); ValueError if the grades are not whole numbers from 0."""
+    if np.any((grades != np.rint(grades)) | (grades < 0) | (grades > _LARGEST_GRADE)):
+        raise ValueError(f"Grades must be whole numbers from 0 to {_LARGEST_GRADE} for NDCG.")
+    return np.ldexp(1.0, grades.astype(np.int64)) - 1.0
 
 
 def accuracy(y_true, y_pred) -> float:
@@ -295,6 +350,7 @@ _RANKINGS = {
     "average_precision": average_precision_at_k,
     "precision": precision_at_k,
     "ndcg": ndcg_at_k,
+    "ndcg_letor": ndcg_letor_at_k,
 }
 
 
@@ -330,7 +386,7 @@ def check_eval_metric(eval_metric, loss: str, has_queries: bool) -> None:
     if name not in _RANKINGS or not (k.isascii() and k.isdigit() and int(k) >= 1):
         raise ValueError(
             "eval_metric must be 'loss', 'accuracy', 'average_precision@k', 'precision@k', "
-            f"'ndcg@k' with a number k, or a function; got {eval_metric!r}."
+            f"'ndcg@k', 'ndcg_letor@k' with a number k, or a function; got {eval_metric!r}."
         )
     if loss == "multinomial":
         raise ValueError(f"eval_metric={eval_metric!r} needs one score for each row.")
@@ -345,8 +401,8 @@ def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=Non
     ----------
     eval_metric : str or callable
         ``"loss"`` (smaller is better), ``"accuracy"``, ``"average_precision@k"``,
-        ``"precision@k"``, ``"ndcg@k"`` with a number k (relevant from grade 1), or a function
-        ``(y, scores, query_id) -> float`` (larger is better).
+        ``"precision@k"``, ``"ndcg@k"``, ``"ndcg_letor@k"`` with a number k (relevant from grade
+        1), or a function ``(y, scores, query_id) -> float`` (larger is better).
     loss : {"squared", "logistic", "multinomial"}
         Loss of the model.
     scores : (n, K) float64

@@ -1,8 +1,8 @@
 """How many features and examples to draw: the expected edge, maximised under a budget.
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
-Research 15 (2014), pages 1431-1453, sections 5.1 to 5.3. The reference is
-:mod:`reference.edge_models`, with the quadrature and the error it makes.
+Research 15 (2014), pages 1431-1453, section 5.3. The reference is
+:mod:`reference.sample_sizes`, with the quadrature and the error it makes.
 
 exp and Φ run in NumPy and SciPy, kernels only add, multiply and divide in a fixed order, so both
 twins choose by the same bits (DESIGN §4).
@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from algorithms.edge_models import Mixtures
-from algorithms.kernels import kernel
+from .edge_models import Mixtures
+from .kernels.decorators import kernel
 
 _N_NODES = 192
 _REACH = -2.0, 5.0
@@ -96,7 +96,7 @@ def _power(x, n):
 
 
 @kernel
-def _value(below, powers, edges, more_edges, learners, more_learners, n, terms):
+def _expected_edge(below, powers, edges, more_edges, learners, more_learners, n, terms):  # Eq. (6)
     """E[ε*] when `n` learners of a family join those drawn."""
     for i in range(terms.shape[0]):
         share = learners[i] + n * more_learners[i]
@@ -109,7 +109,7 @@ def _value(below, powers, edges, more_edges, learners, more_learners, n, terms):
 
 
 @kernel
-def _values_alone(cells, counts, out):
+def _expected_edges_of_one_family(cells, counts, out):
     """E[ε*] of `counts` (n_numbers, n_families) learners, all of one family."""
     below, edges, learners = cells
     nobody, nothing = np.ones(below.shape[2]), np.zeros(edges.shape[2])
@@ -118,13 +118,13 @@ def _values_alone(cells, counts, out):
         for k in range(counts.shape[1]):
             for i in range(powers.shape[0]):
                 powers[i] = _power(below[s, k, i], counts[s, k])
-            out[s, k] = _value(
+            out[s, k] = _expected_edge(
                 nobody, powers, nothing, edges[s, k], nothing, learners[s, k], counts[s, k], terms
             )
 
 
 @kernel
-def _greedy(cells, s, sizes, n_learners, block, counts):
+def _greedy_counts(cells, s, sizes, n_learners, block, counts):
     """Increments of `counts` that raise E[ε*] most, until so many learners are drawn; E[ε*]."""
     all_below, all_edges, all_learners = cells[0][s], cells[1][s], cells[2][s]
     K, left = sizes.shape[0], n_learners
@@ -142,11 +142,11 @@ def _greedy(cells, s, sizes, n_learners, block, counts):
                 exponents[k] = step
                 for i in range(below.shape[0]):
                     powers[k, i] = _power(all_below[k, i], step)
-            found = _value(
+            with_more = _expected_edge(
                 below, powers[k], edges, all_edges[k], learners, all_learners[k], step, terms
             )
-            if found > value:
-                best, value = k, found
+            if with_more > value:
+                best, value = k, with_more
         step = exponents[best]
         counts[best] += step
         left -= step
@@ -188,8 +188,8 @@ def _numbers_of_examples(n_samples: int, budget: float, most: int) -> np.ndarray
     return np.array(values or [1])
 
 
-def _noise(numbers: np.ndarray, n_samples: int) -> np.ndarray:
-    """Variance of an estimated edge, Eq. (3); none if all examples are used."""
+def _noise_of(numbers: np.ndarray, n_samples: int) -> np.ndarray:  # Eq. (3)
+    """Variance of an estimated edge; none if all examples are used."""
     return np.where(numbers >= n_samples, 0.0, 1 / numbers)
 
 
@@ -217,7 +217,9 @@ def best_family_sizes(
     numbers = _numbers_of_examples(n_samples, budget, int(sizes.max()))
     counts = np.maximum(1, np.minimum((budget // numbers)[:, None], sizes)).astype(np.int64)
     values = np.empty(counts.shape)
-    _values_alone(tuple(_cells(mixtures, _noise(numbers, n_samples))), counts, values)
+    _expected_edges_of_one_family(
+        tuple(_cells(mixtures, _noise_of(numbers, n_samples))), counts, values
+    )
     s, k = np.unravel_index(np.argmax(values), values.shape)
     n_features = np.zeros(len(sizes), dtype=np.int64)
     n_features[k] = counts[s, k]
@@ -236,12 +238,12 @@ def greedy_sizes(mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: 
     """
     most = int(sizes.sum())
     numbers = _numbers_of_examples(n_samples, budget, most)
-    cells = tuple(_cells(mixtures, _noise(numbers, n_samples)))
+    cells = tuple(_cells(mixtures, _noise_of(numbers, n_samples)))
     best = Sizes(np.zeros(len(sizes), dtype=np.int64), 0, -np.inf)
     for s, S in enumerate(numbers.tolist()):
         Q = max(1, min(int(budget // S), most))
         counts = np.zeros(len(sizes), dtype=np.int64)
-        value = _greedy(cells, s, sizes, Q, -(-Q // _N_BLOCKS), counts)
+        value = _greedy_counts(cells, s, sizes, Q, -(-Q // _N_BLOCKS), counts)
         if value > best.expected:
             best = Sizes(counts, S, value)
     return best

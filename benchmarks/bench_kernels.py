@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algorithms.kernels import kernel, threads
-from algorithms.pair_weights import PairWeights
-from algorithms.stumps import DefaultCodes, label_edges, search
-from algorithms.trees import histogram, splitter, usage
+from algorithms.kernels.decorators import kernel, threads
+from algorithms.stumps.pair_weights import PairWeights
+from algorithms.stumps.search import DefaultCodes, label_edges, search
+from algorithms.trees import histogram, penalty, splitter
 from algorithms.trees.binning import bin_matrix
 from algorithms.trees.forest import Forest
 from algorithms.trees.predictor import add_scores, bit_vectors, walk_scores
@@ -68,7 +68,7 @@ def test_split(benchmark, binned, gh):
 def test_count_marks(benchmark, gh, rng):
     marks = rng.integers(0, 2**63, (N_ROWS, 1)).astype(np.uint64)
     rows, counts = np.arange(N_ROWS, dtype=np.int32), np.zeros(64, dtype=np.int64)
-    benchmark(usage.count_marks, marks, rows, 0, N_ROWS, gh, counts)
+    benchmark(penalty.count_marks, marks, rows, gh, counts)
     assert counts[0] == int((marks[:, 0] & np.uint64(1)).sum())
 
 

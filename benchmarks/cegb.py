@@ -41,7 +41,7 @@ class CegbOnDemand(Suite):
 
     def setup(self, kind, batch_size):
         try:
-            from algorithms.on_demand import OnDemandPredictor
+            from algorithms.on_demand.predictor import OnDemandPredictor
         except ImportError:  # versions before it: asv skips what raises this
             raise NotImplementedError from None
         super().setup(kind, batch_size)

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 import numpy as np
 
-from algorithms.kernels import available_threads, threads
-from algorithms.pair_weights import PairWeights
-from algorithms.stumps import DefaultCodes, search
+from algorithms.kernels.decorators import available_threads, threads
+from algorithms.stumps.pair_weights import PairWeights
+from algorithms.stumps.search import DefaultCodes, search
 from datasets import features, mnist
 
 N_LABELS, N_COLUMNS = 10, 256

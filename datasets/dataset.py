@@ -38,6 +38,11 @@ class Dataset:
         Query of each row, in contiguous blocks; None unless the task is ranking.
     feature_groups : ndarray of shape (d,), int64, or None
         Features with one label are acquired together; None if each comes alone.
+    group_costs : dict of int to float, or None
+        For groups with remainders: a price for every label in ``feature_groups``, in
+        ``cost_unit``, paid once per row with the first feature of the group that the row asks
+        for. ``feature_costs`` is then what each feature costs *besides*. None: the features of a
+        group come together for the price of any of them.
     provenance : dict
         JSON-able: where the arrays came from, under which terms, what is missing, how they were
         split, and ``checksum``, the SHA-256 of the arrays delivered.
@@ -59,12 +64,29 @@ class Dataset:
     query_valid: np.ndarray | None = None
     query_test: np.ndarray | None = None
     feature_groups: np.ndarray | None = None
+    group_costs: dict[int, float] | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
         """Number of features d."""
         return self.X_train.shape[1]
+
+    def __post_init__(self) -> None:
+        """Refuse prices of groups that are not those of ``feature_groups``."""
+        if self.group_costs is None:
+            return
+        if self.feature_groups is None:
+            raise ValueError("group_costs without feature_groups: nothing says what is in a group")
+        labels = set(np.asarray(self.feature_groups).tolist())
+        if labels != set(self.group_costs):
+            raise ValueError(
+                f"group_costs must price exactly the groups {sorted(labels)}, "
+                f"not {sorted(self.group_costs)}"
+            )
+        prices = np.array(list(self.group_costs.values()), dtype=np.float64)
+        if not (np.isfinite(prices) & (prices >= 0)).all():
+            raise ValueError("group_costs must be finite and 0 or more")
 
 
 def checksum(arrays: dict[str, np.ndarray | None]) -> str:
@@ -99,7 +121,8 @@ def dataset_checksum(dataset: Dataset) -> str:
     Parameters
     ----------
     dataset : Dataset
-        Its six arrays, queries, costs and groups are hashed; names and provenance are not.
+        Its six arrays, queries, costs, groups and their prices are hashed; names and provenance
+        are not.
 
     Returns
     -------
@@ -107,4 +130,7 @@ def dataset_checksum(dataset: Dataset) -> str:
         64 hex digits.
     """
     names = (*ARRAYS, *QUERIES, "feature_costs", "feature_groups")
-    return checksum({name: getattr(dataset, name) for name in names})
+    arrays = {name: getattr(dataset, name) for name in names}
+    if dataset.group_costs is not None:
+        arrays["group_costs"] = np.array(sorted(dataset.group_costs.items()), dtype=np.float64)
+    return checksum(arrays)

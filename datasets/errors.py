@@ -33,7 +33,7 @@ class UnknownDataset(ValueError):
 
 
 class DataUnavailable(RuntimeError):
-    """A data set cannot be had here; the message says what was tried and what to do next."""
+    """A data set is unavailable here; the message says what was tried and what to do next."""
 
 
 class CacheFull(DataUnavailable):
@@ -90,6 +90,24 @@ class DamagedData(ValueError):
     """A file or a picture in it is damaged, incomplete or of another size; the message names it."""
 
 
+class DamagedFiles(DamagedData):
+    """Several files of a data set are damaged.
+
+    Parameters
+    ----------
+    problems : sequence of str
+        What is wrong with each, naming it.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+    def __reduce__(self) -> tuple:
+        """Let the error travel between worker processes unchanged."""
+        return type(self), (self.problems,)
+
+
 class SourceFailed(Exception):
     """One source could not deliver; the next one is tried. Internal to the package."""
 
@@ -116,4 +134,4 @@ def unavailable(name: str, attempts: Sequence[str], advice: str) -> DataUnavaila
         To be raised by the caller.
     """
     tried = "\n".join(f"  - {line}" for line in attempts) or "  - no source applies"
-    return DataUnavailable(f"{name} is not to be had here. Tried:\n{tried}\n  Next: {advice}")
+    return DataUnavailable(f"{name} is unavailable here. Tried:\n{tried}\n  Next: {advice}")

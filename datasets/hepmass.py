@@ -18,23 +18,21 @@ rows of the training file followed by those of the test file. At laptop scale th
 
 from __future__ import annotations
 
-import gzip
-import io
 import zipfile
-import zlib
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from datasets import standins
 from datasets.dataset import Dataset
 from datasets.errors import DataUnavailable
 from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
+from datasets.sources.archives import DAMAGE, opened
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import announce, cache_folder, decoded
 from datasets.splits import split_rows
-from datasets.storage import announce, cache_folder, decoded
+from datasets.standins import tables as standins
 
 ROWS = {"train": 7_000_000, "test": 3_500_000}
 PAPER_SIZES = (3_500_000, 1_400_000, 5_600_000)
@@ -44,6 +42,8 @@ SIZES = {
     "paper": PAPER_SIZES,
 }
 CHUNK_ROWS = 250_000
+LINE_BYTES, HEADER_BYTES = 1_000, 10_000
+"""More than a line of the text has: 29 numbers of about 25 characters; and than its first line."""
 NAMES = {
     "hepmass_1000": standins.HEPMASS_NAMES,
     "hepmass_not1000": (*standins.HEPMASS_NAMES, "mass"),
@@ -169,7 +169,7 @@ def _pieces(name: str, half: str, found: Found, x_file, y_file):
     """Append the rows of one half piece by piece; yield their numbers."""
     import pandas as pd
 
-    d = len(NAMES[name])
+    d, n_rows = len(NAMES[name]), 0
     try:
         with _text(name, half, found) as stream:
             reader = pd.read_csv(
@@ -181,11 +181,14 @@ def _pieces(name: str, half: str, found: Found, x_file, y_file):
                 chunksize=CHUNK_ROWS,
             )
             for piece in reader:
+                n_rows += len(piece)
+                if n_rows > ROWS[half]:
+                    raise ValueError(f"more than {ROWS[half]:,} rows")
                 values = piece.to_numpy()
                 x_file.write(np.ascontiguousarray(values[:, 1:], dtype="<f4").tobytes())
                 y_file.write(values[:, 0].astype(np.uint8).tobytes())
                 yield len(piece)
-    except (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, ValueError) as error:
+    except (*DAMAGE, ValueError) as error:
         raise DataUnavailable(
             f"{found.path} is damaged ({error}). "
             f"Next: delete it, then python -m experiments data fetch {name}"
@@ -195,8 +198,9 @@ def _pieces(name: str, half: str, found: Found, x_file, y_file):
 @contextmanager
 def _text(name: str, half: str, found: Found):
     """Open the CSV of one half, inside the zip if need be, without unpacking to disk."""
+    limit = ROWS[half] * LINE_BYTES + HEADER_BYTES
     if found.form.reader == "gz":
-        with gzip.open(found.path, "rb") as stream:
+        with opened(found.path, limit) as stream:
             yield stream
         return
     wanted = FILES[name][half].forms[0].filename
@@ -204,8 +208,8 @@ def _text(name: str, half: str, found: Found):
         members = [m for m in archive.namelist() if m.rsplit("/", 1)[-1] == wanted]
         if not members:
             raise DataUnavailable(f"{found.path} has no member {wanted}")
-        with archive.open(members[0]) as packed, gzip.open(packed, "rb") as stream:
-            yield io.BufferedReader(stream)
+    with opened(found.path, limit, members[0]) as stream:
+        yield stream
 
 
 SPECS = {

@@ -10,7 +10,7 @@ number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -92,29 +92,98 @@ def images_checksum(images: ImageSet) -> str:
     return checksum({name: getattr(images, name) for name in names})
 
 
-def serve_images(spec: DatasetSpec, request: Request, real, standin) -> ImageSet:
-    """Choose between real images and stand-in as :func:`datasets.load` does.
+@dataclass(frozen=True, kw_only=True)
+class ImageSpec(DatasetSpec):
+    """One set of images, as its module declares it: what makes bytes makes everything else.
 
-    Parameters
+    ``real`` and ``standin``, which :func:`datasets.load` calls, are made here: the table of the
+    images.
+
+    Attributes
     ----------
-    spec : DatasetSpec
-        The data set.
-    request : Request
-        Scale, data and seed.
-    real, standin : callable
-        Request -> ImageSet.
-
-    Returns
-    -------
-    ImageSet
-        With a complete provenance record.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
+    real_images : callable
+        Request -> ImageSet from real images; raises DataUnavailable.
+    draw : callable
+        ``(n, seed, part) -> (images, labels)``, of a module of stand-ins.
+    smoke_draw : callable or None
+        Another such function for the smallest scale.
+    sizes, smoke_sizes : tuple of int
+        Training, validation and test images of the stand-in, at the smallest scale the second.
+    smoke_table_sizes : tuple of int or None
+        Rows of its table at the smallest scale, if not as many as images.
+    table : callable
+        ``(images, seed) -> Dataset``: :func:`pixel_table`, or :func:`coarse_table` with its
+        parameters bound.
+    image_shape : tuple of int
+        Height, width and, in colour, channels.
+    families : str
+        Module with the families of features of these images; empty if there is none.
+    paper_features : int
+        Features in all in the paper that these families stand for.
+    first : dict of str to (int, int)
+        How many of the first training and test images features are computed of, by scale; all where
+        it is not named.
     """
-    return serve(replace(spec, real=real, standin=standin), request, checksum=images_checksum)
+
+    real_images: Callable[[Request], ImageSet]
+    draw: Callable[[int, int, str], tuple[np.ndarray, np.ndarray]]
+    sizes: tuple[int, int, int]
+    smoke_sizes: tuple[int, int, int]
+    table: Callable[[ImageSet, int], Dataset]
+    image_shape: tuple[int, ...]
+    smoke_draw: Callable[[int, int, str], tuple[np.ndarray, np.ndarray]] | None = None
+    smoke_table_sizes: tuple[int, int, int] | None = None
+    families: str = ""
+    paper_features: int = 0
+    first: dict[str, tuple[int, int]] = field(default_factory=dict)
+    real: Callable[[Request], Dataset] = field(init=False, repr=False)
+    standin: Callable[[Request], Dataset] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "real", self._real_table)
+        object.__setattr__(self, "standin", self._drawn_table)
+
+    def images(self, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+        """Give the images as bytes.
+
+        Parameters
+        ----------
+        scale, data : str
+            As :func:`datasets.load`.
+        seed : int, default 0
+            Which images a stand-in draws; real images are the same for all seeds.
+
+        Returns
+        -------
+        ImageSet
+            Images of `image_shape`, real ones memory-mapped where the cache can be written.
+
+        Raises
+        ------
+        ValueError, DataUnavailable, ChecksumMismatch
+            As :func:`datasets.load`.
+        DamagedData
+            If a file with the right checksum cannot be read as what it should be; names it.
+        """
+        return serve(
+            self,
+            Request(self.name, scale, data, seed),
+            real=self.real_images,
+            standin=self._drawn_images,
+            checksum=images_checksum,
+        )
+
+    def _drawn_images(self, request: Request, smoke: tuple[int, int, int] | None = None):
+        small = request.scale == "smoke"
+        draw = self.smoke_draw if small and self.smoke_draw else self.draw
+        sizes = (smoke or self.smoke_sizes) if small else self.sizes
+        return drawn_images(self.name, draw, sizes, request.seed)
+
+    def _real_table(self, request: Request) -> Dataset:
+        return self.table(self.real_images(request), request.seed)
+
+    def _drawn_table(self, request: Request) -> Dataset:
+        return self.table(self._drawn_images(request, self.smoke_table_sizes), request.seed)
 
 
 def drawn_images(name: str, draw: Callable, sizes: tuple[int, int, int], seed: int) -> ImageSet:

@@ -27,25 +27,25 @@ levels of blocks of 4×4 pixels (512 features; all 24,576 values would take giga
 fifth of the training windows aside for validation by seed, window by window: one may validate while
 its reflection trains.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins_pictures`).
+The smallest scale draws a stand-in (:mod:`datasets.standins.pictures`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from datasets import standins_pictures
-from datasets.dataset import Dataset
-from datasets.images import ImageSet, coarse_table, drawn_images, serve_images
-from datasets.pictures import PictureError, check_size, names_of, pictures
-from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, RawFile, find
+from datasets.images import ImageSet, ImageSpec, coarse_table
+from datasets.registry import Request
+from datasets.sources.find import Form, RawFile, find
+from datasets.sources.pictures import PictureError, check_size, names_of, pictures
+from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.storage import decoded
+from datasets.standins import pictures as standins_pictures
 
 HEIGHT, WIDTH = 128, 64
 BLOCK = 4
@@ -53,9 +53,6 @@ VALID_SHARE, TEST_SHARE = 5, 3
 """One of so many training windows validates; one of so many pictures of the part tests."""
 PER_PICTURE = 10
 """Windows drawn from each picture without persons."""
-SMOKE_SIZES = (60, 20, 60)
-SIZES = (1_940, 485, 1_210)
-"""Training, validation and test windows of the stand-in; the mirror's part has about as many."""
 FOLDERS = {
     ("train", 1): "96X160H96/Train/pos",
     ("train", 0): "Train/neg",
@@ -94,42 +91,6 @@ FILE = RawFile(
         ),
     ),
 )
-
-
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the windows as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which windows a stand-in draws; real windows are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Windows of shape (n, 128, 64, 3), real ones memory-mapped; 1 = person.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If the archive or a picture in it is damaged or of the wrong size; names it.
-    """
-    request = Request("inria_person", scale, data, seed)
-    return serve_images(SPEC, request, _real_images, _drawn_images)
-
-
-def real(request: Request) -> Dataset:
-    """Load grey blocks of real windows, the training windows divided by seed."""
-    return coarse_table(_real_images(request), request.seed, BLOCK, "binary")
-
-
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in."""
-    return coarse_table(_drawn_images(request), request.seed, BLOCK, "binary")
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -272,7 +233,7 @@ def _decode_whole(archive: Path, out: Path) -> dict[str, list[int]]:
                 )
         n_with, n_without = len(names[1]), len(names[0])
         shape = (n_with + PER_PICTURE * n_without, HEIGHT, WIDTH, 3)
-        windows = np.lib.format.open_memmap(out / f"{part}.npy", "w+", np.uint8, shape)
+        windows = new_array(out / f"{part}.npy", np.uint8, shape)
         place = {name: i for i, name in enumerate(names[1])}
         for name, picture in pictures(archive, _is_in(part, 1)):
             check_size(f"{archive}, {name}", picture, HEIGHT + 2 * margin, WIDTH + 2 * margin)
@@ -325,12 +286,7 @@ def drawn_windows(name: str, picture: np.ndarray) -> list[np.ndarray]:
     return [picture[r : r + HEIGHT, c : c + WIDTH] for r, c in zip(rows, columns, strict=True)]
 
 
-def _drawn_images(request: Request) -> ImageSet:
-    sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
-    return drawn_images("inria_person", standins_pictures.persons, sizes, request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = ImageSpec(
     name="inria_person",
     task="binary",
     title="INRIA Person, colour windows of 128×64",
@@ -341,8 +297,16 @@ SPEC = DatasetSpec(
     split_rule="the official parts; where only training windows are there, a third of the pictures "
     "tests; a fifth of the training windows validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
-    real=real,
-    standin=standin,
+    real_images=_real_images,
+    draw=standins_pictures.persons,
+    sizes=(1_940, 485, 1_210),  # about as many as the mirror's part has
+    smoke_sizes=(60, 20, 60),
+    table=partial(coarse_table, block=BLOCK, task="binary"),
+    image_shape=(HEIGHT, WIDTH, 3),
+    families="datasets.features.nineteen",
+    paper_features=230_503,
     files=(FILE,),
     missing="nothing from the official address; a mirror may hold training windows only",
 )
+
+images = SPEC.images

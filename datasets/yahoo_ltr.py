@@ -1,14 +1,21 @@
 """Yahoo! Learning to Rank Challenge, set 1: 709,877 documents, 519 features, labels 0..4.
 
 Citation: O. Chapelle and Y. Chang, JMLR Workshop and Conference Proceedings 14 (2011). The data
-are licensed by Yahoo's Webscope programme (C14B, for research, on request) and may not be passed
-on: the user puts ``set1.train.txt``, ``set1.valid.txt`` and ``set1.test.txt`` (svmlight with qid)
-into ``yahoo_ltr/`` of the mirror or of the cache folder. No checksums are published; what was
-found is recorded, and the numbers of rows and of features that occur are checked.
+are for research and may not be passed on. Their owner is said to distribute them as
+``YahooResearch/Yahoo-Learning-to-Rank-Challenge`` on Hugging Face: ``dataset.tgz``, in which lies
+``ltrc_yahoo.tar.bz2``. Public programs agree on the SHA-256 of that inner archive, which is
+verified before anything of it is unpacked; the address could not be tried when this was written,
+and is too large to be fetched in passing (``data fetch yahoo_ltr`` does). Or the user puts either
+archive, or ``set1.train.txt``, ``set1.valid.txt`` and ``set1.test.txt`` (svmlight with qid), into
+``yahoo_ltr/`` of the mirror or of the cache folder. No checksums of the texts are published; what
+was found is recorded, and the numbers of rows and of features that occur are checked.
 
 Of the 700 features 519 occur in set 1. Costs: one published cost per feature (WSDM 2019 code for
 joint cascade ranking, MIT), 1 to 200, 10000 for features that are absent; uniform where that
 table cannot be reached, since the kinds of the features are not public.
+
+Greedy Miser repeats each row of label 0 ten times, Cronus each of a label below 3:
+:func:`datasets.ranking.copies` gives the weights that stand for the copies.
 
 Split: the official one. At laptop scale whole queries are drawn by seed until 20,000 / 5,000 /
 10,000 documents are reached; at paper scale the seed changes nothing.
@@ -17,19 +24,19 @@ Split: the official one. At laptop scale whole queries are drawn by seed until 2
 from __future__ import annotations
 
 import hashlib
-import io
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from datasets import standins
+from datasets import ranking
 from datasets.dataset import Dataset
 from datasets.errors import CacheFull, DataUnavailable
 from datasets.registry import DatasetSpec, Request
-from datasets.sources import Form, Found, RawFile, find
-from datasets.splits import split_generator
-from datasets.storage import announce, decoded, file_sha256
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.nested import inner_archive, member_text
+from datasets.sources.storage import announce, decoded, file_sha256
+from datasets.sources.svmrank import read_pieces
+from datasets.standins import tables as standins
 
 N_FEATURES, N_PRESENT = 700, 519
 ROWS = {"train": 473_134, "valid": 71_083, "test": 165_660}
@@ -40,12 +47,29 @@ SIZES = {
 }
 ABSENT = 10_000.0
 CHUNK_LINES = 10_000
-TERMS = "Yahoo! Webscope C14B: research use on request, no redistribution"
+GRADES = (0, 1, 2, 3, 4)
+TERMS = "Yahoo! Webscope C14B: research use, no redistribution"
 ADVICE = (
-    "request 'C14B - Yahoo! Learning to Rank Challenge' from the Webscope programme "
-    "(webscope.sandbox.yahoo.com, Competition Data; for research) and put set1.train.txt, "
+    "run 'python -m experiments data fetch yahoo_ltr' (from huggingface.co/datasets/YahooResearch/"
+    "Yahoo-Learning-to-Rank-Challenge, where its terms are accepted), or request 'C14B - Yahoo! "
+    "Learning to Rank Challenge' from the Webscope programme (webscope.sandbox.yahoo.com, "
+    "Competition Data; for research); put dataset.tgz, or ltrc_yahoo.tar.bz2, or set1.train.txt, "
     "set1.valid.txt and set1.test.txt into the folder yahoo_ltr/ of COST_AWARE_BOOSTING_MIRROR "
     "or of the cache folder."
+)
+ARCHIVE = Form(
+    "ltrc_yahoo.tar.bz2",
+    "archive",
+    "2d96b587828f5a4d43c508ba7ec3412a760b9be798f69313b38516544a33a6de",
+)
+OUTER_ARCHIVE = Form(
+    "dataset.tgz",
+    "outer archive",
+    size=421_000_000,  # about; Webscope's list says 421 MB
+    urls=(
+        "https://huggingface.co/datasets/YahooResearch/Yahoo-Learning-to-Rank-Challenge/"
+        "resolve/main/dataset.tgz",
+    ),
 )
 FILES = {
     part: RawFile(
@@ -53,7 +77,7 @@ FILES = {
         title=f"Yahoo! LTR set 1, {part}",
         terms=TERMS,
         advice=ADVICE,
-        forms=(Form(f"set1.{part}.txt", "svmlight"),),
+        forms=(Form(f"set1.{part}.txt", "svmlight"), ARCHIVE, OUTER_ARCHIVE),
     )
     for part in ROWS
 }
@@ -80,31 +104,38 @@ PUBLISHED = "published with the WSDM 2019 joint cascade ranking code, one cost p
 
 def real(request: Request) -> Dataset:
     """Load the user's copy."""
-    halves = {part: _part(part) for part in ROWS}
+    halves = {part: part_tables(part) for part in ROWS}
     occurs = np.any([tables["occurs"] for tables, _, _ in halves.values()], axis=0)
-    _check_shape({part: tables["y"].size for part, (tables, _, _) in halves.items()}, occurs)
+    check_rows({part: tables["y"].size for part, (tables, _, _) in halves.items()})
+    if occurs.sum() != N_PRESENT:
+        raise _another_set(f"{occurs.sum()} features that occur instead of {N_PRESENT}")
     columns = np.flatnonzero(occurs)
-    costs, origin, cost_files = _costs(columns)
-    arrays = {}
+    table, origin, cost_files = cost_table()
+    parts = {}
     for part, size in zip(standins.PARTS, SIZES[request.scale], strict=True):
         tables = halves[part][0]
         rows = _sample(part, tables["query"], size, request)
-        arrays[f"X_{part}"] = tables["X"][rows][:, columns].astype(np.float64, order="C")
-        arrays[f"y_{part}"] = tables["y"][rows].astype(np.float64)
-        arrays[f"query_{part}"] = tables["query"][rows].astype(np.int64)
+        X = tables["X"][rows][:, columns].astype(np.float64, order="C")
+        parts[part] = (X, tables["y"][rows], tables["query"][rows])
+    arrays, queries = ranking.part_arrays(parts)
     files = [{**found.record(), "sha256": facts["sha256"]} for _, facts, found in halves.values()]
-    provenance = {"source": halves["train"][2].source, "files": files + cost_files}
+    provenance = {
+        "source": halves["train"][2].source,
+        "files": files + cost_files,
+        "queries": queries,
+    }
     names = tuple(f"feature_{column + 1}" for column in columns)
-    return _dataset(arrays, costs, origin, names, provenance)
+    return dataset("yahoo_ltr", arrays, priced(table, columns), origin, names, provenance)
 
 
 def standin(request: Request) -> Dataset:
     """Draw the stand-in at the sizes of the scale."""
     sizes = SIZES[request.scale]
-    arrays = {}
-    for part, size in zip(standins.PARTS, sizes, strict=True):
-        X, y, query = standins.yahoo_ltr(size, request.seed, part)
-        arrays |= {f"X_{part}": X, f"y_{part}": y, f"query_{part}": query}
+    parts = {
+        part: standins.yahoo_ltr(size, request.seed, part)
+        for part, size in zip(standins.PARTS, sizes, strict=True)
+    }
+    arrays, queries = ranking.part_arrays(parts)
     costs = standins.yahoo_costs()
     provenance = {
         "kind": "stand-in",
@@ -113,15 +144,19 @@ def standin(request: Request) -> Dataset:
         "missing": "everything: a seeded generator stands in (datasets.standins)",
         "sparsity": float(np.mean(arrays["X_train"] == 0.0)),
         "split_rule": f"drawn independently: {sizes[0]} / {sizes[1]} / {sizes[2]} documents",
+        "queries": queries,
     }
     origin = "the cost groups of the paper, given to the stand-in's features"
     names = tuple(f"standin_{i:03d}" for i in range(costs.size))
-    return _dataset(arrays, costs, origin, names, provenance)
+    return dataset("yahoo_ltr", arrays, costs, origin, names, provenance)
 
 
-def _dataset(arrays: dict, costs: np.ndarray, origin: str, names: tuple, provenance: dict):
+def dataset(
+    name: str, arrays: dict, costs: np.ndarray, origin: str, names: tuple, provenance: dict
+) -> Dataset:
+    """Put the record together, the same for this set and its parts."""
     return Dataset(
-        name="yahoo_ltr",
+        name=name,
         task="ranking",
         **arrays,
         feature_costs=costs,
@@ -132,86 +167,130 @@ def _dataset(arrays: dict, costs: np.ndarray, origin: str, names: tuple, provena
     )
 
 
-def _costs(columns: np.ndarray) -> tuple[np.ndarray, str, list[dict]]:
+def cost_table() -> tuple[np.ndarray | None, str, list[dict]]:
+    """Give the published price of each of the 700 features, where it can be reached.
+
+    Returns
+    -------
+    table : ndarray of shape (700,), float64, or None
+        :data:`ABSENT` for features that are absent from set 1.
+    origin : str
+        Who says so; if the table is None, what takes its place.
+    files : list of dict
+        For the provenance.
+    """
     try:
         found = find(COSTS)
     except CacheFull:
         raise
     except DataUnavailable:
         origin = "uniform: the published table could not be reached, the features' kinds are secret"
-        return np.ones(columns.size), origin, []
-    table = np.loadtxt(found.path, dtype=np.float64)
-    costs = table[columns]
-    if (costs == ABSENT).any() or (np.delete(table, columns) != ABSENT).any():
+        return None, origin, []
+    return np.loadtxt(found.path, dtype=np.float64), PUBLISHED, [found.record()]
+
+
+def priced(table: np.ndarray | None, columns: np.ndarray) -> np.ndarray:
+    """Give the prices of the features that occur.
+
+    Parameters
+    ----------
+    table : ndarray of shape (700,), or None
+        See :func:`cost_table`; None: 1 each.
+    columns : ndarray of int64
+        The features that occur, from 0.
+
+    Raises
+    ------
+    DataUnavailable
+        If they are not those that have a price.
+    """
+    if table is None:
+        return np.ones(columns.size)
+    if (table[columns] == ABSENT).any() or (np.delete(table, columns) != ABSENT).any():
         raise DataUnavailable(
             "yahoo_ltr: the features that occur are not those that have a published cost; "
             f"is this set 1? Next: {ADVICE}"
         )
-    return costs, PUBLISHED, [found.record()]
+    return table[columns]
 
 
-def _check_shape(rows: dict[str, int], occurs: np.ndarray) -> None:
-    n_present = int(occurs.sum())
-    if rows != ROWS or n_present != N_PRESENT:
-        raise DataUnavailable(
-            f"yahoo_ltr: these files are not set 1 of C14B: {rows} rows and {n_present} features "
-            f"that occur instead of {ROWS} and {N_PRESENT}. Next: {ADVICE}"
-        )
+def check_rows(rows: dict[str, int]) -> None:
+    """Raise :class:`DataUnavailable` unless official files have their numbers of rows."""
+    if any(n_rows != ROWS[part] for part, n_rows in rows.items()):
+        raise _another_set(f"{rows} rows instead of {ROWS}")
+
+
+def _another_set(what: str) -> DataUnavailable:
+    return DataUnavailable(f"yahoo_ltr: these files are not set 1 of C14B: {what}. Next: {ADVICE}")
 
 
 def _sample(part: str, query: np.ndarray, size: int, request: Request) -> np.ndarray | slice:
     """Choose whole queries up to ``size`` documents, in the order of the file."""
-    if request.scale == "paper" or query.size <= size:
+    if request.scale == "paper":
         return slice(None)
-    first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
-    lengths = np.diff(np.r_[first, query.size])
-    order = split_generator(f"yahoo_ltr {part}", request.seed).permutation(first.size)
-    n_queries = int(np.searchsorted(np.cumsum(lengths[order]), size, side="right"))
-    chosen = np.zeros(first.size, dtype=bool)
-    chosen[order[:n_queries]] = True
-    return np.flatnonzero(np.repeat(chosen, lengths))
+    return ranking.sample_queries(f"yahoo_ltr {part}", request.seed, query, size)
 
 
-def _part(part: str) -> tuple[dict[str, np.ndarray], dict, Found]:
+def part_tables(part: str) -> tuple[dict[str, np.ndarray], dict, Found]:
+    """Give a part of the user's copy, parsed once.
+
+    Parameters
+    ----------
+    part : {"train", "valid", "test"}
+        Which official file.
+
+    Returns
+    -------
+    tables : dict of str to ndarray
+        ``X`` of shape (n, 700), float32; ``y``; ``query``; ``occurs`` of shape (700,), bool.
+    facts : dict
+        ``sha256`` of the file read.
+    found : Found
+        That file.
+    """
     found = find(FILES[part])
+    if found.form is OUTER_ARCHIVE:
+        found = inner_archive(found, ARCHIVE, "yahoo_ltr")
     state = found.path.stat()
     # Hashing a gigabyte at every load is too much: the file's name, size and time of change
     # decide whether the decoded tables are still its own.
     stamp = f"{found.path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     key = f"{part}-v1-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}"
-    tables, facts = decoded("yahoo_ltr", key, lambda out: _decode(found, out))
+    tables, facts = decoded("yahoo_ltr", key, lambda out: _decode(found, part, out))
     return tables, facts, found
 
 
-def _decode(found: Found, out: Path) -> dict:
+def _decode(found: Found, part: str, out: Path) -> dict:
     """Parse the text in pieces of lines into float32 (the text has six digits)."""
-    from sklearn.datasets import load_svmlight_file
-
     announce(f"parsing {found.path}; this is done once")
-    labels, queries, n_rows = [], [], 0
+    if found.form.reader == "svmlight":
+        _decode_text(found.path, str(found.path), out)
+    else:
+        member = f"set1.{part}.txt"
+        with member_text(found.path, member, out) as text:
+            _decode_text(text, f"{found.path}, {member}", out)
+    return {"sha256": file_sha256(found.path)}
+
+
+def _decode_text(path: Path, name: str, out: Path) -> None:
+    labels, queries = [], []
     occurs = np.zeros(N_FEATURES, dtype=bool)
-    with open(found.path, "rb") as text:
-        n_rows = sum(1 for line in text if line.strip())
-    with open(found.path, "rb") as text, open(out / "X.npy", "wb") as x_file:
+    with open(path, "rb") as text:
+        n_rows = sum(1 for line in text if line.strip() and not line.lstrip().startswith(b"#"))
+    with open(path, "rb") as text, open(out / "X.npy", "wb") as x_file:
         header = {"descr": "<f4", "fortran_order": False, "shape": (n_rows, N_FEATURES)}
         np.lib.format.write_array_header_1_0(x_file, header)
-        lines = (line for line in text if line.strip())
-        while piece := list(islice(lines, CHUNK_LINES)):
-            X, y, query = load_svmlight_file(
-                io.BytesIO(b"".join(piece)),
-                n_features=N_FEATURES,
-                query_id=True,
-                zero_based=False,
-                dtype=np.float32,
-            )
-            x_file.write(X.toarray().astype("<f4").tobytes())
-            occurs |= np.diff(X.tocsc().indptr) > 0
-            labels.append(y)
-            queries.append(query)
-    np.save(out / "y.npy", np.concatenate(labels).astype(np.float32))
-    np.save(out / "query.npy", np.concatenate(queries).astype(np.int64))
+        pieces = read_pieces(
+            text, name, N_FEATURES, grades=GRADES, dtype=np.float32, chunk_lines=CHUNK_LINES
+        )
+        for piece in pieces:
+            x_file.write(piece.X.astype("<f4").tobytes())
+            occurs |= piece.listed
+            labels.append(piece.y)
+            queries.append(piece.query)
+    np.save(out / "y.npy", np.concatenate(labels or [np.empty(0)]).astype(np.float32))
+    np.save(out / "query.npy", np.concatenate(queries or [np.empty(0)]).astype(np.int64))
     np.save(out / "occurs.npy", occurs)
-    return {"sha256": file_sha256(found.path)}
 
 
 SPEC = DatasetSpec(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from experiments.cell import Cell, Tolerance, digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,82 +15,15 @@ if TYPE_CHECKING:
 
     from experiments.claims import Claim
 
-SCALES = ("smoke", "laptop", "paper")
-"""Sizes of a run: seconds (what CI runs), minutes (the default), the paper's own."""
+SCALES = ("smoke", "laptop", "overnight", "paper")
+"""Sizes of a run: seconds (what CI runs), minutes (the default), hours (laptop's data with the
+paper's rounds and enough repetitions for verdicts), and the paper's own."""
+
+DATA_SCALES = {"smoke": "smoke", "laptop": "laptop", "overnight": "laptop", "paper": "paper"}
+"""For each scale that at which its data are loaded."""
 
 LOADERS = {"table": "load", "images": "load_images", "features": "load_features"}
 """For each form of data the function of :mod:`datasets` that gives it; "none" needs no data."""
-
-
-def canonical_json(value: Any) -> str:
-    """Return `value` as JSON text that is the same for equal values in any order of keys."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def digest(value: Any) -> str:
-    """Return the SHA-256 of a JSON-able value as 64 hexadecimal digits."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One piece of work: an algorithm with its parameters on one draw of a data set.
-
-    Attributes
-    ----------
-    dataset : str
-        Name known to :func:`datasets.load`.
-    algorithm : str
-        Slug of the algorithm.
-    params : Mapping
-        Everything else that determines the result; JSON-able.
-    seed : int
-        Repetition. The data are drawn from (data set, seed), whatever the algorithm, so that
-        comparisons are paired.
-    alone : bool
-        The cell measures time: nothing else runs beside it.
-    """
-
-    dataset: str
-    algorithm: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    alone: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what determines the result as JSON-able values."""
-        return {
-            "dataset": self.dataset,
-            "algorithm": self.algorithm,
-            "params": dict(self.params),
-            "seed": self.seed,
-        }
-
-    def label(self) -> str:
-        """Return one line that names the cell."""
-        plain = {n: v for n, v in self.params.items() if not isinstance(v, Mapping | list | tuple)}
-        params = ", ".join(f"{name}={value}" for name, value in plain.items())
-        return f"{self.dataset} · {self.algorithm} · seed {self.seed} · {params}"
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far a column may be from the expected value: `absolute` + `relative` · |expected|."""
-
-    absolute: float = 0.0
-    relative: float = 0.0
-
-    def allowed(self, expected):
-        """Return the largest deviation allowed from `expected` (number or array)."""
-        return self.absolute + self.relative * abs(expected)
-
-    def __str__(self) -> str:
-        parts = []
-        if self.absolute or not self.relative:
-            parts.append(f"{self.absolute:g}")
-        if self.relative:
-            parts.append(f"{100 * self.relative:g} %")
-        return " + ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -138,7 +71,7 @@ class Artefact:
     data_form : {"table", "images", "features", "none"}
         What `run_cell` is given: a :class:`datasets.Dataset`, an
         :class:`~datasets.images.ImageSet`, or the families of features that are computed from it,
-        before the first cell starts. "none": a simulation, see :mod:`experiments.no_data`.
+        before the first cell starts. "none": a simulation, see :mod:`experiments.data_kinds`.
     committed_picture : bool
         False where the picture is made of a data set's own images, whose terms may not let us pass
         them on: a run draws it, publishing leaves out both picture and `drawn_columns`.

@@ -4,13 +4,18 @@ A verdict is drawn from one interval: the confidence interval of the effect at l
 1 - 0.05/m, where m is the number of claims of the artefact on which a verdict is drawn
 (Bonferroni, so that all of an artefact's intervals hold together with 95 %).
 
-* *reproduced*: the interval lies above 0, and the effect is at least the smallest one worth the
-  name;
-* *not reproduced*: the interval lies below the smallest effect worth the name;
+* *reproduced*: the interval lies above 0, and the effect is at least the smallest effect of
+  interest;
+* *not reproduced*: the interval lies below the smallest effect of interest;
 * *inconclusive*: neither, or fewer than five repetitions;
-* *not testable here*: the data are a stand-in of ours, which could contain the claim.
+* *not run at this scale*: there are no rows on it, for example on 10,000 rounds where 1,000 were
+  run;
+* *not testable here*: the data are a stand-in of ours, which could contain the claim;
+* *denied by the paper's own table*: of the numbers that the paper prints the same effect is not
+  above 0. That is a verdict on the paper, whatever our data say.
 
-A simulation that needs no data (:mod:`experiments.no_data`) can be judged like real data.
+The paper's own numbers come first, then the kind of data, then whether there are rows. A
+simulation that needs no data (:mod:`experiments.data_kinds`) can be judged like real data.
 """
 
 from __future__ import annotations
@@ -18,13 +23,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.no_data import KIND
-from experiments.provenance import kind_in_words
+from experiments.cell import rounded
+from experiments.data_kinds import KIND, extent
 
 ERROR_RATE = 0.05
 """Chance that any of an artefact's intervals misses its effect."""
@@ -37,6 +43,14 @@ FEWEST_SEEDS = 5
 
 JUDGED = ("real", KIND)
 """Kinds of data on which a verdict is drawn."""
+
+REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE = "reproduced", "not reproduced", "inconclusive"
+NOT_RUN, NOT_TESTABLE = "not run at this scale", "not testable here"
+DENIED = "denied by the paper's own table"
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_TESTABLE, DENIED)
+"""All verdicts there are, in the order they are counted."""
+
+_BINARY_ERROR = 1e-9
 
 _RESAMPLES = 9999
 
@@ -56,7 +70,7 @@ class Claim:
     dataset : str
         Data set it is tested on.
     smallest_effect : float
-        Smallest effect worth the name, set before any result was seen; > 0.
+        Smallest effect of interest, set before any result was seen; > 0.
     unit : str
         Unit of the effect.
     effects : callable
@@ -72,6 +86,8 @@ class Claim:
         Learning 52, 2003), variance s²·(1/n + overlap/(1 - overlap)). With a fixed test set, 1,
         nothing of that sort can be known: the interval is the plain one and speaks for these test
         rows only, which the sentence should say.
+    paper_effect : float
+        The same effect of the numbers that the paper prints; NaN where it prints none.
     """
 
     id: str
@@ -83,6 +99,50 @@ class Claim:
     effects: Callable[[pd.DataFrame], np.ndarray]
     spread: str = "seeds"
     overlap: float = 0.0
+    paper_effect: float = math.nan
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the claims on one panel of a figure have in common.
+
+    Attributes
+    ----------
+    key, name : str
+        The panel's key, with which their ids begin, and what sentences call its data.
+    dataset : str
+        See :class:`Claim`.
+    overlap : float
+        See :class:`Claim`; with 1 each sentence says that it speaks for these test queries only.
+    """
+
+    key: str
+    name: str
+    dataset: str
+    overlap: float
+
+    def claim(
+        self,
+        name: str,
+        text: str,
+        place: str,
+        smallest_effect: float,
+        unit: str,
+        effects: Callable,
+        **given,
+    ) -> Claim:
+        """Return a claim; `effects` is called with the rows, ``panel`` and what is given."""
+        only = " (on these test queries, the same for every seed)" if self.overlap == 1 else ""
+        return Claim(
+            id=f"{self.key}-{name}",
+            sentence=f"{self.name}: {text}{only}.",
+            place=place,
+            dataset=self.dataset,
+            smallest_effect=smallest_effect,
+            unit=unit,
+            effects=partial(effects, panel=self.key, **given),
+            overlap=self.overlap,
+        )
 
 
 @dataclass(frozen=True)
@@ -216,16 +276,42 @@ def over_trials(counts: np.ndarray, level: float) -> Estimate:
     )
 
 
-def verdict(claim: Claim, estimate: Estimate) -> str:
-    """Draw the verdict on real data; see the head of this module."""
+def verdict(claim: Claim, kind: str, measured: bool, estimate: Estimate) -> str:
+    """Draw the verdict; see the head of this module.
+
+    Parameters
+    ----------
+    claim : Claim
+        What is judged.
+    kind : str
+        Of the data: one of :data:`JUDGED`, or ``"stand-in"``.
+    measured : bool
+        Whether there are rows on it.
+    estimate : Estimate
+        Its effect.
+    """
+    if is_denied(claim):
+        return DENIED
+    if kind not in JUDGED:
+        return NOT_TESTABLE
+    if not measured:
+        return NOT_RUN
     fewest = FEWEST_SEEDS if claim.spread == "seeds" else 2
     if estimate.n < fewest or math.isnan(estimate.low):
-        return "inconclusive"
+        return INCONCLUSIVE
     if estimate.high < claim.smallest_effect:
-        return "not reproduced"
+        return NOT_REPRODUCED
     if estimate.low > 0 and estimate.effect >= claim.smallest_effect:
-        return "reproduced"
-    return "inconclusive"
+        return REPRODUCED
+    return INCONCLUSIVE
+
+
+def is_denied(claim: Claim) -> bool:
+    """Whether the paper's printed numbers contradict its sentence: their effect is not above 0.
+
+    Differences of printed decimals are not exact in binary; what is 0 but for that is 0.
+    """
+    return claim.paper_effect < _BINARY_ERROR
 
 
 def evaluate(
@@ -245,31 +331,28 @@ def evaluate(
     Returns
     -------
     DataFrame
-        One row per claim: ``claim, dataset, data, verdict, effect, low, high, level, n,
-        smallest_effect, detectable, unit, sentence, place``.
+        One row per claim: ``claim, dataset, data, extent`` (whole set, part, simulation or
+        stand-in), ``verdict, effect, low, high, level, n, smallest_effect, detectable``
+        (the smallest effect that would be detected), ``paper_effect, unit, sentence, place``.
     """
-    found = [
-        (claim, np.asarray(claim.effects(rows), dtype=np.float64))
+    measured = [
+        (claim, data[claim.dataset], np.asarray(claim.effects(rows), dtype=np.float64))
         for claim in claims
         if claim.dataset in data
     ]
-    kinds = {name: record["kind"] for name, record in data.items()}
     # What nothing was measured for is not tested, so it widens no other claim's interval.
-    drawn = sum(kinds[claim.dataset] in JUDGED and effects.size > 0 for claim, effects in found)
+    drawn = sum(record["kind"] in JUDGED and effects.size > 0 for _, record, effects in measured)
     level = 1 - ERROR_RATE / max(drawn, 1)
-    return pd.DataFrame(
-        [_evaluate_one(claim, effects, kinds[claim.dataset], level) for claim, effects in found],
-        columns=_COLUMNS,
-    )
+    return pd.DataFrame([_evaluate_one(*one, level) for one in measured], columns=_COLUMNS)
 
 
 _COLUMNS = [
-    *("claim", "dataset", "data", "verdict", "effect", "low", "high", "level", "n"),
-    *("smallest_effect", "detectable", "unit", "sentence", "place"),
+    *("claim", "dataset", "data", "extent", "verdict", "effect", "low", "high", "level", "n"),
+    *("smallest_effect", "detectable", "paper_effect", "unit", "sentence", "place"),
 ]
 
 
-def _evaluate_one(claim: Claim, effects: np.ndarray, kind: str, level: float) -> dict:
+def _evaluate_one(claim: Claim, record: Mapping, effects: np.ndarray, level: float) -> dict:
     if claim.spread == "trials":
         estimate = over_trials(effects, level)
     elif claim.spread == "seeds":
@@ -279,22 +362,19 @@ def _evaluate_one(claim: Claim, effects: np.ndarray, kind: str, level: float) ->
     return {
         "claim": claim.id,
         "dataset": claim.dataset,
-        "data": kind,
-        "verdict": verdict(claim, estimate) if kind in JUDGED else "not testable here",
-        **{name: _round(getattr(estimate, name)) for name in ("effect", "low", "high")},
-        "level": _round(level),
+        "data": record["kind"],
+        "extent": extent(record),
+        "verdict": verdict(claim, record["kind"], effects.size > 0, estimate),
+        **{name: rounded(getattr(estimate, name)) for name in ("effect", "low", "high")},
+        "level": rounded(level),
         "n": estimate.n,
         "smallest_effect": claim.smallest_effect,
-        "detectable": _round(estimate.detectable),
+        "detectable": rounded(estimate.detectable),
+        "paper_effect": rounded(claim.paper_effect),
         "unit": claim.unit,
         "sentence": claim.sentence,
         "place": claim.place,
     }
-
-
-def _round(value: float) -> float:
-    """Six significant digits: more would differ between versions of SciPy."""
-    return float(f"{value:.6g}")
 
 
 def _effect(row: Mapping) -> str:
@@ -309,15 +389,13 @@ def _effect(row: Mapping) -> str:
 
 def sentence(row: Mapping) -> str:
     """Return one line on an evaluated claim: verdict, effect, interval."""
-    text = f"{row['verdict']:18s} {row['claim']}: {_effect(row)}"
-    text += f", worth the name from {row['smallest_effect']:g}"
-    if row["verdict"] == "inconclusive" and not math.isnan(row["detectable"]):
-        text += f", detectable from {row['detectable']:.4f}"
+    text = f"{row['verdict']:21s} {row['claim']}: {_effect(row)}"
+    text += f", smallest effect of interest {row['smallest_effect']:g}"
+    if row["verdict"] == INCONCLUSIVE and not math.isnan(row["detectable"]):
+        text += f", smallest detectable effect {row['detectable']:.4f}"
+    if not math.isnan(row["paper_effect"]):
+        text += f", the paper's own {row['paper_effect']:+.4g}"
     return text
-
-
-VERDICTS = ("reproduced", "not reproduced", "inconclusive", "not testable here")
-"""All verdicts there are."""
 
 
 def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
@@ -356,7 +434,10 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
         "",
         "Written by `python -m experiments reproduce … --publish`. Intervals are those of all of "
         "an artefact's claims together (95 %). On a stand-in that we wrote no verdict is drawn: "
-        "it could contain the claim.",
+        "it could contain the claim. The paper's own effect is the same quantity, of the numbers "
+        "it prints, where it prints any. The smallest effect of interest was set beforehand; the "
+        "smallest detectable one is what so many repetitions of such a spread would find in four "
+        "cases of five. A *decade* is a factor of ten: half the cost is 0.301 decades less.",
     ]
     for artefact_id in sorted(tables):
         meta, table = tables[artefact_id]
@@ -364,17 +445,18 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
             continue
         lines += ["", f"## {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]
         lines += [
-            "| verdict | data | claim | effect [interval] | worth the name | detectable | place |",
-            "|---|---|---|---|---|---|---|",
+            "| verdict | data | claim | effect [interval] | the paper's own "
+            "| smallest effect of interest | smallest detectable | place |",
+            "|---|---|---|---|---:|---:|---:|---|",
         ]
         for row in table.to_dict("records"):
             detectable = "" if math.isnan(row["detectable"]) else f"{row['detectable']:.4f}"
-            record = meta.get("data", {}).get(row["dataset"])
-            kind = kind_in_words(record) if record else row["data"]
-            data = f"{row['dataset']} ({kind})"
+            paper = "" if math.isnan(row["paper_effect"]) else f"{row['paper_effect']:+.4g}"
+            data = f"{row['dataset']} ({row['extent']})"
             lines.append(
                 f"| **{row['verdict']}** | {data} | {row['sentence']} "
-                f"| {_effect(row)}, n = {row['n']} | {row['smallest_effect']:g} | {detectable} "
+                f"| {_effect(row)}, n = {row['n']} | {paper} | {row['smallest_effect']:g} "
+                f"| {detectable} "
                 f"| {row['place']} |"
             )
     return "\n".join(lines) + "\n"

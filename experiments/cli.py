@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import sys
 from collections.abc import Sequence
@@ -12,20 +13,22 @@ from pathlib import Path
 import click
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from experiments import check as check_module
-from experiments import output, provenance, runner
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
 from experiments.data_commands import DataProblem, data_group, sources
+from experiments.publishing import check as check_module
+from experiments.publishing import output
+from experiments.publishing.report.command import report_command
 from experiments.registry import Registry, UnknownArtefact, discover
-from experiments.report.command import report_command
-from experiments.session import RunOptions, Suite, compute, describe, shown
-from experiments.workers import Workers, WorkersDiffer
+from experiments.running import provenance
+from experiments.running.run import CellsFailed, NoStandIn
+from experiments.running.suite import RunOptions, Suite, compute, describe, shown
+from experiments.running.workers import Workers, WorkersDiffer
 
 log = logging.getLogger(__name__)
 
 REGRESSION, USAGE, NO_DATA, INTERRUPTED = 1, 2, 3, 130
-"""Exit status: drift or a failed cell; a wrong command; data not to be had; Ctrl-C."""
+"""Exit status: drift or a failed cell; a wrong command; data unavailable; Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> int:
@@ -57,14 +60,15 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
         return _fail(USAGE, f"{error.format_message()}\nSee: {where}")
     except (UnknownArtefact, WorkersDiffer, ConnectionError) as error:
         return _fail(USAGE, str(error))
-    except runner.CellsFailed as error:
+    except CellsFailed as error:
         return _fail(REGRESSION, str(error))
-    except (DataProblem, runner.NoStandIn) as error:
+    except (DataProblem, NoStandIn) as error:
         return _fail(NO_DATA, str(error))
     except output.DamagedResults as error:
         return _fail(REGRESSION, str(error))
     except OSError as error:
-        return _fail(USAGE, _cannot_write(error))
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        return _fail(REGRESSION if full else USAGE, _cannot_write(error))
     except (KeyboardInterrupt, click.Abort):
         return _fail(
             INTERRUPTED,
@@ -110,7 +114,11 @@ def _logging():
 def commands() -> None:
     """Regenerate the papers' figures and tables, and test what they claim.
 
-    Exit status: 0 fine, 1 regression or failed cell, 2 wrong command, 3 data not to be had.
+    An artefact is a figure or table (list names them all). A cell is one piece of its work: mostly
+    one model, trained with its parameters on one draw of one data set. Finished cells are stored
+    and not computed again.
+
+    Exit status: 0 fine, 1 regression or failed cell, 2 wrong command, 3 data unavailable.
     """
 
 
@@ -128,18 +136,30 @@ def list_command(suite: Suite) -> None:
         click.echo(f"{'':24s} {minutes}; {len(artefact.cells('laptop'))} cells at laptop scale")
 
 
+_SCALE_HELP = (
+    "Size of the run: seconds on generated or bundled data, minutes, hours, or the paper's own."
+)
 _shared_options = [
-    click.option("--jobs", type=click.IntRange(min=1), help="Local processes; default all cores."),
-    click.option("--scheduler", metavar="tcp://…", help="A running Dask scheduler to use instead."),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        help="Cells at a time, each in a process of its own; default: as many as cores.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="tcp://…",
+        help="Compute the cells with a running Dask scheduler instead; whoever can connect to it "
+        "can run code.",
+    ),
     click.option(
         "--out",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Folder for the runs; default results/runs.",
+        help="Where the results of this run go; default results/runs.",
     ),
     click.option(
         "--store",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Folder of finished cells; default results/runs/store.",
+        help="Where finished cells are kept; default results/runs/store.",
     ),
     click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),
 ]
@@ -175,20 +195,35 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
 
 @commands.command()
 @click.argument("names", nargs=-1, required=True, metavar="ID...")
-@click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)
-@click.option("--data", "data_mode", type=click.Choice(["auto", "real", "standin"]), default="auto")
-@click.option("--seeds", type=click.IntRange(min=1), help="Repetitions; default by artefact.")
-@click.option("--publish", is_flag=True, help="Write the results to results/<id> too.")
-@click.option("--dry-run", is_flag=True, help="Only list cells, data and expected time.")
+@click.option(
+    "--scale", type=click.Choice(SCALES), default="laptop", show_default=True, help=_SCALE_HELP
+)
+@click.option(
+    "--data",
+    "data_mode",
+    type=click.Choice(["auto", "real", "standin"]),
+    default="auto",
+    show_default=True,
+    help="Real data, generated stand-ins, or (auto) stand-ins where real data are unavailable.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    help="Number of repetitions; default: the artefact's own.",
+)
+@click.option("--publish", is_flag=True, help="Also write the results to results/<id>.")
+@click.option(
+    "--dry-run", is_flag=True, help="Compute nothing; list cells, data and expected time."
+)
 @_shared
 @click.pass_obj
 def reproduce(
     suite, names, scale, data_mode, seeds, publish, dry_run, jobs, scheduler, out, store, quiet
 ) -> int:
-    """Regenerate figures and tables.
+    """Regenerate figures and tables, and test their claims.
 
     ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
-    all. Of several, those whose data cannot be had are left out, and the exit status is 3.
+    all. Of several, those whose data are unavailable are left out, and the exit status is 3.
     """
     artefacts, notes = suite.registry.resolve(names)
     for note in notes:
@@ -196,7 +231,7 @@ def reproduce(
     artefacts = _runnable(artefacts, names)
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
-        raise click.UsageError("Smoke scale is for checks only: publish laptop or paper scale.")
+        raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
     if dry_run:
         for artefact in artefacts:
             _describe_plan(suite, artefact, options)
@@ -207,7 +242,7 @@ def reproduce(
         for artefact in artefacts:
             try:
                 _reproduce_one(suite, artefact, options, workers, base / artefact.id)
-            except (runner.NoStandIn, DataProblem) as error:
+            except (NoStandIn, DataProblem) as error:
                 if len(artefacts) == 1:
                     raise
                 click.secho(f"LEFT OUT: {error}", bold=True)
@@ -295,9 +330,10 @@ def _describe_plan(suite: Suite, artefact: Artefact, options: RunOptions) -> Non
 @_shared
 @click.pass_obj
 def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> int:
-    """Compare every artefact with its expected values; exit status 1 on drift.
+    """Compare artefacts with their expected values.
 
-    At smoke scale with results/expected, else with what is published from the same data.
+    Without ID all of them; exit status 1 on drift. At smoke scale the expected values are those in
+    results/expected, else what is published from the same data.
     """
     if update and scale != "smoke":
         raise click.UsageError("--update is for smoke scale; use reproduce --publish for others.")
@@ -389,7 +425,10 @@ def claims(suite: Suite, names, out) -> None:
 @click.argument("names", nargs=-1, metavar="[ID...]")
 @click.pass_obj
 def redraw(suite: Suite, names) -> None:
-    """Draw published rows anew, and judge the claims on them; nothing is computed."""
+    """Draw and judge published rows anew.
+
+    Nothing is computed. Without ID all artefacts.
+    """
     artefacts, _ = suite.registry.resolve(names or ["all"])
     for artefact in artefacts:
         if output.redraw(suite.results, artefact):

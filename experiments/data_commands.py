@@ -1,4 +1,4 @@
-"""The commands ``data list | fetch NAME | verify``."""
+"""The commands ``data list | fetch NAME | verify | prune``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from experiments import no_data
+from experiments import data_kinds
 
 
 class DataProblem(RuntimeError):
-    """Data that cannot be had, or are not what they should be: exit status 3."""
+    """Data that are unavailable, or are not what they should be: exit status 3."""
 
     @classmethod
     @contextlib.contextmanager
@@ -37,7 +37,7 @@ def data_group(context: click.Context) -> None:
 @data_group.command("list")
 @click.pass_obj
 def list_data(suite) -> None:
-    """List every set: which source would serve it, its size and terms, and whether it is here."""
+    """List all data sets: source, size, terms, presence."""
     head = ("data set", "source", "here", "size", "stand-in", "terms")
     table = [head]
     for record in suite.datasets.status():
@@ -56,7 +56,7 @@ def list_data(suite) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.pass_obj
 def fetch(suite, names: Sequence[str]) -> None:
-    """Bring data sets to this machine, whatever their size."""
+    """Download data sets, whatever their size."""
     _check_names(suite, names)
     terms = {record["name"]: record["terms"] for record in suite.datasets.status()}
     for name in names:
@@ -69,14 +69,48 @@ def fetch(suite, names: Sequence[str]) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.pass_obj
 def verify(suite, names: Sequence[str]) -> None:
-    """Hash the files of data sets on this machine; without a name, of all that are here."""
+    """Compare files with their recorded checksums.
+
+    Without NAME those of all data sets on this machine.
+    """
     _check_names(suite, names)
     here = [record["name"] for record in suite.datasets.status() if record["present"]]
+    problems = []
     for name in names or here:
-        with DataProblem.translated(suite.datasets):
-            records = suite.datasets.verify(name)
+        try:
+            with DataProblem.translated(suite.datasets):
+                records = suite.datasets.verify(name)
+        except DataProblem as problem:
+            click.echo(f"{name}: NOT as recorded")
+            problems.append(f"{name}: {problem}")
+            continue
         click.echo(f"{name}: {len(records)} file(s) as recorded")
         _list_files(records)
+    if problems:
+        raise DataProblem("\n".join([f"{len(problems)} data set(s) damaged or absent", *problems]))
+
+
+@data_group.command()
+@click.option("--remove", is_flag=True, help="Remove them; without this they are only listed.")
+def prune(remove: bool) -> None:
+    """List outdated computed features, or remove them.
+
+    Outdated are those in the cache that no current version can use.
+    """
+    from datasets.features import pruning
+
+    folders = pruning.unused()
+    for record in folders:
+        click.echo(f"  {_size(record['bytes']):>8s}  {record['folder']}: {record['reason']}")
+        if remove:
+            pruning.remove(record["folder"])
+    total = _size(sum(record["bytes"] for record in folders))
+    if not folders:
+        click.echo("Nothing to prune.")
+    elif remove:
+        click.echo(f"{len(folders)} folder(s) removed, {total}.")
+    else:
+        click.echo(f"{len(folders)} folder(s), {total}. Remove them with: data prune --remove")
 
 
 def _check_names(suite, names: Sequence[str]) -> None:
@@ -116,14 +150,14 @@ def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[
     records = {record["name"]: record for record in datasets.status()}
     lines = {}
     for name in names:
-        if name == no_data.NAME:
+        if name == data_kinds.NAME:
             lines[name] = "nothing is read"
             continue
         record = records[name]
         if record["source"] == "bundled":
             lines[name] = "real, bundled with a dependency"
         elif data_mode == "real" and record["source"] == "stand-in":
-            lines[name] = "not to be had here: the run will fail"
+            lines[name] = "unavailable here: the run will fail"
         elif scale == "smoke" or data_mode == "standin" or record["source"] == "stand-in":
             lines[name] = "stand-in" if record["stand_in"] else "left out: it has no stand-in"
         elif record["present"]:

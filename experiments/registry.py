@@ -1,10 +1,10 @@
-"""Which artefacts there are, found in the papers' folders, and what a name stands for."""
+"""Which artefacts there are, registered in the papers' folders, and what a name stands for."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-import pkgutil
+import importlib.util
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,9 @@ PAPERS = {
     "(Dubout & Fleuret, JMLR 2014)",
     "cegb_2017": "Cost efficient gradient boosting (Peter, Diego, Hamprecht & Nadler, NIPS 2017)",
 }
-"""The papers of the suite; a paper has artefacts as soon as its folder holds some."""
+"""The papers of the suite; a paper has artefacts as soon as its folder has ``registered.py``."""
 
 _NUMBERED = re.compile(r"(figure|table)\d+\w*")
-_BESIDE = re.compile(r"extra_\w+")  # what the paper does not have
 
 
 class UnknownArtefact(ValueError):
@@ -37,27 +36,27 @@ def short_name(paper: str) -> str:
 
 
 def discover() -> list[Artefact]:
-    """Import every ``figure…``, ``table…``, ``extra_…`` module of the papers' folders.
+    """Return the registered artefacts of all papers.
 
     Returns
     -------
     list of Artefact
-        The ``ARTEFACT`` of each, figures and tables of a paper before what stands beside it.
+        Papers in the order of :data:`PAPERS`; of each its figures and tables before what stands
+        beside it.
     """
-    found = []
-    for paper in PAPERS:
-        try:
-            package = importlib.import_module(f"experiments.{paper}")
-        except ModuleNotFoundError as error:
-            if error.name != f"experiments.{paper}":
-                raise
-            continue
-        names = [m.name for m in pkgutil.iter_modules(package.__path__)]
-        numbered, beside = (sorted(filter(p.fullmatch, names)) for p in (_NUMBERED, _BESIDE))
-        for name in [*numbered, *beside]:
-            module = importlib.import_module(f"experiments.{paper}.{name}")
-            found.append(module.ARTEFACT)
-    return found
+    papers = list(PAPERS)
+
+    def place(artefact: Artefact) -> tuple[int, bool, str]:
+        numbered = _NUMBERED.fullmatch(_short_names(artefact)[1]) is not None
+        return papers.index(artefact.paper), not numbered, artefact.id
+
+    # Imported when they are asked for: all that papers compute with takes seconds to import.
+    artefacts = []
+    for paper in papers:
+        if importlib.util.find_spec(f"experiments.{paper}") is not None:
+            module = importlib.import_module(f"experiments.{paper}.registered")
+            artefacts += module.ARTEFACTS
+    return sorted(artefacts, key=place)
 
 
 def _short_names(artefact: Artefact) -> tuple[str, str]:

@@ -22,13 +22,15 @@ _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 # Eight colours do not reach for all methods: darker shades of them, and grey.
 _DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
 _DARK_GREEN, _GREY = "#006046", "#8C8C8C"
-_OLIVE, _BROWN = "#5A6B00", "#8C3A00"
+_OLIVE, _BROWN, _DARK_RED = "#5A6B00", "#8C3A00", "#7A1212"
 # Thirteen methods in one plot: a hue for each kind (uniform grey, bandits ochre, Tasting blue,
 # M.A.S. green, Laminating red), lightness, marker and line for the method.
 _GREYS = "#262626", "#4D4D4D", "#737373", "#A6A6A6"
 _OCHRES = "#7A5C00", "#B38F00", "#E0BC2E"
 _BLUES = "#1F4E9C", "#6F9FD8"
 _GREENS = "#1E5218", "#3C8D2F", "#86C25E"
+_PINK, _TEAL, _INDIGO, _GOLD = "#E85D9E", "#00796B", "#3F3D99", "#B07D00"
+_INK, _RUST, _PLUM = "#1A1A2E", "#B5541C", "#6B3FA0"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
@@ -53,7 +55,7 @@ class Look:
 LOOKS = {
     "cegb": Look("CEGB, deep", _BLUE, "o", "-"),
     "cegb_shallow": Look("CEGB, 16 leaves, depth 4", _SKY, "s", "--"),
-    "greedy_miser": Look("CEGB in Greedy Miser's setting", _VERMILION, "^", "-."),
+    "cegb_as_miser": Look("CEGB set up as Greedy Miser", _VERMILION, "^", "-."),
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
     "cegb_all_splits": Look("CEGB, no stop at negative gain", _OLIVE, "+", "--"),
@@ -82,6 +84,14 @@ LOOKS = {
     "mas_1q": Look("M.A.S. 1.Q", _GREENS[1], "d", (0, (5, 1, 1, 1))),
     "mas_q1": Look("M.A.S. Q.1", _GREENS[2], "8", (0, (5, 1, 1, 1))),
     "laminating": Look("Laminating", _CRIMSON, "*", "-"),
+    "greedy_miser": Look("Greedy Miser", _DARK_RED, "H", (0, (4, 1, 2, 1))),
+    "greedy_miser_early_exit": Look("Greedy Miser + early exit", _PINK, "^", (0, (1, 1, 4, 1))),
+    "stagewise": Look("Stage-wise regression (λ = 0)", _INK, "+", ":"),
+    "stagewise_subsets": Look("Stage-wise regression, feature subsets", _TEAL, "D", (0, (2, 2))),
+    "early_exit": Look("Early exit", _INDIGO, "v", (0, (5, 2))),
+    "svm_averaged_kernel": Look("SVM, averaged kernel", _RUST, "P", "-"),
+    "l1_raw_descriptors": Look("Linear, ℓ1, on the descriptors", _PLUM, "X", "-"),
+    "cronus": Look("Cronus", _GOLD, "*", (0, (6, 1))),
     "uniform_examples": Look("All features, few examples", _VIOLET, "v", (0, (3, 2))),
 }
 """For each algorithm its look; add a line, never re-use one."""

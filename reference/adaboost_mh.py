@@ -49,6 +49,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from reference.grid import unit_exponent
+
 MOST_COPIES = 2.0**30  # pairs that whole weights may stand for
 
 
@@ -159,11 +161,6 @@ class Model:
 # --- Weights and loss ----------------------------------------------------------------------
 
 
-def grid_exponent(n_pairs: int) -> int:
-    """Exponent k of the grid 2**-k on which ``n_pairs`` values of at most 1 sum up exactly."""
-    return min(30, 52 - math.frexp(n_pairs)[1])
-
-
 def example_weights(sample_weight: np.ndarray | None, Y: np.ndarray) -> ExampleWeights:
     """Weights of the examples (N,), all positive, as numbers of copies or as logarithms."""
     N, K = Y.shape
@@ -182,7 +179,7 @@ def pair_weights(
         examples = example_weights(None, Y)
     losing = examples.logs[:, None] - Y * scores
     shift = float(np.max(losing))
-    exponent = grid_exponent(int(np.sum(examples.counts)) * Y.shape[1])
+    exponent = unit_exponent(int(np.sum(examples.counts)) * Y.shape[1])
     ints = np.rint(np.ldexp(np.exp(losing - shift), exponent)).astype(np.int64)
     ints = examples.counts[:, None] * ints
     return Weights(ints, int(np.sum(ints)), exponent, shift, examples.total * Y.shape[1])

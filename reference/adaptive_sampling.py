@@ -2,8 +2,8 @@
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
 Research 15 (2014), pages 1431-1453, sections 5.3 and 5.4. Each is a ``Sampler`` of
-:mod:`reference.adaboost_mh`; the model of the edges, and its own choices, are in
-:mod:`reference.edge_models`.
+:mod:`reference.adaboost_mh`; the model of the edges is in :mod:`reference.edge_models`, how many
+features and examples follow from it in :mod:`reference.sample_sizes`.
 
 =================  ========================================================================
 symbol             name
@@ -61,18 +61,11 @@ from reference.adaboost_mh import (
     Sampler,
     Weights,
     estimated_edges,
-    grid_exponent,
 )
-from reference.edge_models import (
-    N_COMPONENTS,
-    Mixture,
-    best_counts,
-    best_subset,
-    fit_mixture,
-    noise_of,
-    without_noise,
-)
+from reference.edge_models import N_COMPONENTS, Mixture, fit_mixture, without_noise
 from reference.feature_sampling import draw, keep_problem
+from reference.grid import unit_exponent
+from reference.sample_sizes import best_family_sizes, greedy_sizes, noise_of
 
 PILOT_SHARE = 0.1
 PILOT_FEATURES = 10
@@ -86,7 +79,7 @@ def sample_by_weight(weights: Weights, Y: np.ndarray, S: int, rng) -> tuple[np.n
     of_row = np.sum(weights.ints, axis=1)
     rows = np.searchsorted(np.cumsum(of_row), rng.integers(weights.total, size=S), side="right")
     shares = weights.ints[rows] / of_row[rows, None]
-    return rows, np.rint(np.ldexp(shares, grid_exponent(S * Y.shape[1]))).astype(np.int64) * Y[rows]
+    return rows, np.rint(np.ldexp(shares, unit_exponent(S * Y.shape[1]))).astype(np.int64) * Y[rows]
 
 
 def sample(weights: Weights, Y: np.ndarray, S: int, by_weight: bool, rng):
@@ -100,7 +93,7 @@ def sample(weights: Weights, Y: np.ndarray, S: int, by_weight: bool, rng):
     return rows, weights.ints[rows] * Y[rows]
 
 
-def look(problem: Problem, weights: Weights, features, S: int, by_weight: bool, rng):
+def look(problem: Problem, weights: Weights, features, S: int, by_weight: bool, rng):  # Eq. (2)
     """Edges ε̂ of the best stumps, relative to all weight, on S examples; and the look itself."""
     rows, signed = sample(weights, problem.Y, S, by_weight, rng)
     total = max(1, int(np.sum(np.abs(signed))))  # examples drawn uniformly may weigh nothing
@@ -144,7 +137,7 @@ def mas_naive(n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> Sa
         if state.mixture is None:
             Q, S = middle_sizes(budget, N, len(everything))
         else:
-            _, Q, S, _ = best_subset([state.mixture], [len(everything)], N, budget)
+            _, Q, S, _ = best_family_sizes([state.mixture], [len(everything)], N, budget)
         features = np.sort(draw(everything, Q, rng))
         edges, looked = look(problem, weights, features, S, by_weight, rng)
         proposal = Proposal(features[[np.argmax(edges)]], Q * S, (looked,))
@@ -190,7 +183,7 @@ def mas_1q(n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> Sampl
     """M.A.S. 1.Q: the best subset, and Q and S for it."""
 
     def counts_of(mixtures, sizes, N, budget):
-        k, Q, S, _ = best_subset(mixtures, sizes, N, budget)
+        k, Q, S, _ = best_family_sizes(mixtures, sizes, N, budget)
         return np.where(np.arange(len(sizes)) == k, Q, 0), S
 
     return mas_with_pilot(counts_of, n_components, by_weight, deconvolve)
@@ -200,7 +193,7 @@ def mas_q1(n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> Sampl
     """M.A.S. Q.1: greedy increments of Q_1, …, Q_K, for the best S."""
 
     def counts_of(mixtures, sizes, N, budget):
-        return best_counts(mixtures, sizes, N, budget)[:2]
+        return greedy_sizes(mixtures, sizes, N, budget)[:2]
 
     return mas_with_pilot(counts_of, n_components, by_weight, deconvolve)
 

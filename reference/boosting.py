@@ -114,13 +114,14 @@ def staged_cost(
     feature_costs=None,
     split_cost: float = 0.0,
     feature_groups=None,
+    group_costs=None,
     feature_sharing=None,
 ) -> Iterator[np.ndarray]:
     """Prediction cost (n,) after each round."""
     split_price = costs.split_prices(split_cost, feature_sharing, X.shape[1])
     for passed in staged_passed(model, X):
         yield costs.prediction_cost(
-            passed, feature_costs, split_price, n_split_nodes(model), feature_groups
+            passed, feature_costs, split_price, n_split_nodes(model), feature_groups, group_costs
         )
 
 

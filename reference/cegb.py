@@ -40,7 +40,8 @@ Deviations from the paper
    against its text; here α/ε_m.
 6. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
    exact; a gain below 2**-40 of G²/H never splits.
-7. Features may come in groups, acquired and paid for together.
+7. Features may come in groups, acquired and paid for together; with ``group_costs`` a row pays
+   the group's price at its first feature, and each feature's own β_m besides.
 8. Rows may have weights: n_p and sums over I_p are sums of weights.
 9. Several classes: one tree per class and round with the softmax loss, whose diagonal hessian
    is multiplied by K/(K-1); C and D are shared by all classes. The paper is about one score.
@@ -53,7 +54,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference import costs, losses, trees
+from reference import costs, grid, losses, trees
 from reference.boosting import (
     Decision,
     Model,
@@ -81,7 +82,221 @@ __all__ = [
 ]
 
 
-# --- 2 Problem setup -----------------------------------------------------------------------
+# --- Equations that the training runs ------------------------------------------------------
+
+# Eq. (11a), the leaf value, and the bracket of Eq. (12) are ``leaf_value`` and ``gain`` in
+# ``reference.trees``.
+
+
+def derivatives(loss: str, F, y, second_order: bool = True):  # Eq. (9a), Eq. (9b)
+    """g_i = ∂L(y_i, ŷ_i), h_i = ∂²L(y_i, ŷ_i) at ŷ = T_k-1(x_i), for each score column.
+
+    With first-order terms only (section 4.3, the setting of Greedy Miser) h_i = 1.
+    """
+    columns = losses.derivatives(loss, F, y)
+    return columns if second_order else [(g, np.ones_like(h)) for g, h in columns]
+
+
+def net_gain(raw_gain: float, penalty: float, tradeoff: float) -> float:  # Eq. (12)
+    """ΔÕ_k = ½ [G_r²/H_r + G_l²/H_l - G_p²/H_p] - λ ΔΨ, with the bracket from ``trees.gain``."""
+    return 0.5 * raw_gain - tradeoff * penalty
+
+
+def split_penalty(
+    n_rows: float, n_new_rows: float, model_is_new: bool, alpha: float, gamma: float, beta: float
+) -> float:  # Eq. (13)
+    """ΔΨ = |I_p| α + γ_m (1 - D(k, m)) + β_m Σ_i∈I_p (1 - C(k, i, m)).
+
+    ``alpha`` is α/ε_m (section 5.2); ``n_new_rows`` is the last sum.
+    """
+    coupled = gamma if model_is_new else 0.0
+    return (n_rows * alpha + coupled) + beta * n_new_rows
+
+
+# --- 4.3 Learning a weak regressor with cost penalties -------------------------------------
+
+
+@dataclass
+class State:
+    """What has been paid for: C as ``row_used`` (n, units), D as ``model_used`` (units,).
+
+    ``row_used_own`` (n, d) is C of the features themselves: what groups with prices of their own
+    leave to be paid for each feature.
+    """
+
+    row_used: np.ndarray
+    row_used_own: np.ndarray
+    model_used: np.ndarray
+    cumulative_cost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices by feature (``split``: α/ε_m) or by unit (``unit[m]`` is the unit of m).
+
+    ``own`` is what a row pays for a feature beside its unit: 0 without ``group_costs``.
+    """
+
+    unit: np.ndarray
+    split: np.ndarray
+    row: np.ndarray
+    own: np.ndarray
+    model: np.ndarray
+
+
+def penalty_of(state: State, prices: Prices, weights, rows: np.ndarray, m: int) -> float:
+    """ΔΨ, Eq. (13), of splitting the leaf ``rows`` on feature m, given what has been paid for."""
+    u = prices.unit[m]
+    new_rows = rows[~state.row_used[rows, u]]
+    rows_without = rows[~state.row_used_own[rows, m]]
+    penalty = split_penalty(
+        n_rows=grid.real_count(weights, rows),
+        n_new_rows=grid.real_count(weights, new_rows),
+        model_is_new=not state.model_used[u],
+        alpha=float(prices.split[m]),
+        gamma=float(prices.model[u]),
+        beta=float(prices.row[u]),
+    )
+    return penalty + float(prices.own[m]) * grid.real_count(weights, rows_without)
+
+
+def mark_used(state: State, prices: Prices, rows: np.ndarray, m: int, penalty: float) -> None:
+    """After a split all rows of the leaf have used m, C of Eq. (4), and the model, D of Eq. (5)."""
+    u = prices.unit[m]
+    state.row_used[rows, u] = True
+    state.row_used_own[rows, m] = True
+    state.model_used[u] = True
+    state.cumulative_cost += penalty
+
+
+def price_list(
+    n_features,
+    split_cost,
+    feature_costs,
+    model_feature_costs,
+    feature_groups,
+    group_costs,
+    feature_sharing,
+) -> Prices:
+    """Put all prices side by side; what is not given is free."""
+    unit = costs.acquisition_units(feature_groups, n_features)
+    return Prices(
+        unit,
+        costs.split_prices(split_cost, feature_sharing, n_features),
+        *costs.shared_and_own(feature_costs, feature_groups, group_costs, unit),
+        costs.unit_prices(model_feature_costs, unit),
+    )
+
+
+def nothing_used(n_rows: int, n_units: int, n_features: int) -> State:
+    """C and D before the first tree."""
+    rows, own = np.zeros((n_rows, n_units), dtype=bool), np.zeros((n_rows, n_features), dtype=bool)
+    return State(rows, own, np.zeros(n_units, dtype=bool))
+
+
+def grow(
+    g, h, data: trees.TrainingData, limits, tradeoff, prices, state, record: Callable
+) -> trees.Tree:
+    """Grow one tree, paying for what it uses."""
+    weights = data.weights
+
+    def net(raw_gain, rows, m):
+        return net_gain(raw_gain, penalty_of(state, prices, weights, rows, m), tradeoff)
+
+    def on_split(node, rows, m, threshold, gain):
+        penalty = penalty_of(state, prices, weights, rows, m)
+        mark_used(state, prices, rows, m, penalty)
+        n_rows = grid.real_count(weights, rows)
+        record(node, m, threshold, gain, penalty, n_rows, state.cumulative_cost)
+
+    gradients = grid.round_to_grid(g, weights)
+    hessians = grid.round_to_grid(h, weights, positive=True)
+    return trees.grow_tree(
+        data.bins, data.edges, gradients, hessians, weights, limits, net, on_split
+    )
+
+
+# --- 4.2 Tree boosting with prediction costs -----------------------------------------------
+
+
+def fit(
+    X,
+    y,
+    *,
+    loss: str = "squared",
+    n_estimators: int = 100,
+    learning_rate: float = 0.1,
+    max_leaves: int | None = 31,
+    max_depth: int | None = None,
+    min_samples_leaf: float = 20,
+    growth: str = "best_first",
+    tradeoff: float = 1e-3,
+    split_cost: float = 0.0,
+    feature_costs=None,
+    model_feature_costs=None,
+    feature_groups=None,
+    group_costs=None,
+    feature_sharing=None,
+    max_bins: int = 255,
+    stop_on_negative_gain: bool = True,
+    second_order: bool = True,
+    init: str = "mean",
+    min_hessian_leaf: float = 1e-3,
+    early_stopping_rounds: int | None = None,
+    eval_metric="loss",
+    sample_weight=None,
+    eval_set=None,
+) -> Model:
+    """Fit an ensemble; section 4.2 with the trees of section 4.3.
+
+    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"logistic"`` (y in
+    {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3). ``eval_set`` is (X, y) or
+    (X, y, query_id). Arguments are taken to be valid.
+    """
+    data = trees.training_data(X, y, sample_weight, max_bins)
+    limits = trees.Limits(
+        max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
+    )
+    n_features = data.X.shape[1]
+    prices = price_list(
+        n_features,
+        split_cost,
+        feature_costs,
+        model_feature_costs,
+        feature_groups,
+        group_costs,
+        feature_sharing,
+    )
+    state = nothing_used(len(data.y), len(prices.row), n_features)
+    trace: list[Decision] = []
+
+    def grow_round(t, F):
+        what = (data, limits, tradeoff, prices, state)
+        return [
+            grow(g, h, *what, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
+            for k, (g, h) in enumerate(derivatives(loss, F, data.y, second_order))
+        ]
+
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
+    rounds, scores, best = boost(
+        grow_round,
+        data.X,
+        data.y,
+        initial,
+        loss=loss,
+        n_estimators=n_estimators,
+        learning_rate=learning_rate,
+        early_stopping_rounds=early_stopping_rounds,
+        eval_metric=eval_metric,
+        eval_set=eval_set,
+    )
+    return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)
+
+
+# --- Equations that define what is minimised, for the tests -----------------------------------
+
+# The training runs none of them: tests hold Eqs. (12) and (13), and what the model and its bill
+# say, against these.
 
 
 def empirical_loss(row_losses) -> float:  # Eq. (1)
@@ -92,9 +307,6 @@ def empirical_loss(row_losses) -> float:  # Eq. (1)
 def penalised_loss(row_losses, row_costs, tradeoff: float) -> float:  # Eq. (2)
     """Σ_i L(y_i, T(x_i)) + λ Ψ(T, x_i)."""
     return empirical_loss(row_losses) + tradeoff * math.fsum(row_costs)
-
-
-# --- 4 Gradient boosting with cost penalties -----------------------------------------------
 
 
 def regularised_loss(row_losses, tree_penalties) -> float:  # Eq. (3)
@@ -129,15 +341,6 @@ def taylor_objective(g, h, t, row_cost_change, model_cost_change, tradeoff) -> f
     )
 
 
-def derivatives(loss: str, F, y, second_order: bool = True):  # Eqs. (9a), (9b)
-    """g_i = ∂L(y_i, ŷ_i), h_i = ∂²L(y_i, ŷ_i) at ŷ = T_k-1(x_i), for each score column.
-
-    With first-order terms only (section 4.3, the setting of Greedy Miser) h_i = 1.
-    """
-    columns = losses.derivatives(loss, F, y)
-    return columns if second_order else [(g, np.ones_like(h)) for g, h in columns]
-
-
 def row_cost_change(cost_after, cost_before):  # Eq. (9c)
     """ΔΨ(x_i) = Ψ(k, x_i) - Ψ(k - 1, x_i)."""
     return cost_after - cost_before
@@ -166,170 +369,3 @@ def optimal_objective(G, H, leaf_cost_change, model_change, tradeoff) -> float: 
     The brackets of the print are garbled; this is Eq. (10) at the values of Eq. (11a).
     """
     return math.fsum(-0.5 * (G * G / H) + tradeoff * leaf_cost_change) + tradeoff * model_change
-
-
-def net_gain(raw_gain: float, penalty: float, tradeoff: float) -> float:  # Eq. (12)
-    """ΔÕ_k = ½ [G_r²/H_r + G_l²/H_l - G_p²/H_p] - λ ΔΨ, with the bracket from ``trees.gain``."""
-    return 0.5 * raw_gain - tradeoff * penalty
-
-
-def split_penalty(
-    n_rows: float, n_new_rows: float, model_is_new: bool, alpha: float, gamma: float, beta: float
-) -> float:  # Eq. (13)
-    """ΔΨ = |I_p| α + γ_m (1 - D(k, m)) + β_m Σ_i∈I_p (1 - C(k, i, m)).
-
-    ``alpha`` is α/ε_m (section 5.2); ``n_new_rows`` is the last sum.
-    """
-    coupled = gamma if model_is_new else 0.0
-    return (n_rows * alpha + coupled) + beta * n_new_rows
-
-
-# --- 4.3 Learning a weak regressor with cost penalties -------------------------------------
-
-
-@dataclass
-class State:
-    """What has been paid for: C as ``row_used`` (n, units), D as ``model_used`` (units,)."""
-
-    row_used: np.ndarray
-    model_used: np.ndarray
-    cumulative_cost: float = 0.0
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices by feature (``split``: α/ε_m) or by unit (``unit[m]`` is the unit of m)."""
-
-    unit: np.ndarray
-    split: np.ndarray
-    row: np.ndarray
-    model: np.ndarray
-
-
-def penalty_of(state: State, prices: Prices, weights, rows: np.ndarray, m: int) -> float:
-    """ΔΨ of splitting the leaf ``rows`` on feature m, given what has been paid for."""
-    u = prices.unit[m]
-    new_rows = rows[~state.row_used[rows, u]]
-    return split_penalty(
-        n_rows=trees.real_count(weights, rows),
-        n_new_rows=trees.real_count(weights, new_rows),
-        model_is_new=not state.model_used[u],
-        alpha=float(prices.split[m]),
-        gamma=float(prices.model[u]),
-        beta=float(prices.row[u]),
-    )
-
-
-def mark_used(state: State, prices: Prices, rows: np.ndarray, m: int, penalty: float) -> None:
-    """After a split all rows of the leaf have used m (C), and so has the model (D)."""
-    u = prices.unit[m]
-    state.row_used[rows, u] = True
-    state.model_used[u] = True
-    state.cumulative_cost += penalty
-
-
-def price_list(
-    n_features, split_cost, feature_costs, model_feature_costs, feature_groups, feature_sharing
-) -> Prices:
-    """Put all prices side by side; what is not given is free."""
-    unit = costs.acquisition_units(feature_groups, n_features)
-    return Prices(
-        unit,
-        costs.split_prices(split_cost, feature_sharing, n_features),
-        costs.unit_prices(feature_costs, unit),
-        costs.unit_prices(model_feature_costs, unit),
-    )
-
-
-def grow(
-    g, h, bins, edges, weights, limits, tradeoff, prices, state, record: Callable
-) -> trees.Tree:
-    """Grow one tree, paying for what it uses."""
-
-    def net(raw_gain, rows, m):
-        return net_gain(raw_gain, penalty_of(state, prices, weights, rows, m), tradeoff)
-
-    def on_split(node, rows, m, threshold, gain):
-        penalty = penalty_of(state, prices, weights, rows, m)
-        mark_used(state, prices, rows, m, penalty)
-        n_rows = trees.real_count(weights, rows)
-        record(node, m, threshold, gain, penalty, n_rows, state.cumulative_cost)
-
-    gradients = trees.round_to_grid(g, weights)
-    hessians = trees.round_to_grid(h, weights, positive=True)
-    return trees.grow_tree(bins, edges, gradients, hessians, weights, limits, net, on_split)
-
-
-# --- 4.2 Tree boosting with prediction costs -----------------------------------------------
-
-
-def fit(
-    X,
-    y,
-    *,
-    loss: str = "squared",
-    n_estimators: int = 100,
-    learning_rate: float = 0.1,
-    max_leaves: int | None = 31,
-    max_depth: int | None = None,
-    min_samples_leaf: float = 20,
-    growth: str = "best_first",
-    tradeoff: float = 1e-3,
-    split_cost: float = 0.0,
-    feature_costs=None,
-    model_feature_costs=None,
-    feature_groups=None,
-    feature_sharing=None,
-    max_bins: int = 255,
-    stop_on_negative_gain: bool = True,
-    second_order: bool = True,
-    init: str = "mean",
-    min_hessian_leaf: float = 1e-3,
-    early_stopping_rounds: int | None = None,
-    eval_metric="loss",
-    sample_weight=None,
-    eval_set=None,
-) -> Model:
-    """Fit an ensemble; section 4.2 with the trees of section 4.3.
-
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"logistic"`` (y in
-    {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3). ``eval_set`` is (X, y) or
-    (X, y, query_id). Arguments are taken to be valid.
-    """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    X, y, weights = X[real > 0], y[real > 0], trees.row_weights(real[real > 0])
-    edges = [trees.bin_edges(X[:, m], weights, max_bins) for m in range(X.shape[1])]
-    bins = trees.bin_features(X, edges)
-    limits = trees.Limits(
-        max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
-    )
-    prices = price_list(
-        X.shape[1], split_cost, feature_costs, model_feature_costs, feature_groups, feature_sharing
-    )
-    n_units = len(prices.row)
-    state = State(np.zeros((len(y), n_units), dtype=bool), np.zeros(n_units, dtype=bool))
-    trace: list[Decision] = []
-
-    def grow_round(t, F):
-        columns = enumerate(derivatives(loss, F, y, second_order))
-        grower = (bins, edges, weights, limits, tradeoff, prices, state)
-        return [
-            grow(g, h, *grower, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, h) in columns
-        ]
-
-    initial = losses.initial_scores(loss, y, weights, init)
-    rounds, scores, best = boost(
-        grow_round,
-        X,
-        y,
-        initial,
-        loss=loss,
-        n_estimators=n_estimators,
-        learning_rate=learning_rate,
-        early_stopping_rounds=early_stopping_rounds,
-        eval_metric=eval_metric,
-        eval_set=eval_set,
-    )
-    return Model(rounds, initial, learning_rate, edges, trace, scores, best)

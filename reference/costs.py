@@ -1,8 +1,10 @@
 """What predictions cost: each row pays for the features and split nodes on its own paths.
 
 A feature is paid for once per row, however often the row's paths test it. Features that one
-acquisition brings together form a group and are paid for together. The prices are rounded up to
-one grid, so the sum is exact in any order, and a bill never rises when a feature becomes free.
+acquisition brings together form a group and are paid for together; with ``group_costs`` the group
+has a price of its own, and each feature's price is what remains to be paid for it beside the
+group's. The prices are rounded up to one grid, so the sum is exact in any order, and a bill never
+rises when a feature becomes free.
 
 =========  ============================================================
 symbol     name
@@ -34,15 +36,34 @@ def unit_prices(costs, units: np.ndarray) -> np.ndarray:
     return np.array([costs[units == u][0] for u in range(int(np.max(units)) + 1)])
 
 
+def shared_and_own(
+    feature_costs, feature_groups, group_costs, units: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prices (n_units,) of the units, and (d,) what each feature costs besides.
+
+    Without ``group_costs``, from the label of every group to its price, nothing costs anything
+    besides.
+    """
+    n_features = len(units)
+    if group_costs is None:
+        return unit_prices(feature_costs, units), np.zeros(n_features)
+    shared = [float(group_costs[label]) for label in dict.fromkeys(feature_groups)]  # as in units
+    own = np.zeros(n_features) if feature_costs is None else np.asarray(feature_costs, dtype=float)
+    return np.array(shared), own
+
+
 def split_prices(split_cost: float, feature_sharing, n_features: int) -> np.ndarray:
     """Price (d,) of a split node by the feature it tests: α/ε_m."""
     sharing = np.ones(n_features) if feature_sharing is None else np.asarray(feature_sharing)
     return split_cost / sharing.astype(np.float64)
 
 
-def price_exponent(unit_price: np.ndarray, split_price: np.ndarray, n_split_nodes: int) -> int:
-    """Exponent k of the grid ``2**-k`` on which no row's bill can overflow 53 bits."""
-    largest = math.fsum(unit_price) + float(np.max(split_price)) * n_split_nodes
+def price_exponent(prices: np.ndarray, split_price: np.ndarray, n_split_nodes: int) -> int:
+    """Exponent k of the grid ``2**-k`` on which no row's bill can overflow 53 bits.
+
+    ``prices`` are all that can be paid once: of units, and of features besides.
+    """
+    largest = math.fsum(prices) + float(np.max(split_price)) * n_split_nodes
     return 52 - math.frexp(largest)[1] if largest > 0 else 0
 
 
@@ -52,6 +73,7 @@ def prediction_cost(
     split_price: np.ndarray,
     n_split_nodes: int,
     feature_groups=None,
+    group_costs=None,
 ) -> np.ndarray:
     """Cost (n,) of each row.
 
@@ -67,14 +89,18 @@ def prediction_cost(
         Split nodes in the whole model (it fixes the grid).
     feature_groups : (d,) labels or None
         Features acquired together.
+    group_costs : mapping from label to float, or None
+        Price of each group; ``feature_costs`` are then paid besides.
     """
     units = acquisition_units(feature_groups, passed.shape[1])
-    unit_price = unit_prices(feature_costs, units)
-    k = price_exponent(unit_price, split_price, n_split_nodes)
+    unit_price, own_price = shared_and_own(feature_costs, feature_groups, group_costs, units)
+    k = price_exponent(np.concatenate([unit_price, own_price]), split_price, n_split_nodes)
     total = np.zeros(len(passed))
     for u, price in enumerate(unit_price):
         acquired = np.any(passed[:, units == u] > 0, axis=1)
         total = total + acquired * np.ceil(np.ldexp(price, k))
+    for m, price in enumerate(own_price):
+        total = total + (passed[:, m] > 0) * np.ceil(np.ldexp(price, k))
     for m, price in enumerate(split_price):
         total = total + passed[:, m] * np.ceil(np.ldexp(price, k))
     return np.ldexp(total, -k)

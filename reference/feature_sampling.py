@@ -258,7 +258,7 @@ def taste(tasters: Tasters, weights: Weights) -> list[np.ndarray]:
     ]
 
 
-def expected_best(edges: np.ndarray, Q: int) -> float:
+def expected_best(edges: np.ndarray, Q: int) -> float:  # Eq. (4), estimated by Eq. (5)
     """Expected largest edge of Q features of a family."""
     R, mean = len(edges), 0.0
     for r in range(1, R + 1):  # Eq. (5)

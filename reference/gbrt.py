@@ -32,7 +32,7 @@ Deviations from the paper
 
 import numpy as np
 
-from reference import losses, trees
+from reference import grid, losses, trees
 from reference.boosting import (
     Decision,
     Model,
@@ -69,25 +69,26 @@ def squared_error_reduction(raw_gain: float) -> float:  # Algorithm 1, line 4
     return 0.5 * raw_gain
 
 
-def grow(g, h, bins, edges, weights, limits, record) -> trees.Tree:
+def grow(g, h, data: trees.TrainingData, limits, record) -> trees.Tree:
     """Grow one tree on the pseudo-responses ỹ = -g; its leaves take a Newton step.
 
     Algorithm 1, line 5, by Algorithms 5 and 6: γ = Σ ỹ_i / Σ ∂²L(y_i, F), sums over a leaf. For
     squared error that is the mean residual; for K classes it is (K-1)/K Σ ỹ / Σ p(1 - p), whose
     factor is part of the hessian here. ``trees.leaf_value`` computes it.
     """
-    gradients = trees.round_to_grid(g, weights)  # -ỹ, Algorithm 1, line 3
-    ones = trees.round_to_grid(np.ones_like(h), weights, positive=True)
-    hessians = trees.round_to_grid(h, weights, positive=True)
+    weights = data.weights
+    gradients = grid.round_to_grid(g, weights)  # -ỹ, Algorithm 1, line 3
+    ones = grid.round_to_grid(np.ones_like(h), weights, positive=True)
+    hessians = grid.round_to_grid(h, weights, positive=True)
 
     def net(raw_gain, rows, m):
         return squared_error_reduction(raw_gain)
 
     def on_split(node, rows, m, threshold, gain):
-        record(node, m, threshold, gain, 0.0, trees.real_count(weights, rows), 0.0)
+        record(node, m, threshold, gain, 0.0, grid.real_count(weights, rows), 0.0)
 
     return trees.grow_tree(
-        bins, edges, gradients, ones, weights, limits, net, on_split, leaf_hessians=hessians
+        data.bins, data.edges, gradients, ones, weights, limits, net, on_split, hessians
     )
 
 
@@ -116,26 +117,21 @@ def fit(
     {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3). ``eval_set`` is (X, y) or
     (X, y, query_id). Arguments are taken to be valid.
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    X, y, weights = X[real > 0], y[real > 0], trees.row_weights(real[real > 0])
-    edges = [trees.bin_edges(X[:, m], weights, max_bins) for m in range(X.shape[1])]
-    bins = trees.bin_features(X, edges)
+    data = trees.training_data(X, y, sample_weight, max_bins)
     limits = trees.Limits(max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, True)
     trace: list[Decision] = []
 
     def grow_round(t, F):
-        grower = (bins, edges, weights, limits)
         return [
-            grow(g, h, *grower, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, h) in enumerate(losses.derivatives(loss, F, y))
+            grow(g, h, data, limits, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
+            for k, (g, h) in enumerate(losses.derivatives(loss, F, data.y))
         ]
 
-    initial = losses.initial_scores(loss, y, weights, init)
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
     rounds, scores, best = boost(
         grow_round,
-        X,
-        y,
+        data.X,
+        data.y,
         initial,
         loss=loss,
         n_estimators=n_estimators,
@@ -144,4 +140,4 @@ def fit(
         eval_metric=eval_metric,
         eval_set=eval_set,
     )
-    return Model(rounds, initial, learning_rate, edges, trace, scores, best)
+    return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)

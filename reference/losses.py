@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from reference.trees import RowWeights, round_to_grid
+from reference.grid import RowWeights, round_to_grid
 
 
 def n_columns(loss: str, y: np.ndarray) -> int:

@@ -3,6 +3,10 @@
 Documents with equal scores are ranked *least relevant first*: a lower bound that does not
 depend on the order of the rows. A query without a relevant document has no score (NaN) and is
 left out of the mean; the mean of nothing is NaN.
+
+NDCG by the rule of LETOR's evaluation script (``ndcg_letor``) differs in all three: equal scores
+keep the order of the rows, a query without a relevant document counts 0, and the second place is
+not discounted.
 """
 
 import math
@@ -59,6 +63,25 @@ def ndcg(y: np.ndarray, score: np.ndarray, k: int) -> float:
     return dcg(ranked(y, score), k) / ideal if ideal > 0 else math.nan
 
 
+def dcg_letor(grades: np.ndarray, k: int) -> float:
+    """Gain 2^y - 1 by LETOR's rule: the first gain + Σ_{r >= 2} gain_r / log2(r).
+
+    As log2(2) = 1, the second place counts as much as the first.
+    """
+    discounts = np.log2(np.maximum(2, np.arange(1, k + 1, dtype=np.float64)))
+    total = 0.0
+    for grade, discount in zip(grades[:k], discounts, strict=False):
+        total += (2.0 ** int(grade) - 1.0) / float(discount)
+    return total
+
+
+def ndcg_letor(y: np.ndarray, score: np.ndarray, k: int) -> float:
+    """NDCG by LETOR's rule: equal scores in the order of the rows, 0 if nothing is relevant."""
+    order = sorted(range(len(y)), key=lambda i: -score[i])  # sorted() keeps the order of equals
+    ideal = dcg_letor(np.array(sorted(y, reverse=True)), k)
+    return dcg_letor(y[order], k) / ideal if ideal > 0 else 0.0
+
+
 def mean_over_queries(values: list[float]) -> float:
     """Mean of the values that are not NaN."""
     kept = [value for value in values if value == value]
@@ -85,6 +108,12 @@ def precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=F
 def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
     """Mean NDCG@k over queries, or the array with one value per query."""
     values = by_query(ndcg, y_true, y_score, query_id, k)
+    return np.array(values) if per_query else mean_over_queries(values)
+
+
+def ndcg_letor_at_k(y_true, y_score, query_id, k, *, per_query=False):
+    """Mean NDCG@k by LETOR's rule over all queries, or the array with one value per query."""
+    values = by_query(ndcg_letor, y_true, y_score, query_id, k)
     return np.array(values) if per_query else mean_over_queries(values)
 
 
@@ -116,5 +145,6 @@ def validation_score(eval_metric, loss: str, F: np.ndarray, y, query_id=None) ->
         "average_precision": average_precision_at_k,
         "precision": precision_at_k,
         "ndcg": ndcg_at_k,
+        "ndcg_letor": ndcg_letor_at_k,
     }
     return ranking[name](y, F[:, 0], query_id, int(k))

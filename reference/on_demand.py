@@ -51,6 +51,7 @@ def predict(
     feature_costs=None,
     split_cost: float = 0.0,
     feature_groups=None,
+    group_costs=None,
     feature_sharing=None,
 ) -> OnDemand:
     """Predict each row with the features that it asks for.
@@ -88,6 +89,6 @@ def predict(
                 scores[i, k] += model.learning_rate * tree.value[node]
     split_price = costs.split_prices(split_cost, feature_sharing, n_features)
     cost = costs.prediction_cost(
-        passed, feature_costs, split_price, n_split_nodes(model), feature_groups
+        passed, feature_costs, split_price, n_split_nodes(model), feature_groups, group_costs
     )
     return OnDemand(scores, passed, purchases, cost)

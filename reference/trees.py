@@ -1,16 +1,13 @@
 """Regression trees on binned features, written for reading: no caches, no subtraction tricks.
 
-Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Every sum is exact because what is
-summed was first rounded to a grid of ``2**-k`` (:func:`round_to_grid`): the sums are integers
-below 2**53 held in float64, so any order of summation gives the same bits.
+Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Every sum is exact, because what is
+summed was first rounded to a grid (:mod:`reference.grid`).
 
 =========  =========================================================
 symbol     name
 =========  =========================================================
 g, h       ``gradients``, ``hessians`` of the rows
 G, H, N    ``G``, ``H``, ``N``: their sums (and the weight) over a node
-W          ``RowWeights.total``
-k          ``exponent``: the grid is ``2**-k``
 B          ``max_bins``
 =========  =========================================================
 """
@@ -21,32 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
+
 NOISE = 2.0**-40  # A gain below this share of G²/H may be rounding alone and never splits.
 
 NetGain = Callable[[float, np.ndarray, int], float]
 OnSplit = Callable[[int, np.ndarray, int, float, float], None]
-
-
-@dataclass(frozen=True)
-class RowWeights:
-    """Weights of the rows as given and as exact integers.
-
-    ``counts`` (int64) times ``2**-exponent`` is the weight that counts as "number of rows".
-    """
-
-    real: np.ndarray
-    counts: np.ndarray
-    exponent: int
-    total: float
-    whole: bool
-
-
-@dataclass(frozen=True)
-class GridValues:
-    """Weighted values on a grid: the value of row i is ``ints[i] * 2**-exponent``."""
-
-    ints: np.ndarray
-    exponent: int
 
 
 @dataclass(frozen=True)
@@ -99,57 +76,6 @@ class OpenNode:
     gain: float = 0.0
 
 
-# --- The grid ------------------------------------------------------------------------------
-
-
-def exponent_of(value: float) -> int:
-    """Exponent e with ``value = m * 2**e``, 0.5 <= m < 1 (0 for 0)."""
-    return math.frexp(value)[1]
-
-
-def row_weights(weights: np.ndarray) -> RowWeights:
-    """Positive weights (n,) and their exact integer counts."""
-    weights = np.asarray(weights, dtype=np.float64)
-    total = math.fsum(weights)
-    whole = bool(np.all(weights == np.rint(weights)))
-    exponent = 0 if whole else 52 - exponent_of(total)
-    counts = np.maximum(1, np.rint(np.ldexp(weights, exponent))).astype(np.int64)
-    return RowWeights(weights, counts, exponent, total, whole)
-
-
-def round_to_grid(values: np.ndarray, weights: RowWeights, *, positive: bool = False) -> GridValues:
-    """Round weighted values so that all their partial sums are exact in float64.
-
-    The error of a value is at most half a grid step, 2**-31 of the power of two above the
-    largest value below a total weight of 2**22. ``positive`` (hessians): a value that
-    rounds to 0 becomes one grid step.
-    """
-    bits = 52 - exponent_of(weights.total)
-    if weights.whole:
-        bits = min(bits, 30)
-    largest = float(np.max(np.abs(values)))
-    exponent = min(1000, bits - exponent_of(largest)) if largest > 0 else 0
-    ints = np.ldexp(values, exponent)
-    if weights.whole:  # so that a weight of 3 equals three copies
-        ints = np.rint(ints)
-        if positive:
-            ints = np.maximum(1.0, ints)
-    ints = np.rint(weights.real * ints)
-    if positive:
-        ints = np.maximum(1.0, ints)
-    return GridValues(ints, exponent)
-
-
-def real_sum(values: GridValues, rows: np.ndarray) -> float:
-    """Exact sum over ``rows`` as a real number."""
-    return math.ldexp(float(np.sum(values.ints[rows])), -values.exponent)
-
-
-def real_count(weights: RowWeights, rows: np.ndarray) -> float:
-    """Weight of ``rows`` (their number, if all weights are 1)."""
-    return math.ldexp(float(np.sum(weights.counts[rows])), -weights.exponent)
-
-
 # --- Binning -------------------------------------------------------------------------------
 
 
@@ -181,11 +107,31 @@ def bin_features(X: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.int64)
 
 
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows that count (those of weight 0 are left out), with their features in bins."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: RowWeights
+    edges: list[np.ndarray]
+    bins: np.ndarray
+
+
+def training_data(X, y, sample_weight, max_bins: int) -> TrainingData:
+    """Put weights on a grid and features in bins; no weights: each row counts 1."""
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    X, y, weights = X[real > 0], y[real > 0], row_weights(real[real > 0])
+    edges = [bin_edges(X[:, m], weights, max_bins) for m in range(X.shape[1])]
+    return TrainingData(X, y, weights, edges, bin_features(X, edges))
+
+
 # --- Splitting -----------------------------------------------------------------------------
 
 
-def gain(GL, HL, GR, HR, G, H):
-    """Raw gain of a split, twice the bracket of Eq. (12): the only spelling in the project."""
+def gain(GL, HL, GR, HR, G, H):  # Eq. (12) of the CEGB paper, its bracket
+    """Raw gain of a split, operation by operation as in the other twin: the same bits."""
     return (GL * GL / HL + GR * GR / HR) - G * G / H
 
 
@@ -256,6 +202,7 @@ def grow_tree(
         Where growth ends.
     net_gain : callable (raw_gain, rows, feature) -> float
         Raw gain minus penalties; asked again before every split, as penalties may change.
+        ``-inf`` forbids the split.
     on_split : callable (node, rows, feature, threshold, net_gain)
         Told of every split, before the next question to ``net_gain``.
     leaf_hessians : GridValues, optional
@@ -263,12 +210,12 @@ def grow_tree(
     """
 
     def open_node(rows, depth):
-        found = [
+        best = [
             best_split(bins[:, m], len(edges[m]), gradients, hessians, weights, rows, limits)
             for m in range(bins.shape[1])
         ]
         return OpenNode(
-            rows, depth, np.array([raw for raw, _ in found]), np.array([edge for _, edge in found])
+            rows, depth, np.array([raw for raw, _ in best]), np.array([edge for _, edge in best])
         )
 
     nodes = [open_node(np.arange(len(bins)), 0)]
@@ -301,7 +248,9 @@ def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[flo
         net = net_gain(float(node.raw_gains[m]), node.rows, int(m))
         if best is None or net > best[0]:
             best = net, int(m)
-    if best is None or (limits.stop_on_negative_gain and not best[0] > 0):
+    if best is None or best[0] == -math.inf:
+        return None
+    if limits.stop_on_negative_gain and not best[0] > 0:
         return None
     return best
 
@@ -310,23 +259,23 @@ def best_first(nodes: list[OpenNode], limits: Limits, net_gain: NetGain):
     """(net, node, feature) of the open leaf with the largest net gain (the lowest number)."""
     best = None
     for number, node in enumerate(nodes):
-        found = best_feature(node, limits, net_gain)
-        if found is not None and (best is None or found[0] > best[0]):
-            best = found[0], number, found[1]
+        candidate = best_feature(node, limits, net_gain)
+        if candidate is not None and (best is None or candidate[0] > best[0]):
+            best = candidate[0], number, candidate[1]
     return best
 
 
 def breadth_first(nodes: list[OpenNode], visited: int, limits: Limits, net_gain: NetGain):
     """(net, node, feature) of the next node in order of number that splits; nodes visited."""
     for number in range(visited, len(nodes)):
-        found = best_feature(nodes[number], limits, net_gain)
-        if found is not None:
-            return (found[0], number, found[1]), number + 1
+        candidate = best_feature(nodes[number], limits, net_gain)
+        if candidate is not None:
+            return (candidate[0], number, candidate[1]), number + 1
     return None, len(nodes)
 
 
-def leaf_value(G: float, H: float, least_hessian: float = 0.0) -> float:
-    """Newton step -G/H, Eq. (11a) of the CEGB paper; 0 where too little H makes it meaningless."""
+def leaf_value(G: float, H: float, least_hessian: float = 0.0) -> float:  # Eq. (11a), CEGB paper
+    """Newton step -G/H; 0 where too little H makes it meaningless."""
     return -G / H if H >= least_hessian else 0.0
 
 

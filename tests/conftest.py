@@ -32,7 +32,7 @@ def offline(cache, monkeypatch):
 @pytest.fixture
 def unreachable(cache, monkeypatch):
     """No mirror; hosts do not resolve and pip finds nothing."""
-    from datasets import download, wheels
+    from datasets.sources import download, wheels
 
     def unknown(*args, **kwargs):
         raise socket.gaierror("Name or service not known")

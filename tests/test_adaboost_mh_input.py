@@ -17,9 +17,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import algorithms.adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
+from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
-from algorithms.samplers import BEST_FAMILY, SAMPLERS
-from algorithms.sampling import Proposal, Sampler
+from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.stumps.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data
 
 # --- bad input -------------------------------------------------------------------------------
@@ -134,7 +135,7 @@ def test_more_features_asked_for_than_there_are():
 
 
 def test_one_class_is_constant_and_says_so():
-    with pytest.warns(UserWarning, match="y is constant"):
+    with pytest.warns(ConstantModelWarning, match="y is constant"):
         model = AdaBoostMH().fit(np.eye(3, dtype=np.uint8), ["only"] * 3)
     assert model.n_estimators_ == 0
     np.testing.assert_array_equal(model.predict(np.eye(3)), ["only"] * 3)
@@ -281,7 +282,6 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(
     [
-        AdaBoostMH(n_estimators=5, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="tasting_1q", max_cost=2, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler=Laminating(n_examples=10**6), n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="laminating", random_state=0, n_threads=1),

@@ -7,13 +7,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 
-from algorithms import stumps
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
-from algorithms.kernels import available_threads
-from algorithms.pair_weights import PairWeights
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.kernels.decorators import available_threads
+from algorithms.stumps import search as stumps
+from algorithms.stumps.pair_weights import PairWeights
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, trees
+from reference.grid import row_weights
+from tests.reference.test_adaboost_mh import LeastErrorStump
 from tests.test_adaboost_mh import (
     NAMES,
     assert_same_rounds,
@@ -22,7 +25,6 @@ from tests.test_adaboost_mh import (
     labels_of,
     reference_of,
 )
-from tests.test_reference_adaboost_mh import LeastErrorStump
 
 # Samplers that look at all examples or at none: what they decide does not depend on how many rows
 # a weight is spread over.
@@ -92,7 +94,7 @@ def test_bins_of_real_numbers_equal_the_references(kind):
     y = np.digitize(X[:, 0] + rng.normal(size=400), [-1, 1])
     weights = draw_weights(rng, 400, kind)
     model = AdaBoostMH(n_estimators=6).fit(X, y, sample_weight=weights)
-    row = trees.row_weights(weights)
+    row = row_weights(weights)
     edges = [trees.bin_edges(X[:, m], row, 255) for m in range(3)]
     codes = trees.bin_features(X, edges).astype(np.uint8)
     theirs = reference_of(model, codes, y, sample_weight=weights)
@@ -167,7 +169,7 @@ def test_weights_of_zero_equal_missing_rows():
         assert model.stumps_.threshold[0] == 150.0
         same_model(model, AdaBoostMH(n_estimators=2).fit(Z[:3], y[:3]))
         np.testing.assert_array_equal(model.sampling_cost_, 3)
-    with pytest.warns(UserWarning, match="y is constant"):
+    with pytest.warns(ConstantModelWarning, match="y is constant"):
         AdaBoostMH().fit(X, y, sample_weight=[1, 1, 0, 0, 0])
 
 

@@ -7,13 +7,18 @@ import pytest
 from sklearn.datasets import load_digits
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.adaptive_sampling import MAS1Q, MASQ1, MASNaive
+from algorithms.stumps.samplers import SAMPLERS
 from reference import adaboost_mh as reference
-from reference import adaptive_sampling, edge_models
-from tests.test_adaboost_mh import assert_same_rounds, assert_twins, draw_data, reference_of
+from reference import adaptive_sampling, edge_models, sample_sizes
+from tests.test_adaboost_mh import (
+    assert_same_rounds,
+    assert_twins,
+    draw_data,
+    reference_of,
+    twin_of,
+)
 
-OURS = {"mas_naive": MASNaive, "mas_1q": MAS1Q, "mas_q1": MASQ1}
-TWINS = {name: getattr(adaptive_sampling, name) for name in OURS}
+OURS = {name: cls for name, cls in SAMPLERS.items() if name.startswith("mas_")}
 
 
 def informative_family(rng, n_samples=400, n_noise=60):
@@ -56,7 +61,7 @@ def test_a_pilot_is_paid_for():
     Y = np.where(y[:, None] == np.arange(4), 1, -1)
     for name in ("mas_1q", "mas_q1"):
         (decision,) = reference.fit(
-            X, Y, TWINS[name](), rng=np.random.default_rng(0), **options
+            X, Y, twin_of(name)(), rng=np.random.default_rng(0), **options
         ).trace
         # 400 / 3 = 133.3: 10 features on 13 examples, of each of three families.
         rest = decision.paper_cost - 3 * 10 * 13
@@ -83,12 +88,12 @@ def test_naive_goes_by_the_model_of_the_round_before(monkeypatch):
         fitted.append(edge_models.fit_mixture(edges, n_components))
         return fitted[-1]
 
-    def best_subset(mixtures, *arguments):
+    def best_family_sizes(mixtures, *arguments):
         asked.extend(mixtures)
-        return edge_models.best_subset(mixtures, *arguments)
+        return sample_sizes.best_family_sizes(mixtures, *arguments)
 
     monkeypatch.setattr(adaptive_sampling, "fit_mixture", fit_mixture)
-    monkeypatch.setattr(adaptive_sampling, "best_subset", best_subset)
+    monkeypatch.setattr(adaptive_sampling, "best_family_sizes", best_family_sizes)
     rng = np.random.default_rng(0)
     reference.fit(X, Y, adaptive_sampling.mas_naive(), n_estimators=5, max_cost=3, rng=rng)
     assert len(fitted) == 5
@@ -140,7 +145,7 @@ def test_equals_reference_whatever_its_parameters(name, seed):
         n_threads=1,
     )
     model.set_params(families=[family for family in model.families if len(family)])
-    assert_twins(model, X, y, twin=lambda: TWINS[name](**options))
+    assert_twins(model, X, y, twin=lambda: twin_of(name)(**options))
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -166,7 +171,7 @@ def test_examples_that_weigh_nothing(name):
     )
     with np.errstate(invalid="raise", divide="raise"):
         model.fit(X, y, sample_weight=weights)
-        twin = reference_of(model, X, y, lambda: TWINS[name](by_weight=False), weights)
+        twin = reference_of(model, X, y, lambda: twin_of(name)(by_weight=False), weights)
     assert_same_rounds(model, twin)
 
 

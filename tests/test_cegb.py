@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.kernels import available_threads
+from algorithms.kernels.decorators import available_threads
 from reference import cegb as reference
 from tests.twins import (
     assert_same_predictions,
@@ -34,7 +34,7 @@ def draw_parameters(rng, n_features):
                 drawn[groups == group] = drawn[groups == group][0]
         return drawn
 
-    return {
+    parameters = {
         "n_estimators": int(rng.integers(1, 7)),
         "learning_rate": float(rng.choice([1.0, 0.1, 0.3])),
         "max_leaves": rng.choice([2, 3, 8, 16, None]),
@@ -53,6 +53,11 @@ def draw_parameters(rng, n_features):
         "init": str(rng.choice(["mean", "zero"])),
         "min_hessian_leaf": float(rng.choice([1e-3, 0.0, 0.5])),
     }
+    if groups is not None and rng.random() < 0.5:  # each feature's price is what remains
+        own = rng.choice([0.0, 0.1, 1.0, 5.0], n_features)
+        by_group = {int(g): float(rng.choice([0.0, 0.3, 2.0])) for g in np.unique(groups)}
+        parameters |= {"feature_costs": own, "group_costs": by_group}
+    return parameters
 
 
 def estimator_of(loss):
@@ -166,6 +171,22 @@ def test_more_than_256_features_are_acquired_sparsely():
     assert acquired.dtype == bool
     assert acquired.shape == (90, 300)
     assert acquired.nnz == np.count_nonzero(acquired.toarray()) > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_groups_with_remainders_need_marks_of_their_own(weighted):
+    """Forty groups and 120 features with prices: three words of marks."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 6, (200, 120)).astype(float)
+    y = X[:, [3, 5, 92, 113]].sum(axis=1) + rng.normal(size=200)
+    model = CEGBRegressor(
+        n_estimators=5, max_leaves=8, min_samples_leaf=4, tradeoff=0.02,
+        feature_costs=rng.choice([0.0, 0.1, 0.5, 1.0], 120), feature_groups=np.arange(120) // 3,
+        group_costs={g: float(rng.choice([0.0, 0.2, 0.6])) for g in range(40)},
+    )  # fmt: skip
+    weights = rng.integers(1, 4, 200).astype(float) if weighted else None
+    assert_twins(model, reference, X, y, weights=weights)
+    assert model.model_features().sum() > 3
 
 
 @pytest.mark.parametrize("growth", ["best_first", "breadth_first"])

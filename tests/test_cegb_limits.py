@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from reference import cegb as reference
 from tests.twins import assert_twins
@@ -72,6 +73,20 @@ def test_other_penalties_still_count_when_a_feature_becomes_free():
         max_leaves=9, model_feature_costs=[0, 0, 3.5], split_cost=0.25, feature_costs=[0, 0, 0.25]
     )
     assert splits(model) == [(0, 0, 796.0), (2, 2, 8.5)]
+
+
+def test_a_group_with_remainders_by_hand():
+    # x1 and x2 are a group for 1/8 a row; x1 costs 1/16 a row besides, x2 1/8, x0 nothing. Node 2
+    # (8 rows) takes x2: 16 - 1 - 1. Node 1: x2 4 - 1 - 1, x1 1 - 1 - ½ < 2.
+    prices = {
+        "feature_groups": ["a", "b", "b"], "group_costs": {"a": 0.0, "b": 0.125},
+        "feature_costs": [0.0, 0.0625, 0.125],
+    }  # fmt: skip
+    model = fit16(max_leaves=4, **prices)
+    assert splits(model) == [(0, 0, 800.0), (2, 2, 14.0), (1, 2, 2.0)]
+    np.testing.assert_array_equal(model.prediction_cost(X16), 0.25)
+    # Below them the rows own the group: x1 costs its own 1/16 only, 4 rows ½ - ¼.
+    assert splits(fit16(max_leaves=6, **prices))[3:] == [(3, 1, 0.25), (4, 1, 0.25)]
 
 
 def test_breadth_first_does_not_look_back():
@@ -155,7 +170,7 @@ def test_prohibitive_costs_leave_a_constant_and_say_so(data, cls):
     X, y = data
     y = y if cls is CEGBRegressor else (y > 0).astype(int)
     for costs in ({"split_cost": 1.0}, {"feature_costs": np.ones(6)}):
-        with pytest.warns(UserWarning, match="No split is worth its cost"):
+        with pytest.warns(ConstantModelWarning, match="No split is worth its cost"):
             model = cls(tradeoff=1e9, **SHORT, **costs).fit(X, y)
         assert model.n_estimators_ == 0
         assert len(set(model.predict(X))) == 1
@@ -164,16 +179,16 @@ def test_prohibitive_costs_leave_a_constant_and_say_so(data, cls):
         np.testing.assert_array_equal(model.evaluations(X), 0)
         assert list(model.staged_cost(X)) == list(model.staged_predict(X)) == []
         assert model.model_cost() == 0
-    with pytest.warns(UserWarning, match="min_samples_leaf=300 counts row weight"):
+    with pytest.warns(ConstantModelWarning, match="min_samples_leaf=300 counts row weight"):
         cls(min_samples_leaf=300).fit(X, y)
 
 
 def test_a_constant_target_says_so(data):
     X, _ = data
-    with pytest.warns(UserWarning, match="y is constant \\(2.5\\)"):
+    with pytest.warns(ConstantModelWarning, match="y is constant \\(2.5\\)"):
         model = CEGBRegressor().fit(X, np.full(400, 2.5))
     np.testing.assert_array_equal(model.predict(X[:3]), 2.5)
-    with pytest.warns(UserWarning, match="y is constant \\('a'\\)"):
+    with pytest.warns(ConstantModelWarning, match="y is constant \\('a'\\)"):
         model = CEGBClassifier().fit(X, np.full(400, "a"))
     assert set(model.predict(X)) == {"a"}
     np.testing.assert_array_equal(model.predict_proba(X[:3]), np.ones((3, 1)))

@@ -12,7 +12,7 @@ import pytest
 
 from algorithms import feature_sampling as fast
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.sampling import Meter
+from algorithms.stumps.sampling import Meter
 from reference import adaboost_mh as mh
 from reference import feature_sampling as ref
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.kernels import available_threads
+from algorithms.kernels.decorators import available_threads
 from reference import gbrt as reference
 from tests.twins import (
     assert_same_predictions,

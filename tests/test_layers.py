@@ -14,20 +14,25 @@ FORBIDDEN = {
     "datasets": {"reference", "algorithms", "experiments", "benchmarks", "tests"},
     "experiments": {"benchmarks", "tests"},
 }
+# What has no twin in reference/ lives in one of these folders of algorithms/.
+ROOMS = {"trees", "stumps", "cascades", "metering", "estimators", "interop", "on_demand", "kernels"}
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "tools"}
 
 
-def imported_packages(source: str, package: str = "") -> set[str]:
+def imported_packages(source: str, package: str = "", relative: bool = True) -> set[str]:
     """Top-level packages that a module imports, wherever in the file.
 
-    `package` is the module's own package, which relative imports start from.
+    `package` is the module's own package, which relative imports start from; they are left out
+    unless `relative`.
     """
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
+            if node.level and not relative:
+                continue
             if node.level:
                 base = package.split(".")[: len(package.split(".")) - node.level + 1]
                 found |= {base[0]} if base else {alias.name for alias in node.names}
@@ -88,6 +93,78 @@ def test_the_guard_lets_the_rest_pass(tmp_path):
     )
     (tmp_path / "reference" / "fine.py").write_text(source)
     assert violations(tmp_path, "reference", {"algorithms"}) == []
+
+
+def without_twin(folder: Path) -> list[str]:
+    """What stands at the top of algorithms/ and is neither in reference/ nor a named room."""
+    twins = {path.stem for path in (folder / "reference").glob("*.py")}
+    return [
+        path.relative_to(folder).as_posix()
+        for path in sorted((folder / "algorithms").iterdir())
+        if (path.suffix == ".py" and path.stem not in twins)
+        or (path.name not in ROOMS and any(path.rglob("*.py")))
+    ]
+
+
+def test_the_top_of_algorithms_has_twins_and_rooms_only(tmp_path):
+    assert without_twin(ROOT) == []
+    for file in ("reference/__init__.py", "reference/cegb.py", "algorithms/__init__.py",
+                 "algorithms/cegb.py", "algorithms/trees/grower.py", "algorithms/grower.py",
+                 "algorithms/parlour/cegb.py"):  # fmt: skip
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert without_twin(tmp_path) == ["algorithms/grower.py", "algorithms/parlour"]
+
+
+def absolute_imports(folder: Path, name: str) -> list[str]:
+    """Files of a package that import it by its full name instead of relatively."""
+    return [
+        path.relative_to(folder).as_posix()
+        for path in sorted((folder / name).rglob("*.py"))
+        if name in imported_packages(path.read_text("utf-8"), relative=False)
+    ]
+
+
+def test_algorithms_import_each_other_relatively(tmp_path):
+    """So that the same files can also ship under another name."""
+    assert absolute_imports(ROOT, "algorithms") == []
+    (tmp_path / "algorithms" / "trees").mkdir(parents=True)
+    sources = {
+        "fine.py": '"""from algorithms import costs"""\nfrom . import costs\n',
+        "trees/fine.py": "from ..kernels.decorators import kernel\nimport numpy\n",
+        "wrong.py": "from algorithms import costs\n",
+        "trees/late.py": "def f():\n    import algorithms.costs\n",
+        "trees/named.py": "import importlib\nimportlib.import_module('algorithms.costs')\n",
+    }
+    for file, source in sources.items():
+        (tmp_path / "algorithms" / file).write_text(source)
+    found = absolute_imports(tmp_path, "algorithms")
+    assert found == [
+        f"algorithms/{file}" for file in ("trees/late.py", "trees/named.py", "wrong.py")
+    ]
+
+
+def homeless_tests(folder: Path) -> list[str]:
+    """Test files in tests/<package>/<room>/ for whose package there is no such room."""
+    return [
+        path.relative_to(folder).as_posix()
+        for name in (*FORBIDDEN, "benchmarks")
+        for path in sorted((folder / "tests" / name).rglob("*.py"))
+        if not (folder / path.parent.relative_to(folder / "tests")).is_dir()
+    ]
+
+
+def test_tests_live_where_what_they_test_lives(tmp_path):
+    assert homeless_tests(ROOT) == []
+    for file in ("algorithms/trees/grower.py", "tests/algorithms/trees/test_grower.py",
+                 "tests/algorithms/stumps/test_lanes.py", "tests/experiments/test_cli.py",
+                 "tests/models/make.py", "tests/test_cegb.py"):  # fmt: skip
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert homeless_tests(tmp_path) == [
+        "tests/algorithms/stumps/test_lanes.py",
+        "tests/experiments/test_cli.py",
+    ]
 
 
 def badly_named(folder: Path) -> list[str]:

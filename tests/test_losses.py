@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.kernels import available_threads, threads
-from algorithms.losses import Loss, allocate_gh, grid_exponent, round_to_grid, row_weights
+from algorithms.grid import round_to_grid, row_weights, value_exponent
+from algorithms.kernels.decorators import available_threads, threads
+from algorithms.losses import Loss, allocate_gh
+from reference import grid as reference_grid
 from reference import losses as reference
-from reference import trees as reference_trees
 
 KINDS = ["squared", "logistic", "multinomial"]
 
@@ -49,7 +50,7 @@ def draw_case(rng, loss, n, n_classes=4):
 def test_row_weights(kind, n):
     weights = draw_weights(np.random.default_rng(n), n, kind)
     ours = row_weights(weights, n)
-    theirs = reference_trees.row_weights(np.ones(n) if weights is None else weights)
+    theirs = reference_grid.row_weights(np.ones(n) if weights is None else weights)
     assert ours.exponent == theirs.exponent
     assert ours.sum == theirs.total
     assert ours.total == theirs.counts.sum()
@@ -81,7 +82,7 @@ def test_grid_equals_the_reference_and_sums_are_exact(kind):
         weights = row_weights(real, 3000)
         ours, k = round_to_grid(values, weights)
         one = np.ones(3000) if real is None else real
-        theirs = reference_trees.round_to_grid(values, reference_trees.row_weights(one))
+        theirs = reference_grid.round_to_grid(values, reference_grid.row_weights(one))
         np.testing.assert_array_equal(ours, theirs.ints)
         assert k == theirs.exponent <= 1000
         assert np.abs(ours).sum() < 2**53
@@ -99,7 +100,7 @@ def test_grid_equals_the_reference_and_sums_are_exact(kind):
 
 def test_grid_of_zeros_and_of_the_tiniest():
     weights = row_weights(None, 4)
-    assert grid_exponent(0.0, weights) == 0
+    assert value_exponent(0.0, weights) == 0
     values, k = round_to_grid(np.array([5e-324, 0.0]), weights)
     assert k == 1000
     np.testing.assert_array_equal(values, 0)
@@ -119,7 +120,7 @@ def assert_same_derivatives(loss_name, y, F, real, second_order, n_classes=4):
     weights = row_weights(real, n)
     scores = np.asfortranarray(F)
     prepared = loss.prepare(scores, np.empty_like(scores))
-    kept = reference_trees.row_weights(np.ones(n) if real is None else real)
+    kept = reference_grid.row_weights(np.ones(n) if real is None else real)
     theirs = reference.derivatives(loss_name, F, y)
     assert len(theirs) == loss.n_trees
     for tree, (g, h) in enumerate(theirs):
@@ -128,8 +129,8 @@ def assert_same_derivatives(loss_name, y, F, real, second_order, n_classes=4):
         ours = loss.derivatives(prepared, y, tree, weights, second_order, gh)
         assert ours.gh is gh
         h = h if second_order else np.ones(n)
-        gradients = reference_trees.round_to_grid(g, kept)
-        hessians = reference_trees.round_to_grid(h, kept, positive=True)
+        gradients = reference_grid.round_to_grid(g, kept)
+        hessians = reference_grid.round_to_grid(h, kept, positive=True)
         np.testing.assert_array_equal(gh[:, 0], gradients.ints)
         np.testing.assert_array_equal(gh[:, 1], hessians.ints)
         assert ours.gradient_step == 2.0**-gradients.exponent
@@ -234,7 +235,7 @@ def test_initial_scores(loss, kind):
     y, _ = draw_case(rng, loss, 501)
     real = draw_weights(rng, 501, kind)
     ours = Loss(loss, 4).initial_score(y, row_weights(real, 501))
-    kept = reference_trees.row_weights(np.ones(501) if real is None else real)
+    kept = reference_grid.row_weights(np.ones(501) if real is None else real)
     np.testing.assert_array_equal(ours, reference.initial_scores(loss, y, kept, "mean"))
     one = np.ones(501) if real is None else real
     if loss == "squared":

@@ -54,6 +54,36 @@ def test_ndcg_by_hand(metrics):
 
 
 @both
+def test_ndcg_by_letors_rule_by_hand(metrics):
+    # Query 7: gains 0 3 1 0 at discounts 1, 1, log2(3), 2; ideal 3 1 0 0. Query 3: nothing is
+    # relevant, which counts 0. Query 5: one document.
+    dcg = 3 + 1 / math.log2(3)
+    expected = [dcg / (3 + 1), 0.0, 1.0]
+    values = metrics.ndcg_letor_at_k(GRADES, SCORES, QUERIES, 4, per_query=True)
+    np.testing.assert_allclose(values, expected, rtol=1e-15)
+    mean = metrics.ndcg_letor_at_k(GRADES, SCORES, QUERIES, 4)
+    assert mean == pytest.approx(sum(expected) / 3, rel=1e-15)
+    # The fourth place counts half, and a fifth, empty one nothing.
+    last = metrics.ndcg_letor_at_k(np.array([0, 0, 0, 1]), -np.arange(4.0), np.zeros(4), 5)
+    assert last == 0.5
+    # Swapping the first two places changes nothing, while it changes the usual NDCG.
+    query = np.zeros(3)
+    swapped = [np.array([1.0, 2.0, 0.0]), np.array([2.0, 1.0, 0.0])]
+    by_letor = {metrics.ndcg_letor_at_k(np.array([2, 0, 1]), s, query, 3) for s in swapped}
+    assert len(by_letor) == 1
+    assert len({metrics.ndcg_at_k(np.array([2, 0, 1]), s, query, 3) for s in swapped}) == 2
+
+
+@both
+def test_letors_rule_keeps_the_order_of_equal_scores(metrics):
+    query = np.zeros(3)
+    for grades in ([2, 0, 1], [0, 1, 2], [1, 0, 2]):
+        grades = np.array(grades)
+        tied = metrics.ndcg_letor_at_k(grades, np.array([0.0, -0.0, 0.0]), query, 3)
+        assert tied == metrics.ndcg_letor_at_k(grades, np.array([3.0, 2.0, 1.0]), query, 3)
+
+
+@both
 @pytest.mark.parametrize("name", RANKINGS)
 def test_ties_put_the_least_relevant_first(metrics, name):
     score = getattr(metrics, name)
@@ -100,8 +130,8 @@ def rankings(draw):
 @settings(max_examples=60, deadline=None)
 @given(data=rankings(), k=st.integers(1, 12), relevant_from=st.integers(1, 4))
 def test_twins_are_equal(data, k, relevant_from):
-    for name in RANKINGS:
-        options = {} if name == "ndcg_at_k" else {"relevant_from": relevant_from}
+    for name in [*RANKINGS, "ndcg_letor_at_k"]:
+        options = {} if name.startswith("ndcg") else {"relevant_from": relevant_from}
         for per_query in (True, False):
             ours = getattr(fast, name)(*data, k, per_query=per_query, **options)
             theirs = getattr(slow, name)(*data, k, per_query=per_query, **options)
@@ -135,15 +165,16 @@ def test_row_order_within_a_query_does_not_matter():
     ],
 )
 def test_bad_input_is_named(y, score, query, k, message):
-    for name in RANKINGS:
+    for name in [*RANKINGS, "ndcg_letor_at_k"]:
         with pytest.raises(ValueError, match=message):
             getattr(fast, name)(y, score, query, k)
 
 
 @pytest.mark.parametrize("grade", [-1, 0.5, 51])
 def test_ndcg_wants_grades(grade):
-    with pytest.raises(ValueError, match="whole numbers from 0 to 50"):
-        fast.ndcg_at_k([1, grade], [1.0, 2.0], [1, 1], 2)
+    for ndcg in (fast.ndcg_at_k, fast.ndcg_letor_at_k):
+        with pytest.raises(ValueError, match="whole numbers from 0 to 50"):
+            ndcg([1, grade], [1.0, 2.0], [1, 1], 2)
 
 
 @both
@@ -198,7 +229,7 @@ def test_validation_scores(metrics):
     )
     tied = np.array([[1.0, 2.0, 2.0]])
     assert metrics.validation_score("accuracy", "multinomial", tied, np.array([1])) == 1.0
-    for name in ("precision", "average_precision", "ndcg"):
+    for name in ("precision", "average_precision", "ndcg", "ndcg_letor"):
         value = metrics.validation_score(f"{name}@3", "squared", scores, GRADES, QUERIES)
         assert value == getattr(metrics, f"{name}_at_k")(GRADES, scores[:, 0], QUERIES, 3)
     own = metrics.validation_score(lambda y, F, q: np.float32(len(F)), "squared", scores, GRADES)
@@ -210,6 +241,7 @@ def test_validation_scores(metrics):
     [
         ("ndcg", "squared", True, "a number k"),
         ("ndcg@0", "squared", True, "a number k"),
+        ("ndcg_letor@0", "squared", True, "a number k"),
         ("mrr@3", "squared", True, "eval_metric must be"),
         (None, "squared", True, "eval_metric must be"),
         ("accuracy", "squared", False, "for classifiers"),

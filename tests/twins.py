@@ -7,13 +7,15 @@ import warnings
 
 import numpy as np
 
-METER = ("feature_costs", "split_cost", "feature_groups", "feature_sharing")
+from algorithms.estimators.fitting import ConstantModelWarning
+
+METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 
 
 def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
     """Fit the estimator, and the reference with the same parameters; return the reference model."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # constant models say so
+        warnings.simplefilter("ignore", ConstantModelWarning)
         estimator.fit(X, y, sample_weight=weights, eval_set=eval_set)
     known = inspect.signature(reference.fit).parameters
     parameters = {k: v for k, v in estimator.get_params().items() if k in known}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels import kernel
+from ..kernels.decorators import kernel
 
 MAX_BINS = 255  # a bin number fits in one byte
 _TILE_WIDTH = 16  # 16 columns x 256 bins x 16 bytes: a histogram that stays in the first caches

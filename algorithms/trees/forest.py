@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel
+from ..kernels.decorators import kernel, parallel_kernel
 
 
 class Forest(NamedTuple):
@@ -31,6 +31,9 @@ class Forest(NamedTuple):
         Weighted training rows.
     depth : ndarray of shape (n_nodes,), int32
         0 in a root.
+    missing_left : ndarray of shape (n_nodes,), uint8
+        Whether a row whose value is missing goes left. Reserved: estimators refuse missing values,
+        so it is 0 everywhere, and kernels hand it on unread.
     """
 
     tree: np.ndarray
@@ -41,6 +44,7 @@ class Forest(NamedTuple):
     gain: np.ndarray
     count: np.ndarray
     depth: np.ndarray
+    missing_left: np.ndarray
 
     @property
     def n_trees(self) -> int:
@@ -52,8 +56,15 @@ class Forest(NamedTuple):
         n_nodes = int(self.tree[n_trees])
         return Forest(self.tree[: n_trees + 1].copy(), *(a[:n_nodes].copy() for a in self[1:]))
 
+    def n_split_trees(self, trees_per_round: int) -> np.ndarray:
+        """Return the trees with a split in the first 0, 1, … rounds, (n_rounds + 1,) int64."""
+        split = self.left[self.tree[:-1]] >= 0
+        by_round = split.reshape(-1, trees_per_round).sum(axis=1)
+        return np.cumsum(np.concatenate([[0], by_round]))
 
-_DTYPES = {
+
+# Dtype of each array that has one value for each node.
+NODE_DTYPES = {
     "feature": np.int32,
     "threshold": np.float64,
     "left": np.int32,
@@ -61,7 +72,123 @@ _DTYPES = {
     "gain": np.float64,
     "count": np.float64,
     "depth": np.int32,
+    "missing_left": np.uint8,
 }
+_LARGEST_SCORE = np.finfo(np.float64).max / 4
+
+
+def check_forest(
+    forest: Forest,
+    n_features: int,
+    initial_scores: np.ndarray,
+    learning_rate: float = 1.0,
+    *,
+    infinite_thresholds: bool = False,
+) -> None:
+    """Check all that the kernels rely on, of a forest from elsewhere: a file, another library.
+
+    Kernels check nothing: a child that is no node reads foreign memory, a cycle never ends.
+
+    Parameters
+    ----------
+    forest : Forest
+    n_features : int
+    initial_scores : ndarray of shape (n_columns,), float64
+        Scores before the first tree; a round has one tree for each.
+    learning_rate : float
+        Finite, >= 0.
+    infinite_thresholds : bool
+        Whether a threshold may be infinite, so that all rows go the same way.
+
+    Raises
+    ------
+    ValueError
+        If it is no forest, or a score could be no finite number. One sentence without a full stop.
+    """
+    _check_arrays(forest)
+    _check_tree_starts(forest.tree, len(forest.feature), len(initial_scores))
+    _check_nodes(forest, n_features, infinite_thresholds)
+    _check_children(forest)
+    _check_scores(forest, initial_scores, learning_rate)
+
+
+def _check_arrays(forest: Forest) -> None:
+    """Check dtypes, memory and lengths."""
+    for name, values in forest._asdict().items():
+        dtype = np.dtype(NODE_DTYPES.get(name, np.int64))
+        plain = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == dtype
+        if not plain or not values.flags.c_contiguous or not values.flags.aligned:
+            raise ValueError(f"{name} of its trees must be a plain array of {dtype.name}")
+        if name != "tree" and len(values) != len(forest.feature):
+            raise ValueError(
+                f"{name} of its trees must have one value for each of the {len(forest.feature)} "
+                f"nodes, got {len(values)}"
+            )
+    if len(forest.feature) > np.iinfo(np.int32).max:
+        raise ValueError("its trees have more nodes than 32 bits can number")
+
+
+def _check_tree_starts(tree: np.ndarray, n_nodes: int, n_columns: int) -> None:
+    """Check that the trees lie end to end and make up whole rounds."""
+    if not len(tree) or tree[0] != 0 or tree[-1] != n_nodes or np.any(tree[1:] <= tree[:-1]):
+        raise ValueError("its trees must lie one after the other, each with at least one node")
+    if n_columns < 1 or (len(tree) - 1) % n_columns:
+        raise ValueError(
+            f"its {len(tree) - 1} trees do not make up rounds of {n_columns}, one for each score"
+        )
+
+
+def _check_nodes(forest: Forest, n_features: int, infinite_thresholds: bool) -> None:
+    """Check each node by itself."""
+    feature, leaf = forest.feature, forest.left < 0
+    if np.any((feature < 0) != leaf) or np.any(forest.left[leaf] != -1):
+        raise ValueError("a node of its trees is neither a leaf nor a split")
+    if np.any(feature < -1) or np.any(feature >= n_features):
+        raise ValueError(f"a split of its trees tests a feature beyond the {n_features} there are")
+    for name in ("threshold", "value", "gain", "count"):
+        values = getattr(forest, name)
+        if name == "threshold" and infinite_thresholds:
+            wrong = np.isnan(values)
+        else:
+            wrong = ~np.isfinite(values)
+        if np.any(wrong):
+            node = int(np.argmax(wrong))
+            raise ValueError(f"{name} of its trees must be finite, node {node} has {values[node]}")
+    if np.any(forest.missing_left):
+        raise ValueError("its trees expect missing values, which this version does not support")
+
+
+def _check_children(forest: Forest) -> None:
+    """Check that each tree is one: children come after parents, each node is reached once."""
+    split = np.flatnonzero(forest.left >= 0)
+    left = forest.left[split].astype(np.int64)
+    # Where the tree of each split node ends; the right child is the next node after the left.
+    end = forest.tree[np.searchsorted(forest.tree, split, side="right")]
+    if np.any(left <= split) or np.any(left + 1 >= end):
+        raise ValueError("a child of its trees does not come after its parent within the tree")
+    times = np.bincount(left, minlength=len(forest.left) + 1)
+    times[1:] += times[:-1].copy()  # as right children, too
+    times[forest.tree[:-1]] += 1  # roots
+    if np.any(times[:-1] != 1):
+        raise ValueError("a node of its trees is not reached exactly once from the root")
+    depth = forest.depth
+    right_depth = np.all(depth[left] == depth[split] + 1) & np.all(depth[left + 1] == depth[left])
+    if not right_depth or np.any(depth[forest.tree[:-1]] != 0):
+        raise ValueError("depth of its trees must be 0 in roots and grow by 1 with each split")
+
+
+def _check_scores(forest: Forest, initial_scores: np.ndarray, learning_rate: float) -> None:
+    """Check that no sum of leaf values can be anything but a finite number."""
+    if not np.all(np.isfinite(initial_scores)):
+        raise ValueError("its initial scores must be finite")
+    sizes = np.abs(initial_scores)
+    with np.errstate(over="ignore"):
+        if forest.n_trees:
+            largest = np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
+            by_round = (learning_rate * largest).reshape(-1, len(initial_scores))
+            sizes = sizes + np.sum(by_round, axis=0)
+    if not np.all(sizes <= _LARGEST_SCORE):
+        raise ValueError("its leaf values are so large that their sum is no finite number")
 
 
 @kernel
@@ -72,6 +199,7 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
         forest.feature[at] = feature
         forest.count[at] = nodes.sums[node, 2] * scale.count
         forest.depth[at] = nodes.depth[node]
+        forest.missing_left[at] = 0
         if feature < 0:
             gradient = nodes.sums[node, 0] * scale.gradient
             hessian = nodes.sums[node, 1] * scale.hessian
@@ -123,7 +251,7 @@ class ForestBuilder:
         self._edge_start = np.cumsum([0, *lengths[:-1]], dtype=np.int64)
         self._starts = [0]
         self._arrays = Forest(
-            np.zeros(0, dtype=np.int64), *(np.empty(1024, dtype=t) for t in _DTYPES.values())
+            np.zeros(0, dtype=np.int64), *(np.empty(1024, dtype=t) for t in NODE_DTYPES.values())
         )
 
     def add(

@@ -1,4 +1,7 @@
-"""Growing one tree, best-first or breadth-first, section 4.3 of the CEGB paper."""
+"""Growing one tree, best-first or breadth-first, section 4.3 of the CEGB paper.
+
+What splits pay is a penalty's business (:mod:`algorithms.trees.penalty`): the grower asks it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel
-from algorithms.trees import histogram, splitter, usage
-from algorithms.trees.binning import BinnedMatrix
-from algorithms.trees.partition import CHUNK, PARALLEL_ROWS, fill_goes_left, partition
+from ..kernels.decorators import kernel, parallel_kernel
+from . import histogram, splitter
+from .binning import BinnedMatrix, Layout
+from .partition import CHUNK, fill_goes_left, partition
+from .penalty import begin_tree, divide, pay
 
 # Below this many histogram updates a parallel region costs more than it saves.
 _PARALLEL_WORK = 30_000
@@ -31,36 +35,58 @@ class Nodes(NamedTuple):
     slot: np.ndarray  # (n_nodes,) int64, its histogram, -1 without
     raw_gain: np.ndarray  # (n_nodes, n_features) float64
     cut: np.ndarray  # (n_nodes, n_features) int16, last bin that goes left
-    fresh: np.ndarray  # (n_nodes, n_marks) int64, weighted rows that have not used the unit
 
 
 class Workspace(NamedTuple):
-    """Memory that one fit allocates once."""
+    """Where the rows are, and scratch space."""
 
     rows: np.ndarray  # (n_samples,) int32, rows ordered by leaf
     scratch: np.ndarray  # (n_samples,) int32
     tile_sums: np.ndarray  # (n_tiles, 2, 3) int64
     goes_left: np.ndarray  # (256,) uint8, by code of the split's column
     chunk_left: np.ndarray  # (2, n_chunks) int64: rows going left, and those of earlier chunks
-    mark_counts: np.ndarray  # (n_chunks, 64 * n_words) int64
     free_slots: np.ndarray  # (n_slots + 1,) int64, a stack; the last entry is its height
 
 
-def allocate(
-    binned: BinnedMatrix, max_leaves: int, n_marks: int
-) -> tuple[Nodes, Workspace, histogram.Histograms, splitter.Scratch]:
-    """Allocate the nodes and the workspace of a fit.
+class Memory(NamedTuple):
+    """What one fit allocates once, for all its trees."""
+
+    nodes: Nodes
+    workspace: Workspace
+    hists: histogram.Histograms
+    scratch: splitter.Scratch
+
+
+class Training(NamedTuple):
+    """What a tree is grown on."""
+
+    layout: Layout
+    gh: np.ndarray  # see histogram.build
+    scale: splitter.Scale
+    limits: splitter.Limits
+
+
+class Pair(NamedTuple):
+    """Two new leaves whose histograms are to be made."""
+
+    small: int  # its histogram is built from its rows
+    large: int  # -1 for the root, which is alone
+    small_slot: int
+    large_slot: int
+    inherited: bool  # whether the slot of the large one holds the parent's histogram
+
+
+def allocate(binned: BinnedMatrix, max_leaves: int) -> Memory:
+    """Allocate the memory of a fit.
 
     Parameters
     ----------
     binned : BinnedMatrix
     max_leaves : int
-    n_marks : int
-        Number of units with a price per row.
 
     Returns
     -------
-    Nodes, Workspace, Histograms, Scratch
+    Memory
     """
     layout, n_samples = binned.layout, binned.n_samples
     n_nodes, n_features = 2 * max_leaves - 1, len(layout.feature_column)
@@ -77,7 +103,6 @@ def allocate(
         slot=np.empty(n_nodes, dtype=np.int64),
         raw_gain=np.empty((n_nodes, n_features)),
         cut=np.empty((n_nodes, n_features), dtype=np.int16),
-        fresh=np.zeros((n_nodes, n_marks), dtype=np.int64),
     )
     n_chunks = n_samples // CHUNK + 1
     workspace = Workspace(
@@ -86,10 +111,10 @@ def allocate(
         tile_sums=np.zeros((n_tiles, 2, 3), dtype=np.int64),
         goes_left=np.empty(256, dtype=np.uint8),
         chunk_left=np.empty((2, n_chunks), dtype=np.int64),
-        mark_counts=np.zeros((n_chunks, 64 * (-(-n_marks // 64))), dtype=np.int64),
         free_slots=np.empty(n_slots + 1, dtype=np.int64),
     )
-    return nodes, workspace, histogram.allocate(layout, n_slots), splitter.allocate_scratch(n_tiles)
+    hists, scratch = histogram.allocate(layout, n_slots), splitter.allocate_scratch(n_tiles)
+    return Memory(nodes, workspace, hists, scratch)
 
 
 @kernel
@@ -123,145 +148,75 @@ def _return_slot(workspace, nodes, node):
 
 
 @kernel
-def _process_tile(
-    layout, tile, nodes, workspace, hists, scratch, gh, scale, limits, child, other, slots
-):
-    """Histograms of two new leaves over one tile, and their best thresholds per feature.
-
-    Parameters
-    ----------
-    child : int
-        The smaller leaf; its histogram is built from its rows.
-    other : int
-        Its sibling, -1 for the root. If it has inherited the parent's histogram it is obtained by
-        subtraction.
-    slots : tuple of int
-        Where the two histograms are written, and 1 if the second starts as the parent's.
-    """
-    sums, rows = workspace.tile_sums[tile], workspace.rows
-    histogram.build(layout, tile, rows, nodes.start[child], nodes.stop[child], gh, hists, slots[0])
-    histogram.totals(layout, tile, hists, slots[0], sums[0])
-    if other >= 0:
-        if slots[2] == 1:
-            histogram.subtract(layout, tile, hists, slots[1], slots[0])
+def _process_tile(training, memory, pair, tile):
+    """Histograms of two new leaves over one tile, and their best thresholds per feature."""
+    layout, gh = training.layout, training.gh
+    nodes, workspace, hists, scratch = memory
+    sums, rows, total = workspace.tile_sums[tile], workspace.rows, histogram.totals
+    start, stop = nodes.start[pair.small], nodes.stop[pair.small]
+    histogram.build(layout, tile, rows, start, stop, gh, hists, pair.small_slot)
+    total(layout, tile, hists, pair.small_slot, sums[0])
+    if pair.large >= 0:
+        if pair.inherited:
+            histogram.subtract(layout, tile, hists, pair.large_slot, pair.small_slot)
         else:
-            histogram.build(
-                layout, tile, rows, nodes.start[other], nodes.stop[other], gh, hists, slots[1]
-            )
-        histogram.totals(layout, tile, hists, slots[1], sums[1])
-    least = splitter.least_steps(scale, limits)
-    for which in range(2 if other >= 0 else 1):
-        node = child if which == 0 else other
-        total = sums[which, 0], sums[which, 1], sums[which, 2]
+            start, stop = nodes.start[pair.large], nodes.stop[pair.large]
+            histogram.build(layout, tile, rows, start, stop, gh, hists, pair.large_slot)
+        total(layout, tile, hists, pair.large_slot, sums[1])
+    least = splitter.least_steps(training.scale, training.limits)
+    for which in range(2 if pair.large >= 0 else 1):
+        node = pair.small if which == 0 else pair.large
+        slot = pair.small_slot if which == 0 else pair.large_slot
+        of_node = sums[which, 0], sums[which, 1], sums[which, 2]
         for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
             feature = layout.tile_features[position]
             gain, cut = splitter.scan_feature(
-                layout, feature, hists, slots[which], total, scale, least, scratch, tile
+                layout, feature, hists, slot, of_node, training.scale, least, scratch, tile
             )
             nodes.raw_gain[node, feature] = gain
             nodes.cut[node, feature] = cut
 
 
 @parallel_kernel
-def _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, child, other):
-    """Histograms and best thresholds of a new leaf and its sibling, over all tiles."""
+def _process_tiles(layout, gh, scale, limits, nodes, workspace, hists, scratch, pair):
+    """All tiles; into a parallel loop numba takes only arguments, and no tuples of tuples."""
+    for i in prange(layout.tile_start.shape[0]):
+        tile = np.int64(i)  # not uint64, for which all that is called would be compiled again
+        memory = Memory(nodes, workspace, hists, scratch)
+        _process_tile(Training(layout, gh, scale, limits), memory, pair, tile)
+
+
+@kernel
+def _process(training, memory, small, large):
+    """Histograms and best thresholds of a new leaf and its sibling (-1: none), over all tiles."""
+    layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     n_slots = workspace.free_slots.shape[0] - 1
-    inherited = 1 if other >= 0 and nodes.slot[other] >= 0 else 0
-    slot = nodes.slot[child] if nodes.slot[child] >= 0 else n_slots - 2
-    slot_other = nodes.slot[other] if inherited == 1 else n_slots - 1
-    slots = (slot, slot_other, inherited)
+    inherited = large >= 0 and nodes.slot[large] >= 0
+    small_slot = nodes.slot[small] if nodes.slot[small] >= 0 else n_slots - 2
+    large_slot = nodes.slot[large] if inherited else n_slots - 1
+    pair = Pair(small, large, small_slot, large_slot, inherited)
     n_tiles = layout.tile_start.shape[0]
     n_columns = layout.column_code.shape[0] - 1
-    work = (nodes.stop[child] - nodes.start[child]) * n_columns + 4 * layout.column_code[-1]
+    work = (nodes.stop[small] - nodes.start[small]) * n_columns + 4 * layout.column_code[-1]
     if n_tiles > 1 and work > _PARALLEL_WORK:
-        for tile in prange(n_tiles):
-            _process_tile(
-                layout,
-                tile,
-                nodes,
-                workspace,
-                hists,
-                scratch,
-                gh,
-                scale,
-                limits,
-                child,
-                other,
-                slots,
-            )
+        gh, scale, limits = training.gh, training.scale, training.limits
+        hists, scratch = memory.hists, memory.scratch
+        _process_tiles(layout, gh, scale, limits, nodes, workspace, hists, scratch, pair)
     else:
         for tile in range(n_tiles):
-            _process_tile(
-                layout,
-                tile,
-                nodes,
-                workspace,
-                hists,
-                scratch,
-                gh,
-                scale,
-                limits,
-                child,
-                other,
-                slots,
-            )
-    nodes.sums[child] = workspace.tile_sums[0, 0]
-    if other >= 0:
-        nodes.sums[other] = workspace.tile_sums[0, 1]
-
-
-@parallel_kernel
-def _count_fresh(nodes, workspace, penalties, gh, parent, child, other):
-    """Rows of the two children that have not used each priced unit."""
-    start, stop = nodes.start[child], nodes.stop[child]
-    counts, marks = workspace.mark_counts, penalties.marks
-    if stop - start > PARALLEL_ROWS:
-        n_chunks = (stop - start + CHUNK - 1) // CHUNK
-        for c in prange(n_chunks):
-            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
-            usage.count_marks(marks, workspace.rows, a, b, gh, counts[c])
-        for c in range(1, n_chunks):
-            counts[0] += counts[c]
-    else:
-        usage.count_marks(marks, workspace.rows, start, stop, gh, counts[0])
-    n_child = nodes.sums[child, 2]
-    for m in range(nodes.fresh.shape[1]):
-        nodes.fresh[child, m] = n_child - counts[0, m]
-        nodes.fresh[other, m] = nodes.fresh[parent, m] - nodes.fresh[child, m]
+            _process_tile(training, memory, pair, tile)
+    nodes.sums[small] = workspace.tile_sums[0, 0]
+    if large >= 0:
+        nodes.sums[large] = workspace.tile_sums[0, 1]
 
 
 @kernel
-def _pay(nodes, penalties, workspace, node, feature):
-    """All rows of the node, and the model, have used the feature from here on.
-
-    Returns
-    -------
-    bool
-        Whether a feature with a price per model has become free.
-    """
-    mark = penalties.mark[feature]
-    if mark >= 0 and nodes.fresh[node, mark] > 0:
-        usage.mark_rows(penalties.marks, workspace.rows, nodes.start[node], nodes.stop[node], mark)
-        penalties.root_fresh[mark] -= nodes.fresh[node, mark]
-    unit = penalties.unit[feature]
-    if penalties.model_uses[unit] == 0:
-        penalties.model_uses[unit] = 1
-        return penalties.model_price[feature] > 0.0
-    return False
-
-
-@kernel
-def _rank(nodes, penalties, scale, node):
-    """Best net gain of a leaf under the present C and D."""
-    gain, feature = splitter.rank_features(
-        nodes.raw_gain[node],
-        nodes.sums[node, 2] * scale.count,
-        nodes.fresh[node],
-        scale.count,
-        penalties,
-    )
-    nodes.gain[node] = gain
-    nodes.candidate[node] = feature
+def _rank(training, nodes, penalty, leaf):
+    """Best net gain of a leaf, as the penalty is now."""
+    n_rows = nodes.sums[leaf, 2] * training.scale.count
+    gain, feature = splitter.rank_features(nodes.raw_gain[leaf], penalty, leaf, n_rows)
+    nodes.gain[leaf] = gain
+    nodes.candidate[leaf] = feature
 
 
 @kernel
@@ -291,22 +246,31 @@ def _choose(nodes, n_nodes, last, best_first):
 
 
 @kernel
-def _may_split(nodes, node, scale, limits):
-    count = nodes.sums[node, 2] * scale.count
+def _may_split(training, nodes, node):
+    limits, count = training.limits, nodes.sums[node, 2] * training.scale.count
     shallow = limits.max_depth < 0 or nodes.depth[node] < limits.max_depth
     return shallow and count >= 2.0 * limits.min_samples_leaf
 
 
 @kernel
-def _split(layout, nodes, workspace, gh, scale, penalties, node, n_nodes):
+def _split(training, memory, node, n_nodes):
     """Turn a leaf into a split node with two leaves; return the smaller and the larger one."""
+    layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     feature = nodes.candidate[node]
     cut = np.int64(nodes.cut[node, feature])
     start, stop = nodes.start[node], nodes.stop[node]
     fill_goes_left(layout, feature, cut, workspace.goes_left)
-    column = layout.feature_column[feature]
-    rows, memory = workspace.rows, (workspace.scratch, workspace.goes_left, workspace.chunk_left)
-    middle = partition(layout, column, rows, *memory, start, stop)
+    column, scratch = layout.feature_column[feature], workspace.scratch
+    middle = partition(
+        layout,
+        column,
+        workspace.rows,
+        scratch,
+        workspace.goes_left,
+        workspace.chunk_left,
+        start,
+        stop,
+    )
     depth = nodes.depth[node] + 1
     left, right = n_nodes, n_nodes + 1
     _new_leaf(nodes, left, depth, start, middle)
@@ -346,79 +310,87 @@ def _sum_rows(nodes, workspace, gh, parent, small, large):
 
 
 @kernel
-def grow(layout, nodes, workspace, hists, scratch, gh, scale, limits, penalties):
+def _open_leaves(training, memory, node, small, large, full):
+    """Sums of two new leaves, and the best thresholds of those that may be split in turn."""
+    nodes, workspace = memory.nodes, memory.workspace
+    _count_rows(nodes, workspace, training.gh, node, small, large)
+    split_small = not full and _may_split(training, nodes, small)
+    split_large = not full and _may_split(training, nodes, large)
+    if split_small or split_large:
+        nodes.slot[small] = _take_slot(workspace)
+        _process(training, memory, small, large)
+        if not split_small:
+            nodes.raw_gain[small] = 0.0
+        if not split_large:
+            nodes.raw_gain[large] = 0.0
+    else:
+        _sum_rows(nodes, workspace, training.gh, node, small, large)
+        _return_slot(workspace, nodes, large)
+
+
+@kernel
+def _pay(training, memory, penalty, node, small, large):
+    """Tell the penalty of a split; return whether other leaves are charged differently now."""
+    nodes, rows = memory.nodes, memory.workspace.rows
+    feature = nodes.feature[node]
+    changed = pay(penalty, node, feature, rows[nodes.start[node] : nodes.stop[node]])
+    of_small = rows[nodes.start[small] : nodes.stop[small]]
+    divide(penalty, node, (small, large), of_small, training.gh, nodes.sums[small, 2])
+    return changed
+
+
+@kernel
+def grow(training, memory, penalty):
     """Grow one tree.
 
     Parameters
     ----------
-    layout : Layout
-    nodes : Nodes
-        Output.
-    hists : Histograms
-    scratch : Scratch
-    workspace : Workspace
-        On return ``rows[start:stop]`` of each leaf are its rows.
-    gh : ndarray, see :func:`algorithms.trees.histogram.build`
-    scale : Scale
-    limits : Limits
-    penalties : Penalties
-        Its marks, `model_uses` and `root_fresh` are brought up to date.
+    training : Training
+    memory : Memory
+        On return its `nodes` are the tree, and ``workspace.rows[start:stop]`` of each leaf its
+        rows.
+    penalty : NamedTuple
+        Of a class that :mod:`algorithms.trees.penalty` has the functions of; its accounts are
+        brought up to date.
 
     Returns
     -------
     int
         Number of nodes.
     """
+    nodes, workspace, limits = memory.nodes, memory.workspace, training.limits
     _reset(workspace)
-    n_samples = workspace.rows.shape[0]
-    lazy = penalties.root_fresh.shape[0] > 0
-    _new_leaf(nodes, 0, 0, 0, n_samples)
+    _new_leaf(nodes, 0, 0, 0, workspace.rows.shape[0])
     nodes.slot[0] = _take_slot(workspace)
-    nodes.fresh[0] = penalties.root_fresh
-    _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, 0, -1)
-    _rank(nodes, penalties, scale, 0)
-    n_nodes, n_leaves, node = 1, 1, -1
+    begin_tree(penalty)
+    # Not literal numbers, for which all that is called would be compiled again.
+    root, none = np.int64(0), np.int64(-1)
+    _process(training, memory, root, none)
+    _rank(training, nodes, penalty, root)
+    n_nodes, n_leaves, node = np.int64(1), np.int64(1), none
     while n_leaves < limits.max_leaves:
         node = _choose(nodes, n_nodes, node, limits.best_first)
         if node < 0:
             break
         if not limits.best_first:
-            _rank(nodes, penalties, scale, node)  # C and D have moved on since it was created
+            _rank(training, nodes, penalty, node)  # other leaves have paid since it was created
+            if nodes.candidate[node] < 0:  # and left no split of it within the budget
+                continue
         if limits.stop_on_negative_gain and nodes.gain[node] <= 0.0:
             if limits.best_first:
                 break
             continue
-        small, large = _split(layout, nodes, workspace, gh, scale, penalties, node, n_nodes)
-        freed = _pay(nodes, penalties, workspace, node, nodes.feature[node])
+        small, large = _split(training, memory, node, n_nodes)
         n_nodes += 2
         n_leaves += 1
-        _count_rows(nodes, workspace, gh, node, small, large)
-        split_small = _may_split(nodes, small, scale, limits)
-        split_large = _may_split(nodes, large, scale, limits)
-        if n_leaves < limits.max_leaves and (split_small or split_large):
-            nodes.slot[small] = _take_slot(workspace)
-            _process(layout, nodes, workspace, hists, scratch, gh, scale, limits, small, large)
-            if not split_small:
-                nodes.raw_gain[small] = 0.0
-            if not split_large:
-                nodes.raw_gain[large] = 0.0
-        else:
-            _sum_rows(nodes, workspace, gh, node, small, large)
-            _return_slot(workspace, nodes, large)
-        if lazy:
-            _count_fresh(nodes, workspace, penalties, gh, node, small, large)
-            mark = penalties.mark[nodes.feature[node]]
-            if mark >= 0:
-                nodes.fresh[small, mark] = 0
-                nodes.fresh[large, mark] = 0
-        if freed and limits.best_first:
+        _open_leaves(training, memory, node, small, large, n_leaves == limits.max_leaves)
+        changed = _pay(training, memory, penalty, node, small, large)
+        if changed and limits.best_first:
             for leaf in range(n_nodes):
                 if nodes.feature[leaf] < 0:
-                    _rank(nodes, penalties, scale, leaf)
-        _rank(nodes, penalties, scale, small)
-        _rank(nodes, penalties, scale, large)
-        if nodes.candidate[small] < 0:
-            _return_slot(workspace, nodes, small)
-        if nodes.candidate[large] < 0:
-            _return_slot(workspace, nodes, large)
+                    _rank(training, nodes, penalty, leaf)
+        for leaf in (small, large):
+            _rank(training, nodes, penalty, leaf)
+            if nodes.candidate[leaf] < 0:
+                _return_slot(workspace, nodes, leaf)
     return n_nodes

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels import kernel
-from algorithms.simd import add_to_bin
-from algorithms.trees.binning import Layout
+from ..kernels.decorators import kernel
+from ..kernels.simd import add_to_bin
+from .binning import Layout
 
 # hessian <= 2**30, so 2**15 rows sum to at most 2**45; 17 bits below it hold their count.
 _BLOCK = 1 << 15

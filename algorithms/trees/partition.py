@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel
+from ..kernels.decorators import kernel, parallel_kernel
 
 # Fewer rows than this are not worth a parallel region.
 PARALLEL_ROWS = 8_192

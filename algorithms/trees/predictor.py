@@ -3,20 +3,23 @@
 Scores come from a vectorised QuickScorer (Lucchese et al. 2015; Ye et al. 2018): instead of walking
 down, every split that a row fails clears, in a bit-vector of its tree, the leaves that the row can
 no longer reach; the lowest bit left is the row's leaf. Sixteen rows go side by side. Trees with
-more than 64 leaves, and everything that must see the path (costs), walk down.
+more than 64 leaves, and everything that must see the path (costs), walk down: every walk of this
+package takes its steps by :func:`next_node`. The bit-vectors are the one other place that knows
+which way a row goes, since they compare sixteen rows with a threshold at once
+(:func:`algorithms.kernels.simd.clear_above`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
-from algorithms.kernels import kernel, parallel_kernel, threads
-from algorithms.simd import LANES, clear_above, lowest_bit
-from algorithms.trees.forest import Forest
+from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
+from ..kernels.simd import LANES, clear_above, lowest_bit
+from .forest import Forest
 
 _BLOCK_TREES = 256  # bit-vectors of a block of trees: 256 x 16 x 4 bytes, half a first-level cache
 
@@ -53,6 +56,25 @@ class BitVectors(NamedTuple):
     column: np.ndarray
 
 
+@inlined_kernel
+def next_node(forest, node, x):
+    """Node that a row goes to from a split node.
+
+    Parameters
+    ----------
+    forest : Forest
+    node : int
+        A split node: its `left` is not negative.
+    x : float
+        The row's value of the node's feature.
+
+    Returns
+    -------
+    int64
+    """
+    return np.int64(forest.left[node]) + (1 if x > forest.threshold[node] else 0)
+
+
 @kernel
 def _leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     """Number the leaves of a tree from left to right; return how many there are."""
@@ -75,7 +97,9 @@ def _leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     return n_leaves
 
 
-def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
+def bit_vectors(
+    forest: Forest, contributions: np.ndarray, n_columns: int, stops: Sequence[int] = ()
+) -> list[BitVectors]:
     """Build the bit-vector form of a forest.
 
     Parameters
@@ -85,6 +109,8 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         Leaf values times the learning rate.
     n_columns : int
         Trees per round.
+    stops : sequence of int
+        Rising numbers of trees after which a block ends, whatever its size.
 
     Returns
     -------
@@ -101,9 +127,11 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
     block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
+    ends = [*stops, forest.n_trees]
+    cuts = [range(a, b, block_trees) for a, b in zip([0, *ends], ends, strict=False)]
+    begins = [begin for cut in cuts for begin in cut]
     blocks = []
-    for begin in range(0, forest.n_trees, block_trees):
-        end = min(begin + block_trees, forest.n_trees)
+    for begin, end in zip(begins, [*begins[1:], forest.n_trees], strict=True):
         nodes = np.arange(forest.tree[begin], forest.tree[end])
         leaves = nodes[forest.feature[nodes] < 0]
         leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_node[leaves]))]
@@ -130,7 +158,7 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
 
 
 @kernel
-def _score_block(block, x, n_rows, vectors, ones, out, row0):
+def score_block(block, x, n_rows, vectors, ones, out, row0):
     """Add a block of trees to the scores of up to sixteen rows.
 
     Parameters
@@ -175,7 +203,7 @@ def _add_scores(block, X, vectors, ones, out):
                 m = np.int64(block.feature[u])
                 for lane in range(n_rows):
                     x[m * LANES + lane] = X[row0 + lane, m]
-            _score_block(block, x, n_rows, vectors[task], ones, out, row0)
+            score_block(block, x, n_rows, vectors[task], ones, out, row0)
 
 
 @parallel_kernel
@@ -197,9 +225,26 @@ def walk_scores(forest, first_tree, contributions, X, out):
         for t in range(first_tree, n_trees):
             node = forest.tree[t]
             while forest.left[node] >= 0:
-                right = X[i, forest.feature[node]] > forest.threshold[node]
-                node = forest.left[node] + (1 if right else 0)
+                node = next_node(forest, node, X[i, forest.feature[node]])
             out[i, t % n_columns] += contributions[node]
+
+
+@parallel_kernel
+def leaf_nodes(forest, X, out):
+    """Write the node in which each row ends, for each tree.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : ndarray of shape (n_samples, n_features), float64
+    out : ndarray of shape (n_samples, n_trees), int64
+    """
+    for i in prange(X.shape[0]):
+        for t in range(out.shape[1]):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                node = next_node(forest, node, X[i, forest.feature[node]])
+            out[i, t] = node
 
 
 def staged_scores(
@@ -247,49 +292,43 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
         _add_scores(block, X, vectors, ones, out)
 
 
-class Charges(NamedTuple):
-    """Prices on the cost meter's grid, as integers.
-
-    Attributes
-    ----------
-    unit : ndarray of shape (n_features,), int64
-    unit_price : ndarray of shape (n_units,), int64
-    split_price : ndarray of shape (n_features,), int64
-    """
-
-    unit: np.ndarray
-    unit_price: np.ndarray
-    split_price: np.ndarray
-
-
 @parallel_kernel
-def charge(forest, first_tree, last_tree, charges, X, used, paid, passed):
+def charge(forest, first_tree, last_tree, prices, X, used, paid, passed):
     """Walk trees ``first_tree … last_tree - 1`` and charge what their paths ask for.
 
     Parameters
     ----------
+    prices : GridPrices
+        See :class:`algorithms.costs.GridPrices`.
     used : ndarray of shape (n_samples, n_words), uint64
-        Units that the row has acquired, one bit each; brought up to date.
+        Units that the row has acquired, one bit each, and behind them the features whose own price
+        it has paid; brought up to date.
     paid : ndarray of shape (n_samples,), int64
         Costs in grid steps; added to.
     passed : ndarray of shape (n_samples,), int64
         Split nodes evaluated; added to.
     """
-    one = np.uint64(1)
+    one, n_units = np.uint64(1), prices.unit_price.shape[0]
     for i in prange(X.shape[0]):
         cost = count = np.int64(0)
         for t in range(first_tree, last_tree):
             node = forest.tree[t]
             while forest.left[node] >= 0:
                 feature = np.int64(forest.feature[node])
-                unit = charges.unit[feature]
+                unit = prices.unit[feature]
                 bit = one << np.uint64(unit & 63)
                 if used[i, unit >> 6] & bit == np.uint64(0):
                     used[i, unit >> 6] |= bit
-                    cost += charges.unit_price[unit]
-                cost += charges.split_price[feature]
+                    cost += prices.unit_price[unit]
+                own = prices.own_price[feature]
+                if own > 0:
+                    mark = n_units + feature
+                    bit = one << np.uint64(mark & 63)
+                    if used[i, mark >> 6] & bit == np.uint64(0):
+                        used[i, mark >> 6] |= bit
+                        cost += own
+                cost += prices.split_price[feature]
                 count += 1
-                right = X[i, feature] > forest.threshold[node]
-                node = forest.left[node] + (1 if right else 0)
+                node = next_node(forest, node, X[i, feature])
         paid[i] += cost
         passed[i] += count

@@ -1,4 +1,4 @@
-"""Best split of a node: per feature by raw gain, then over features by net gain, Eqs. (12)-(13)."""
+"""Best split of a node: per feature by raw gain, then over features by net gain, Eq. (12)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.kernels import kernel
+from ..kernels.decorators import kernel
+from .penalty import charge
 
 # A gain below this share of the parent's own score is rounding noise, not a reason to split.
 MIN_RELATIVE_GAIN = 2.0**-40
@@ -51,22 +52,16 @@ class Limits(NamedTuple):
     stop_on_negative_gain: bool
 
 
-class Penalties(NamedTuple):
-    """Prices of Eqs. (4)-(6), and what has been paid for already.
+@kernel
+def _score(G, H):
+    """G²/H: twice what a leaf takes off the objective, Eq. (11b)."""
+    return G * G / H
 
-    A *unit* is what one acquisition brings: a feature, or a group of them. A *mark* is a priced
-    unit's bit in the row's words of `marks`.
-    """
 
-    tradeoff: float  # lambda
-    split_price: np.ndarray  # (n_features,) alpha / eps_m
-    row_price: np.ndarray  # (n_features,) beta_m
-    model_price: np.ndarray  # (n_features,) gamma_m
-    unit: np.ndarray  # (n_features,) int64
-    mark: np.ndarray  # (n_features,) int64, -1 where beta_m is 0
-    model_uses: np.ndarray  # (n_units,) uint8, D(k, m)
-    marks: np.ndarray  # (n_samples, n_words) uint64, C(k, i, m)
-    root_fresh: np.ndarray  # (n_marks,) int64, weighted rows that have not used the unit yet
+@kernel
+def _gain(GL, HL, GR, HR, G, H):
+    """Raw gain of a split, the bracket of Eq. (12): its only spelling, operation by operation."""
+    return (_score(GL, HL) + _score(GR, HR)) - _score(G, H)
 
 
 @kernel
@@ -94,18 +89,18 @@ def _left_of_two(hists, slot, entry, default, total):
 def _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
     """Histogram of a feature in a bundle: its default bin holds what the others leave over."""
     bins = scratch.bins
-    rest_g, rest_h, rest_n = total
+    default_g, default_h, default_n = total
     for b in range(n_bins - 1):
         to = b if b < default else b + 1
         g = hists.gradient[slot, entry + b]
         h = hists.hessian[slot, entry + b]
         n = hists.count[slot, entry + b]
         bins[tile, 0, to], bins[tile, 1, to], bins[tile, 2, to] = g, h, n
-        rest_g -= g
-        rest_h -= h
-        rest_n -= n
-    bins[tile, 0, default], bins[tile, 1, default] = rest_g, rest_h
-    bins[tile, 2, default] = rest_n
+        default_g -= g
+        default_h -= h
+        default_n -= n
+    bins[tile, 0, default], bins[tile, 1, default] = default_g, default_h
+    bins[tile, 2, default] = default_n
 
 
 @kernel
@@ -147,27 +142,25 @@ def _prefix_sums(gradient, hessian, count, row, entry, n_bins, least, scratch, t
 
 
 @kernel
-def _raw_gains(used, G, H, scale, scratch, tile):
+def _raw_gains(n_candidates, G, H, scale, scratch, tile):
     """Raw gain of each candidate; nothing but arithmetic, so that it runs on vector units."""
     sums, gains = scratch.sums, scratch.gains
-    parent = G * G / H
-    for i in range(used):
+    for i in range(n_candidates):
         GL, HL = sums[tile, 0, i] * scale.gradient, sums[tile, 1, i] * scale.hessian
-        GR, HR = G - GL, H - HL
-        gains[tile, i] = (GL * GL / HL + GR * GR / HR) - parent
+        gains[tile, i] = _gain(GL, HL, G - GL, H - HL, G, H)
 
 
 @kernel
-def _first_largest(bits, tile, used):
+def _first_largest(bits, tile, n_candidates):
     """Index of the first of the largest gains.
 
     `bits` are those of the gains: the bits of positive numbers are in the same order as the
     numbers (and those of negative ones are negative), and maxima of integers run on vector units.
     """
     best = np.int64(0)
-    for i in range(used):
+    for i in range(n_candidates):
         best = max(best, bits[tile, i])
-    for i in range(used):
+    for i in range(n_candidates):
         if bits[tile, i] == best:
             return i
     return -1  # no gain is positive
@@ -202,8 +195,7 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
         if min(n, total[2] - n) < least[1] or min(h, total[1] - h) < least[0]:
             return 0.0, -1
         GL, HL = g * scale.gradient, h * scale.hessian
-        GR, HR = G - GL, H - HL
-        gain = (GL * GL / HL + GR * GR / HR) - G * G / H
+        gain = _gain(GL, HL, G - GL, H - HL, G, H)
         first, which = 0, 0
     else:
         if default < 0:
@@ -227,25 +219,23 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
         _raw_gains(last - first, G, H, scale, scratch, tile)
         which = _first_largest(scratch.gain_bits, tile, last - first)
         gain = scratch.gains[tile, which] if which >= 0 else 0.0
-    if which < 0 or not gain > MIN_RELATIVE_GAIN * (G * G / H):
+    if which < 0 or not gain > MIN_RELATIVE_GAIN * _score(G, H):
         return 0.0, -1
     return gain, first + which
 
 
 @kernel
-def rank_features(raw_gain, n_rows, fresh, count_scale, penalties):
-    """Best feature of a node by net gain, Eq. (12); ties go to the lowest feature index.
+def rank_features(raw_gain, penalty, leaf, n_rows):
+    """Best feature of a leaf by net gain, Eq. (12); ties go to the lowest feature index.
 
     Parameters
     ----------
     raw_gain : ndarray of shape (n_features,)
         Best raw gain per feature; 0 where there is no candidate.
+    penalty : NamedTuple, see :mod:`algorithms.trees.penalty`
+    leaf : int
     n_rows : float
         |I_p|, weighted.
-    fresh : ndarray of shape (n_marks,), int64
-        Rows of the node that have not used the unit yet, weighted, on the weights' grid.
-    count_scale : float
-        Step of the weights' grid.
 
     Returns
     -------
@@ -257,14 +247,7 @@ def rank_features(raw_gain, n_rows, fresh, count_scale, penalties):
     best, at = -np.inf, -1
     for m in range(raw_gain.shape[0]):
         if raw_gain[m] > 0.0:
-            coupled = 0.0
-            if penalties.model_uses[penalties.unit[m]] == 0:
-                coupled = penalties.model_price[m]
-            rows = 0.0
-            if penalties.mark[m] >= 0:
-                rows = fresh[penalties.mark[m]] * count_scale
-            penalty = (n_rows * penalties.split_price[m] + coupled) + penalties.row_price[m] * rows
-            net = 0.5 * raw_gain[m] - penalties.tradeoff * penalty
+            net = 0.5 * raw_gain[m] - charge(penalty, leaf, m, n_rows)  # Eq. (12)
             if net > best:
                 best, at = net, m
     return best, at

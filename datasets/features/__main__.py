@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from datasets.errors import ChecksumMismatch, DataUnavailable, UnknownDataset
+from datasets.errors import ChecksumMismatch, DamagedData, DataUnavailable, UnknownDataset
 from datasets.features import NAMES, families_of, images_of, prices, sizes
 from datasets.features.families import PAPER_TOTALS
-from datasets.storage import write_text
+from datasets.sources.storage import write_text
 
 README = Path(__file__).with_name("README.md")
 MARK = "<!-- from here on written by python -m datasets.features --remeasure -->\n"
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 fine, 2 usage, 3 data not to be had.
+        Exit status: 0 fine, 2 usage, 3 data unavailable.
     """
     parser = argparse.ArgumentParser(prog="python -m datasets.features", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="SET", help=f"of {', '.join(NAMES)}")
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnknownDataset as error:
         print(error, file=sys.stderr)
         return 2
-    except (DataUnavailable, ChecksumMismatch) as error:
+    except (DataUnavailable, ChecksumMismatch, DamagedData) as error:
         print(error, file=sys.stderr)
         return 3
     return 0

@@ -3,7 +3,7 @@
 The paper (section 6.1) takes the features of P. Gehler & S. Nowozin, "On feature combination for
 multiclass object classification", ICCV 2009, without their subwindow kernels: five kinds, each
 scale of a spatial pyramid a subset of its own, 33 subsets, 360,630 features. Those features are no
-longer to be had, and neither text gives all parameters: these are features of the same five kinds
+longer available, and neither text gives all parameters: these are features of the same five kinds
 computed from the images, 33 families, 356,837 features, 1.1 % fewer than the paper's.
 
 =================================  =========================  ========  ========

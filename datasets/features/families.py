@@ -5,7 +5,7 @@ alone, so that the columns of an image do not depend on the images beside it. Th
 are frozen: a change of any of them changes every published number.
 
 Who defines families gives a module with ``FAMILIES``, a dictionary of set to tuple of
-:class:`Family`, and names it in :data:`MODULES`.
+:class:`Family`; the set's ``SPEC`` (:class:`datasets.images.ImageSpec`) names it.
 """
 
 from __future__ import annotations
@@ -23,26 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from datasets.errors import UnknownDataset
+from datasets.errors import DamagedData, UnknownDataset
+from datasets.registered import image_specs
 
-SHAPES: dict[str, tuple[int, ...]] = {
-    "mnist": (28, 28),
-    "cifar10": (32, 32, 3),
-    "inria_person": (128, 64, 3),
-    "caltech101": (128, 128, 3),
-}
+_SPECS = {name: spec for name, spec in image_specs().items() if spec.families}
+
+SHAPES: dict[str, tuple[int, ...]] = {name: spec.image_shape for name, spec in _SPECS.items()}
 """Height, width and, in colour, channels of the images of each set."""
 
-PAPER_TOTALS = {"mnist": 16_775, "cifar10": 29_879, "inria_person": 230_503, "caltech101": 360_630}
+PAPER_TOTALS = {name: spec.paper_features for name, spec in _SPECS.items()}
 """Features in all, section 6.2 of the paper."""
-
-MODULES = {
-    "mnist": "datasets.features.nineteen",
-    "cifar10": "datasets.features.nineteen",
-    "inria_person": "datasets.features.nineteen",
-    "caltech101": "datasets.features.caltech",
-}
-"""Where the families of each set are defined."""
 
 NAMES = tuple(SHAPES)
 """Sets of images with features."""
@@ -153,9 +143,11 @@ def families_of(name: str) -> tuple[Family, ...]:
     ValueError
         If a family has no columns, or two have one name.
     """
-    if name not in MODULES:
+    if not isinstance(name, str):
+        raise ValueError(f"the name of a set of images must be text, not {name!r}")
+    if name not in NAMES:
         raise UnknownDataset(name, NAMES)
-    families = importlib.import_module(MODULES[name]).FAMILIES[name]
+    families = importlib.import_module(_SPECS[name].families).FAMILIES[name]
     check_families(families, SHAPES[name])
     return families
 
@@ -197,12 +189,12 @@ def check_images(name: str, images: np.ndarray) -> None:
 
     Raises
     ------
-    ValueError
-        Naming the set, what was expected and what came.
+    DamagedData
+        A ValueError that names the set, what was expected and what came.
     """
     shape = SHAPES[name]
     if images.shape[1:] != shape or images.dtype != np.uint8:
-        raise ValueError(
+        raise DamagedData(
             f"{name}: images must be uint8 of shape (n, {', '.join(map(str, shape))}), not "
             f"{images.dtype} of shape {images.shape}"
         )

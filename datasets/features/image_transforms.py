@@ -45,17 +45,47 @@ _NEIGHBOURS = ((0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0))
 
 
 def identity(images: np.ndarray) -> np.ndarray:
-    """Give the pixels: grey levels, or red, then green, then blue."""
+    """Give the pixels: grey levels, or red, then green, then blue.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w·channels), uint8
+    """
     return _flat(channels(images))
 
 
 def grey(images: np.ndarray) -> np.ndarray:
-    """Give the grey levels."""
+    """Give the grey levels.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w), uint8
+    """
     return _flat(grey_levels(images))
 
 
 def smoothed(images: np.ndarray) -> np.ndarray:
-    """Give the grey levels smoothed by 1 2 1 in both directions; borders are repeated."""
+    """Give the grey levels smoothed by 1 2 1 in both directions; borders are repeated.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w), uint8
+    """
     padded = _padded(grey_levels(images)).astype(np.int16)
     rows = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
     both = rows[:, :, :-2] + 2 * rows[:, :, 1:-1] + rows[:, :, 2:]
@@ -86,6 +116,15 @@ def fourier(images: np.ndarray) -> np.ndarray:
     """Give real, then imaginary parts of the discrete Fourier transform of the grey levels.
 
     The half plane of columns 0 to w/2; the rest is its mirror image.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, 2·h·(w // 2 + 1)), uint8
     """
     values, scale, largest = _spectrum(images)
     parts = np.stack((values.real, values.imag), axis=1)
@@ -95,7 +134,17 @@ def fourier(images: np.ndarray) -> np.ndarray:
 
 
 def fourier_magnitude(images: np.ndarray) -> np.ndarray:
-    """Give the magnitudes of the discrete Fourier transform of the grey levels, columns to w/2."""
+    """Give the magnitudes of the discrete Fourier transform of the grey levels, columns to w/2.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·(w // 2 + 1)), uint8
+    """
     values, scale, largest = _spectrum(images)
     magnitude = np.rint(np.abs(values) * _GRID) / _GRID
     return _flat(np.rint(255.0 * np.log1p(magnitude / scale) / largest).astype(np.uint8))
@@ -111,12 +160,34 @@ def _spectrum(images: np.ndarray) -> tuple[np.ndarray, float, float]:
 
 
 def fourier_size(shape: tuple[int, ...]) -> int:
-    """Give the number of coefficients in the half plane."""
+    """Give the number of coefficients in the half plane.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (h, w) or (h, w, 3).
+
+    Returns
+    -------
+    int
+        h·(w // 2 + 1).
+    """
     return shape[0] * (shape[1] // 2 + 1)
 
 
 def haar_levels(shape: tuple[int, ...]) -> int:
-    """Give how often both sides of an image divide by two."""
+    """Give how often both sides of an image divide by two.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (h, w) or (h, w, 3).
+
+    Returns
+    -------
+    int
+        0 if a side is odd.
+    """
     height, width = shape[:2]
     levels = 0
     while height % 2 == 0 and width % 2 == 0 and min(height, width) > 1:
@@ -129,6 +200,15 @@ def haar(images: np.ndarray) -> np.ndarray:
 
     In the order of :func:`pywt.wavedec2`: means of the coarsest blocks, then from coarse to fine
     the differences between rows, between columns, and of the diagonals.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w·channels), uint8
     """
     planes = channels(images)
     depth = haar_levels(planes.shape[2:])
@@ -148,6 +228,15 @@ def lbp(images: np.ndarray) -> np.ndarray:
     """Give the local binary pattern of each pixel of the grey levels (Ojala et al. 1996).
 
     Bits are 1 where a neighbour is not darker than the centre; borders are repeated.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w), uint8
     """
     return _flat(lbp_codes(grey_levels(images)))
 
@@ -176,6 +265,15 @@ def ilbp(images: np.ndarray) -> np.ndarray:
 
     Bits are 1 where a pixel of the 3×3 window is brighter than the window's mean; the centre is
     the highest of nine bits. The lowest, the left neighbour, is left out to fit a byte.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w[, 3]), uint8
+        Grey levels, or red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n, h·w), uint8
     """
     levels = grey_levels(images)
     padded = _padded(levels)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -14,11 +14,8 @@ from datasets.features.families import NAMES, check_images, families_of
 from datasets.features.feature_set import FeatureSet
 from datasets.features.store import PARTS, columns_of, complete
 from datasets.images import ImageSet
-
-FIRST = {("mnist", "laptop"): (45_000, 10_000), ("cifar10", "laptop"): (10_000, 10_000)}
-"""How many of the first training and test images a scale uses, where not all. Of MNIST so many that
-five repetitions of all trainings of Table 1 take ten minutes on two cores; of CIFAR-10 so many as
-every source of it has."""
+from datasets.loading import load_images
+from datasets.registered import spec
 
 
 def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
@@ -37,11 +34,11 @@ def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int
     """
     if name not in NAMES:
         raise UnknownDataset(name, NAMES)
-    module = importlib.import_module(f"datasets.{name}")
-    images = module.images(scale=scale, data=data, seed=seed)
-    if (name, scale) not in FIRST:
+    images = load_images(name, scale=scale, data=data, seed=seed)
+    first = spec(name).first
+    if scale not in first:
         return images
-    n_train, n_test = FIRST[name, scale]
+    n_train, n_test = first[scale]
     if len(images.train) <= n_train and len(images.test) <= n_test:
         return images
     rows = (
@@ -132,3 +129,25 @@ def load(
             "features_checksum": digest,
         },
     )
+
+
+def load_features(
+    name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0
+) -> FeatureSet:
+    """Load the families of features of a set of images, computing those that are not yet stored.
+
+    Arguments and errors are those of :func:`load`, which this calls.
+
+    Returns
+    -------
+    FeatureSet
+        Its provenance as in any other set: ``checksum`` changes with images, labels or features;
+        that of the images is ``images_checksum``, which of them are used says ``selection``.
+    """
+    features = load(name, scale=scale, data=data, seed=seed)
+    record = dict(features.provenance)
+    images, columns = record.pop("checksum"), record["features_checksum"]
+    selection = record.pop("rows", "all")
+    both = hashlib.sha256(f"{images} {selection} {columns}".encode()).hexdigest()
+    added = {"checksum": both, "images_checksum": images, "selection": selection}
+    return replace(features, provenance={**record, **added})

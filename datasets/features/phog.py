@@ -14,13 +14,7 @@ from functools import partial
 import numpy as np
 from skimage.feature import canny
 
-from datasets.features.gradients import (
-    cell_numbers,
-    differences,
-    image_by_image,
-    luma,
-    n_cells,
-)
+from datasets.features.gradients import cell_numbers, differences, image_by_image, luma, n_cells
 
 BINS = {180: 20, 360: 40}
 """Bins of the direction for unoriented and oriented gradients."""

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets.features.families import Family, block_length
-from datasets.storage import write_text
+from datasets.sources.storage import write_text
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("dataset", "family", "milliseconds", "images", "block", "processor", "date")

@@ -9,12 +9,15 @@ computation goes on where it was. Rows that do not have their SHA-256 are named 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import importlib.metadata
 import json
 import multiprocessing
 import os
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +26,25 @@ import numpy as np
 
 from datasets.errors import DataUnavailable
 from datasets.features.families import Family, block_length
-from datasets.storage import announce, cache_folder, full_disk_named, locked, write_text
+from datasets.sources.storage import (
+    announce,
+    cache_folder,
+    full_disk_named,
+    locked,
+    obstacle_named,
+    reserve,
+    set_aside,
+    write_text,
+)
 
 PARTS = ("train", "test")
+MADE_FROM = "made_from.json"
+"""Beside the columns: what :mod:`datasets.features.pruning` needs to know of them."""
 LIBRARIES = ("numpy", "scipy", "PyWavelets", "scikit-image")
 """Their versions are part of the key: another version may round differently."""
+
+WATCH_SECONDS = 0.5
+"""How often a worker looks whether its driver lives."""
 
 _verified: set[tuple] = set()
 """Families hashed by this process: path of the file, its size and time, name of the family."""
@@ -93,12 +110,12 @@ class Columns:
             index = {part: dict(index[part]) for part in PARTS}
         except FileNotFoundError:
             return {part: {} for part in PARTS}
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             announce(f"{self.folder / 'index.json'} is damaged ({error}); all is computed anew")
             return {part: {} for part in PARTS}
         for part in PARTS:
             path = self.path(part)
-            size = path.stat().st_size if path.exists() else -1
+            size = path.stat().st_size if path.is_file() else -1
             if index[part] and size != self.n_bytes(part):
                 found = f"{size} bytes" if size >= 0 else "missing"
                 announce(f"{path} is {found}, not {self.n_bytes(part)} bytes; computed anew")
@@ -129,6 +146,22 @@ def rows_sha256(rows: np.ndarray) -> str:
     return hashlib.sha256(memoryview(rows).cast("B")).hexdigest()
 
 
+def made_from(families: tuple[Family, ...]) -> dict:
+    """Give what columns are made from beside images: keys of families, versions of libraries."""
+    return {
+        "families": [family.key() for family in families],
+        "libraries": {library: importlib.metadata.version(library) for library in LIBRARIES},
+    }
+
+
+def _note(columns: Columns) -> None:
+    """Leave a note of what the columns are made from, by which they are pruned one day."""
+    path = columns.folder / MADE_FROM
+    if not os.path.lexists(path):
+        with contextlib.suppress(OSError):  # a cache that can only be read serves as well
+            write_text(path, json.dumps(made_from(columns.families), indent=1))
+
+
 def columns_of(
     name: str, families: tuple[Family, ...], images: dict[str, np.ndarray], checksum: str
 ) -> Columns:
@@ -147,8 +180,7 @@ def columns_of(
     """
     record = {
         "images": [checksum, *(images[part].shape for part in PARTS)],
-        "families": [family.key() for family in families],
-        "libraries": {library: importlib.metadata.version(library) for library in LIBRARIES},
+        **made_from(families),
     }
     key = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:20]
     return Columns(cache_folder() / "features" / name / key, families, images)
@@ -180,10 +212,15 @@ def complete(columns: Columns, n_jobs: int | None, progress: bool) -> dict[str, 
     """
     index = columns.index()
     if not _missing(columns, index) and not columns.damaged(index):
+        _note(columns)
         return index
     try:
-        with locked(columns.folder), full_disk_named(columns.folder, "features"):
+        full = full_disk_named(columns.folder, "features")
+        with obstacle_named(), full, locked(columns.folder):
+            set_aside(columns.folder, "folder")
             columns.folder.mkdir(exist_ok=True)
+            for path in (columns.folder / "index.json", *map(columns.path, PARTS)):
+                set_aside(path, "file")
             index = columns.index()  # another process may have been here
             for part, k in columns.damaged(index):
                 family = columns.families[k].name
@@ -191,6 +228,7 @@ def complete(columns: Columns, n_jobs: int | None, progress: bool) -> dict[str, 
                     f"{columns.path(part)}: family {family} is damaged (expected sha256 "
                     f"{index[part].pop(family)}); computed anew"
                 )
+            _note(columns)
             _compute(columns, index, n_jobs, progress)
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -246,8 +284,37 @@ def _run(
     if multiprocessing.current_process().daemon or len(tasks) < 2:
         n_jobs = 1  # a daemon, such as a worker of Dask, may not have processes of its own
     # Images are memory-mapped or become so: processes share their pages.
-    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    run = Parallel(
+        n_jobs=n_jobs,
+        return_as="generator_unordered",
+        batch_size=1,
+        backend="loky",
+        initializer=end_with,
+        initargs=(os.getpid(),),
+    )
     yield from run(delayed(_compute_task)(columns, part, k) for part, k in tasks)
+
+
+def end_with(driver: int) -> None:
+    """Let this process end when the one that started it is gone, however that ended.
+
+    A killed driver cannot stop its workers. They would wait for it for minutes, and as long as they
+    live joblib's copy of the images stays in shared memory.
+
+    Parameters
+    ----------
+    driver : int
+        Process id of the driver, the parent of this process.
+    """
+
+    def watch() -> None:
+        import psutil
+
+        while os.getppid() == driver and psutil.pid_exists(driver):
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="watches the driver", daemon=True).start()
 
 
 def _compute_task(columns: Columns, part: str, k: int) -> tuple[str, int, str]:
@@ -265,6 +332,5 @@ def _allocate(path: Path, n_bytes: int) -> None:
     """Give a file a size, with its space on the disk: a map on a full disk kills the process."""
     # Not truncated first: another process may still map it.
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as handle:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(handle.fileno(), 0, n_bytes)
+        reserve(handle, n_bytes)
         handle.truncate(n_bytes)

@@ -15,13 +15,7 @@ from functools import partial
 import numpy as np
 from skimage.feature import local_binary_pattern
 
-from datasets.features.gradients import (
-    cell_numbers,
-    differences,
-    image_by_image,
-    luma,
-    n_cells,
-)
+from datasets.features.gradients import cell_numbers, differences, image_by_image, luma, n_cells
 
 N_VALUES = 9
 """Values of a pixel: column, row, red, green, blue, |Ix|, |Iy|, |Ixx|, |Iyy|."""

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.adaptive_sampling_2014.cells import MAX_COST
-from experiments.adaptive_sampling_2014.curve_panels import kind_of
-from experiments.adaptive_sampling_2014.paper_tables import SETS
-from experiments.adaptive_sampling_2014.variants import read
+from experiments.adaptive_sampling_2014.cells.grid import MAX_COST
+from experiments.adaptive_sampling_2014.cells.variants import read
+from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
+from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact, Cell, Tolerance
 
-ROUNDS = {"smoke": (10,), "laptop": (10, 100, 1_000), "paper": (10, 100, 1_000)}
-EXACT_ROUNDS = {"smoke": (10,), "laptop": (10, 100, 200), "paper": (10, 100, 200)}
+_ROUNDS = (10, 100, 1_000)
+ROUNDS = {"smoke": (10,), "laptop": _ROUNDS, "overnight": _ROUNDS, "paper": _ROUNDS}
+_EXACT = (10, 100, 200)
+EXACT_ROUNDS = {"smoke": (10,), "laptop": _EXACT, "overnight": _EXACT, "paper": _EXACT}
 """After these rounds losses are read; the last is how many are trained."""
 
 N_EXACT = 2_000
@@ -53,7 +55,7 @@ class Choice:
     Attributes
     ----------
     sampler, name : str
-        Key in :data:`algorithms.samplers.SAMPLERS`; the paper's name.
+        Key in :data:`algorithms.stumps.samplers.SAMPLERS`; the paper's name.
     default : Change
     changes : tuple of Change
     """
@@ -285,8 +287,8 @@ ARTEFACT = Artefact(
     paper="adaptive_sampling_2014",
     title="Beside adaptive sampling: open choices and deviations",
     shows="Loss and test error with other Q, mixtures, tasted features, draws and thresholds.",
-    minutes={"smoke": 0.2, "laptop": 8, "paper": 30},
-    seeds={"smoke": 2, "laptop": 3, "paper": 5},
+    minutes={"smoke": 0.2, "laptop": 8, "overnight": 26, "paper": 30},
+    seeds={"smoke": 2, "laptop": 3, "overnight": 10, "paper": 5},
     make_cells=make_cells,
     run_cell=read,
     keys=("variant", "rounds"),

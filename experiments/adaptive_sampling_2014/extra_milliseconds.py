@@ -13,21 +13,21 @@ from functools import partial
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.adaptive_sampling_2014.cells import KEY_COLUMNS, TOLERANCES, rounds_by_eighths
-from experiments.adaptive_sampling_2014.curve_panels import (
+from experiments.adaptive_sampling_2014.cells.grid import KEY_COLUMNS, TOLERANCES, rounds_by_eighths
+from experiments.adaptive_sampling_2014.cells.measure import learning_curve
+from experiments.adaptive_sampling_2014.cells.methods import KEYS, NAMES
+from experiments.adaptive_sampling_2014.show.curve_panels import (
     cells_of_sets,
     curve,
     draw_panels,
     repetitions,
 )
-from experiments.adaptive_sampling_2014.measure import learning_curve
-from experiments.adaptive_sampling_2014.methods import KEYS, NAMES
-from experiments.adaptive_sampling_2014.paper_tables import SETS
+from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
 
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
-MINUTES = {"smoke": 0.5, "laptop": 9, "paper": 2400}
-SEEDS = {"smoke": 1, "laptop": 1, "paper": 3}
+MINUTES = {"smoke": 0.5, "laptop": 9, "overnight": 270, "paper": 2400}
+SEEDS = {"smoke": 1, "laptop": 1, "overnight": 3, "paper": 3}
 make_cells = partial(cells_of_sets, series=rounds_by_eighths, timed=True)
 
 

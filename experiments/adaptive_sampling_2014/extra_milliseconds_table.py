@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from experiments.adaptive_sampling_2014.curve_panels import kind_of
+from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
 from experiments.adaptive_sampling_2014.extra_milliseconds import ARTEFACT as FIGURE
 from experiments.adaptive_sampling_2014.extra_milliseconds import last_within, mean_seconds
-from experiments.adaptive_sampling_2014.methods import METHODS, NAMES, Method
-from experiments.adaptive_sampling_2014.paper_tables import SETS
-from experiments.adaptive_sampling_2014.tables import number, table_rounds
+from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
+from experiments.adaptive_sampling_2014.show.paper_tables import SETS
+from experiments.adaptive_sampling_2014.show.tables import number, table_rounds
 
 YARDSTICK = "uniform_naive"
 

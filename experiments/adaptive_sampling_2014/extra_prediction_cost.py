@@ -12,16 +12,16 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.adaptive_sampling_2014.cells import KEY_COLUMNS, TOLERANCES
-from experiments.adaptive_sampling_2014.curve_panels import (
+from experiments.adaptive_sampling_2014.cells.grid import KEY_COLUMNS, TOLERANCES
+from experiments.adaptive_sampling_2014.cells.measure import learning_curve
+from experiments.adaptive_sampling_2014.cells.methods import KEYS, NAMES
+from experiments.adaptive_sampling_2014.show.curve_panels import (
     cells_of_sets,
     curve,
     draw_panels,
     repetitions,
 )
-from experiments.adaptive_sampling_2014.measure import learning_curve
-from experiments.adaptive_sampling_2014.methods import KEYS, NAMES
-from experiments.adaptive_sampling_2014.paper_tables import SETS
+from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
 
 WITHIN = 1.1
@@ -89,8 +89,8 @@ ARTEFACT = Artefact(
     paper="adaptive_sampling_2014",
     title="Beside adaptive sampling: prediction cost",
     shows="Test error against milliseconds of one prediction, thirteen methods, four image sets.",
-    minutes={"smoke": 0.5, "laptop": 10, "paper": 2400},
-    seeds={"smoke": 1, "laptop": 2, "paper": 10},
+    minutes={"smoke": 0.5, "laptop": 10, "overnight": 520, "paper": 2400},
+    seeds={"smoke": 1, "laptop": 2, "overnight": 10, "paper": 10},
     make_cells=cells_of_sets,
     run_cell=learning_curve,
     keys=KEY_COLUMNS,

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.adaptive_sampling_2014.gaussian_edges import run_cell
+from experiments.adaptive_sampling_2014.cells.gaussian_edges import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
-from experiments.no_data import NAME
+from experiments.data_kinds import NAME
 
 STDS = (0.1, 0.01)
 """Standard deviations of the edges: N(0, 10^-2) above, N(0, 10^-4) below."""
@@ -21,10 +21,10 @@ STDS = (0.1, 0.01)
 COSTS = (1_000, 10_000, 100_000)
 """Fixed costs QS of the lines."""
 
-DRAWS = {"smoke": 200, "laptop": 4_000, "paper": 20_000}
+DRAWS = {"smoke": 200, "laptop": 4_000, "overnight": 20_000, "paper": 20_000}
 """Repetitions of each estimate by drawing."""
 
-LARGEST = {"smoke": 1_000, "laptop": 10_000, "paper": 10_000}
+LARGEST = {"smoke": 1_000, "laptop": 10_000, "overnight": 10_000, "paper": 10_000}
 
 TWICE = 0.30103
 """Decades by which the best Q must be larger for the larger variance: twice as many."""
@@ -216,8 +216,8 @@ ARTEFACT = Artefact(
     title="Adaptive sampling, Figure 1",
     shows="Expected edge of the learner that looks best on a sample, against the numbers of "
     "features Q and examples S, if edges and noise are Gaussian.",
-    minutes={"smoke": 0.1, "laptop": 1, "paper": 4},
-    seeds={"smoke": 2, "laptop": 10, "paper": 10},
+    minutes={"smoke": 0.1, "laptop": 1, "overnight": 4, "paper": 4},
+    seeds={"smoke": 2, "laptop": 10, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,
     keys=("kind", "std", "cost", "n_features", "n_examples"),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.adaptive_sampling_2014.sample_images import run_cell
-from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.artefact import Artefact, Cell
+from experiments.cells.sample_images import TOLERANCES, mosaic, picture, run_cell
 from experiments.style import stamp
 
 SETS = {
@@ -36,27 +33,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         for seed in seeds
         for name, (_, _, rule, n, _) in SETS.items()
     ]
-
-
-def picture(row: Mapping) -> np.ndarray:
-    """Return the image of a row, (height, width) or (height, width, 3) uint8."""
-    pixels = np.frombuffer(zlib.decompress(base64.b64decode(row["pixels"][1:])), dtype=np.uint8)
-    shape = (int(row["height"]), int(row["width"]), int(row["channels"]))
-    return pixels.reshape(shape[:2] if shape[2] == 1 else shape)
-
-
-def mosaic(images: list[np.ndarray], per_line: int) -> np.ndarray:
-    """Return images of one size side by side, (height, width, 3) uint8, white between them."""
-    colour = [image if image.ndim == 3 else np.repeat(image[..., None], 3, 2) for image in images]
-    height, width, _ = colour[0].shape
-    gap = max(1, width // 14)
-    n_lines = -(-len(images) // per_line)
-    shape = (n_lines * (height + gap) - gap, per_line * (width + gap) - gap, 3)
-    board = np.full(shape, 255, dtype=np.uint8)
-    for i, image in enumerate(colour):
-        top, left = (i // per_line) * (height + gap), (i % per_line) * (width + gap)
-        board[top : top + height, left : left + width] = image
-    return board
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
@@ -107,19 +83,12 @@ ARTEFACT = Artefact(
     paper="adaptive_sampling_2014",
     title="Adaptive sampling, Figure 3",
     shows="Sample images of the four data sets.",
-    minutes={"smoke": 0.1, "laptop": 0.3, "paper": 0.3},
-    seeds={"smoke": 1, "laptop": 1, "paper": 1},
+    minutes={"smoke": 0.1, "laptop": 0.3, "overnight": 0.3, "paper": 0.3},
+    seeds={"smoke": 1, "laptop": 1, "overnight": 1, "paper": 1},
     make_cells=make_cells,
     run_cell=run_cell,
     keys=("place",),
-    tolerances={
-        "image": Tolerance(absolute=0),
-        "label": Tolerance(absolute=0),
-        "height": Tolerance(absolute=0),
-        "width": Tolerance(absolute=0),
-        "channels": Tolerance(absolute=0),
-        "mean": Tolerance(absolute=1.0),
-    },
+    tolerances=TOLERANCES,
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,

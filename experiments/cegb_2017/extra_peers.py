@@ -15,9 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.cegb_2017.curves import advantage, curves
-from experiments.cegb_2017.measure import checkpoints
-from experiments.cegb_2017.panels import (
+from experiments.cegb_2017.cells.measure import checkpoints
+from experiments.cegb_2017.cells.peer_models import trace
+from experiments.cegb_2017.show.panels import (
     GRID,
     PANELS,
     Panel,
@@ -26,8 +26,8 @@ from experiments.cegb_2017.panels import (
     panel_title,
     score_label,
 )
-from experiments.cegb_2017.peer_models import trace
 from experiments.claims import Claim
+from experiments.curves import advantage, curves
 from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
@@ -43,7 +43,7 @@ SHOWN = tuple(panel for panel in PANELS if panel.key in ("d", "b'"))
 SMOKE_DATASET = {"d": "digits", "b'": "yahoo_ltr"}
 """What is always there, at smoke scale."""
 
-CONFIGURATIONS = {"smoke": 3, "laptop": 12, "paper": 40}
+CONFIGURATIONS = {"smoke": 3, "laptop": 12, "overnight": 40, "paper": 40}
 """Size of every method's search."""
 
 LEARNING_RATES = (0.05, 0.1, 0.2)
@@ -184,8 +184,8 @@ ARTEFACT = Artefact(
     paper="cegb_2017",
     title="Beside CEGB: other libraries under the one cost meter",
     shows="Score against prediction cost: CEGB and GBRT of ours, LightGBM, CatBoost, scikit-learn.",
-    minutes={"smoke": 0.5, "laptop": 7, "paper": 200},
-    seeds={"smoke": 2, "laptop": 5, "paper": 5},
+    minutes={"smoke": 0.5, "laptop": 7, "overnight": 400, "paper": 200},
+    seeds={"smoke": 2, "laptop": 5, "overnight": 10, "paper": 5},
     make_cells=make_cells,
     run_cell=trace,
     keys=(

@@ -1,0 +1,525 @@
+"""Early exits: rows leave an additive model before all of its trees are evaluated.
+
+B. B. Cambazoglu, H. Zaragoza, O. Chapelle, J. Chen, C. Liao, Z. Zheng and J. Degenhardt: Early
+exit optimizations for additive machine learned ranking systems. Proceedings of the third ACM
+International Conference on Web Search and Data Mining (2010), pages 411-420. The rules are as Xu,
+Weinberger and Chapelle (The Greedy Miser, 2012, section 6) describe them. The reference is
+:mod:`reference.early_exit`.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from . import costs
+from .cascades.responses import Responses, responses_of
+from .cascades.walk import Stages, kth_largest, stages_of, walk
+from .estimators.fitting import check_queries
+from .estimators.parameters import (
+    Parameter,
+    check_number,
+    checked_parameters,
+    choice,
+    documented,
+    shown,
+    whole,
+)
+from .forest_costs import staged_bill
+from .kernels.decorators import resolve_n_threads, threads
+from .metering.by_name import feature_names
+from .metering.trees import from_bits
+from .metrics import query_starts
+
+RANKING_RULES = ("proximity", "score", "capacity", "rank")
+RULES = (*RANKING_RULES, "likelihood")
+
+
+class Exits(NamedTuple):
+    """How each row left.
+
+    Attributes
+    ----------
+    exit : ndarray of shape (n_samples,), int64
+        Exit 1 … E, or E + 1 for rows that never left.
+    rounds : ndarray of shape (n_samples,), int64
+        Rounds evaluated.
+    scores : ndarray of shape (n_samples, n_columns), float64
+        Raw scores after them.
+    """
+
+    exit: np.ndarray
+    rounds: np.ndarray
+    scores: np.ndarray
+
+
+class _Read(NamedTuple):
+    """A model as it was read, and what it was read of."""
+
+    model: object
+    trees: object
+    every: int
+    responses: Responses
+    stages: Stages
+    n_exits: int
+
+
+def exit_rounds(n_rounds: int, every: int) -> list[int]:
+    """Rounds evaluated before each exit."""
+    return list(range(every, n_rounds + 1, every))
+
+
+def proximity_margin(i: int, n_exits: int, s: float) -> float:
+    """(E - i)/(E - 1) s at exit i, from 1; s if there is but one exit."""
+    return s if n_exits == 1 else (n_exits - i) / (n_exits - 1) * s
+
+
+def check_threshold(rule: str, threshold) -> float:
+    """Check s by its rule.
+
+    Parameters
+    ----------
+    rule : str
+    threshold : float
+        At least 0 but for the rule ``"score"``; infinity is allowed.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If it is no number, missing, or negative though the rule measures a margin, a share, a rank
+        or a likelihood.
+    """
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool | np.bool_)
+    least = "" if rule == "score" else " >= 0"
+    if not number or math.isnan(threshold) or (least and threshold < 0):
+        raise ValueError(
+            f"threshold must be a number{least} with rule={rule!r}, got {shown(threshold)}."
+        )
+    return float(threshold)
+
+
+_PARAMETERS = {
+    "model": Parameter(
+        "fitted model",
+        "Boosted trees of this package, a :class:`algorithms.interop.MeteredForest`, or a "
+        "boosted forest of LightGBM, CatBoost or scikit-learn. To give the latter prices, read "
+        "them with :mod:`algorithms.interop`.",
+    ),
+    "threshold": Parameter(
+        "float",
+        "s: a margin, score, share, rank or likelihood, by the rule; in the unit of the "
+        "scores, or without.",
+    ),
+    "rule": choice("Who leaves.", *RULES),
+    "every": whole("int", "Rounds between exits.", 1),
+    "place": whole("int", "The place that proximity looks at.", 1),
+}
+_ATTRIBUTES = {
+    "responses_": Parameter(
+        "Responses", "The model, see :class:`algorithms.cascades.responses.Responses`."
+    ),
+    "n_exits_": Parameter("int", "Number E of exits."),
+}
+
+
+@documented
+class EarlyExit(BaseEstimator):
+    """A fitted additive model that rows leave early; they pay, and compute, until their exit.
+
+    There is an exit after every `every` rounds, E in all. At each, among the documents of a query
+    that remain,
+
+    * ``"proximity"``: those leave whose score is more than (E - i)/(E - 1) s below that of the
+      fifth best (`place`), at exit i; fewer than five documents all stay;
+    * ``"score"``: those with a score below s leave;
+    * ``"capacity"``: the best share s of them stays (rounded up);
+    * ``"rank"``: those beyond rank s leave;
+    * ``"likelihood"`` (classifiers): rows leave whose largest class likelihood is above s.
+
+    Who leaves later ranks higher, whatever the scores. Equal scores have equal fates. `query_id`
+    says which rows are documents of the same query; without it all rows are one. Classes are
+    decided row by row.
+
+    The model is taken as it is when :meth:`fit` is called, or at the first prediction. Boosted
+    trees of this package that are fitted again are noticed; after any other change of a model
+    call :meth:`fit`.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.early_exit import EarlyExit
+    >>> from algorithms.gbrt import GBRTRegressor
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = GBRTRegressor(n_estimators=40).fit(X, X[:, 0])
+    >>> early = EarlyExit(model, rule="capacity", threshold=0.5)
+    >>> np.bincount(early.exit_stage(X)).tolist()
+    [0, 50, 25, 5, 0, 20]
+    """
+
+    _parameters = _PARAMETERS
+    _attributes = _ATTRIBUTES
+
+    def __init__(self, model, *, threshold, rule="proximity", every=10, place=5):
+        self.model = model
+        self.threshold = threshold
+        self.rule = rule
+        self.every = every
+        self.place = place
+
+    # --- reading the model ----------------------------------------------------------------------
+
+    def fit(self, X=None, y=None):
+        """Read the model anew; nothing is learned.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._read = None
+        self._checked()
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True  # the model is
+
+    def __sklearn_clone__(self):
+        """Return a copy of the same fitted model, to search for a threshold."""
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier" if self.rule == "likelihood" else "regressor"
+        return tags
+
+    def _current(self) -> _Read:
+        """Return the model as it was read; read it if that has not been done."""
+        every = checked_parameters(self)["every"]
+        read, trees = getattr(self, "_read", None), getattr(self.model, "trees_", None)
+        if (
+            read is None
+            or read.model is not self.model
+            or read.trees is not trees
+            or read.every != every
+        ):
+            responses = responses_of(self.model)
+            stops = exit_rounds(responses.n_rounds, every)
+            stages = stages_of(responses, stops)
+            read = _Read(self.model, trees, every, responses, stages, len(stops))
+            self._read = read
+        return read
+
+    @property
+    def responses_(self) -> Responses:
+        """The model as cascades see it."""
+        return self._current().responses
+
+    @property
+    def n_exits_(self) -> int:
+        """Number of exits."""
+        return self._current().n_exits
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels, of a classifier."""
+        link = self.responses_.link
+        if link is None:
+            raise AttributeError(f"{self.responses_.name} is no classifier and has no classes_.")
+        return link.classes
+
+    def _checked(self) -> tuple[_Read, float]:
+        """Check the parameters against each other and the model; give the latter and s."""
+        read = self._current()
+        s = check_threshold(self.rule, self.threshold)
+        responses = read.responses
+        name, link = responses.name, responses.link
+        if self.rule == "likelihood":
+            if link is None:
+                raise ValueError(
+                    f"rule='likelihood' is for classifiers, and {name} predicts numbers: use one "
+                    f"of {', '.join(map(repr, RANKING_RULES))}."
+                )
+            if link.likelihood is None:
+                raise ValueError(
+                    f"rule='likelihood' needs class likelihoods, but the scores of {name} are no "
+                    "log-odds."
+                )
+        elif link is not None:
+            raise ValueError(
+                f"rule={self.rule!r} ranks documents by a predicted number, and {name} is a "
+                "classifier: use rule='likelihood'."
+            )
+        elif responses.n_columns > 1:
+            raise ValueError(
+                f"rule={self.rule!r} needs one score for each row; {name} has "
+                f"{responses.n_columns}."
+            )
+        return read, s
+
+    # --- leaving ----------------------------------------------------------------------------------
+
+    def exits(self, X, query_id=None) -> Exits:
+        """Walk the rows through the model until each leaves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Without it all rows are one query.
+
+        Returns
+        -------
+        Exits
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not fit the model, an input does not fit, or a query's rows are not
+            one block.
+        """
+        return self._exits(*self._rows(X, query_id))
+
+    def _rows(self, X, query_id) -> tuple[np.ndarray, np.ndarray]:
+        """Rows as the model compares them, and the first row of each query."""
+        read, _ = self._checked()
+        X = read.responses.meter._check_X(X)
+        query_id = check_queries(query_id, len(X), "query_id")
+        starts = np.zeros(1, dtype=np.int64) if query_id is None else query_starts(query_id)
+        return X, starts
+
+    def _exits(self, X: np.ndarray, starts: np.ndarray) -> Exits:
+        read, s = self._checked()
+        by_query = None if self.rule in ("likelihood", "score") else starts
+        n_threads = resolve_n_threads(read.responses.meter.n_threads)
+
+        def stays(i, scores, query):
+            with threads(n_threads, scores.size):
+                return self._stays(read, s, i + 1, scores, query)
+
+        left = walk(read.stages, read.n_exits, X, by_query, stays)
+        stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
+        return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
+
+    def _stays(self, read: _Read, s: float, i: int, scores: np.ndarray, starts) -> np.ndarray:
+        """Apply the rule at exit i to the scores of the remaining rows."""
+        if self.rule == "likelihood":
+            return read.responses.largest_likelihood(scores) <= s
+        scores = np.ascontiguousarray(scores[:, 0])
+        if self.rule == "score":
+            return scores >= s
+        sizes = np.diff(starts)
+        if self.rule == "proximity":
+            k = np.full(len(sizes), self.place)
+        else:  # so many stay of each query: fewer others are better
+            share = np.ceil(s * sizes) if self.rule == "capacity" else np.floor(s)
+            k = np.minimum(share, sizes).astype(np.int64)
+        at_place = np.empty(len(sizes))
+        kth_largest(scores, starts, k, np.empty_like(scores), at_place)
+        at_place = np.repeat(at_place, sizes)
+        if self.rule == "proximity":
+            margin = proximity_margin(i, read.n_exits, s)
+            return ~(at_place - scores > margin)
+        return scores >= at_place
+
+    def exit_stage(self, X, query_id=None) -> np.ndarray:
+        """Exit at which each row leaves.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+            1 … E, or E + 1 for rows that pass the whole model.
+        """
+        return self.exits(X, query_id).exit
+
+    def decision_function(self, X, query_id=None) -> np.ndarray:
+        """Raw scores at the exit.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) if there are several, float64
+        """
+        scores = self.exits(X, query_id).scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X, query_id=None) -> np.ndarray:
+        """Predict by the scores at the exit: classes of a classifier, else the scores.
+
+        To rank, take :meth:`ranking_score`: scores at different exits do not compare.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.exits(X, query_id).scores
+        responses = self.responses_
+        return scores[:, 0] if responses.link is None else responses.labels(scores)
+
+    def ranking_score(self, X, query_id=None) -> np.ndarray:
+        """Number of documents of the same query that rank lower.
+
+        They left earlier, or at the same exit with lower scores.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            To be given to a ranking metric in the place of scores.
+
+        Raises
+        ------
+        ValueError
+            Of a classifier, and as :meth:`exits`.
+        """
+        X, starts = self._rows(X, query_id)
+        if self.rule == "likelihood":
+            raise ValueError("rule='likelihood' classifies and does not rank.")
+        exits = self._exits(X, starts)
+        sizes = np.diff(np.append(starts, len(X)))
+        query, scores = np.repeat(np.arange(len(starts)), sizes), exits.scores[:, 0]
+        order = np.lexsort((scores, exits.exit, query))
+        differs = np.ones(len(X), dtype=bool)
+        keys = [values[order] for values in (query, exits.exit, scores)]
+        differs[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+        lower = np.maximum.accumulate(np.where(differs, np.arange(len(X)), 0))
+        ranking = np.empty(len(X))
+        ranking[order] = lower - starts[query]  # a query's rows keep their places as a block
+        return ranking
+
+    # --- paying -------------------------------------------------------------------------------
+
+    def evaluations(self, X, query_id=None) -> np.ndarray:
+        """Split nodes that each row passes until its exit.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+        """
+        X, starts = self._rows(X, query_id)
+        nothing = costs.free_of_charge(X.shape[1])
+        return self.responses_.charge(X, nothing, self._exits(X, starts).rounds)[2]
+
+    def acquired_features(self, X, query_id=None):
+        """Features that each row's paths ask for until its exit.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+
+        Returns
+        -------
+        ndarray of bool, or CSR matrix if there are more than 256 features, \
+of shape (n_samples, n_features)
+        """
+        X, starts = self._rows(X, query_id)
+        nothing = costs.free_of_charge(X.shape[1])
+        used, _, _ = self.responses_.charge(X, nothing, self._exits(X, starts).rounds)
+        return from_bits(used, X.shape[1])
+
+    def prediction_cost(
+        self, X, query_id=None, *, feature_costs=None, split_cost=None, tree_cost: float = 0.0
+    ) -> np.ndarray:
+        """Cost of predicting each row: what its paths ask for until its exit.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+        feature_costs, split_cost : optional
+            Charge these prices instead of the model's own. A dict or a Series is matched by the
+            names of the columns.
+        tree_cost : float
+            e, the price of each tree evaluated that has a split, beside the meter's.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices. Never above the cost of the whole model.
+        """
+        tree_cost = check_number("tree_cost", tree_cost)
+        responses = self.responses_
+        prices = responses.meter._grid_prices(feature_costs, split_cost)
+        X, starts = self._rows(X, query_id)
+        rounds = self._exits(X, starts).rounds
+        _, paid, _ = responses.charge(X, prices, rounds)
+        n_trees = responses.meter.trees_.n_split_trees(responses.n_columns)
+        return prices.cost(paid) + tree_cost * n_trees[rounds]
+
+    def forest_cost_until_exit(
+        self, X, query_id=None, *, feature_costs=None, tree_cost: float = 1.0
+    ) -> np.ndarray:
+        """Cost by the bill of the papers on test-time budgets: all features of the trees evaluated.
+
+        Each row pays for every feature that any tree tests before its exit, on its paths or not,
+        and e for each of these trees.
+
+        Parameters
+        ----------
+        X, query_id
+            As in :meth:`exits`.
+        feature_costs : optional
+            Charge these prices instead of the model's own.
+        tree_cost : float
+            e, the price of a tree that has a split.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices.
+        """
+        tree_cost = check_number("tree_cost", tree_cost)
+        responses = self.responses_
+        meter = responses.meter
+        prices = costs.price_list(
+            meter._in_its_spelling(meter.feature_costs if feature_costs is None else feature_costs),
+            meter.feature_groups,
+            meter.group_costs,
+            meter.n_features_in_,
+            feature_names(meter),
+        )
+        rounds = self.exits(X, query_id).rounds
+        bills = [0.0, *staged_bill(meter.trees_, responses.n_columns, prices, tree_cost)]
+        return np.array(bills)[rounds]

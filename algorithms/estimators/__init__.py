@@ -1,0 +1,1 @@
+"""What all estimators share: fitting boosted trees, checked parameters, files."""

@@ -1,0 +1,233 @@
+"""What all boosted trees of this package can do: fit, predict, and say what it costs."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..boosting import Boosted, Options, Validation, boost
+from ..grid import row_weights
+from ..kernels.decorators import resolve_n_threads, threads
+from ..losses import Loss
+from ..metering.trees import MeteredTrees, largest_score
+from ..metrics import check_eval_metric, validation_score
+from ..trees.predictor import add_scores, bit_vectors, staged_scores, walk_scores
+from ..trees.splitter import Limits
+from .fitting import ConstantModelWarning, all_or_nothing, check_queries, check_sample_weight
+from .forest_files import SavedForest
+from .parameters import Parameter, check_whole_number, checked_parameters
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
+    """Base of the estimators; not to be used by itself.
+
+    A subclass lists its parameters in ``__init__``, says in the table ``_parameters`` what they may
+    be, and defines ``_prices``, and ``_fixed_options`` where it does not leave all of them open.
+    """
+
+    _parameters: ClassVar[dict[str, Parameter]]
+    _attributes: ClassVar[dict[str, Parameter]] = {
+        "trees_": Parameter("Forest", "All trees as flat arrays."),
+        "initial_scores_": Parameter(
+            "ndarray of shape (n_trees_per_round,)", "Scores before the first round."
+        ),
+        "n_estimators_": Parameter("int", "Rounds kept."),
+        "validation_scores_": Parameter(
+            "ndarray", "Validation score after each round; empty without `eval_set`."
+        ),
+        "n_features_in_": Parameter("int", "Number of columns."),
+        "feature_names_in_": Parameter(
+            "ndarray of str", "Names of the columns, if `fit` was given a table with names."
+        ),
+    }
+    _newton_leaves = False
+
+    # --- fitting ------------------------------------------------------------------------------
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None, query_id=None, eval_set=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Converted to float64; missing and infinite values are refused.
+        y : array-like of shape (n_samples,)
+            Targets or class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row, also for
+            `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Checked only: the losses are by row.
+        eval_set : tuple (X, y) or (X, y, query_id), optional
+            Validation set, scored by `eval_metric` after every round.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit; before any work. Whatever stops a fit, an
+            earlier one is then still there, whole.
+        """
+        options = self._options()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        weights, kept = check_sample_weight(sample_weight, len(X))
+        check_queries(query_id, len(X), "query_id")
+        if kept is not None:
+            X, y, weights = X[kept], y[kept], weights[kept]
+        encoded, loss = self._encode_targets(y)
+        prices = self._prices(X.shape[1])
+        validation = self._check_eval_set(eval_set, loss)
+        weights = None if weights is None else _read_only(weights)
+        self._boost(_read_only(X), _read_only(encoded), weights, loss, options, prices, validation)
+        return self
+
+    def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
+        if np.all(y == y[0]):
+            warnings.warn(
+                f"y is constant ({self._decode(y[0])!r}): the model predicts it for every row.",
+                ConstantModelWarning,
+                stacklevel=4,
+            )
+            initial = np.array([y[0]] if loss.name == "squared" else [0.0], dtype=np.float64)
+            options = options._replace(n_estimators=0, start_at_mean=False)
+            fitted = boost(X[:1], y[:1], row_weights(None, 1), loss, options, prices)
+            fitted = Boosted(fitted.forest, initial, 0)
+        else:
+            row = row_weights(weights, len(X))
+            fitted = boost(X, y, row, loss, options, prices, validation)
+            if fitted.n_rounds == 0 and options.n_estimators > 0:
+                warnings.warn(self._why_constant(row), ConstantModelWarning, stacklevel=4)
+        self.validation_scores_ = np.array(validation.history if validation is not None else [])
+        self._set_fitted(fitted, options.learning_rate)
+
+    def _why_constant(self, row) -> str:
+        if row.sum < 2 * self.min_samples_leaf:
+            return (
+                f"min_samples_leaf={self.min_samples_leaf} counts row weight, and all rows together"
+                f" weigh {row.sum:g}: no split is possible and the model is constant."
+            )
+        return "No split is worth its cost: the model is constant. A smaller tradeoff allows more."
+
+    def _set_fitted(self, fitted: Boosted, learning_rate: float) -> None:
+        if not np.isfinite(largest_score(fitted.forest, learning_rate)):
+            raise ValueError(
+                f"The scores diverge: with learning_rate={learning_rate:g} they are no finite "
+                "numbers. Use a smaller one."
+            )
+        self.trees_ = fitted.forest
+        self.initial_scores_ = fitted.initial
+        self.n_estimators_ = fitted.n_rounds
+        # As it was in `fit`: a parameter that is set later must not change predictions.
+        self._learning_rate = learning_rate
+        self._contributions = learning_rate * fitted.forest.value
+        # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
+        self._bit_vectors = bit_vectors(fitted.forest, self._contributions, len(fitted.initial))
+
+    def first_rounds(self, n_rounds: int):
+        """Give the model as it was after its first rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            0 to `n_estimators_`.
+
+        Returns
+        -------
+        estimator
+            A fitted copy; its parameters are those of this estimator.
+
+        Raises
+        ------
+        ValueError
+            If the model does not have so many rounds.
+        """
+        check_is_fitted(self)
+        n_rounds = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
+        shorter = copy.copy(self)
+        forest = self.trees_.first(n_rounds * len(self.initial_scores_))
+        shorter._set_fitted(Boosted(forest, self.initial_scores_, n_rounds), self._learning_rate)
+        return shorter
+
+    def _fixed_options(self) -> dict:
+        """Options of the grower that are no parameters of this estimator."""
+        return {"stop_on_negative_gain": True, "second_order": True}
+
+    def _options(self) -> Options:
+        checked = self._fixed_options() | checked_parameters(self)
+        limits = Limits(
+            max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
+            max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
+            min_samples_leaf=float(checked["min_samples_leaf"]),
+            min_hessian_leaf=checked["min_hessian_leaf"],
+            best_first=checked["growth"] == "best_first",
+            stop_on_negative_gain=checked["stop_on_negative_gain"],
+        )
+        return Options(
+            n_estimators=checked["n_estimators"],
+            learning_rate=checked["learning_rate"],
+            limits=limits,
+            max_bins=checked["max_bins"],
+            second_order=checked["second_order"],
+            newton_leaves=self._newton_leaves,
+            start_at_mean=checked["init"] == "mean",
+            early_stopping_rounds=checked["early_stopping_rounds"],
+            n_threads=checked["n_threads"],
+        )
+
+    def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
+        if eval_set is None:
+            check_eval_metric(self.eval_metric, loss.name, has_queries=True)
+            if self.early_stopping_rounds is not None:
+                raise ValueError("early_stopping_rounds needs a validation set: fit(…, eval_set=).")
+            return None
+        if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
+        query_id = eval_set[2] if len(eval_set) == 3 else None
+        check_eval_metric(self.eval_metric, loss.name, query_id is not None)
+        X, y = validate_data(self, *eval_set[:2], dtype=np.float64, order="C", reset=False)
+        query_id = check_queries(query_id, len(X), "the query_id of eval_set")
+        y = self._encode_known(y)
+        if not callable(self.eval_metric):  # grades that the metric refuses show up here
+            scores = np.zeros((len(X), loss.n_trees))
+            validation_score(self.eval_metric, loss.name, scores, y, query_id)
+        return Validation(_read_only(X), y, query_id, self.eval_metric, loss)
+
+    # --- prediction ---------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def _check_X(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return _read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def _raw_scores(self, X: np.ndarray) -> np.ndarray:
+        out = np.tile(self.initial_scores_, (len(X), 1))
+        n_threads = resolve_n_threads(self.n_threads)
+        with threads(n_threads, X.size):
+            if self._bit_vectors:
+                add_scores(self._bit_vectors, X, out, n_threads)
+            else:
+                walk_scores(self.trees_, 0, self._contributions, X, out)
+        return out
+
+    def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        n_threads = resolve_n_threads(self.n_threads)
+        return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)

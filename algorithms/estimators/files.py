@@ -1,0 +1,301 @@
+"""Fitted models as files: arrays and JSON with a version and a checksum, never pickle.
+
+One format for all estimators (:mod:`algorithms.estimators.archives`): the header names the class,
+which says what else it stores. A file is read without trust: every entry and every array is checked
+for what the kernels rely on, and a wrong one is a ValueError that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+from collections.abc import Mapping
+from numbers import Real
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..metering.by_name import labelled
+from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
+
+MOST_FEATURES = 2**24  # a row of them is 128 MB
+_MOST_CHARACTERS = 2**26  # of all class names, each as long as the longest
+
+# Parameters whose dicts and Series say which column, or group, a value belongs to.
+_MATCHED_BY_NAME = (
+    "feature_costs",
+    "model_feature_costs",
+    "feature_groups",
+    "feature_sharing",
+    "group_costs",
+)
+
+_KINDS_OF_CLASSES = {"b": bool, "i": int, "u": int, "f": float}
+
+# What a constructor or a check of parameters raises on a value that no parameter can have.
+_WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def plain(name: str, value):
+    """Turn a parameter into what JSON can hold.
+
+    Raises
+    ------
+    ValueError
+        If that is impossible.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple | range):
+        return [plain(name, one) for one in value]
+    pairs = labelled(value) if name in _MATCHED_BY_NAME else None
+    if pairs is not None and (isinstance(value, Mapping) or pairs.labels != [*range(len(value))]):
+        labels, values = plain("", pairs.labels), plain("", list(pairs.values))
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"Cannot save a model whose {name} has two values for one name.")
+        return {"labels": labels, "values": values}
+    if hasattr(value, "__array__"):
+        return [plain(name, one) for one in np.asarray(value).tolist()]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"Cannot save a model whose {name} is {value!r}: use a name or a number.")
+
+
+def restored(value):
+    """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict."""
+    if isinstance(value, dict) and value.keys() == {"labels", "values"}:
+        return dict(zip(value["labels"], value["values"], strict=True))
+    return value
+
+
+def entry(header: Mapping, name: str, kind, expected: str):
+    """Return an entry of a header.
+
+    Parameters
+    ----------
+    header : mapping
+    name : str
+    kind : type or tuple of types
+        A truth value is no number.
+    expected : str
+        What it must be, for the message.
+
+    Raises
+    ------
+    ValueError
+        If it is missing or of another kind.
+    """
+    if name not in header:
+        raise ValueError(f"its header lacks {name!r}")
+    value = header[name]
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise ValueError(f"{name} in its header must be {expected}, got {reprlib.repr(value)}")
+    return value
+
+
+def whole_number(header: Mapping, name: str, least: int, most: int = 2**31 - 1) -> int:
+    """Return an entry of a header that is a whole number from `least` to `most`."""
+    value = entry(header, name, int, "a whole number")
+    if not least <= value <= most:
+        raise ValueError(
+            f"{name} in its header must be from {least} to {most}, got {reprlib.repr(value)}"
+        )
+    return value
+
+
+def n_score_columns(estimator) -> int:
+    """Scores of a row: one for a regressor and for up to two classes, else one for each class."""
+    n_classes = len(getattr(estimator, "classes_", ()))
+    return n_classes if n_classes > 2 else 1
+
+
+def _classes(estimator):
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return None
+    if classes.dtype == object and not all(isinstance(c, str) for c in classes):
+        raise ValueError("Cannot save a model whose classes are neither numbers nor strings.")
+    return {
+        "dtype": "str" if classes.dtype.kind in "OU" else classes.dtype.str,
+        "values": classes.tolist(),
+    }
+
+
+def _restored_classes(stored: Mapping) -> np.ndarray:
+    """Classes from their entry in a header: distinct and ascending."""
+    dtype = entry(stored, "dtype", str, "the name of a dtype")
+    values = entry(stored, "values", list, "a list")
+    if dtype == "str":
+        kind = str
+    elif re.fullmatch(r"[<>|=]?(b1|[iu][1248]|f[248]|f12|f16)", dtype):
+        kind = _KINDS_OF_CLASSES[np.dtype(dtype).kind]
+    else:
+        raise ValueError(f"its classes have the unknown dtype {reprlib.repr(dtype)}")
+    if not values or any(type(value) is not kind for value in values):
+        raise ValueError(f"its classes must be a list of values of dtype {dtype}")
+    if kind is str and len(values) * max(map(len, values)) > _MOST_CHARACTERS:
+        raise ValueError("its classes have too long names")
+    try:
+        classes = np.array(values, dtype=dtype)
+    except OverflowError:
+        raise ValueError(f"its classes do not fit the dtype {dtype}") from None
+    if classes.dtype.kind == "f" and not np.all(np.isfinite(classes)):
+        raise ValueError("its classes must be finite")
+    if not np.all(classes[:-1] < classes[1:]):
+        raise ValueError("its classes must be distinct and in ascending order")
+    return classes
+
+
+class SavedModel:
+    """Files of an estimator; a mixin.
+
+    A subclass defines `_stored_arrays`, `_stored`, `_restore` and `_check_restored`, and for
+    parameters that are more than names, numbers and lists of them `_stored_params` and
+    `_restored_params`.
+    """
+
+    # Dtype and number of dimensions of each array in a file, and those that may be absent.
+    _stored_arrays: ClassVar[Mapping[str, tuple[type, int]]] = {}
+    _optional_arrays: frozenset[str] = frozenset()
+
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """What was fitted: entries for the header, and arrays."""
+        raise NotImplementedError
+
+    def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Take over what was fitted; a ValueError says what no fit can have left."""
+        raise NotImplementedError
+
+    def _check_restored(self) -> None:
+        """Check the parameters of a restored model by the rules of `fit`."""
+        raise NotImplementedError
+
+    def _stored_params(self) -> dict:
+        """Parameters as JSON can hold them."""
+        return {name: plain(name, value) for name, value in self.get_params(deep=False).items()}
+
+    @staticmethod
+    def _restored_params(params: dict) -> dict:
+        """Parameters as the constructor takes them."""
+        return params
+
+    def save(self, path) -> None:
+        """Write the fitted model to a file: arrays and JSON with a checksum, never pickle.
+
+        The file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the classes cannot be written, such as a function as `eval_metric`, or
+            if :meth:`load` would refuse them, such as a parameter that `fit` refuses.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        fitted, arrays = self._stored()
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "class": type(self).__name__,
+            "params": self._stored_params(),
+            "classes": _classes(self),
+            "n_features": int(self.n_features_in_),
+            "feature_names": None if names is None else names.tolist(),
+            **fitted,
+        }
+        try:  # nothing is written that could not be read
+            self._from_file(json.loads(json.dumps(header)), arrays)
+        except ValueError as error:
+            raise ValueError(f"Cannot save the {type(self).__name__}: {error}.") from None
+        content = packed(arrays)
+        header["sha256"] = digest(header, content)
+        write_archive(Path(path), header, content)
+
+    @classmethod
+    def load(cls, path):
+        """Read a model written by :meth:`save`.
+
+        A file may come from anywhere: whatever it holds, it is either refused or a model that
+        predicts finite numbers.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        estimator
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, not a model of this class, of a newer version, or holds what no
+            fit can have left.
+        FileNotFoundError
+            If there is none.
+        """
+        header, content = read_archive(path)
+        if header.get("class") != cls.__name__:
+            raise ValueError(
+                f"{path} holds a model of class {header.get('class')!s:.80}, not {cls.__name__}."
+            )
+        try:
+            arrays = unpacked(content, cls._stored_arrays, cls._optional_arrays)
+            return cls._from_file(header, arrays)
+        except ValueError as error:
+            raise ValueError(f"{path} does not hold a whole {cls.__name__}: {error}.") from None
+
+    @classmethod
+    def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
+        """Build an estimator of what a file holds, once all of it has been checked."""
+        params = entry(header, "params", dict, "an object")
+        unknown = sorted(set(params) - set(cls._get_param_names()))
+        if unknown:
+            raise ValueError(
+                f"it was saved by a newer version of this package: {cls.__name__} has no parameter "
+                f"{reprlib.repr(unknown[0])} here"
+            )
+        try:
+            params = {name: restored(value) for name, value in params.items()}
+            estimator = cls(**cls._restored_params(params))
+        except _WRONG_VALUES as error:
+            raise ValueError(f"its parameters do not fit: {error}") from None
+        estimator.n_features_in_ = whole_number(header, "n_features", 1, MOST_FEATURES)
+        estimator._restore_names(header)
+        estimator._restore(header, arrays)
+        try:
+            estimator._check_restored()
+        except _WRONG_VALUES as error:
+            raise ValueError(f"its parameters do not fit: {error}") from None
+        return estimator
+
+    def _restore_names(self, header: dict) -> None:
+        """Take over the names of features and classes."""
+        names = entry(header, "feature_names", list | None, "a list or null")
+        if names is not None:
+            if len(names) != self.n_features_in_ or not all(isinstance(n, str) for n in names):
+                raise ValueError(
+                    f"it does not hold a name for each of {self.n_features_in_} features"
+                )
+            self.feature_names_in_ = np.array(names, dtype=object)
+        classes = entry(header, "classes", dict | None, "an object or null")
+        if (classes is not None) != is_classifier(self):
+            raise ValueError("it must hold classes if it is a classifier, and only then")
+        if classes is not None:
+            self.classes_ = _restored_classes(classes)
+
+
+def finite_number(header: Mapping, name: str) -> float:
+    """Return an entry of a header that is a finite number >= 0, as a float."""
+    value = entry(header, name, Real, "a number")
+    if not 0 <= value < 2.0**1000:
+        raise ValueError(f"{name} in its header must be a finite number >= 0, got {value!r}")
+    return float(value)

@@ -1,0 +1,139 @@
+"""What every `fit` of this package keeps to: it succeeds whole, or changes nothing.
+
+Also what is checked alike of every training set, and the warning of a model that says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
+
+from ..metrics import query_starts
+
+_LARGEST_WEIGHT = 2.0**52
+
+
+class ConstantModelWarning(UserWarning):
+    """The fitted model predicts the same for every row; the message says why."""
+
+
+def _without_fit(estimator) -> dict:
+    """Attributes of an estimator but for those of a fit, which end with an underscore."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if not name.endswith("_") or name.startswith("__")
+    }
+
+
+def all_or_nothing(fit: Callable) -> Callable:
+    """Make a `fit` that fails or is interrupted leave the earlier model whole.
+
+    The method works on an unfitted copy of the estimator, whose attributes replace the
+    estimator's in one assignment when it returns. Until then, whatever happens (a refused input,
+    an exception in the user's metric, KeyboardInterrupt, MemoryError), nothing has changed: a
+    fitted estimator predicts as before, and one that was never fitted is not fitted.
+
+    Parameters
+    ----------
+    fit : function
+        Method of an estimator; what it returns is ignored.
+
+    Returns
+    -------
+    function
+        The method that does so and returns the estimator.
+    """
+
+    @wraps(fit)
+    def fit_all_or_nothing(self, *args, **kwargs):
+        unfitted = object.__new__(type(self))
+        unfitted.__dict__ = _without_fit(self)
+        fit(unfitted, *args, **kwargs)
+        self.__dict__ = vars(unfitted)  # one step: no interrupt comes in between
+        return self
+
+    return fit_all_or_nothing
+
+
+def check_sample_weight(
+    sample_weight, n_samples: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Validate row weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), or None
+    n_samples : int
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), float64, or None
+        None if there are none: all are 1.
+    kept : ndarray of shape (n_samples,), bool, or None
+        Rows whose weight is not 0; None if that is all of them.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit, are negative, not finite, all zero, or sum to more than 2**52.
+    """
+    if sample_weight is None:
+        return None, None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be one number >= 0 for each row.") from None
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one value for each of the {n_samples} rows, got an array of "
+            f"shape {weights.shape}."
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if np.any(wrong):
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
+        )
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
+    if np.sum(weights / _LARGEST_WEIGHT) > 1:
+        raise ValueError(
+            f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
+            "are exact; divide all weights by a constant."
+        )
+    kept = weights > 0
+    return np.ascontiguousarray(weights), (None if kept.all() else kept)
+
+
+def check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
+    """Validate query labels.
+
+    Parameters
+    ----------
+    query_id : array-like of shape (n_samples,), or None
+    n_samples : int
+    name : str
+        What to call them in messages.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), or None
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each row, or a query's rows are not one block.
+    """
+    if query_id is None:
+        return None
+    query_id = np.asarray(query_id)
+    if query_id.shape != (n_samples,):
+        raise ValueError(
+            f"{name} must have one label for each of the {n_samples} rows, got an array of shape "
+            f"{query_id.shape}."
+        )
+    query_starts(query_id)
+    return query_id

@@ -1,0 +1,316 @@
+"""Parameters of the estimators: what each one means and what it may be, said once.
+
+A table maps the name of a parameter to a :class:`Parameter`. :func:`documented` writes the
+docstring of an estimator from its table, and :func:`checked_parameters` refuses what is not
+allowed. What an estimator has beside the parameters here stands in its own file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.decorators import resolve_n_threads
+from ..trees.binning import MAX_BINS
+
+_WIDTH = 100  # of a line of documentation
+
+
+# --- checks -------------------------------------------------------------------------------------
+
+
+def shown(value) -> str:
+    """Return a value as an error message can hold it."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_number(name: str, value, *, positive: bool = False) -> float:
+    """Give a parameter as a float; refuse what is not a finite number >= 0, or > 0."""
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    try:
+        number = number and np.isfinite(float(value))
+    except OverflowError:  # a whole number beyond any float
+        number = False
+    if not number or value < 0 or (positive and value == 0):
+        least = "> 0" if positive else ">= 0"
+        raise ValueError(f"{name} must be a finite number {least}, got {shown(value)}.")
+    return float(value)
+
+
+def check_whole_number(
+    name: str, value, least: int, *, most: int | None = None, or_none: bool = False
+) -> int | None:
+    """Give a parameter as an int (or None, if allowed); refuse what is not a whole number."""
+    if or_none and value is None:
+        return None
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or value < least or (most is not None and value > most):
+        expected = "None or a whole number" if or_none else "a whole number"
+        limits = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be {expected} {limits}, got {shown(value)}.")
+    return int(value)
+
+
+def check_choice(name: str, value, choices: tuple[str, ...]) -> str:
+    """Give a parameter that is one of several words; refuse any other."""
+    if not isinstance(value, str) or value not in choices:
+        listed = " or ".join(map(repr, choices))
+        raise ValueError(f"{name} must be {listed}, got {shown(value)}.")
+    return value
+
+
+def check_flag(name: str, value) -> bool:
+    """Give a parameter that is True or False; refuse anything else."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+class Parameter(NamedTuple):
+    """A line of a table.
+
+    Attributes
+    ----------
+    kind : str
+        What it may be, in the words of the documentation.
+    text : str
+        What it means.
+    check : callable or None
+        ``(name, value) -> value`` that the estimator works with, or a ValueError. None: checked
+        together with the data, or not at all.
+    """
+
+    kind: str
+    text: str
+    check: Callable[[str, Any], Any] | None = None
+
+
+def number(kind: str, text: str, *, positive: bool = False) -> Parameter:
+    """Return a parameter that is a finite number >= 0, or > 0."""
+    return Parameter(kind, text, lambda name, v: check_number(name, v, positive=positive))
+
+
+def whole(
+    kind: str, text: str, least: int, *, most: int | None = None, or_none: bool = False
+) -> Parameter:
+    """Return a parameter that is a whole number, or None if that is allowed."""
+    return Parameter(
+        kind, text, lambda name, v: check_whole_number(name, v, least, most=most, or_none=or_none)
+    )
+
+
+def choice(text: str, *choices: str) -> Parameter:
+    """Return a parameter that is one of several words."""
+    kind = "{" + ", ".join(f'"{word}"' for word in choices) + "}"
+    return Parameter(kind, text, lambda name, v: check_choice(name, v, choices))
+
+
+def flag(text: str) -> Parameter:
+    """Return a parameter that is True or False."""
+    return Parameter("bool", text, check_flag)
+
+
+_BY_COLUMN = "array-like of shape (n_features,), dict, Series or None"
+_BY_NAME = "A dict or a Series is matched by the names of the columns."
+
+N_THREADS = Parameter(
+    "int or None",
+    "Threads; None means all. The result does not depend on it.",
+    lambda _, value: resolve_n_threads(value),
+)
+# Of an estimator that does not look at prices while it trains.
+METERED = {
+    "split_cost": Parameter("float", "Cost of evaluating one split node, for the cost meter."),
+    "feature_costs": Parameter(
+        _BY_COLUMN,
+        "Acquisition cost per row and feature, in the user's own unit, for the cost meter; None "
+        f"means free. {_BY_NAME}",
+    ),
+    "feature_groups": Parameter(
+        "array-like of int or str of shape (n_features,), dict, Series or None",
+        "Features with the same label are acquired together; their costs must be equal, unless "
+        f"there are `group_costs`. {_BY_NAME}",
+    ),
+    "group_costs": Parameter(
+        "dict or None",
+        "Price of each group by its label, paid once at the first use of any of its features; "
+        "`feature_costs` are then what each feature costs besides. None: the features of a group "
+        "have one price together.",
+    ),
+    "feature_sharing": Parameter(
+        _BY_COLUMN,
+        "Number of rows that share one evaluation on the feature; the split cost is divided by "
+        f"it. {_BY_NAME}",
+    ),
+}
+# Of an estimator that does.
+PENALISED = METERED | {
+    "tradeoff": number(
+        "float",
+        "lambda of Eq. (2), with the 1/2 of Eq. (12): gain of the loss, summed over rows, that a "
+        "unit of cost must bring. 0 ignores all costs. (LightGBM's `cegb_tradeoff` is twice this.)",
+    ),
+    "split_cost": Parameter("float", "alpha: cost of evaluating one split node for one row."),
+    "feature_costs": Parameter(
+        _BY_COLUMN,
+        "beta: acquisition cost per row and feature, in the user's own unit, paid when a row uses "
+        f"the feature for the first time; None means free. {_BY_NAME}",
+    ),
+    "model_feature_costs": Parameter(
+        _BY_COLUMN,
+        "gamma: cost of computing the feature for all rows at once, paid when the model uses it "
+        f"for the first time; None means free. {_BY_NAME}",
+    ),
+    "feature_sharing": Parameter(
+        _BY_COLUMN,
+        "eps of section 5.2: number of rows (pixels) that share one value of the feature; a split "
+        f"on it costs split_cost / eps. {_BY_NAME}",
+    ),
+    "stop_on_negative_gain": flag(
+        "Whether only splits with a positive net gain are made. False splits on up to "
+        "`max_leaves`, as the authors' program does."
+    ),
+    "second_order": flag(
+        'Whether hessians are used. False sets them to 1 ("first-order terms only"), Greedy '
+        "Miser's setting."
+    ),
+}
+# Of all boosted trees.
+TREES = {
+    "n_estimators": whole(
+        "int",
+        "Rounds K at most. Fewer are kept if a round finds no split, or by early stopping "
+        "(`n_estimators_`).",
+        0,
+    ),
+    "learning_rate": number("float", "Factor on each leaf value."),
+    "max_leaves": whole("int or None", "Leaves of a tree at most.", 2, or_none=True),
+    "max_depth": whole(
+        "int or None", "Splits between the root and a leaf at most.", 1, or_none=True
+    ),
+    "min_samples_leaf": whole(
+        "int", "Row weight (number of rows, if unweighted) that a leaf holds at least.", 1
+    ),
+    "growth": choice(
+        "Whether the leaf with the best net gain is split next, or the oldest one.",
+        "best_first",
+        "breadth_first",
+    ),
+    "max_bins": whole(
+        "int",
+        "Bins per feature at most; see :func:`algorithms.trees.binning.bin_edges`.",
+        2,
+        most=MAX_BINS,
+    ),
+    "init": choice("Start from the best constant, which costs nothing, or from 0.", "mean", "zero"),
+    "min_hessian_leaf": number(
+        "float",
+        "Sum of hessians that a leaf holds at least, or its value is 0: there -G/H means nothing.",
+    ),
+    "early_stopping_rounds": whole(
+        "int or None",
+        "Stop after so many rounds without a better validation score, and keep the rounds up to "
+        "the best.",
+        1,
+        or_none=True,
+    ),
+    "eval_metric": Parameter(
+        "str or callable", "Validation score, see :func:`algorithms.metrics.validation_score`."
+    ),
+    "n_threads": N_THREADS,
+    "random_state": Parameter(
+        "int or None",
+        "Not used: nothing is drawn at random. Kept so that all estimators of the suite can be "
+        "called alike.",
+    ),
+}
+
+
+# --- what estimators do with their table ----------------------------------------------------------
+
+
+def checked_parameters(estimator) -> dict[str, Any]:
+    """Check the parameters of an estimator that have a check in its table.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With a table `_parameters`.
+
+    Returns
+    -------
+    dict
+        Name to checked value.
+
+    Raises
+    ------
+    ValueError
+        That names the parameter, what is allowed, and what it was.
+    """
+    values = estimator.get_params(deep=False)
+    return {
+        name: parameter.check(name, values[name])
+        for name, parameter in estimator._parameters.items()
+        if parameter.check is not None and name in values
+    }
+
+
+def documented(cls):
+    """Write the docstring of an estimator: ``{parameters}`` and ``{attributes}`` from its tables.
+
+    Parameters
+    ----------
+    cls : type
+        With tables `_parameters`, for every parameter of its constructor, and `_attributes`.
+
+    Returns
+    -------
+    type
+        The same.
+    """
+    if cls.__doc__ is None:  # python -OO
+        return cls
+    signature = inspect.signature(cls.__init__).parameters
+    parameters = [
+        (f"{name} : {cls._parameters[name].kind}, default={_default(value.default)}", name)
+        for name, value in signature.items()
+        if name != "self"
+    ]
+    attributes = [(f"{name} : {part.kind}", name) for name, part in cls._attributes.items()]
+    cls.__doc__ = _filled(cls.__doc__, "parameters", parameters, cls._parameters)
+    cls.__doc__ = _filled(cls.__doc__, "attributes", attributes, cls._attributes)
+    return cls
+
+
+def _default(value) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _filled(doc: str, place: str, headings: list[tuple[str, str]], table: Mapping) -> str:
+    """Docstring with its line ``{place}`` replaced by headings and, indented, their texts."""
+
+    def block(match: re.Match) -> str:
+        indent = match.group(1)
+        lines = []
+        for heading, name in headings:
+            lines.append(indent + heading)
+            lines += textwrap.wrap(
+                table[name].text,
+                _WIDTH,
+                initial_indent=indent + "    ",
+                subsequent_indent=indent + "    ",
+                break_on_hyphens=False,
+            )
+        return "\n".join(lines)
+
+    return re.sub(rf"^( *)\{{{place}\}}$", block, doc, flags=re.MULTILINE)

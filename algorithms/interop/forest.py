@@ -1,0 +1,337 @@
+"""A forest grown elsewhere, as flat arrays that predict and are charged like our own."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from .. import costs
+from ..kernels.decorators import resolve_n_threads, threads
+from ..metering.by_name import Labelled, labelled
+from ..metering.by_name import feature_names as feature_names_of
+from ..metering.trees import MeteredTrees, tested_features
+from ..trees.forest import Forest, check_forest
+from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
+
+
+class Leaf(NamedTuple):
+    """A leaf: its value for each output, and the number that the library gives it."""
+
+    value: Sequence[float]
+    number: int
+
+
+class Split(NamedTuple):
+    """A split node: ``x <= threshold`` goes to `left`."""
+
+    feature: int
+    threshold: float
+    left: Any
+    right: Any
+
+
+class ClassLink(NamedTuple):
+    """What raw scores mean to a classifier.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Labels; class k has score column k, or the second of two has the only one.
+    likelihood : {"logistic", "multinomial"} or None
+        How scores become likelihoods; None if they do not, or in another way.
+    """
+
+    classes: np.ndarray
+    likelihood: str | None
+
+
+class Tree(NamedTuple):
+    """A root, and what turns a node of the library's own kind into a leaf or a split."""
+
+    root: Any
+    read: Callable[[Any], Leaf | Split]
+
+
+class MeteredForest(MeteredTrees):
+    """A forest read from another library; made by :mod:`algorithms.interop`.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Round by round. Where a leaf holds a value for each output, one tree makes a round; else a
+        round has one tree for each output.
+    initial_scores : (n_outputs,) float64
+    n_features : int
+    as_seen : callable
+        ``(n, d) float64 -> (n, d) float64``: the numbers that the library compares with thresholds.
+    library : str
+        Whose trees they are; for messages.
+    feature_costs : (n_features,) array-like of float, optional
+        Price that a row pays at its first use of a feature; None: all are free. A dict or a Series
+        is matched by `feature_names`.
+    split_cost : float
+        Price of each split node that a row passes.
+    feature_groups : (n_features,) array-like of int or str, optional
+        Features with the same label are acquired together; matched by name like the prices.
+    group_costs : dict, optional
+        Price of each group by its label, paid once; `feature_costs` are then paid besides.
+    feature_names : sequence of str, optional
+        Names of the columns that the model was trained on, if it was told any.
+    link : ClassLink, optional
+        Of a classifier.
+
+    Attributes
+    ----------
+    trees_ : Forest
+        Paths that are charged. A round of a tree with many outputs is that tree and, for each
+        further output, a lone leaf, since the row passes the tree once. Gains and counts are 0.
+    initial_scores_ : ndarray of shape (n_outputs,), float64
+    n_features_in_, n_estimators_ : int
+
+    Raises
+    ------
+    ValueError
+        If prices are negative, missing or not one for each feature, or the trees test features that
+        do not exist or have values that are not finite.
+    """
+
+    feature_sharing = None
+
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        initial_scores: np.ndarray,
+        n_features: int,
+        *,
+        as_seen: Callable[[np.ndarray], np.ndarray],
+        library: str,
+        feature_costs=None,
+        split_cost: float = 0.0,
+        feature_groups=None,
+        group_costs=None,
+        feature_names: Sequence[str] | None = None,
+        link: ClassLink | None = None,
+    ) -> None:
+        self.library = library
+        self.link = link
+        if feature_names is not None:
+            self.feature_names_in_ = np.array(list(feature_names), dtype=object)
+        self.initial_scores_ = np.asarray(initial_scores, dtype=np.float64)
+        self.n_features_in_ = int(n_features)
+        self.n_threads: int | None = None
+        self.feature_costs = self._in_its_spelling(feature_costs)
+        self.feature_groups = self._in_its_spelling(feature_groups)
+        self.group_costs = group_costs
+        self.split_cost = split_cost
+        self._as_seen = as_seen
+        n_outputs = len(self.initial_scores_)
+        flat = [_flatten(tree) for tree in trees]
+        self._many_valued = any(values.shape[1] > 1 for _, values, _ in flat)
+        self._scored = _forest(_per_output(flat, n_outputs) if self._many_valued else flat)
+        self.trees_ = _forest(_with_stubs(flat, n_outputs)) if self._many_valued else self._scored
+        self._leaf_numbers = np.concatenate(
+            [np.zeros(0, dtype=np.int64), *(numbers for _, _, numbers in flat)]
+        )
+        self._paths = _forest(flat)
+        self.n_estimators_ = self.trees_.n_trees // n_outputs
+        self._check_forests()
+        self._grid_prices()  # a wrong price must not first show when predicting
+
+    def _check_forests(self) -> None:
+        """Refuse trees that no library grows: kernels would follow them anywhere."""
+        try:
+            for forest in (self._scored, self.trees_):
+                check_forest(
+                    forest, self.n_features_in_, self.initial_scores_, infinite_thresholds=True
+                )
+        except ValueError as error:
+            raise ValueError(f"This {self.library} model cannot be followed: {error}.") from None
+
+    def _in_its_spelling(self, values):
+        """Prices or groups with the names as the library writes them: LightGBM's have no spaces."""
+        pairs, names = labelled(values), feature_names_of(self)
+        if pairs is None or names is None:
+            return values
+        known = set(names)
+        labels = [
+            label.replace(" ", "_") if isinstance(label, str) and label not in known else label
+            for label in pairs.labels
+        ]
+        return Labelled(labels, pairs.values)
+
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+        return super()._grid_prices(self._in_its_spelling(feature_costs), split_cost)
+
+    def _check_X(self, X) -> np.ndarray:
+        """Rows as the library compares them."""
+        columns = list(getattr(X, "columns", ()))
+        X = check_array(X, dtype=np.float64, order="C", estimator=f"a {self.library} forest")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but this {self.library} model was trained on "
+                f"{self.n_features_in_}."
+            )
+        self._check_names(columns)
+        X = self._as_seen(X)
+        X = X.view()
+        X.flags.writeable = False
+        return X
+
+    def _check_names(self, columns: list) -> None:
+        """Refuse a table whose columns bear other names than in training, or in another order."""
+        names = feature_names_of(self)
+        if names is None or not all(isinstance(name, str) for name in columns):
+            return
+        for m, (got, wanted) in enumerate(zip(columns, names, strict=False)):
+            if got.replace(" ", "_") != wanted.replace(" ", "_"):  # LightGBM writes them so
+                raise ValueError(
+                    f"X's columns have other names or another order than those that this "
+                    f"{self.library} model was trained on: column {m} is {got!r}, not {wanted!r}."
+                )
+
+    def predict_raw(self, X) -> np.ndarray:
+        """Raw scores: the sum of the leaves' values, before any link function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs) if there are several, float64
+
+        Raises
+        ------
+        ValueError
+            If a value is missing or infinite, or the number of features is another, or the names
+            of a table's columns are.
+        """
+        X = self._check_X(X)
+        out = np.tile(self.initial_scores_, (len(X), 1))
+        with threads(resolve_n_threads(self.n_threads), X.size):
+            walk_scores(self._scored, 0, self._scored.value, X, out)
+        return self._shaped(out)
+
+    def staged_raw(self, X) -> Iterator[np.ndarray]:
+        """Raw scores after 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+            As from :meth:`predict_raw`.
+        """
+        X, n_threads = self._check_X(X), resolve_n_threads(self.n_threads)
+        forest, initial = self._scored, self.initial_scores_
+        for scores in staged_scores(forest, forest.value, initial, X, n_threads):
+            yield self._shaped(scores)
+
+    def leaves(self, X) -> np.ndarray:
+        """Leaf of each row in each tree, numbered as the library does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trees), int64
+            Trees as the library counts them: one for all outputs where its leaves hold many values.
+        """
+        X = self._check_X(X)
+        nodes = np.empty((len(X), self._paths.n_trees), dtype=np.int64)
+        with threads(resolve_n_threads(self.n_threads), X.size):
+            leaf_nodes(self._paths, X, nodes)
+        return self._leaf_numbers[nodes]
+
+    def model_features(self) -> np.ndarray:
+        """Features that any tree tests: ndarray of shape (n_features,), bool."""
+        return tested_features(self.trees_.feature, self.n_features_in_)
+
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+# --- from any tree to flat arrays ---------------------------------------------------------------
+
+
+class _Nodes(NamedTuple):
+    """One tree with children next to each other, numbered from 0, breadth first."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    depth: np.ndarray
+
+
+_STUB = _Nodes(np.array([-1]), np.zeros(1), np.array([-1]), np.zeros(1, dtype=np.int64))
+
+
+def _flatten(tree: Tree) -> tuple[_Nodes, np.ndarray, np.ndarray]:
+    """Return a tree's nodes, their values (n_nodes, n_values) and the library's leaf numbers."""
+    waiting, rows, leaves, n_nodes = deque([(tree.root, 0)]), [], [], 1
+    while waiting:
+        node, depth = waiting.popleft()
+        part = tree.read(node)
+        if isinstance(part, Leaf):
+            rows.append((-1, 0.0, -1, depth))
+            leaves.append((len(rows) - 1, part))
+            continue
+        rows.append((part.feature, part.threshold, n_nodes, depth))
+        waiting += [(part.left, depth + 1), (part.right, depth + 1)]
+        n_nodes += 2
+    nodes = _Nodes(*(np.array(column) for column in zip(*rows, strict=True)))
+    values = np.zeros((len(rows), len(leaves[0][1].value)))
+    numbers = np.full(len(rows), -1, dtype=np.int64)
+    for at, leaf in leaves:
+        values[at], numbers[at] = leaf.value, leaf.number
+    return nodes, values, numbers
+
+
+def _per_output(flat, n_outputs: int) -> list:
+    """Return each tree once for every output, with that output's values."""
+    return [
+        (nodes, values[:, [k]], numbers)
+        for nodes, values, numbers in flat
+        for k in range(n_outputs)
+    ]
+
+
+def _with_stubs(flat, n_outputs: int) -> list:
+    """Return each tree once, followed by lone leaves to make up a round."""
+    stub = (_STUB, np.zeros((1, 1)), np.zeros(1, dtype=np.int64))
+    return [part for tree in flat for part in (tree, *[stub] * (n_outputs - 1))]
+
+
+def _forest(flat) -> Forest:
+    """Put trees one after the other; of many values the first is kept."""
+    sizes = [len(nodes.feature) for nodes, _, _ in flat]
+    starts = np.cumsum([0, *sizes], dtype=np.int64)
+
+    def joined(arrays, dtype):
+        return np.concatenate([np.zeros(0, dtype=dtype), *arrays]).astype(dtype)
+
+    shifted = [
+        np.where(nodes.left < 0, -1, nodes.left + start)
+        for (nodes, _, _), start in zip(flat, starts[:-1], strict=True)
+    ]
+    n_nodes = int(starts[-1])
+    return Forest(
+        tree=starts,
+        feature=joined([nodes.feature for nodes, _, _ in flat], np.int32),
+        threshold=joined([nodes.threshold for nodes, _, _ in flat], np.float64),
+        left=joined(shifted, np.int32),
+        value=joined([values[:, 0] for _, values, _ in flat], np.float64),
+        gain=np.zeros(n_nodes),
+        count=np.zeros(n_nodes),
+        depth=joined([nodes.depth for nodes, _, _ in flat], np.int32),
+        missing_left=np.zeros(n_nodes, dtype=np.uint8),
+    )

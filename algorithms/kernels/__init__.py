@@ -1,0 +1,1 @@
+"""The project's numba decorators and the vector instructions its kernels use."""

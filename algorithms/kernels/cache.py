@@ -1,0 +1,221 @@
+"""Where compiled kernels are kept between runs, and how a damaged or planted file does no harm.
+
+numba's cache is pickle: whoever can write to it runs code as whoever reads it. It is therefore kept
+only in a folder that belongs to this user and that nobody else can write to, or not at all. And
+each file carries its checksum: of one that is damaged, cut off or another kernel's nothing is
+unpickled, and the kernel is compiled again.
+
+numba's cache notices an edit of the file that defines a kernel, not of a kernel that it calls in
+another file, and would then return stale results. The folder is therefore named after a hash of
+every source file of this package (DESIGN §4).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import itertools
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+def source_hash() -> str:
+    """Hash of all sources of the package: 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# --- the folder ---------------------------------------------------------------------------------
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody but this user (or root) can change what a folder holds, or put another there.
+
+    Parameters
+    ----------
+    folder : Path
+        It exists.
+
+    Returns
+    -------
+    bool
+        False also if it is a link. Where there are no user numbers (Windows), folders are the
+        user's own by default, and the answer is True.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    entry = os.lstat(folder)
+    if not stat.S_ISDIR(entry.st_mode) or entry.st_uid != os.geteuid() or entry.st_mode & 0o022:
+        return False
+    for above in folder.resolve().parents:
+        entry = os.stat(above)
+        # In a folder with the sticky bit, as the temporary one, only the owner moves an entry.
+        replaceable = entry.st_mode & 0o022 and not entry.st_mode & stat.S_ISVTX
+        if entry.st_uid not in (0, os.geteuid()) or replaceable:
+            return False
+    return True
+
+
+def _usable(folder: Path) -> bool:
+    """Make a folder for this user alone, or check one that is there; whether it can be used."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not is_private(folder):
+            return False
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Folder of the compiled kernels, chosen once.
+
+    In this order: below NUMBA_CACHE_DIR, COST_AWARE_BOOSTING_CACHE, the user's own cache folder;
+    then, if that is not private or not writable, below the system's temporary folder.
+
+    Returns
+    -------
+    Path or None
+        None if there is none that is private: every process then compiles its kernels anew.
+    """
+    home_cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    base = os.environ.get("COST_AWARE_BOOSTING_CACHE") or Path(home_cache) / "cost-aware-boosting"
+    chosen = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(base) / "numba").resolve()
+    user = os.geteuid() if hasattr(os, "geteuid") else "user"
+    fallback = Path(tempfile.gettempdir()).resolve() / f"cost-aware-boosting-{user}"
+    key = source_hash()
+    for parent in (chosen, fallback):
+        if _usable(parent) and _usable(parent / key):
+            return parent / key
+    return None
+
+
+# --- the files ----------------------------------------------------------------------------------
+
+
+class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """Places the files of a kernel below :func:`cache_folder`."""
+
+    def __init__(self, py_func, py_file) -> None:
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+        self._cache_path = str(cache_folder() / self.get_suitable_cache_subpath(py_file))
+
+    def get_cache_path(self) -> str:
+        return self._cache_path
+
+    def ensure_cache_path(self) -> None:
+        os.makedirs(self._cache_path, mode=0o700, exist_ok=True)
+
+
+class _Placement(CompileResultCacheImpl):
+    """How numba names and packs a kernel's files; no setting of numba's moves them elsewhere."""
+
+    def __init__(self, py_func) -> None:
+        source = inspect.getfile(py_func)
+        self._lineno = py_func.__code__.co_firstlineno
+        self._locator = _Locator(py_func, source)
+        name = f"{Path(source).stem}.{py_func.__qualname__}"
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+
+class _Files(IndexDataCacheFile):
+    """An index and data files that each begin with the checksum of what they are and hold.
+
+    Another process may replace any file at any time: each is read once, whole, and checked. Two
+    processes that add different signatures at once may give both the same number; the signature is
+    part of the checksum, so that neither gets the other's code.
+    """
+
+    def save(self, key, data):
+        overloads = self._load_index()
+        if key not in overloads:
+            taken = set(overloads.values())
+            names = map(self._data_name, itertools.count(1))
+            overloads[key] = next(name for name in names if name not in taken)
+            self._save_index(overloads)
+        self._write(self._data_path(overloads[key]), repr(key), self._dump(data))
+
+    def load(self, key):
+        name = self._load_index().get(key)
+        content = None if name is None else self._read(self._data_path(name), repr(key))
+        return None if content is None else pickle.loads(content)
+
+    def _load_index(self):
+        content = self._read(self._index_path, "index")
+        return {} if content is None else pickle.loads(content)
+
+    def _save_index(self, overloads):
+        self._write(self._index_path, "index", self._dump(overloads))
+
+    def _checksum(self, what: str, content: bytes) -> bytes:
+        identity = repr((_VERSIONS, self._index_name, self._source_stamp, what))
+        return hashlib.sha256(identity.encode() + b"\0" + content).digest()
+
+    def _read(self, path: str, what: str) -> bytes | None:
+        """Content of a file, or None if there is no such file that is whole."""
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            return None
+        checksum, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        return content if checksum == self._checksum(what, content) else None
+
+    def _write(self, path: str, what: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(self._checksum(what, content))
+            file.write(content)
+
+
+class KernelCache(FunctionCache):
+    """numba's cache of one kernel, in a private folder and with checksums."""
+
+    _impl_class = _Placement
+
+    def __init__(self, py_func) -> None:
+        super().__init__(py_func)
+        self._cache_file = _Files(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+
+    def save_overload(self, sig, data):
+        """Keep a compiled kernel; a folder that is full or gone costs time, not the run."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self.disable()
+            warnings.warn(
+                f"A compiled kernel cannot be kept in {self._cache_path} ({error}): the next run "
+                "compiles it again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )

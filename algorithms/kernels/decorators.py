@@ -1,0 +1,101 @@
+"""The project's numba decorators and the number of threads.
+
+Compiled kernels are kept on disk as :mod:`algorithms.kernels.cache` says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from numbers import Integral
+
+# GNU OpenMP lets a thread that waits for another spin for milliseconds before it sleeps. Beside one
+# other busy process that made a fit of 0.3 s last 3 to 10 s. This much spinning (some 0.1 ms) keeps
+# both: 0.4 s in company, and within a few per cent of the default alone. Read when the library is
+# loaded, so it must be set before; a user's own setting wins.
+os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+
+import numba
+from numba.core import config as numba_config
+
+from .cache import KernelCache, cache_folder
+
+# fastmath would re-associate and contract, which breaks the equality of the twins; error_model
+# "numpy" lets a division by zero give inf as in NumPy instead of a branch per division.
+_OPTIONS = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+
+
+def _compiled(py_func, **options):
+    """Dispatcher of a function, with our cache in the place of numba's own."""
+    dispatcher = numba.njit(**_OPTIONS, **options)(py_func)
+    if cache_folder() is not None:
+        dispatcher._cache = KernelCache(py_func)
+    return dispatcher
+
+
+def kernel(py_func):
+    """Compile a function; the project's decorator."""
+    return _compiled(py_func)
+
+
+def parallel_kernel(py_func):
+    """Compile a function whose ``prange`` loops run on several threads."""
+    return _compiled(py_func, parallel=True)
+
+
+def inlined_kernel(py_func):
+    """Compile a function that becomes part of each kernel that calls it, as if written there."""
+    return _compiled(py_func, inline="always")
+
+
+_PARALLEL_VALUES = 100_000
+
+# numba's fallback threading layer ("workqueue") aborts the process on concurrent use. Re-entrant:
+# a validation score may itself predict with another model.
+_one_parallel_region = threading.RLock()
+
+
+def available_threads() -> int:
+    """Return the number of threads that numba may use in this process."""
+    return numba_config.NUMBA_NUM_THREADS
+
+
+def resolve_n_threads(n_threads: int | None) -> int:
+    """Return the number of threads to use.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        None means all; more than there are is cut to what there is.
+
+    Raises
+    ------
+    ValueError
+        If `n_threads` is not a positive integer.
+    """
+    if n_threads is None:
+        return available_threads()
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(f"n_threads must be None or a whole number >= 1, got {n_threads!r}.")
+    return min(int(n_threads), available_threads())
+
+
+@contextlib.contextmanager
+def threads(n_threads: int, n_values: int) -> Iterator[None]:
+    """Run the parallel kernels inside the block on several threads, one block at a time.
+
+    Parameters
+    ----------
+    n_threads : int
+    n_values : int
+        Size of the data; if small, one thread does it sooner. No result depends on it.
+    """
+    with _one_parallel_region:
+        before = numba.get_num_threads()
+        numba.set_num_threads(n_threads if n_values >= _PARALLEL_VALUES else 1)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)

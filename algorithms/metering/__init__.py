@@ -1,0 +1,1 @@
+"""The cost meter at work: what the rows of a model acquire, evaluate and pay."""

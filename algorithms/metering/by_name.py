@@ -1,0 +1,116 @@
+"""Prices and groups with labels (a dict, a pandas Series), put into the order of the columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+_SHOWN = 5  # names that an error message lists
+
+
+class Labelled(NamedTuple):
+    """Values, and the label of each."""
+
+    labels: list
+    values: Any
+
+
+def feature_names(model):
+    """Names of the columns that a model was fitted on, or None if they had none."""
+    return getattr(model, "feature_names_in_", None)
+
+
+def labelled(values) -> Labelled | None:
+    """Labels and values of a dict or a Series; None of what has no labels.
+
+    Parameters
+    ----------
+    values : object
+
+    Returns
+    -------
+    Labelled or None
+    """
+    if isinstance(values, Labelled):
+        return values
+    if isinstance(values, Mapping):
+        return Labelled(list(values), list(values.values()))
+    if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 1:
+        return Labelled(values.index.tolist(), values.to_numpy())
+    return None
+
+
+def in_column_order(values, name: str, n_features: int, feature_names=None):
+    """Values in the order of the columns.
+
+    Parameters
+    ----------
+    values : array-like, mapping, Series or None
+        What has no labels is by position already and returned as it is.
+    name : str
+        What to call it in messages.
+    n_features : int
+    feature_names : sequence of str or None
+        Names of the columns. With them, labels must be these names, each once. Without them,
+        labels must be the numbers of the columns; those of a Series that was given no index are.
+
+    Returns
+    -------
+    object
+        Without labels.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, unknown or there twice.
+    """
+    pairs = labelled(values)
+    if pairs is None:
+        return values
+    labels, by_label = pairs
+    if feature_names is None:
+        if all(isinstance(key, Integral) and not isinstance(key, bool) for key in labels):
+            if labels == list(range(len(labels))):
+                return by_label
+            columns: Sequence = range(n_features)
+        else:
+            raise ValueError(
+                f"{name} has names ({listed(labels)}), but the columns of X had none when the "
+                f"model was fitted: give one value for each of the {n_features} features in their "
+                f"order, or keys from 0 to {n_features - 1}."
+            )
+    else:
+        columns = [str(column) for column in feature_names]
+        repeated = _repeated(columns)
+        if repeated:
+            raise ValueError(
+                f"{name} cannot be matched by name: several columns are called "
+                f"{listed(repeated)}. Give one value for each column, in their order."
+            )
+    place = {label: i for i, label in enumerate(labels)}
+    known = set(columns)
+    problems = [
+        (_repeated(labels), "more than one value for"),
+        ([column for column in columns if column not in place], "no value for"),
+        ([label for label in place if label not in known], "a value for the unknown"),
+    ]
+    complaints = [f"{words} {listed(those)}" for those, words in problems if those]
+    if complaints:
+        raise ValueError(
+            f"{name} must have exactly one value for each column of X, by its "
+            f"{'number' if feature_names is None else 'name'}: it has {' and '.join(complaints)}."
+        )
+    return [by_label[place[column]] for column in columns]
+
+
+def _repeated(labels: Sequence) -> list:
+    return [label for label, count in Counter(labels).items() if count > 1]
+
+
+def listed(labels: Sequence) -> str:
+    """Labels as an error message can list them: the first few, and how many more there are."""
+    shown = ", ".join(repr(label) for label in labels[:_SHOWN])
+    more = len(labels) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,170 @@
+"""What predictions with a fitted forest cost: first uses of features, and split nodes passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from .. import costs
+from ..kernels.decorators import resolve_n_threads, threads
+from ..trees.forest import Forest
+from ..trees.predictor import charge
+from .by_name import feature_names
+
+DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
+
+
+def tested_features(feature: np.ndarray, n_features: int) -> np.ndarray:
+    """Features among the numbers `feature`, of which -1 is none: (n_features,) bool."""
+    tested = np.zeros(n_features, dtype=bool)
+    tested[feature[feature >= 0]] = True
+    return tested
+
+
+def largest_score(forest: Forest, factor: float = 1.0) -> float:
+    """Bound of a forest's scores: the sum of each tree's largest leaf value in size.
+
+    Parameters
+    ----------
+    forest : Forest
+    factor : float
+        Learning rate.
+
+    Returns
+    -------
+    float
+        Not finite if a value is not, or if the sum is too large for a float64.
+    """
+    if forest.n_trees == 0:
+        return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(factor * forest.value)
+        return float(np.maximum.reduceat(sizes, forest.tree[:-1]).sum())
+
+
+def from_bits(words: np.ndarray, n_features: int):
+    """Bits of rows of 64-bit words as a matrix, sparse if there are many features."""
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    acquired = bits[:, :n_features].astype(bool)
+    return sparse.csr_matrix(acquired) if n_features > DENSE_FEATURES else acquired
+
+
+class MeteredTrees:
+    """The cost meter's half of an estimator of boosted trees; a mixin."""
+
+    def _walk(self, X, prices: costs.GridPrices, stages: bool):
+        """Yield (what is paid for as bits, cost in grid steps, nodes passed) per stage or once."""
+        used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
+        paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
+        # Taken once: another fit between two stages must not put other trees beside these rows.
+        forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
+        step = len(self.initial_scores_) if stages else max(1, forest.n_trees)
+        for first in range(0, forest.n_trees, step):
+            with threads(n_threads, X.size):
+                charge(forest, first, first + step, prices, X, used, paid, passed)
+            if stages:
+                yield used, paid, passed
+        if not stages:
+            yield used, paid, passed
+
+    def _in_its_spelling(self, values):
+        """Prices or groups with the columns' names as the model writes them."""
+        return values
+
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+        """Prices on the cost meter's grid: the estimator's own but for those given here."""
+        return costs.grid_prices(
+            self.feature_costs if feature_costs is None else feature_costs,
+            self.split_cost if split_cost is None else split_cost,
+            self.feature_groups,
+            self.feature_sharing,
+            self.n_features_in_,
+            int(np.count_nonzero(self.trees_.feature >= 0)),
+            feature_names(self),
+            self.group_costs,
+        )
+
+    def acquired_features(self, X):
+        """Features that each row's paths ask for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool, or CSR matrix if there are more than 256 features, \
+of shape (n_samples, n_features)
+            Features tested; what a group brings along is not marked.
+        """
+        X = self._check_X(X)
+        ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        return from_bits(used, X.shape[1])
+
+    def evaluations(self, X) -> np.ndarray:
+        """Number of split nodes that each row passes, over all trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+        """
+        X = self._check_X(X)
+        ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        return passed
+
+    def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+        """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own. A dict or a Series is matched by
+            the names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices.
+        """
+        X = self._check_X(X)
+        prices = self._grid_prices(feature_costs, split_cost)
+        ((_, paid, _),) = self._walk(X, prices, stages=False)
+        return prices.cost(paid)
+
+    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
+        """Cost of predicting each row with the first 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own. A dict or a Series is matched by
+            the names of the columns.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), float64
+        """
+        X = self._check_X(X)
+        prices = self._grid_prices(feature_costs, split_cost)
+        for _, paid, _ in self._walk(X, prices, stages=True):
+            yield prices.cost(paid)
+
+    def model_features(self) -> np.ndarray:
+        """Features that any tree tests: ndarray of shape (n_features,), bool."""
+        check_is_fitted(self)
+        return tested_features(self.trees_.feature, self.n_features_in_)
+
+    def model_cost(self) -> float:
+        """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""
+        prices = getattr(self, "model_feature_costs", None)
+        used = self.model_features()
+        return costs.model_cost(used, prices, self.feature_groups, feature_names(self))

@@ -1,0 +1,284 @@
+"""Functions of the user's that compute features: which belong to what, and what they answer.
+
+For :mod:`algorithms.on_demand`; every mistake is a message in the user's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..metering.by_name import feature_names
+from ..metering.groups import acquisition_units, group_labels
+
+
+class Source(NamedTuple):
+    """A function of the user's and what it brings.
+
+    Attributes
+    ----------
+    key : hashable
+        The user's name for it: a column number or name, or a group label.
+    name : str
+        What messages call it.
+    function : callable
+    columns : dict
+        Column number of each feature that it brings, by number and by name.
+    features : tuple of int
+        The column numbers, ascending.
+    tested : tuple of int
+        Those that any tree tests.
+    grouped : bool
+        Whether the key is a group label.
+    """
+
+    key: Any
+    name: str
+    function: Callable
+    columns: dict[Any, int]
+    features: tuple[int, ...]
+    tested: tuple[int, ...]
+    grouped: bool
+
+
+class _Unit(NamedTuple):
+    """What one acquisition brings, with or without a function."""
+
+    names: tuple[Any, ...]  # keys that the user may call it by
+    label: str
+    columns: np.ndarray
+
+
+def _units(model) -> list[_Unit]:
+    d = model.n_features_in_
+    names = feature_names(model)
+    titles = [str(m) if names is None else f"{m} ({names[m]!r})" for m in range(d)]
+    if model.feature_groups is None:
+        return [
+            _Unit((m,) if names is None else (m, names[m]), f"feature {titles[m]}", np.array([m]))
+            for m in range(d)
+        ]
+    labels = group_labels(model.feature_groups, d, names)
+    unit_of = acquisition_units(model.feature_groups, d, names)
+    units = []
+    order = np.argsort(unit_of, kind="stable")
+    for columns in np.split(order, np.cumsum(np.bincount(unit_of))[:-1]):
+        label = labels[columns[0]]
+        key = label if isinstance(label, str) else int(label)
+        inside = ", ".join(titles[m] for m in columns)
+        plural = "s" if len(columns) > 1 else ""
+        units.append(_Unit((key,), f"group {key!r} (feature{plural} {inside})", columns))
+    return units
+
+
+def sources(model, functions) -> dict[int, Source]:
+    """Match functions with what the model acquires.
+
+    Parameters
+    ----------
+    model : BoostedTrees
+        Fitted.
+    functions : mapping
+        See :class:`algorithms.on_demand.OnDemandPredictor`.
+
+    Returns
+    -------
+    dict
+        The source of each acquisition unit that has one.
+
+    Raises
+    ------
+    ValueError
+        If `functions` is no mapping to functions, has a key that the model does not know or two
+        for the same feature, or lacks what a tree tests.
+    """
+    what = "feature" if model.feature_groups is None else "group"
+    if not isinstance(functions, Mapping):
+        raise ValueError(
+            f"functions must map each {what} to a function of rows, got {functions!r}."
+        )
+    units, is_tested = _units(model), model.model_features()
+    unit_of_key = {key: u for u, unit in enumerate(units) for key in unit.names}
+    names = feature_names(model)
+    by_unit: dict[int, Source] = {}
+    for key, function in functions.items():
+        if key not in unit_of_key:
+            raise ValueError(f"functions has the key {key!r}, but the model has no such {what}.")
+        u = unit_of_key[key]
+        if u in by_unit:
+            raise ValueError(f"functions has two functions for {units[u].label}.")
+        if not callable(function):
+            raise ValueError(f"The function of {units[u].label} is not callable: {function!r}.")
+        inside = tuple(units[u].columns.tolist())
+        columns: dict[Any, int] = {m: m for m in inside}
+        if names is not None:
+            columns |= {names[m]: m for m in inside}
+        tested = tuple(m for m in inside if is_tested[m])
+        by_unit[u] = Source(key, units[u].label, function, columns, inside, tested, what == "group")
+    needed = [u for u, unit in enumerate(units) if np.any(is_tested[unit.columns])]
+    lacking = [u for u in needed if u not in by_unit]
+    if lacking:
+        uses, lacks = ("; ".join(units[u].label for u in listed) for listed in (needed, lacking))
+        raise ValueError(f"The model uses: {uses}. There is no function for: {lacks}.")
+    return by_unit
+
+
+def check_rows(rows) -> tuple[Any, int]:
+    """Return rows that :func:`take` can take from, and how many there are.
+
+    Raises
+    ------
+    ValueError
+        If they are no sequence, or none.
+    """
+    if sparse.issparse(rows):
+        rows = rows.tocsr()
+    shape = getattr(rows, "shape", None)
+    unordered = isinstance(rows, str | bytes | Mapping | Set)
+    ordered = hasattr(rows, "__getitem__") and (shape is not None or hasattr(rows, "__len__"))
+    if unordered or shape == () or not ordered:
+        raise ValueError(
+            "rows must be an array, a table or a sequence of what the functions understand, "
+            f"got {type(rows).__name__}."
+        )
+    n_rows = len(rows) if shape is None else int(shape[0])
+    if n_rows == 0:
+        raise ValueError("rows is empty: there is nothing to predict.")
+    return rows, n_rows
+
+
+def take(rows, index: np.ndarray):
+    """Take a part of the rows, by position.
+
+    Parameters
+    ----------
+    rows : sequence
+        From :func:`check_rows`.
+    index : ndarray of int64
+
+    Returns
+    -------
+    array, table, series or CSR matrix
+        Of the kind of `rows`; of other sequences a list.
+    """
+    if hasattr(rows, "iloc"):
+        return rows.iloc[index]
+    if isinstance(rows, np.ndarray) or sparse.issparse(rows):
+        return rows[index]
+    return [rows[i] for i in index.tolist()]
+
+
+def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndarray]:
+    """Values of features that a function returned for the rows it was asked for.
+
+    Parameters
+    ----------
+    source : Source
+    answer : object
+        What its function returned.
+    rows : sequence
+        What it was asked for, from :func:`take`.
+    n_rows : int
+        How many.
+
+    Returns
+    -------
+    dict
+        For each column that any tree tests an ndarray of shape (n_rows,), float64.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite numbers of the right shape, or stand in another order of rows.
+    """
+    asked = f"The function of {source.name}, asked for {n_rows} row{'s' if n_rows > 1 else ''},"
+    _check_order(asked, rows, answer)
+    size = len(source.features)
+    if source.grouped and _has_labels(asked, source, answer):
+        answer = _by_label(asked, answer)
+    if not isinstance(answer, Mapping):
+        shapes = [(n_rows,)] if size == 1 else [(n_rows, size)]
+        if source.grouped and size == 1:
+            shapes.append((n_rows, 1))
+        values = _numbers(asked, answer, shapes).reshape(n_rows, size)
+        by_column = dict(zip(source.features, values.T, strict=True))
+    elif source.grouped:
+        by_column = {}
+        for key, column in answer.items():
+            if key not in source.columns:
+                raise ValueError(f"{asked} returned {key!r}, which is not in the group.")
+            if source.columns[key] in by_column:
+                raise ValueError(f"{asked} returned feature {key!r} twice.")
+            _check_order(asked, rows, column)
+            by_column[source.columns[key]] = _numbers(f"{asked} for {key!r}", column, [(n_rows,)])
+    else:
+        raise ValueError(f"{asked} returned a mapping; numbers are wanted.")
+    missing = [m for m in source.tested if m not in by_column]
+    if missing:
+        raise ValueError(f"{asked} left out feature {', '.join(map(str, missing))}.")
+    return {m: by_column[m] for m in source.tested}
+
+
+def _has_labels(asked: str, source: Source, answer) -> bool:
+    """Whether an answer is a table by whose labels, rather than order, its columns are known."""
+    if not hasattr(answer, "columns") or isinstance(answer, Mapping):
+        return False
+    labels = list(answer.columns)
+    if labels == list(range(len(labels))):  # nobody named them
+        return False
+    knows_names = any(isinstance(name, str) for name in source.columns)
+    if not knows_names and any(isinstance(label, str) for label in labels):
+        raise ValueError(
+            f"{asked} returned a table with named columns, but the columns of X had no names when "
+            "the model was fitted: return an array (to_numpy), or a mapping from column numbers."
+        )
+    return True
+
+
+def _by_label(asked: str, answer) -> dict:
+    """Columns of a table by their labels, each of which must be there once."""
+    if not answer.columns.is_unique:
+        repeated = answer.columns[answer.columns.duplicated()][0]
+        raise ValueError(f"{asked} returned feature {repeated!r} twice.")
+    return {label: answer[label] for label in answer.columns}
+
+
+def _check_order(asked: str, rows, answer) -> None:
+    """Refuse a pandas answer whose index says that rows were sorted or shuffled."""
+    if not (hasattr(rows, "iloc") and hasattr(answer, "iloc")):
+        return
+    wanted, got = rows.index, answer.index
+    if len(wanted) != len(got) or wanted.equals(got) or not (wanted.is_unique and got.is_unique):
+        return
+    if got.isin(wanted).all():  # other labels, such as 0, 1, … after a merge, tell nothing
+        raise ValueError(
+            f"{asked} returned them in another order, as its index tells; return them in the order "
+            "asked, without an index (to_numpy) if that one means something else."
+        )
+
+
+def _numbers(asked: str, answer, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    """Finite float64 of one of several shapes, or a ValueError that begins with `asked`."""
+    try:
+        values = np.asarray(answer)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{asked} returned what is no array: {error}") from error
+    if values.shape not in shapes:
+        wanted = " or ".join(map(str, shapes))
+        raise ValueError(f"{asked} returned shape {values.shape}; {wanted} is wanted.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{asked} returned values of dtype {values.dtype}; numbers are wanted.")
+    values = values.astype(np.float64)
+    wrong = ~np.isfinite(values)
+    if np.ma.isMaskedArray(answer):
+        wrong |= np.ma.getmaskarray(answer)
+    if wrong.any():
+        at = np.unravel_index(int(np.argmax(wrong)), values.shape)
+        raise ValueError(
+            f"{asked} returned {int(wrong.sum())} missing or infinite values, the first "
+            f"({values[at]}) for its row {at[0]}."
+        )
+    return values

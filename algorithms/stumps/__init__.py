@@ -1,0 +1,1 @@
+"""Boosted decision stumps: search, weights of pairs, rounds, sampling, files."""

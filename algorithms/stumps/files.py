@@ -1,0 +1,233 @@
+"""Boosted stumps as files, with the samplers that they were trained with.
+
+A sampler of this package is written as the name of its class and its parameters. Of any other
+object nothing can be written: the model is saved without it, and says so. What is read is checked
+as that of boosted trees is (:mod:`algorithms.estimators.files`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+
+from ..estimators.files import SavedModel, entry, n_score_columns, plain
+from .boosting import Stumps
+from .sampling import Problem, Sampler
+
+# Dtype and number of dimensions of each array: what happened in training, and the stumps.
+_HISTORY = {
+    "log_train_loss_": (np.float64, 1),
+    "train_loss_": (np.float64, 1),
+    "sampling_cost_": (np.int64, 2),
+    "family_rows_": (np.int64, 2),
+}
+_STUMPS = {
+    "feature": (np.int64, 1),
+    "threshold": (np.float64, 1),
+    "votes": (np.int8, 2),
+    "alpha": (np.float64, 1),
+    "edge": (np.float64, 1),
+}
+
+
+class ForgottenSampler(Sampler):
+    """In the place of a sampler that a file does not hold; a model can predict with it, not be fit.
+
+    Parameters
+    ----------
+    description : str
+        Class of the sampler that was.
+    """
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def check_parameters(self) -> None:
+        """Check that the description is one."""
+        if not isinstance(self.description, str):
+            raise ValueError("the description of a sampler must be text")
+
+    def begin(self, problem: Problem) -> None:
+        """Refuse.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise ValueError(
+            f"The sampler of this model was an object of class {self.description}, which its file "
+            "does not hold: set_params(sampler=…) before fit."
+        )
+
+
+def known_samplers() -> dict[str, type[Sampler]]:
+    """Samplers of this package that a file may name, by the names of their classes."""
+    package = __name__.split(".")[0]
+
+    def subclasses(cls) -> list:
+        return [sub for sub in cls.__subclasses__() if sub.__module__.split(".")[0] == package]
+
+    known, waiting = {}, subclasses(Sampler)
+    while waiting:
+        cls = waiting.pop()
+        waiting += subclasses(cls)
+        if not subclasses(cls):  # a base alone does not know how to choose
+            known[cls.__name__] = cls
+    return known
+
+
+def stored_sampler(sampler):
+    """The parameter `sampler` as JSON can hold it.
+
+    Parameters
+    ----------
+    sampler : str, object, or list of them
+
+    Returns
+    -------
+    str, dict or list
+    """
+    if isinstance(sampler, str):
+        return sampler
+    if isinstance(sampler, list | tuple):
+        return [stored_sampler(one) for one in sampler]
+    kind = type(sampler)
+    if known_samplers().get(kind.__name__) is kind:
+        try:
+            parameters = {
+                name: plain(name, v) for name, v in sampler.get_params(deep=False).items()
+            }
+            return {"class": kind.__name__, "parameters": parameters}
+        except ValueError:
+            pass
+    description = f"{kind.__module__}.{kind.__qualname__}"
+    warnings.warn(
+        f"A file cannot hold the sampler, an object of class {description}: the loaded model "
+        "predicts, but is to be given a sampler before it is fitted again.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return {"class": ForgottenSampler.__name__, "parameters": {"description": description}}
+
+
+def restored_sampler(stored):
+    """The parameter `sampler` from what a file holds.
+
+    Raises
+    ------
+    ValueError
+        If this package has no such class, the class no such parameter, or the parameter no such
+        value.
+    """
+    if isinstance(stored, str):
+        return stored
+    if isinstance(stored, list):
+        if any(isinstance(one, list) for one in stored):
+            raise ValueError("a list of samplers cannot hold a list")
+        return [restored_sampler(one) for one in stored]
+    if not isinstance(stored, dict):
+        raise ValueError("a sampler must be a name, an object or a list of them")
+    name = entry(stored, "class", str, "the name of a class")
+    parameters = entry(stored, "parameters", dict, "an object")
+    cls = known_samplers().get(name)
+    try:
+        sampler = cls(**parameters)
+    except TypeError:  # no such class, or no such parameter
+        raise ValueError(
+            f"The sampler {name} was saved by a newer version of this package, or by another"
+        ) from None
+    sampler.check_parameters()
+    return sampler
+
+
+def check_stumps(stumps: Stumps, n_features: int, n_labels: int) -> None:
+    """Check all that predictions and the cost meter rely on, of stumps from a file.
+
+    Parameters
+    ----------
+    stumps : Stumps
+        Arrays of the right dtypes.
+    n_features, n_labels : int
+
+    Raises
+    ------
+    ValueError
+        One sentence without a full stop.
+    """
+    for name, values in stumps._asdict().items():
+        if len(values) != len(stumps.feature):
+            raise ValueError(
+                f"{name} must have one value for each of the {len(stumps.feature)} stumps, "
+                f"got {len(values)}"
+            )
+    if np.any(stumps.feature < -1) or np.any(stumps.feature >= n_features):
+        raise ValueError(f"a stump tests a feature beyond the {n_features} there are")
+    if stumps.votes.shape[1] != n_labels or np.any(np.abs(stumps.votes.astype(int)) != 1):
+        raise ValueError(f"votes must be -1 or 1 for each of the {n_labels} label(s)")
+    for name in ("threshold", "alpha"):
+        if not np.all(np.isfinite(getattr(stumps, name))):
+            raise ValueError(f"{name} of its stumps must be finite")
+    if not np.all((stumps.edge >= 0) & (stumps.edge <= 1)):
+        raise ValueError("edge of its stumps must be from 0 to 1")
+    with np.errstate(over="ignore"):
+        total = np.sum(np.abs(stumps.alpha))
+    if not total <= np.finfo(np.float64).max / 4:
+        raise ValueError("alpha of its stumps is so large that scores are no finite numbers")
+
+
+class SavedStumps(SavedModel):
+    """Files of an estimator of boosted stumps; a mixin."""
+
+    _stored_arrays = _HISTORY | _STUMPS
+
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        header = {"best_sampler": getattr(self, "best_sampler_", None)}
+        return header, {name: getattr(self, name) for name in _HISTORY} | self.stumps_._asdict()
+
+    def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
+        self.stumps_ = Stumps(**{name: arrays[name] for name in Stumps._fields})
+        check_stumps(self.stumps_, self.n_features_in_, n_score_columns(self))
+        self.n_estimators_ = len(self.stumps_.alpha)
+        if len(self.classes_) == 1 and self.n_estimators_:
+            raise ValueError("a model of one class can have no stumps")
+        for name in _HISTORY:
+            setattr(self, name, arrays[name])
+            if len(arrays[name]) != self.n_estimators_:
+                raise ValueError(f"{name} must have one row for each stump")
+        if self.sampling_cost_.shape[1] != 2 or self.family_rows_.shape[1] < 1:
+            raise ValueError("sampling_cost_ must have two columns, family_rows_ at least one")
+        best = entry(header, "best_sampler", int | None, "a whole number or null")
+        if best is not None:
+            if not 0 <= best < 2**31:
+                raise ValueError("best_sampler in its header must be a place in a list")
+            self.best_sampler_ = best
+
+    def _check_restored(self) -> None:
+        self._check_all_parameters()
+        seed = self.random_state
+        if seed is not None and (not isinstance(seed, Integral) or not 0 <= seed < 2**64):
+            raise ValueError("random_state must be null or a whole number >= 0")
+        self._grid_prices(None, None, self.n_estimators_)
+
+    def _stored_params(self) -> dict:
+        params = self.get_params(deep=False)
+        seed = params["random_state"]
+        if seed is not None and not isinstance(seed, Integral):
+            warnings.warn(
+                "A file cannot hold the state of a random number generator: the loaded model has "
+                "random_state=None.",
+                UserWarning,
+                stacklevel=3,
+            )
+            params["random_state"] = None
+        params["sampler"] = None  # follows below
+        stored = {name: plain(name, value) for name, value in params.items()}
+        return stored | {"sampler": stored_sampler(self.sampler)}
+
+    @staticmethod
+    def _restored_params(params: dict) -> dict:
+        if "sampler" not in params:
+            raise ValueError("its header lacks the sampler")
+        return params | {"sampler": restored_sampler(params["sampler"])}

@@ -1,0 +1,251 @@
+"""Histograms of signed weights by code and label: filled, completed, scanned for the best cut.
+
+Weights are integers, so sums are exact in any order (DESIGN §4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.decorators import kernel
+from ..kernels.simd import lowest_bit
+from .lanes import ADDERS, N_CODES, STEP, WIDEST, add_bins, code_at, other_codes, scan_bins
+
+COLUMNS = 4  # filled together, see _filler
+ALL_CODES = np.uint64(2 ** (N_CODES // STEP) - 1)  # as "touched": any code may be present
+
+# A histogram (code, label) of signed weights is kept in slots, one for each 8 labels and perhaps 2
+# or 4 more in the last: those of 8 labels first, (N_CODES, 8), then those left over. Slots are no
+# multiple of 4 kB apart: processors take addresses with the same last 12 bits for one until they
+# know better, so the same code in two columns would wait (2.0 ns instead of 1.1).
+_LEFT_AT = N_CODES * WIDEST
+SLOT = _LEFT_AT + N_CODES * 4 + 8 * WIDEST
+
+
+def _filler(block, left):
+    """Kernel that fills a slot of each of four columns, with `block` (8 or 0) and `left` labels.
+
+    Four at a time: weights are loaded once for all, and where one value fills a column, as 0 does
+    in pictures, four chains of additions to the same place overlap. The numbers are constants, so
+    that all addresses of the loop fit into registers.
+    """
+    add_block, add_left = ADDERS[block], ADDERS[left]
+
+    @kernel
+    def fill_slots(codes, others, weights, lanes, slots):
+        second, third, fourth = others
+        for i in range(codes.shape[0]):
+            a, b = code_at(codes, i), code_at(second, i)
+            c, d = code_at(third, i), code_at(fourth, i)
+            if block:
+                places = (
+                    a * block,
+                    b * block + SLOT,
+                    c * block + 2 * SLOT,
+                    d * block + 3 * SLOT,
+                )
+                add_block(slots, places, weights, i * lanes)
+            if left:
+                places = (
+                    a * left + _LEFT_AT,
+                    b * left + _LEFT_AT + SLOT,
+                    c * left + _LEFT_AT + 2 * SLOT,
+                    d * left + _LEFT_AT + 3 * SLOT,
+                )
+                add_left(slots, places, weights, i * lanes + block)
+
+    return fill_slots
+
+
+def _sparse_filler(block, left):
+    """Kernel that fills a slot of one column with the rows that do not hold its `default` code."""
+    add_block, add_left = ADDERS[block], ADDERS[left]
+
+    @kernel
+    def add_code(codes, i, weights, lanes, slot):
+        code = code_at(codes, i)
+        if block:
+            add_block(slot, (code * block,), weights, i * lanes)
+        if left:
+            add_left(slot, (code * left + _LEFT_AT,), weights, i * lanes + block)
+        return np.uint64(1) << np.uint64(code // STEP)
+
+    @kernel
+    def fill_slot(codes, default, weights, lanes, slot):
+        n_rows, touched = codes.shape[0], np.uint64(0)
+        for begin in range(0, n_rows - 63, 64):
+            others = other_codes(codes, begin, default)
+            while others != 0:
+                touched |= add_code(codes, begin + lowest_bit(others), weights, lanes, slot)
+                others &= others - np.uint64(1)
+        for i in range(n_rows - n_rows % 64, n_rows):
+            if code_at(codes, i) != default:
+                touched |= add_code(codes, i, weights, lanes, slot)
+        return touched
+
+    return fill_slot
+
+
+_fill_8, _fill_8_2, _fill_8_4 = _filler(8, 0), _filler(8, 2), _filler(8, 4)
+_fill_2, _fill_4 = _filler(0, 2), _filler(0, 4)
+_sparse_8, _sparse_8_2, _sparse_8_4 = (_sparse_filler(8, left) for left in (0, 2, 4))
+_sparse_2, _sparse_4 = _sparse_filler(0, 2), _sparse_filler(0, 4)
+
+
+@kernel
+def fill(codes, others, weights, lanes, sums):
+    """Add the weights of all rows to the histograms of four columns.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,), uint8
+        The first column.
+    others : tuple of three ndarrays, alike
+    weights : ndarray of shape (n_rows * lanes,), int32 or int64
+        Signed weights by row and label.
+    lanes : int
+        Labels with padding.
+    sums : ndarray, int64
+        For each of `n_slots` parts of the labels, a slot of each column. Added to.
+    """
+    n, left = n_slots(lanes), lanes % WIDEST
+    for p in range(n):
+        of_part, slots = weights[p * WIDEST :], sums[p * COLUMNS * SLOT :]
+        if p + 1 < n or left == 0:
+            _fill_8(codes, others, of_part, lanes, slots)
+        elif lanes == 2:
+            _fill_2(codes, others, of_part, lanes, slots)
+        elif lanes == 4:
+            _fill_4(codes, others, of_part, lanes, slots)
+        elif left == 2:
+            _fill_8_2(codes, others, of_part, lanes, slots)
+        else:
+            _fill_8_4(codes, others, of_part, lanes, slots)
+
+
+@kernel
+def fill_sparse(codes, default, weights, lanes, sums):
+    """Add the weights of the rows that do not hold the default code to a column's histogram.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,), uint8
+    default : int
+    weights, lanes
+        As for :func:`fill`.
+    sums : ndarray, int64
+        `n_slots` slots. Added to.
+
+    Returns
+    -------
+    uint64
+        Bit b says whether a row has one of the codes from ``STEP * b`` on, `STEP` of them.
+    """
+    n, left, touched = n_slots(lanes), lanes % WIDEST, np.uint64(0)
+    for p in range(n):
+        of_part, slot = weights[p * WIDEST :], sums[p * SLOT :]
+        if p + 1 < n or left == 0:
+            touched = _sparse_8(codes, default, of_part, lanes, slot)
+        elif lanes == 2:
+            touched = _sparse_2(codes, default, of_part, lanes, slot)
+        elif lanes == 4:
+            touched = _sparse_4(codes, default, of_part, lanes, slot)
+        elif left == 2:
+            touched = _sparse_8_2(codes, default, of_part, lanes, slot)
+        else:
+            touched = _sparse_8_4(codes, default, of_part, lanes, slot)
+    return touched
+
+
+_add_2, _add_4, _add_8 = ADDERS[2], ADDERS[4], ADDERS[8]
+
+
+@kernel
+def add_row(weights, i, lanes, place, sums):
+    """``sums[place : place + lanes] +=`` the weights of row `i`; all flat, as for :func:`fill`."""
+    left = lanes % WIDEST
+    for label in range(0, lanes - left, WIDEST):
+        _add_8(sums, (place + label,), weights, i * lanes + label)
+    if left == 4:
+        _add_4(sums, (place + lanes - left,), weights, i * lanes + lanes - left)
+    elif left == 2:
+        _add_2(sums, (place + lanes - left,), weights, i * lanes + lanes - left)
+
+
+@kernel
+def n_slots(lanes):
+    """Slots of a histogram."""
+    return max(1, lanes // WIDEST)
+
+
+@kernel
+def _block(sums, label, lanes, apart):
+    """The part of a histogram for the labels from `label` on; its slots are so far `apart`."""
+    slot, width = min(label // WIDEST, n_slots(lanes) - 1), min(WIDEST, lanes - label)
+    begin = slot * apart + (_LEFT_AT if width < WIDEST else 0)
+    return sums[begin : begin + N_CODES * width]
+
+
+@kernel
+def add_default(sums, apart, default, touched, total, rest):
+    """Sums are exact, so what is missing from the total belongs to the default code.
+
+    Parameters
+    ----------
+    sums : ndarray, int64
+        Slots of one column, lying so many elements `apart`. The default code's are set.
+    apart, default : int
+    touched : uint64
+        What :func:`fill_sparse` returned.
+    total : ndarray of shape (lanes,), int64
+        Sums over all rows.
+    rest : ndarray of shape (WIDEST,), int64
+        Scratch.
+
+    Returns
+    -------
+    uint64
+        The same with the default code.
+    """
+    lanes = total.shape[0]
+    for label in range(0, lanes, WIDEST):
+        width, block = min(WIDEST, lanes - label), _block(sums, label, lanes, apart)
+        rest[:] = 0
+        add_bins(width, block, touched, rest)
+        for k in range(width):
+            block[default * width + k] = total[label + k] - rest[k]
+    return touched | np.uint64(1) << np.uint64(default // STEP)
+
+
+@kernel
+def best_cut(sums, apart, touched, total, rest, edges):  # Eq. (1)
+    """Edge and code of the best cut of a histogram, the lowest among equals.
+
+    ``code <= cut`` goes left. A cut that separates nothing has the edge of the constant vote.
+
+    Parameters
+    ----------
+    sums, apart, total, rest
+        As for :func:`add_default`; `sums` is empty afterwards.
+    touched : uint64
+        Bit b: whether any of `STEP` codes from ``STEP * b`` on may be present. Cuts at the others
+        separate what an earlier one does, and are left out.
+    edges : ndarray of shape (N_CODES,), int64
+        Scratch.
+    """
+    lanes = total.shape[0]
+    touched |= np.uint64(1)  # the cut that separates nothing
+    for block in range(N_CODES // STEP):
+        present = touched >> np.uint64(block) & np.uint64(1)
+        edges[block * STEP : (block + 1) * STEP] = np.int64(present) - 1
+    for label in range(0, lanes, WIDEST):
+        width = min(WIDEST, lanes - label)
+        rest[:width] = total[label : label + width]
+        scan_bins(width, _block(sums, label, lanes, apart), touched, rest, edges)
+    best = np.int64(-1)
+    for code in range(N_CODES):
+        best = max(best, edges[code])
+    cut = np.int64(0)
+    while edges[cut] != best:
+        cut += 1
+    return best, cut

@@ -1,0 +1,214 @@
+"""Scores of AdaBoost.MH and the weights of (example, label) pairs, on an exact grid.
+
+exp and log run in NumPy, never in a kernel, and weights are rounded before they are summed, so both
+twins get the same bits (DESIGN §4). The reference is :func:`reference.adaboost_mh.pair_weights`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from ..grid import unit_exponent
+from ..kernels.decorators import parallel_kernel
+from .search import n_lanes, totals
+
+_BLOCK_PAIRS = 2**16  # weighed at a time, so that they stay in the cache
+_MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is then 2**-21 at worst
+
+
+class ExampleWeights(NamedTuple):
+    """What each example counts in the loss; its weights at f = 0 are ``counts * exp(logs)``.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_samples,), int64, or None
+        Copies that an example stands for: its weight, if all are whole numbers; None: 1 each.
+    logs : ndarray of shape (n_samples,), float64, or None
+        Logarithm of the weight relative to the largest, if they are not; None: 0 each.
+    total : float
+        Sum of the weights (relative ones if they are not whole).
+    """
+
+    counts: np.ndarray | None
+    logs: np.ndarray | None
+    total: float
+
+
+def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> ExampleWeights:
+    """Weights of the examples as copies or as logarithms.
+
+    Whole numbers are copies: the grid is that of the copies, so the model is theirs bit for bit.
+    Others, and those that stand for more than 2**30 pairs, count relative to the largest: the grid
+    is as fine for them as without weights, whatever their unit.
+
+    Parameters
+    ----------
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+        Positive; None means 1 each.
+    targets : ndarray of shape (n_samples, n_labels)
+
+    Returns
+    -------
+    ExampleWeights
+    """
+    n_samples, n_labels = targets.shape
+    if sample_weight is None:
+        return ExampleWeights(None, None, n_samples)
+    whole = np.all(sample_weight == np.rint(sample_weight))
+    if whole and np.sum(sample_weight) * n_labels <= _MOST_COPIES:
+        counts = sample_weight.astype(np.int64)
+        return ExampleWeights(counts, None, int(counts.sum()))
+    largest = sample_weight.max()
+    logs = np.log(sample_weight) - np.log(largest)
+    return ExampleWeights(None, logs, math.fsum(sample_weight / largest))
+
+
+@parallel_kernel
+def _add_votes(codes, cut, steps, targets, losing):
+    """Add a stump's votes to -y f."""
+    n_samples, n_labels = losing.shape
+    n_chunks = max(1, n_samples >> 12)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            side = 1.0 if codes[i] > cut else -1.0
+            for k in range(n_labels):  # signs are exact: the bits are those of -y (f + α h)
+                losing[i, k] -= side * steps[k] * targets[i, k]
+
+
+@parallel_kernel
+def _round_weights(weights, targets, counts, scale, signed, of_row):
+    """Weights on the grid, times copies, signed by the label; their sum in each row."""
+    n_samples, n_labels = weights.shape
+    n_chunks = max(1, n_samples >> 12)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            total = np.int64(0)
+            for k in range(n_labels):
+                w = np.int32(np.rint(weights[i, k] * scale))  # at most 2**30
+                total += w
+                if counts is None:
+                    signed[i, k] = w * targets[i, k]
+                else:
+                    signed[i, k] = np.int64(w) * counts[i] * targets[i, k]
+            of_row[i] = total if counts is None else total * counts[i]
+
+
+class PairWeights:
+    """Scores of the training rows and the boosting weights of all (example, label) pairs.
+
+    Weights are recomputed from the scores, relative to the largest, and rounded to a grid: after
+    any number of rounds the largest is 1 and the rest is as exact as in the first round. Only then
+    is a weight multiplied by the copies that its example stands for.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_samples, n_labels), int8
+        -1 or 1.
+    sample_weight : ndarray of shape (n_samples,), float64, optional
+        Positive weights of the examples, see :func:`example_weights`.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_samples, n_labels), int8
+    signed : ndarray of shape (n_samples, n_lanes), int32 or int64
+        Weight times label, in grid steps; int64 if examples stand for copies.
+    totals : ndarray of shape (n_lanes,), int64
+        Sums of `signed` over the examples: the edge of each label for the constant vote.
+    of_row : ndarray of shape (n_samples,), int64
+        Weight of each example, over its labels.
+    total : int
+        Weight of all pairs: what the weights are to be divided by.
+    log_loss : float
+        Logarithm of the mean of exp(-y f) over all pairs, weighted as the examples are.
+    """
+
+    def __init__(self, targets: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
+        n_samples, n_labels = targets.shape
+        self.targets = targets
+        self._examples = example_weights(sample_weight, targets)
+        copies = self._examples.counts
+        n_copies = n_samples if copies is None else int(copies.sum())
+        self._exponent = unit_exponent(n_copies * n_labels)
+        self._losing = np.zeros((n_samples, n_labels))  # -y f
+        self._block_rows = max(1, min(n_samples, _BLOCK_PAIRS // n_labels))
+        self._block = np.empty((self._block_rows, n_labels))
+        dtype = np.int32 if copies is None else np.int64  # a weight of 1 fits 32 bits with its sign
+        self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=dtype)
+        self.of_row = np.empty(n_samples, dtype=np.int64)
+        nothing = np.zeros(n_samples, dtype=np.uint8)
+        nothing.flags.writeable = False
+        self.add(nothing, -1, np.zeros(n_labels))
+
+    def add(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
+        """Add a stump to the scores and weigh anew.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_samples,), uint8
+            The stump's column.
+        cut : int
+            Rows with a larger code get `steps`, the others minus that; -1 is a constant vote.
+        steps : ndarray of shape (n_labels,), float64
+            α times the votes.
+        """
+        _add_votes(codes, cut, steps, self.targets, self._losing)
+        shift = self._weigh()
+        self.totals = totals(self.signed)
+        total = self._examples.total
+        self.total = int(self.of_row.sum())
+        mean = np.ldexp(self.total / (total * self.targets.shape[1]), -self._exponent)
+        self.log_loss = float(np.log(mean)) + shift
+
+    def _weigh(self) -> float:
+        """Weights relative to the largest, of which the logarithm is returned."""
+        counts, logs, _ = self._examples
+        losing, scale = self._losing, 2.0**self._exponent
+        shift = float((losing if logs is None else losing + logs[:, None]).max())
+        for begin in range(0, len(losing), self._block_rows):
+            rows = slice(begin, begin + self._block_rows)
+            weights = self._block[: len(losing) - begin]
+            if logs is None:
+                np.subtract(losing[rows], shift, out=weights)
+            else:
+                np.add(losing[rows], logs[rows, None], out=weights)
+                weights -= shift
+            np.exp(weights, out=weights)
+            copies = None if counts is None else counts[rows]
+            _round_weights(
+                weights, self.targets[rows], copies, scale, self.signed[rows], self.of_row[rows]
+            )
+        return shift
+
+
+# --- Prediction ----------------------------------------------------------------------------
+
+
+@parallel_kernel
+def add_scores(values, place, threshold, steps, first, last, scores):
+    """Add the votes of stumps `first` … `last` - 1 to the scores, in order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_used), uint8 or float64
+        The features that the model uses.
+    place : ndarray of shape (n_stumps,), int64
+        Column of each stump; -1 is a constant vote.
+    threshold : ndarray of shape (n_stumps,), float64
+    steps : ndarray of shape (n_stumps, n_labels), float64
+        α times the votes.
+    first, last : int
+    scores : ndarray of shape (n_samples, n_labels), float64
+        Added to.
+    """
+    n_samples, n_labels = scores.shape
+    n_chunks = max(1, n_samples >> 8)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            for t in range(first, last):
+                right = place[t] < 0 or values[i, place[t]] > threshold[t]
+                for k in range(n_labels):
+                    scores[i, k] += steps[t, k] if right else -steps[t, k]

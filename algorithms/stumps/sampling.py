@@ -1,0 +1,298 @@
+"""What the boosting loop and a sampler say to each other, and the meter of what samplers look at.
+
+A sampler is an object with three methods that the boosting loop calls: ``begin`` once, ``propose``
+and ``update`` in every round. A new way to sample is one class. What it evaluates it evaluates
+through :class:`Problem`, which counts, so that cost is metered alike for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .pair_weights import PairWeights
+from .search import DefaultCodes, Search, search
+
+
+class Proposal(NamedTuple):
+    """Features to search on all examples.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        Distinct features.
+    paper_cost : int
+        Evaluations of a feature on an example as the paper counts them (section 6.5).
+    """
+
+    features: np.ndarray
+    paper_cost: int
+
+
+class Meter:
+    """Counts evaluations, and the rows that ask for a family of features for the first time.
+
+    Parameters
+    ----------
+    families : list of ndarray of int
+        Disjoint subsets of the features.
+    n_features, n_samples : int
+
+    Attributes
+    ----------
+    evaluations : int
+        Evaluations of a feature on an example so far.
+    family_rows : ndarray of shape (n_families,), int64
+        Rows that have asked for any feature of a family so far.
+    """
+
+    def __init__(self, families: list[np.ndarray], n_features: int, n_samples: int) -> None:
+        self.evaluations = 0
+        self.family_rows = np.zeros(len(families), dtype=np.int64)
+        self._n_samples = n_samples
+        self._family_of = np.empty(n_features, dtype=np.int64)
+        for k, family in enumerate(families):
+            self._family_of[family] = k
+        self._seen: dict[int, np.ndarray] = {}
+
+    def count(self, features: np.ndarray, rows: np.ndarray | None) -> None:
+        """Count the evaluation of features on a sample of the rows, or on all of them (None)."""
+        n_rows = self._n_samples if rows is None else len(rows)
+        self.evaluations += len(features) * n_rows
+        if n_rows == 0:
+            return
+        for k in np.unique(self._family_of[features]).tolist():
+            if self.family_rows[k] == self._n_samples:
+                continue
+            if rows is None:
+                self.family_rows[k] = self._n_samples
+                continue
+            if k not in self._seen:
+                self._seen[k] = np.zeros(self._n_samples, dtype=bool)
+            self._seen[k][rows] = True
+            self.family_rows[k] = np.count_nonzero(self._seen[k])
+
+
+@dataclass
+class Problem:
+    """What a sampler may look at.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, n_samples), uint8
+        Training features, one row each.
+    defaults : DefaultCodes
+        Of the columns.
+    families : list of ndarray of int
+        Disjoint subsets of the features, each ascending.
+    max_cost : float
+        What a round may cost as the paper counts, in passes of one feature over all examples.
+    n_rounds : int
+        Rounds T of the training.
+    weights : PairWeights
+        Boosting weights of the current round.
+    rng : numpy.random.Generator
+        The only source of randomness.
+    n_threads : int
+    meter : Meter
+        Of all evaluations.
+    """
+
+    columns: np.ndarray
+    defaults: DefaultCodes
+    families: list[np.ndarray]
+    max_cost: float
+    n_rounds: int
+    weights: PairWeights
+    rng: np.random.Generator
+    n_threads: int
+    meter: Meter = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_features, n_samples = self.columns.shape
+        self.meter = Meter(self.families, n_features, n_samples)
+        # Searches of this round on all examples: when, edge and cut of each feature.
+        self._round = 0
+        self._searched = np.full(n_features, -1, dtype=np.int64)
+        self._edges = np.empty(n_features, dtype=np.int64)
+        self._cuts = np.empty(n_features, dtype=np.int64)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of examples N."""
+        return self.columns.shape[1]
+
+    @property
+    def n_passes(self) -> int:
+        """Features that the cost of a round pays for on all examples: Q, at least 1."""
+        return max(1, int(self.max_cost))
+
+    def all_features(self) -> np.ndarray:
+        """Features of all families, ascending."""
+        return np.sort(np.concatenate(self.families))
+
+    def next_round(self) -> None:
+        """Forget the searches of this round: the weights have changed."""
+        self._round += 1
+
+    def search(self, features: np.ndarray) -> Search:
+        """Best cut of each of the features on all examples, with the boosting weights.
+
+        What was searched in this round is neither searched nor counted again.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Distinct.
+
+        Returns
+        -------
+        Search
+            See :func:`algorithms.stumps.search`.
+        """
+        new = features[self._searched[features] != self._round]
+        if len(new):
+            self.meter.count(new, None)
+            defaults = self.defaults.of(new)
+            searched = search(
+                self.columns,
+                new,
+                self.weights.signed,
+                self.n_threads,
+                defaults=defaults,
+                total=self.weights.totals,
+            )
+            self._edges[new], self._cuts[new] = searched.edges, searched.cuts
+            self._searched[new] = self._round
+        return Search(self._edges[features], self._cuts[features])
+
+    def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
+        """Edge of the best stump on each feature (or the constant vote's), in grid steps.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Distinct.
+        rows : ndarray of int, optional
+            A sample of the examples, repeated or in any order; all of them if not given.
+        signed : ndarray of shape (n_rows, n_lanes), int32, optional
+            Weight times label of the sample; the boosting weights themselves if not given.
+
+        Returns
+        -------
+        ndarray of shape (n_searched,), int64
+
+        Raises
+        ------
+        ValueError
+            If weights are given without the rows they belong to.
+        """
+        if rows is None:
+            if signed is not None:
+                raise ValueError("`signed` belongs to a sample: give its rows too.")
+            return self.search(features).edges
+        if signed is None:
+            signed = self.weights.signed[rows]
+        self.meter.count(features, rows)
+        defaults = self.defaults.of(features)
+        searched = search(self.columns, features, signed, self.n_threads, rows, defaults)
+        return searched.edges
+
+
+class Sampler(BaseEstimator):
+    """Base of the samplers: what the boosting loop calls.
+
+    A subclass keeps the arguments of its constructor as attributes of the same names, as
+    scikit-learn has it, so that `sampler__scale` can be set and searched over.
+    """
+
+    def check_parameters(self) -> None:
+        """Check what the constructor was given, as far as that needs no data.
+
+        `begin` calls it, and so does whoever reads the sampler from a file.
+
+        Raises
+        ------
+        ValueError
+            If a parameter has a value that no problem allows.
+        """
+
+    def begin(self, problem: Problem) -> None:
+        """Get ready; called once, before the first round.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its weights are those before the first round.
+
+        Raises
+        ------
+        ValueError
+            If the sampler's parameters do not fit the problem.
+        """
+
+    def propose(self, problem: Problem) -> Proposal:
+        """Choose the features of a round, of which the best stump is taken.
+
+        Parameters
+        ----------
+        problem : Problem
+            With the weights of this round. What is evaluated by its `search` and `edges` is
+            counted; random numbers come from its `rng` only.
+
+        Returns
+        -------
+        Proposal
+            At least one feature, none twice: anything else ends the training with a ValueError.
+        """
+        raise NotImplementedError
+
+    def update(self, feature: int, edge: float) -> None:
+        """Learn what came of the proposal.
+
+        Parameters
+        ----------
+        feature : int
+            Feature of the stump that was taken, -1 for a constant vote.
+        edge : float
+            Its edge ε on all examples, in [0, 1].
+        """
+
+
+def draw(family: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw distinct features of a family, or give all there are.
+
+    Parameters
+    ----------
+    family : ndarray of shape (n_family,), int64
+    size : int
+    rng : numpy.random.Generator
+        Not used if all are given.
+
+    Returns
+    -------
+    ndarray of shape (min(size, n_family),), int64
+    """
+    if size >= len(family):
+        return family
+    return family[rng.choice(len(family), size, replace=False)]
+
+
+def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
+    """Propose features that cost one pass over all examples each.
+
+    Parameters
+    ----------
+    problem : Problem
+    features : ndarray of int
+        Those drawn twice are proposed, and paid for, once.
+
+    Returns
+    -------
+    Proposal
+    """
+    features = np.unique(features)
+    return Proposal(features, len(features) * problem.n_samples)

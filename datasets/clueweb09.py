@@ -1,0 +1,202 @@
+"""ClueWeb09: 26,646 judged documents of the TREC Web Tracks 2009 to 2012, 42 features, grades 0..4.
+
+Citation: M. Fröbe, J. Bevendorff, J. H. Reimer, M. Potthast and M. Hagen, Sampling Bias Due to
+Near-Duplicates in Learning to Rank, SIGIR 2020. The authors publish the features with their code
+(webis-de/sigir20-sampling-bias-due-to-near-duplicates-in-learning-to-rank), CC BY-SA 4.0. 61
+queries of 230 to 728 documents, about 437 each; every feature is scaled to [0, 1] within its query.
+Text scores of four streams (body, title, anchor, main content), URL, PageRank, SpamRank and links;
+order and names of the features are those of the authors' program (``ClueWeb09FeatureVectors``).
+
+Split: the five published test parts are disjoint and are the five subsets of LETOR's rotation: that
+of fold 1 is S5, that of fold 2 S1, and so on. Fold 1 trains on S1, S2 and S3, validates on S4 and
+tests on S5; the seed picks the fold (seed % 5, so seeds 0 to 4 are folds 1 to 5).
+
+Costs: nobody has published any. :data:`PRICES` takes over the published prices of MSLR-WEB10K for
+features of the same kind and stream, with the reason beside each. Frozen before any result was
+looked at.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets import ranking
+from datasets.dataset import Dataset
+from datasets.errors import DamagedData
+from datasets.registry import DatasetSpec, Request
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import decoded
+from datasets.sources.svmrank import read_rows
+from datasets.standins import ranking as standins
+
+N_DOCUMENTS, N_QUERIES, N_FEATURES = 26_646, 61, 42
+GRADES = (0, 1, 2, 3, 4)
+TERMS = "CC BY-SA 4.0 (webis-de, features of judged ClueWeb09 documents)"
+
+# --- features and what they cost -----------------------------------------------------------------
+
+STREAMS = ("body", "title", "anchor", "main_content")
+DOCUMENT_PRICES = {
+    # Stored with the document, as their like in MSLR, which all cost 1.
+    "pagerank": 1,
+    "spamrank": 1,  # MSLR's two quality scores
+    "url_slashes": 1,
+    "url_length": 1,
+    "inlinks": 1,
+    "outlinks": 1,
+}
+PRICES = {
+    # kind: price by stream. Main content is the page without menus and notices: the whole page is
+    # read to find it, so it costs what MSLR's whole document does, which is what the body costs.
+    "tf": (20, 10, 20, 20),  # MSLR's "sum of term frequency"
+    "tfidf": (50, 10, 20, 50),  # MSLR's "sum of tf*idf"
+    "bm25": (100, 10, 50, 100),  # MSLR's "BM25"
+    # Retrieval models that need the same statistics as BM25 or the language models: as those.
+    "f2exp": (100, 10, 50, 100),  # axiomatic, exponential length normalisation
+    "f2log": (100, 10, 50, 100),  # axiomatic, logarithmic length normalisation
+    "ql": (100, 10, 50, 100),  # query likelihood: MSLR's "LMIR.DIR"
+    "qljm": (100, 10, 50, 100),  # query likelihood: MSLR's "LMIR.JM"
+    "pl2": (100, 10, 50, 100),  # divergence from randomness
+    "spl": (100, 10, 50, 100),  # information based
+}
+FEATURES = (
+    *((kind, "") for kind in DOCUMENT_PRICES),
+    *((kind, stream) for kind in PRICES for stream in STREAMS),
+)
+"""Kind and stream of each feature; no stream for features of the document."""
+FEATURE_NAMES = tuple(f"{kind}_{stream}" if stream else kind for kind, stream in FEATURES)
+COST_ORIGIN = (
+    "our own table (datasets.clueweb09.PRICES): the published MSLR price of the same kind and "
+    "stream"
+)
+STANDIN = standins.Shape(
+    "clueweb09",
+    FEATURES,
+    {"smoke": (4_000, 2_000, 2_000), "laptop": (15_988, 5_329, 5_329)},
+    (230, 644),
+    (1.15, 2.07, 3.24, 3.80),
+)
+
+
+def feature_costs() -> np.ndarray:
+    """Give the price of each feature, shape (42,), in relative units."""
+    return np.array(
+        [
+            float(PRICES[kind][STREAMS.index(stream)] if stream else DOCUMENT_PRICES[kind])
+            for kind, stream in FEATURES
+        ]
+    )
+
+
+# --- the files -----------------------------------------------------------------------------------
+
+_REPOSITORY = (
+    "webis-de/sigir20-sampling-bias-due-to-near-duplicates-in-learning-to-rank/"
+    "a203e65d0e637ae46fbf0ac2d1321995d0cce6fb/data/features/ClueWeb09"
+)
+_HOSTS = ("https://raw.githubusercontent.com", "https://media.githubusercontent.com/media")
+_DIGESTS = {
+    1: ("ab05f742d7bf680db38f39d485788ccefc46ca5f9c450058adcf1b21cb2ed6eb", 2_874_211),
+    2: ("882c9e3d0145608d906b25acccdc8cb1760faca6c13afbd86096b24bd9748680", 3_022_182),
+    3: ("3598b6f1ff411e6fd5572e6bac392efc6814614fec68d881c1e4b5edaeb03c5d", 2_537_676),
+    4: ("cdfa2d696b5bda4dfe27dfbba432e9dff2a481507736af594824881127cd4377", 2_710_477),
+    5: ("a2db821816295163492ddeb9ef94a05bb80cb68c195a5e783167f65960ab03fb", 3_281_798),
+}
+_ADVICE = (
+    "allow access to raw.githubusercontent.com or media.githubusercontent.com (the files may be "
+    "under Git LFS), or put Fold1.test.txt to Fold5.test.txt into the folder clueweb09/ of "
+    "COST_AWARE_BOOSTING_MIRROR."
+)
+FILES = {
+    fold: RawFile(
+        folder="clueweb09",
+        title=f"ClueWeb09, test part of fold {fold}",
+        terms=TERMS,
+        advice=_ADVICE,
+        forms=(
+            Form(
+                f"Fold{fold}.test.txt",
+                "text",
+                digest,
+                size,
+                tuple(f"{host}/{_REPOSITORY}/Fold{fold}/test.txt" for host in _HOSTS),
+            ),
+        ),
+    )
+    for fold, (digest, size) in _DIGESTS.items()
+}
+SUBSETS = (2, 3, 4, 5, 1)
+"""Whose test part each of S1 to S5 is."""
+
+
+def real(request: Request) -> Dataset:
+    """Load the fold that the seed picks."""
+    loaded = [_part(fold) for fold in SUBSETS]
+    subsets = [(tables["X"], tables["y"], tables["query"]) for tables, _ in loaded]
+    n_documents = sum(y.size for _, y, _ in subsets)
+    n_queries = sum(np.unique(query).size for _, _, query in subsets)
+    if (n_documents, n_queries) != (N_DOCUMENTS, N_QUERIES):
+        raise DamagedData(
+            f"clueweb09: {n_documents} documents and {n_queries} queries instead of {N_DOCUMENTS} "
+            f"and {N_QUERIES}"
+        )
+    number, parts = ranking.fold("clueweb09", subsets, request.seed)
+    arrays, facts = ranking.part_arrays(parts)
+    provenance = {
+        "source": loaded[0][1].source,
+        "files": [found.record() for _, found in loaded],
+        "fold": number,
+        "queries": facts,
+    }
+    return _dataset(arrays, provenance)
+
+
+def standin(request: Request) -> Dataset:
+    """Draw the stand-in at the sizes of the scale."""
+    return _dataset(*standins.dataset_parts(STANDIN, request))
+
+
+def _dataset(arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
+    return Dataset(
+        name="clueweb09",
+        task="ranking",
+        **arrays,
+        feature_costs=feature_costs(),
+        cost_unit="relative cost",
+        cost_origin=COST_ORIGIN,
+        feature_names=FEATURE_NAMES,
+        provenance=provenance,
+    )
+
+
+def _part(fold: int) -> tuple[dict[str, np.ndarray], Found]:
+    found = find(FILES[fold])
+    key = f"fold{fold}-v1-{found.sha256[:16]}"
+    tables, _ = decoded("clueweb09", key, partial(_decode, found))
+    return tables, found
+
+
+def _decode(found: Found, out: Path) -> None:
+    with open(found.path, "rb") as lines:
+        rows = read_rows(lines, str(found.path), N_FEATURES, grades=GRADES, complete=True)
+    for name in ("X", "y", "query"):
+        np.save(out / f"{name}.npy", getattr(rows, name))
+
+
+SPEC = DatasetSpec(
+    name="clueweb09",
+    task="ranking",
+    title="ClueWeb09, TREC Web Tracks 2009 to 2012",
+    citation="Fröbe, Bevendorff, Reimer, Potthast and Hagen, SIGIR 2020",
+    terms=TERMS,
+    shape="26,646 documents, 61 queries, 42 features, labels 0-4",
+    split_rule="five folds by LETOR's rotation: three parts train, one validates, one tests; fold "
+    "seed % 5 + 1",
+    cost_rule="our own table: the published MSLR prices by kind and stream",
+    real=real,
+    standin=standin,
+    files=tuple(FILES.values()),
+)

@@ -1,0 +1,232 @@
+"""What the features of Scene-15 cost: measured CPU milliseconds per picture.
+
+``milliseconds.csv`` beside this file is the committed table and the default everywhere, so that
+results do not depend on who measures; ``python -m datasets.features.scenes --remeasure`` replaces
+it. For each descriptor, in CPU time of one thread (not elapsed time: other programs may run beside
+it), the least of several repetitions, on a block of real pictures:
+
+descriptor
+    computing it from the pixels, by itself: what two descriptors have in common is computed twice,
+    and each detector makes its own pass over the picture's gradients;
+kernel
+    comparing the picture with the 450 pictures on which the machines are trained;
+machine
+    one machine's decision value from these 450 numbers.
+
+A picture pays *descriptor + kernel* once, for the group of 15 features, and *machine* for each
+feature, as the paper charges them. The committed table was measured while other programs kept both
+processors busy: CPU time leaves their turns out, but not what they take from shared caches, so that
+an idle machine may be faster by some tenths. Detectors differ in their numbers only, not in what is
+computed: a few of them are measured, all get their median.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from datasets.features.prices import processor
+from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
+from datasets.features.scenes.detectors import N_DETECTORS
+from datasets.features.scenes.kernels import Kernel
+from datasets.features.scenes.svm_features import train_machines
+from datasets.sources.storage import write_text
+
+TABLE = Path(__file__).with_name("milliseconds.csv")
+COLUMNS = (
+    *("descriptor", "descriptor_ms", "kernel_ms", "machine_ms"),
+    *("reference", "block", "processor", "date"),
+)
+UNIT = "ms"
+BLOCK = 26
+"""Pictures measured at once, as many as the store computes at once."""
+REPETITIONS = 7
+LEAST_SECONDS = 0.02
+"""A repetition does its work as often as needed to take this long."""
+MEASURED_DETECTORS = (0, 25, 50, 75, 100)
+
+
+@dataclass(frozen=True)
+class Price:
+    """CPU milliseconds per picture of one descriptor, its kernel row and one machine."""
+
+    descriptor: float
+    kernel: float
+    machine: float
+
+
+def read(path: Path | None = None) -> list[dict[str, str]]:
+    """Read the table.
+
+    Parameters
+    ----------
+    path : Path, optional
+        A file as written by :func:`write`; the committed one if not given.
+
+    Raises
+    ------
+    ValueError
+        If the columns are others, or a time or number is not positive.
+    """
+    path = TABLE if path is None else path
+    with open(path, encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
+        rows = list(reader)
+    for row in rows:
+        for column in COLUMNS[1:6]:
+            try:
+                fine = 0 < float(row[column]) < np.inf
+            except (TypeError, ValueError):
+                fine = False
+            if not fine:
+                raise ValueError(
+                    f"{path}: {row['descriptor']}, {column}: {row[column]!r} is no positive number"
+                )
+    return rows
+
+
+def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
+    """Give the price of a descriptor; all detectors share one line.
+
+    Raises
+    ------
+    ValueError
+        If it was never measured; the message says how to measure it.
+    """
+    wanted = "detector" if name.startswith("detector_") else name
+    for row in table:
+        if row["descriptor"] == wanted:
+            return Price(*(float(row[column]) for column in COLUMNS[1:4]))
+    raise ValueError(
+        f"no measured time for descriptor {name} of scene15. "
+        "Next: python -m datasets.features.scenes --remeasure"
+    )
+
+
+def n_reference(table: list[dict[str, str]]) -> int:
+    """Give the number of pictures that the table's kernel rows compare with."""
+    found = {int(row["reference"]) for row in table}
+    if len(found) != 1:
+        raise ValueError(f"{TABLE}: kernel rows of different lengths: {sorted(found)}")
+    return found.pop()
+
+
+def origin(table: list[dict[str, str]]) -> str:
+    """Say on which processor and when the times were measured."""
+    said = {
+        f"measured CPU time per picture, one thread, {row['processor']}, {row['date']}, on real "
+        f"pictures in blocks of {row['block']}, kernel rows of {row['reference']}"
+        for row in table
+    }
+    return "; ".join(sorted(said))
+
+
+def measure(
+    pictures: np.ndarray,
+    learned: str,
+    columns: np.ndarray,
+    labels: np.ndarray,
+    reference: np.ndarray,
+) -> list[dict]:
+    """Measure all prices.
+
+    Parameters
+    ----------
+    pictures : ndarray of shape (n, 200, 200), uint8
+        Real pictures; the first block of them is used.
+    learned : str
+        Key of codebooks and detectors.
+    columns : ndarray of shape (n_columns, n_pictures), uint8
+        Descriptors of all pictures.
+    labels : ndarray of shape (n_pictures,), int64
+        Classes.
+    reference : ndarray of int64
+        Pictures on which machines are trained.
+
+    Returns
+    -------
+    list of dict
+        Rows of the table.
+    """
+    from threadpoolctl import threadpool_limits
+
+    block = np.ascontiguousarray(pictures[:BLOCK])
+    single = {family.name: family for family in families(learned)[:-1]}
+    single |= {
+        f"detector_{k}": detector_family(learned, k) for k in MEASURED_DETECTORS if k < N_DETECTORS
+    }
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    found: dict[str, list[tuple[float, ...]]] = {}
+    with threadpool_limits(1):
+        for descriptor in DESCRIPTORS:
+            if descriptor.name not in single:
+                continue
+            rows = np.ascontiguousarray(columns[descriptor.columns].T)
+            kernel = Kernel(descriptor, rows[reference])
+            machines = train_machines(kernel.rows(kernel.reference), labels[reference])
+            values = kernel.rows(rows[:BLOCK])
+            weights, intercept = machines.weights[:, 0].copy(), machines.intercept[0]
+            family, own = single[descriptor.name], rows[:BLOCK]
+            times = (
+                _least_seconds(lambda family=family: family.columns(block)),
+                _least_seconds(lambda kernel=kernel, own=own: kernel.rows(own)),
+                _least_seconds(lambda v=values, w=weights, b=intercept: v @ w + b),
+            )
+            name = "detector" if descriptor.name.startswith("detector_") else descriptor.name
+            found.setdefault(name, []).append(times)
+    return [
+        dict(
+            zip(
+                COLUMNS,
+                (
+                    name,
+                    *(f"{1e3 * t / len(block):.4g}" for t in np.median(times, axis=0)),
+                    *(len(reference), len(block), processor(), date),
+                ),
+                strict=True,
+            )
+        )
+        for name, times in found.items()
+    ]
+
+
+def _least_seconds(work: Callable[[], object]) -> float:
+    """Least CPU time of one call; the first one, which fills tables, does not count."""
+    work()
+    spent, calls = [], 1
+    while len(spent) < REPETITIONS:
+        start = time.process_time()
+        for _ in range(calls):
+            work()
+        seconds = time.process_time() - start
+        if seconds < LEAST_SECONDS:
+            calls *= 2
+        else:
+            spent.append(seconds / calls)
+    return min(spent)
+
+
+def write(measured: list[dict], path: Path | None = None) -> None:
+    """Replace the table.
+
+    Parameters
+    ----------
+    measured : list of dict
+        Of :func:`measure`.
+    path : Path, optional
+        The table; the committed one if not given.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(measured)
+    write_text(TABLE if path is None else path, text.getvalue())

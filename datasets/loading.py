@@ -1,0 +1,70 @@
+"""Load a data set, or a set of images, by its name."""
+
+from __future__ import annotations
+
+from datasets.dataset import Dataset
+from datasets.images import ImageSet, ImageSpec
+from datasets.registered import names, spec
+from datasets.registry import Request, serve
+
+__all__ = ["load", "load_images", "names", "spec"]
+
+
+def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Dataset:
+    """Load a data set, split, with its feature costs and provenance.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    scale : {"smoke", "laptop", "paper"}, default "laptop"
+        ``smoke`` uses only stand-ins and bundled sets (about 2,000/1,000/1,000 rows; INRIA Person
+        60/20/60, Caltech-101 15/5/20) and touches neither network nor cache nor mirror.
+    data : {"auto", "real", "standin"}, default "auto"
+        ``auto``: real data from any source that can be reached, else the stand-in with a
+        :class:`StandInWarning`; ``real``: fail rather than stand in; ``standin``: no real data.
+    seed : int, default 0
+        Selects the split (or the rows a stand-in draws). Frozen: see :mod:`datasets.splits`.
+
+    Returns
+    -------
+    Dataset
+        Frozen record; ``provenance["kind"]`` is "real" or "stand-in".
+
+    Raises
+    ------
+    UnknownDataset
+        No set has this name.
+    ValueError
+        Unknown scale or data, or a seed that is none.
+    DataUnavailable
+        No source has it and no stand-in may take its place.
+    ChecksumMismatch
+        A file is not the one on record.
+
+    Notes
+    -----
+    Downloads above 300 MB (HEPMASS: 7.9 GB) are never made in passing, not with ``data="real"``
+    either; ``python -m experiments data fetch NAME`` makes them.
+    """
+    return serve(spec(name), Request(name, scale, data, seed))
+
+
+def load_images(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Load a set of images as bytes; arguments and errors are those of :func:`load`.
+
+    Returns
+    -------
+    ImageSet
+        What :meth:`datasets.images.ImageSpec.images` of the set gives.
+
+    Raises
+    ------
+    ValueError
+        Also if the set is no set of images.
+    """
+    declared = spec(name)
+    give = declared.images if isinstance(declared, ImageSpec) else declared.pictures
+    if give is None:
+        raise ValueError(f"{name} is no set of images")
+    return give(scale=scale, data=data, seed=seed)

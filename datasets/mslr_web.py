@@ -1,0 +1,275 @@
+"""MSLR-WEB10K and MSLR-WEB30K: 1.2 and 3.8 million documents, 136 features, labels 0..4.
+
+Citation: T. Qin and T.-Y. Liu, Introducing LETOR 4.0 Datasets, arXiv:1306.2597 (2013); Microsoft
+Research's terms for research use. The archives lie behind a page where these are accepted, so no
+address is fetched by a program: the user puts ``MSLR-WEB10K.zip`` into ``mslr_web10k/`` (or
+``MSLR-WEB30K.zip`` into ``mslr_web30k/``) of the mirror or of the cache folder, or the unpacked
+``Fold1/test.txt`` to ``Fold5/test.txt``, which together are the whole set. The SHA-256 of archives
+and texts are those on which public programs agree.
+
+Split: five folds by LETOR's rotation; the test part of fold 1 is S5, that of fold 2 S1, and so on.
+The seed picks the fold (seed % 5, so seeds 0 to 4 are folds 1 to 5); at laptop scale it also draws
+whole queries, at most 20,000 / 5,000 / 10,000 documents.
+
+Costs: as :mod:`datasets.mslr`, the published ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets import mslr, ranking
+from datasets.dataset import Dataset
+from datasets.errors import ChecksumMismatch, DamagedData
+from datasets.registry import DatasetSpec, Request
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.storage import announce, decoded
+from datasets.sources.svmrank import read_pieces
+from datasets.standins import ranking as standins
+from datasets.standins.tables import PARTS
+
+GRADES = (0, 1, 2, 3, 4)
+LAPTOP_SIZES = (20_000, 5_000, 10_000)
+CHUNK_LINES = 10_000
+_PAGE = "www.microsoft.com/en-us/research/project/mslr"
+FEATURES = (
+    *((kind, stream) for kind in mslr.STREAM_KINDS for stream in mslr.STREAMS),
+    *((kind, "") for kind in mslr.DOCUMENT_KINDS),
+)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One of the two sets.
+
+    Attributes
+    ----------
+    name, official : str
+        Ours, and the official one.
+    n_documents, n_queries : str
+        As published, for descriptions.
+    archive_sha256 : str
+        Of the official zip file.
+    test_sha256 : tuple of str
+        Of ``Fold1/test.txt`` to ``Fold5/test.txt``.
+    paper_sizes : (int, int, int)
+        Of the stand-in at paper scale.
+    """
+
+    name: str
+    official: str
+    n_documents: str
+    n_queries: str
+    archive_sha256: str
+    test_sha256: tuple[str, ...]
+    paper_sizes: tuple[int, int, int]
+
+    @property
+    def archive(self) -> Form:
+        """The official zip file."""
+        return Form(f"{self.official}.zip", "zip", self.archive_sha256)
+
+    @property
+    def subsets(self) -> tuple[RawFile, ...]:
+        """S1 to S5, each the test part of the next fold."""
+        advice = (
+            f"get {self.official}.zip from {_PAGE} (accept the terms there) and put it, or its "
+            f"unpacked folders Fold1 to Fold5, into the folder {self.name}/ of "
+            "COST_AWARE_BOOSTING_MIRROR or of the cache folder."
+        )
+        return tuple(
+            RawFile(
+                self.name,
+                f"{self.official}, subset S{k + 1}",
+                mslr.TERMS,
+                advice,
+                (Form(self.member(k), "text", self.test_sha256[(k + 1) % 5]), self.archive),
+            )
+            for k in range(ranking.N_FOLDS)
+        )
+
+    def member(self, k: int) -> str:
+        """Name of the file that is S(k+1)."""
+        return f"Fold{(k + 1) % 5 + 1}/test.txt"
+
+    @property
+    def shape(self) -> standins.Shape:
+        """What the stand-in looks like."""
+        sizes = {"smoke": (2_000, 1_000, 1_000), "laptop": LAPTOP_SIZES, "paper": self.paper_sizes}
+        thresholds = (0.05, 1.26, 2.67, 3.55)
+        return standins.Shape(self.name, FEATURES, sizes, (20, 220), thresholds, scaled=False)
+
+
+COLLECTIONS = {
+    "mslr_web10k": Collection(
+        "mslr_web10k",
+        "MSLR-WEB10K",
+        "1,200,192",
+        "10,000",
+        "2902142ea33f18c59414f654212de5063033b707d5c3939556124b1120d3a0ba",
+        (
+            "33fe002374a4fce58c4e12863e4eee74745d5672a26f3e4ddacc20ccfe7d6ba0",
+            "44add582ccd674cf63af24d3bf6e1074e87a678db77f00b44c37980a3010917a",
+            "c0a5a3c6bd7790d0b4ff3d5e961d0c8c5f8ff149089ce492540fa63035801b7a",
+            "dc6083c24a5f0c03df3c91ad3eed7542694115b998acf046e51432cb7a22b848",
+            "e86fb3fe7e8a5f16479da7ce04f783ae85735f17f66016786c3ffc797dd9d4db",
+        ),
+        (720_115, 240_038, 240_039),
+    ),
+    "mslr_web30k": Collection(
+        "mslr_web30k",
+        "MSLR-WEB30K",
+        "3,771,125",
+        "31,531",
+        "08cb7977e1d5cbdeb57a9a2537a0923dbca6d46a76db9a6afc69e043c85341ae",
+        (
+            "9a4668fd2615e6772d2e5c4d558d084b2daaf2405571eaf3e4d0526f4da096c7",
+            "d192c023baebdae148d902d716aeebf3df2f2f1ce5aee12be4f0b8bb76a8c04a",
+            "ba2487a27c21dceea0b9afaadbb6b392d5f652eb0fb8649cbd201bb894c47c12",
+            "a7ba03d708ae6b21556a8a6859d52e37cc0dcb2cbff992c630ef6173bb02122a",
+            "7647834b84c849a61e5cf3c999a2f72a4785613286fd972a5615e9fcb58f94d8",
+        ),
+        (2_262_675, 754_225, 754_225),
+    ),
+}
+
+
+def real(collection: Collection, request: Request) -> Dataset:
+    """Load the fold that the seed picks from the user's copy."""
+    number, members = ranking.fold_members(request.seed)
+    loaded = [_subset(collection, k) for k in range(ranking.N_FOLDS)]
+    parts = {}
+    for part, size in zip(PARTS, LAPTOP_SIZES, strict=True):
+        tables = [loaded[k][0] for k in members[part]]
+        query = np.concatenate([table["query"] for table in tables])
+        rows = np.arange(query.size)[_rows(collection, part, query, size, request)]
+        y = np.concatenate([table["y"] for table in tables])
+        parts[part] = (_chosen([table["X"] for table in tables], rows), y[rows], query[rows])
+    arrays, queries = ranking.part_arrays(parts)
+    costs, origin, cost_files = mslr.feature_costs()
+    files = {found.path: found.record() for _, found in loaded}
+    provenance = {
+        "source": loaded[0][1].source,
+        "files": [*files.values(), *cost_files],
+        "fold": number,
+        "queries": queries,
+    }
+    return _dataset(collection, arrays, costs, origin, provenance)
+
+
+def standin(collection: Collection, request: Request) -> Dataset:
+    """Draw the stand-in at the sizes of the scale."""
+    arrays, provenance = standins.dataset_parts(collection.shape, request)
+    origin = "our own table by kind of feature (datasets.mslr.own_costs), for the stand-in"
+    return _dataset(collection, arrays, mslr.own_costs(), origin, provenance)
+
+
+def _dataset(collection: Collection, arrays, costs, origin: str, provenance: dict) -> Dataset:
+    return Dataset(
+        name=collection.name,
+        task="ranking",
+        **arrays,
+        feature_costs=costs,
+        cost_unit="relative cost",
+        cost_origin=origin,
+        feature_names=mslr.FEATURE_NAMES,
+        provenance=provenance,
+    )
+
+
+def _rows(collection: Collection, part: str, query: np.ndarray, size: int, request: Request):
+    if request.scale == "paper":
+        return slice(None)
+    return ranking.sample_queries(f"{collection.name} {part}", request.seed, query, size)
+
+
+def _chosen(tables: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """Give rows of tables that lie one after another, without putting them together first."""
+    edges = np.cumsum([0, *(table.shape[0] for table in tables)])
+    pieces = []
+    for table, start, stop in zip(tables, edges[:-1], edges[1:], strict=True):
+        pieces.append(table[rows[(rows >= start) & (rows < stop)] - start])
+    return np.concatenate(pieces).astype(np.float64, order="C")
+
+
+def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Found]:
+    found = find(collection.subsets[k])
+    key = f"S{k + 1}-v1-{collection.test_sha256[(k + 1) % 5][:16]}"
+    tables, _ = decoded(collection.name, key, partial(_decode, collection, k, found))
+    return tables, found
+
+
+def _decode(collection: Collection, k: int, found: Found, out: Path) -> None:
+    announce(f"parsing {collection.member(k)} of {collection.official}; this is done once")
+    if found.form.reader == "text":
+        _decode_text(found.path, str(found.path), out)
+        return
+    with tempfile.TemporaryDirectory(dir=out) as room:
+        text = Path(room) / "test.txt"
+        _unpack(collection, k, found, text)
+        _decode_text(text, f"{found.path}, {collection.member(k)}", out)
+
+
+def _unpack(collection: Collection, k: int, found: Found, target: Path) -> None:
+    """Write a member of the zip file to the disk and verify it."""
+    try:
+        with zipfile.ZipFile(found.path) as archive:
+            names = [n for n in archive.namelist() if n.endswith(collection.member(k))]
+            if len(names) != 1:
+                raise DamagedData(f"{found.path}: {len(names)} members {collection.member(k)}")
+            with archive.open(names[0]) as source, open(target, "wb") as handle:
+                shutil.copyfileobj(source, handle, 2**20)
+    except zipfile.BadZipFile as error:
+        raise DamagedData(f"{found.path}: damaged or incomplete archive ({error})") from error
+    with open(target, "rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    expected = collection.test_sha256[(k + 1) % 5]
+    if digest != expected:
+        raise ChecksumMismatch(f"{collection.member(k)} in {found.path}", expected, digest)
+
+
+def _decode_text(path: Path, name: str, out: Path) -> None:
+    """Parse the text in pieces of lines into float64: some features are counts of a million."""
+    labels, queries = [], []
+    with open(path, "rb") as text:
+        n_rows = sum(1 for line in text if line.strip())
+    with open(path, "rb") as text, open(out / "X.npy", "wb") as x_file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, mslr.N_FEATURES)}
+        np.lib.format.write_array_header_1_0(x_file, header)
+        how = {"grades": GRADES, "complete": True, "chunk_lines": CHUNK_LINES}
+        for piece in read_pieces(text, name, mslr.N_FEATURES, **how):
+            x_file.write(piece.X.astype("<f8").tobytes())
+            labels.append(piece.y)
+            queries.append(piece.query)
+    np.save(out / "y.npy", np.concatenate(labels or [np.empty(0)]))
+    np.save(out / "query.npy", np.concatenate(queries or [np.empty(0)]).astype(np.int64))
+
+
+def _spec(collection: Collection) -> DatasetSpec:
+    return DatasetSpec(
+        name=collection.name,
+        task="ranking",
+        title=f"{collection.official}, five folds",
+        citation="Qin and Liu, Introducing LETOR 4.0 Datasets, arXiv:1306.2597 (2013)",
+        terms=mslr.TERMS,
+        shape=f"{collection.n_documents} documents, {collection.n_queries} queries, 136 features, "
+        "labels 0-4",
+        split_rule="five folds by LETOR's rotation: three parts train, one validates, one tests; "
+        "fold seed % 5 + 1; at laptop scale whole queries drawn by seed, at most 20,000 / 5,000 / "
+        "10,000 documents",
+        cost_rule="published, 1 to 100 per feature; our own table by kind if that is out of reach",
+        real=partial(real, collection),
+        standin=partial(standin, collection),
+        files=(*collection.subsets, mslr.COSTS),
+    )
+
+
+SPECS = {name: _spec(collection) for name, collection in COLLECTIONS.items()}

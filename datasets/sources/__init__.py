@@ -1,0 +1,1 @@
+"""Where files come from: cache, mirror, address, wheel; and how they are read."""

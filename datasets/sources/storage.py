@@ -1,0 +1,370 @@
+"""The cache folder: where it is, its locks, atomic files, and decoded tables.
+
+A file in the cache is either whole or absent: everything is written under another name in the
+same folder and renamed at the end. Decoded tables are ``.npy`` files with a JSON index that
+carries their SHA-256, so that a cell of an experiment does not parse 75 MB of text again.
+
+What stands in the place of one of our files and is none (a folder, say) is named and set aside
+under another name; nothing that we did not write is ever deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from datasets.errors import CacheFull, ChecksumMismatch, DamagedData, DataUnavailable
+
+CACHE_VARIABLE = "COST_AWARE_BOOSTING_CACHE"
+FULL_CHECK_BYTES = 256 * 2**20
+"""Decoded tables up to this size are hashed on every read; larger ones by size (and `verify`)."""
+
+_DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_NUMPY_DISK_FULL = re.compile(r"\d+ requested and \d+ written|Not enough free space")
+"""NumPy's own words where it writes an array to a full disk; they come without an error number."""
+_IN_THE_WAY = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY}
+
+
+def cache_folder() -> Path:
+    """Give the cache folder: ``COST_AWARE_BOOSTING_CACHE`` or the user's cache directory."""
+    import pooch
+
+    configured = os.environ.get(CACHE_VARIABLE, "").strip()
+    return Path(configured).expanduser() if configured else pooch.os_cache("cost-aware-boosting")
+
+
+def announce(text: str) -> None:
+    """Say something to the user, on stderr so that tables on stdout stay clean."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def file_sha256(path: Path) -> str:
+    """Give the SHA-256 of a file in hex, reading it in pieces."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def disk_is_full(error: OSError) -> bool:
+    """Say whether an error means that a file did not fit: no space, no quota, or a size limit."""
+    return error.errno in _DISK_FULL or (
+        error.errno is None and _NUMPY_DISK_FULL.search(str(error)) is not None
+    )
+
+
+@contextlib.contextmanager
+def full_disk_named(folder: Path, what: str) -> Iterator[None]:
+    """Turn "no space left" inside the block into a :class:`CacheFull` that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        if disk_is_full(error):
+            raise CacheFull(folder, what) from error
+        raise
+
+
+@contextlib.contextmanager
+def obstacle_named() -> Iterator[None]:
+    """Turn a file in the place of a folder, or the reverse, into a :class:`DataUnavailable`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _IN_THE_WAY:
+            raise
+        raise DataUnavailable(
+            f"the cache cannot be used: {error.filename2 or error.filename} is in the way "
+            f"({error.strerror}). Next: remove it, or set {CACHE_VARIABLE} to another folder."
+        ) from error
+
+
+def set_aside(path: Path, wanted: str) -> Path | None:
+    """Rename what is in the way of one of our files, and say so; nothing is deleted.
+
+    Parameters
+    ----------
+    path : Path
+        Place of the file or folder.
+    wanted : {"file", "folder"}
+        What belongs there.
+
+    Returns
+    -------
+    Path or None
+        Where it is now; None if nothing was in the way.
+    """
+    if not os.path.lexists(path) or (path.is_dir() if wanted == "folder" else path.is_file()):
+        return None
+    kind = "a folder" if path.is_dir() else "no folder" if wanted == "folder" else "no plain file"
+    number = 1
+    while os.path.lexists(place := path.with_name(f"{path.name}.set-aside-{number}")):
+        number += 1
+    os.rename(path, place)
+    announce(f"{path} is {kind} where a {wanted} should be: set aside as {place.name}")
+    return place
+
+
+def new_array(path: Path, dtype: np.dtype | type, shape: tuple[int, ...]) -> np.memmap:
+    """Make a ``.npy`` file to be filled piece by piece, with its space on the disk.
+
+    On a full disk a mapped page that has no space yet is a crash of the process, not an error.
+
+    Parameters
+    ----------
+    path : Path
+        The file, made anew.
+    dtype : dtype
+        Of the array.
+    shape : tuple of int
+        Of the array.
+
+    Returns
+    -------
+    memmap of the given shape
+        Zeros; to be flushed at the end.
+    """
+    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    with open(path, "r+b") as handle:
+        reserve(handle, path.stat().st_size)
+    return array
+
+
+def reserve(handle, n_bytes: int) -> None:
+    """Reserve space on the disk for an open file, where the system can."""
+    if hasattr(os, "posix_fallocate") and n_bytes:
+        os.posix_fallocate(handle.fileno(), 0, n_bytes)
+
+
+@contextlib.contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Hold an advisory lock beside ``target``, so that two processes fetch it once.
+
+    The lock belongs to the open file and dies with the process; the empty ``.lock`` file stays.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open(target.with_name(f".{target.name}.lock"), "a+b") as handle:
+        if not _try_lock(handle):
+            announce(f"waiting for another process that is preparing {target.name}")
+            _wait_lock(handle)
+        try:
+            yield
+        finally:
+            _unlock(handle)
+
+
+if os.name == "nt":  # pragma: no cover - exercised on Windows only
+    import msvcrt
+    import time
+
+    def _try_lock(handle) -> bool:
+        handle.seek(0)
+        try:
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _wait_lock(handle) -> None:
+        while not _try_lock(handle):
+            time.sleep(0.2)
+
+    def _unlock(handle) -> None:
+        handle.seek(0)
+        msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(handle) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _wait_lock(handle) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small text file atomically."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def decoded(
+    dataset: str, key: str, build: Callable[[Path], dict | None]
+) -> tuple[dict[str, np.ndarray], dict]:
+    """Read decoded tables from the cache, building them first where they are missing.
+
+    Parameters
+    ----------
+    dataset : str
+        Folder inside the cache.
+    key : str
+        What determines the content: table, version of the decoder, digest of the raw file.
+    build : callable
+        Gets an empty folder, writes ``<array>.npy`` files into it, returns JSON-able facts.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        Memory-mapped, read-only.
+    facts : dict
+        What ``build`` returned.
+
+    Raises
+    ------
+    ChecksumMismatch
+        If a stored table was changed after it was written.
+    CacheFull
+        If the disk is full; nothing is left behind.
+
+    Notes
+    -----
+    Where the cache cannot be written (a read-only home), the tables are built in memory.
+    """
+    folder = cache_folder() / dataset / "decoded" / key
+    if not _is_whole(folder):
+        try:
+            with obstacle_named(), full_disk_named(folder.parent, key), locked(folder):
+                if not _is_whole(folder):  # another process was faster
+                    _build(folder, build)
+        except PermissionError:
+            return _in_memory(build)
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            return _in_memory(build)
+    return read_decoded(folder)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Say whether decoded tables are there with a readable index; name what is damaged.
+
+    A table with other content than its index says is another matter: :func:`read_decoded` refuses
+    it.
+    """
+    if not os.path.lexists(folder / "index.json"):
+        return False
+    try:
+        for name in read_index(folder)["files"]:
+            if not (folder / name).is_file():
+                raise DamagedIndex(f"{folder / name} is missing or no file")
+    except DamagedIndex as error:
+        announce(f"{error}: the tables are decoded anew")
+        return False
+    return True
+
+
+class DamagedIndex(DamagedData):
+    """The index of decoded tables cannot be read, or a table that it names is not there."""
+
+
+def read_index(folder: Path) -> dict:
+    """Read the index of decoded tables.
+
+    Returns
+    -------
+    dict
+        ``files``: name to ``sha256`` and ``bytes``; ``facts``: what the decoder noted.
+
+    Raises
+    ------
+    DamagedIndex
+        If it is empty, cut off, a folder, or not of this form; names it.
+    """
+    path = folder / "index.json"
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+        files = index["files"]
+        if not isinstance(index["facts"], dict):
+            raise TypeError("its facts are no table")
+        for name, entry in files.items():
+            if name != Path(name).name or not isinstance(entry["sha256"], str):
+                raise ValueError(f"{name!r} is no entry")
+            int(entry["bytes"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedIndex(f"{path} is damaged ({type(error).__name__}: {error})") from error
+    return index
+
+
+def _build(folder: Path, build: Callable[[Path], dict | None]) -> None:
+    """Build into a temporary sibling and rename it into place (the caller holds the lock)."""
+    set_aside(folder, "folder")
+    for abandoned in (folder, *folder.parent.glob(f".{folder.name}.*.tmp")):
+        shutil.rmtree(abandoned, ignore_errors=True)  # by a process that was killed
+    workspace = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".tmp", dir=folder.parent))
+    try:
+        with full_disk_named(folder.parent, folder.name):
+            facts = build(workspace) or {}
+            files = {
+                path.name: {"sha256": file_sha256(path), "bytes": path.stat().st_size}
+                for path in sorted(workspace.glob("*.npy"))
+            }
+            index = {"files": files, "facts": facts}
+            (workspace / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
+            workspace.chmod(0o755)
+            os.rename(workspace, folder)
+    finally:
+        shutil.rmtree(workspace, ignore_errors=True)
+
+
+def _in_memory(build: Callable[[Path], dict | None]) -> tuple[dict[str, np.ndarray], dict]:
+    with tempfile.TemporaryDirectory() as name:
+        facts = build(Path(name)) or {}
+        paths = sorted(Path(name).glob("*.npy"))
+        return {path.stem: np.load(path, allow_pickle=False) for path in paths}, facts
+
+
+def read_decoded(folder: Path, *, full: bool = False) -> tuple[dict[str, np.ndarray], dict]:
+    """Open decoded tables and check them against their index.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder made by :func:`decoded`.
+    full : bool, default False
+        Hash tables above ``FULL_CHECK_BYTES`` too.
+
+    Returns
+    -------
+    arrays, facts
+        As :func:`decoded`.
+
+    Raises
+    ------
+    DamagedIndex, ChecksumMismatch
+        If the index or a table is not as it was written.
+    """
+    index = read_index(folder)
+    arrays = {}
+    for name, entry in index["files"].items():
+        path = folder / name
+        size = path.stat().st_size if path.is_file() else -1
+        small = entry["bytes"] <= FULL_CHECK_BYTES
+        if size != entry["bytes"]:
+            found = f"(a file of {max(size, 0)} instead of {entry['bytes']} bytes)"
+        else:
+            found = file_sha256(path) if small or full else entry["sha256"]
+        if found != entry["sha256"]:
+            advice = f"Delete the folder {folder}; it is made anew from the raw file."
+            raise ChecksumMismatch(str(path), entry["sha256"], found, advice)
+        arrays[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return arrays, index["facts"]

@@ -1,0 +1,213 @@
+"""The generator of the stand-in ``flies``; its parameters are described in datasets/standins.py.
+
+A video is played from its first step; only the frames asked for are painted. Positions, headings
+and grey levels are rounded to multiples of 2^-16 at every step, so that processors whose ``cos``
+differs in the last bit paint the same frames.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from datasets.standins.tables import PARTS
+
+_GRID = 2.0**16
+_NAME = zlib.crc32(b"flies")
+
+FRAMES = {
+    "smoke": {"train": 2, "valid": 1, "test": 2},
+    "laptop": {"train": 16, "valid": 4, "test": 20},
+    "paper": {"train": 16, "valid": 4, "test": 20},
+}
+"""Frames of each part; training and validation frames are one stretch of the video."""
+
+SIDE = {"smoke": 128, "laptop": 1024, "paper": 1024}
+"""Pixels along a side of a frame."""
+
+INSECTS = {"smoke": 8, "laptop": 60, "paper": 60}
+EVERY = 5  # steps of the video between two frames
+GAP = 100  # steps between the stretch for training and the one for the test
+OCTAVES = ((256, 10.0), (64, 8.0), (16, 6.0), (4, 4.0))  # cell in pixels, amplitude in grey levels
+GROUND, SLOPE, NOISE = 160.0, 25.0, 5.0
+DUST_PER_MEGAPIXEL = 150
+
+
+def _rounded(values):
+    return np.rint(values * _GRID) / _GRID
+
+
+@dataclass
+class Swarm:
+    """The insects of a video and where they are now.
+
+    Attributes
+    ----------
+    place : (n, 2) float64
+        Row and column of the bodies' middle, in pixels.
+    heading : (n,) float64
+        Radians; 0 points to the right.
+    speed : (n,) float64
+        Pixels per step.
+    length, width : (n,) float64
+        Axes of the body in pixels.
+    contrast : (n,) float64
+        Grey levels by which the body is darker than the ground.
+    leader : (n,) int64
+        Insect beside which this one walks, -1 if it walks alone.
+    """
+
+    place: np.ndarray
+    heading: np.ndarray
+    speed: np.ndarray
+    length: np.ndarray
+    width: np.ndarray
+    contrast: np.ndarray
+    leader: np.ndarray
+
+
+def _swarm(rng: np.random.Generator, n: int, side: int) -> Swarm:
+    length = rng.uniform(12.0, 25.0, n)
+    leader = np.full(n, -1)
+    followers = np.arange(1, n, 5)  # every fifth walks beside the one before it, touching it
+    leader[followers] = followers - 1
+    swarm = Swarm(
+        place=rng.uniform(0.0, side, (n, 2)),
+        heading=rng.uniform(-np.pi, np.pi, n),
+        speed=rng.uniform(0.5, 4.0, n),
+        length=length,
+        width=length * rng.uniform(0.30, 0.42, n),
+        contrast=rng.uniform(10.0, 80.0, n),
+        leader=leader,
+    )
+    _follow(swarm)
+    return swarm
+
+
+def _follow(swarm: Swarm) -> None:
+    """Put each companion beside its leader, the bodies just touching."""
+    mine = np.flatnonzero(swarm.leader >= 0)
+    lead = swarm.leader[mine]
+    swarm.heading[mine] = swarm.heading[lead]
+    apart = 0.5 * (swarm.width[mine] + swarm.width[lead])
+    across = np.stack([np.cos(swarm.heading[lead]), -np.sin(swarm.heading[lead])], axis=1)
+    swarm.place[mine] = _rounded(swarm.place[lead] + apart[:, None] * across)
+
+
+def _step(swarm: Swarm, rng: np.random.Generator, side: int) -> None:
+    """Move all insects by one step; at the edge of the frame they turn back."""
+    n = len(swarm.heading)
+    swarm.heading = _rounded(swarm.heading + rng.normal(0.0, 0.15, n))
+    swarm.speed = _rounded(np.clip(swarm.speed + rng.normal(0.0, 0.2, n), 0.0, 5.0))
+    ahead = np.stack([np.sin(swarm.heading), np.cos(swarm.heading)], axis=1)
+    place = swarm.place + swarm.speed[:, None] * ahead
+    out = (place < 0) | (place > side)
+    ahead[out] = -ahead[out]
+    turned = np.arctan2(ahead[:, 0], ahead[:, 1])
+    swarm.heading = _rounded(np.where(out.any(axis=1), turned, swarm.heading))
+    swarm.place = _rounded(np.clip(place, 0.0, side))
+    _follow(swarm)
+
+
+def _lattice_noise(rng: np.random.Generator, side: int, cell: int) -> np.ndarray:
+    """Uniform noise in [-1, 1] on a lattice of `cell` pixels, bilinear in between."""
+    n = side // cell + 2
+    knots = rng.uniform(-1.0, 1.0, (n, n))
+    at = np.arange(side) / cell
+    low = at.astype(np.int64)
+    part = at - low
+    rows = knots[low] * (1 - part)[:, None] + knots[low + 1] * part[:, None]
+    return rows[:, low] * (1 - part) + rows[:, low + 1] * part
+
+
+def _ground(rng: np.random.Generator, side: int) -> np.ndarray:
+    """Grey levels of the ground: texture, a gradient of light, specks of dust."""
+    ground = np.full((side, side), GROUND)
+    for cell, amplitude in OCTAVES:
+        ground += amplitude * _lattice_noise(rng, side, min(cell, side))
+    slope = rng.uniform(-SLOPE, SLOPE, 2)
+    position = np.linspace(-0.5, 0.5, side)
+    ground += slope[0] * position[:, None] + slope[1] * position[None, :]
+    n_dust = round(DUST_PER_MEGAPIXEL * side * side / 2**20)
+    for _ in range(n_dust):
+        y, x = rng.uniform(0.0, side, 2)
+        radius, contrast = rng.uniform(1.0, 3.0), rng.uniform(10.0, 60.0)
+        window, u, v = _window(side, (y, x), 0.0, 2 * radius)
+        ground[window] -= contrast * _soft((u * u + v * v) / radius**2)
+    return _rounded(ground)
+
+
+def _window(side: int, place, heading: float, reach: float):
+    """Slices of a square around a place, and its pixels' coordinates along and across a heading."""
+    ranges = [
+        np.arange(max(0, int(at - reach)), min(side, int(at + reach) + 2))
+        for at in map(float, place)
+    ]
+    dy, dx = ranges[0][:, None] - place[0], ranges[1][None, :] - place[1]
+    cos, sin = np.cos(heading), np.sin(heading)
+    window = tuple(slice(r[0], r[-1] + 1) if len(r) else slice(0, 0) for r in ranges)
+    return window, dx * cos + dy * sin, dy * cos - dx * sin
+
+
+def _soft(q: np.ndarray) -> np.ndarray:
+    """1 in the middle, 1/2 where q = 1, 0 from q = 2 on: a soft edge without a transcendental."""
+    inside = np.clip(1 - q / 2, 0.0, 1.0)
+    return inside * inside * (3 - 2 * inside)
+
+
+def _paint(swarm: Swarm, ground: np.ndarray, rng: np.random.Generator):
+    """Paint a frame; return image (uint8) and labels (int32, 0 = ground)."""
+    side = len(ground)
+    image, labels = ground.copy(), np.zeros(ground.shape, dtype=np.int32)
+    for i in range(len(swarm.heading)):
+        a, b = swarm.length[i] / 2, swarm.width[i] / 2
+        window, u, v = _window(side, swarm.place[i], swarm.heading[i], 3 * a)
+        body = (u / a) ** 2 + (v / b) ** 2
+        # Wings and legs: a wide faint blur around and behind the body, no part of the mask.
+        blur = ((u + 0.5 * a) / (1.2 * a)) ** 2 + (v / (1.3 * a)) ** 2
+        image[window] -= swarm.contrast[i] * _rounded(np.maximum(_soft(body), 0.25 * _soft(blur)))
+        labels[window][_rounded(body) <= 1] = i + 1
+    image += NOISE * rng.standard_normal(image.shape)
+    return np.clip(np.rint(_rounded(image)), 0, 255).astype(np.uint8), labels
+
+
+def _steps(scale: str) -> dict[str, list[int]]:
+    """Steps of the video at which the frames of each part are taken."""
+    n = FRAMES[scale]
+    stretch = [EVERY * i for i in range(n["train"] + n["valid"])]
+    start = stretch[-1] + GAP
+    test = [start + EVERY * i for i in range(n["test"])]
+    return dict(zip(PARTS, (stretch[: n["train"]], stretch[n["train"] :], test), strict=True))
+
+
+def flies(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Paint the frames of one part of a video.
+
+    Parameters
+    ----------
+    part : {"train", "valid", "test"}
+        Training and validation frames follow each other; the test frames come later.
+    scale : {"smoke", "laptop", "paper"}
+        Sizes, see :data:`FRAMES` and :data:`SIDE`.
+    seed : int
+        Which video.
+
+    Yields
+    ------
+    image : (side, side) uint8
+        Grey levels.
+    labels : (side, side) int32
+        Number of the insect that a pixel belongs to, 0 for the ground.
+    """
+    side, steps = SIDE[scale], _steps(scale)[part]
+    video = np.random.default_rng([_NAME, int(seed), len(PARTS)])
+    ground = _ground(video, side)
+    swarm = _swarm(video, INSECTS[scale], side)
+    for step in range(steps[-1] + 1):
+        if step in steps:
+            # Noise has a stream of its own, so that it does not depend on which parts are painted.
+            yield _paint(swarm, ground, np.random.default_rng([_NAME, int(seed), len(PARTS), step]))
+        _step(swarm, video, side)

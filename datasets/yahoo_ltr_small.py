@@ -1,0 +1,117 @@
+"""The small Yahoo! set: the 473,134 training documents of set 1, cut in three.
+
+M. Chen, Z. Xu, K. Weinberger, O. Chapelle and D. Kedem, Classifier Cascade for Minimizing Feature
+Evaluation Cost (Cronus, AISTATS 2012), and Greedy Miser's Figure 1 (right) use 141,397 training,
+146,769 validation and 184,968 test documents. They add up to the official training file, so here
+it is cut in that order; where a cut would tear a query, at the nearest border of a query (the
+provenance says where it came to be). Terms, sources and prices are those of
+:mod:`datasets.yahoo_ltr`. The seed draws whole queries at laptop scale and changes nothing at paper
+scale.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from datasets import ranking, yahoo_ltr
+from datasets.dataset import Dataset
+from datasets.registry import DatasetSpec, Request
+from datasets.standins import tables as standins
+from datasets.standins.ranking import standin_record
+
+ROWS = (141_397, 146_769, 184_968)
+LAPTOP_SIZES = (20_000, 5_000, 10_000)
+SMOKE_SIZES = (2_000, 1_000, 1_000)
+
+
+def cuts(query: np.ndarray, sizes: tuple[int, ...]) -> list[int]:
+    """Give the rows at which the parts after the first begin.
+
+    Parameters
+    ----------
+    query : ndarray of shape (n,)
+        Queries in contiguous blocks.
+    sizes : tuple of int
+        Wished-for sizes of the parts.
+
+    Returns
+    -------
+    list of int
+        Borders of queries, each the one nearest to where the sizes would cut; of two equally near
+        the earlier.
+    """
+    borders = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
+    wished = np.cumsum(sizes)[:-1]
+    return [int(borders[np.argmin(np.abs(borders - cut))]) for cut in wished]
+
+
+def real(request: Request) -> Dataset:
+    """Load the user's copy of the training file."""
+    tables, facts, found = yahoo_ltr.part_tables("train")
+    yahoo_ltr.check_rows({"train": tables["y"].size})
+    table, origin, cost_files = yahoo_ltr.cost_table()
+    columns = np.flatnonzero(tables["occurs"])
+    if table is not None:  # a feature may occur in the official validation and test files only
+        columns = np.union1d(columns, np.flatnonzero(table != yahoo_ltr.ABSENT))
+    edges = [0, *cuts(tables["query"], ROWS), tables["y"].size]
+    parts = {}
+    for i, part in enumerate(standins.PARTS):
+        where = slice(edges[i], edges[i + 1])
+        rows = _rows(tables["query"][where], i, request)
+        X = tables["X"][where][rows][:, columns].astype(np.float64, order="C")
+        parts[part] = (X, tables["y"][where][rows], tables["query"][where][rows])
+    arrays, queries = ranking.part_arrays(parts)
+    provenance = {
+        "source": found.source,
+        "files": [{**found.record(), "sha256": facts["sha256"]}, *cost_files],
+        "missing": "the official validation and test files, as in the papers",
+        "cut_at": edges[1:-1],
+        "queries": queries,
+    }
+    names = tuple(f"feature_{column + 1}" for column in columns)
+    costs = yahoo_ltr.priced(table, columns)
+    return yahoo_ltr.dataset("yahoo_ltr_small", arrays, costs, origin, names, provenance)
+
+
+def _rows(query: np.ndarray, i: int, request: Request) -> np.ndarray | slice:
+    if request.scale == "paper":
+        return slice(None)
+    stream = f"yahoo_ltr_small {standins.PARTS[i]}"
+    return ranking.sample_queries(stream, request.seed, query, LAPTOP_SIZES[i])
+
+
+def standin(request: Request) -> Dataset:
+    """Draw the stand-in of :mod:`datasets.yahoo_ltr` at this set's sizes, from its own stream."""
+    sizes = {"smoke": SMOKE_SIZES, "paper": ROWS}.get(request.scale, LAPTOP_SIZES)
+    parts = {
+        part: standins.yahoo_ltr(size, request.seed, part, stream="yahoo_ltr_small")
+        for part, size in zip(standins.PARTS, sizes, strict=True)
+    }
+    arrays, queries = ranking.part_arrays(parts)
+    costs = standins.yahoo_costs()
+    provenance = {
+        **standin_record(sizes),
+        "sparsity": float(np.mean(arrays["X_train"] == 0.0)),
+        "queries": queries,
+    }
+    names = tuple(f"standin_{i:03d}" for i in range(costs.size))
+    origin = "the cost groups of the paper, given to the stand-in's features"
+    return yahoo_ltr.dataset("yahoo_ltr_small", arrays, costs, origin, names, provenance)
+
+
+SPEC = DatasetSpec(
+    name="yahoo_ltr_small",
+    task="ranking",
+    title="Yahoo! Learning to Rank Challenge, set 1, training file cut in three",
+    citation="Chapelle and Chang, JMLR W&CP 14 (2011); Chen et al., AISTATS 2012",
+    terms=yahoo_ltr.TERMS,
+    shape="473,134 documents, 19,944 queries, 519 features, labels 0-4",
+    split_rule="the official training file in its order: 141,397 / 146,769 / 184,968 documents, "
+    "cut at the nearest border of a query; at laptop scale whole queries drawn by seed, at most "
+    "20,000 / 5,000 / 10,000 documents",
+    cost_rule="published, 1 to 200 per feature; uniform if that is out of reach",
+    real=real,
+    standin=standin,
+    files=(yahoo_ltr.FILES["train"], yahoo_ltr.COSTS),
+    missing="the official validation and test files, as in the papers",
+)

@@ -1,0 +1,1 @@
+"""What the cells of the adaptive-sampling artefacts measure; nothing here draws."""

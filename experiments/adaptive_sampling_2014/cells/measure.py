@@ -1,0 +1,258 @@
+"""Trains one method and reads its learning curve: losses, test errors, and what they cost."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from algorithms import feature_sampling
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.stumps.samplers import new_samplers
+from experiments.cell import Cell, at_rounds, rounded
+
+N_SCALES = 12
+"""The bandits' parameter is 2^0 ... 2^11, the best of them by the final training loss."""
+
+SPLIT_COST = 4e-6
+"""Milliseconds to evaluate a stump on an image and add its votes for ten labels: measured once,
+3.6 ns on one core of the machine of the committed table. With more labels it is more; a family of
+features costs from ten times (MNIST's pixels) to a million times as much."""
+
+_COUNTS = ("paper_cost", "evaluations", "tuning_evaluations")
+_BANDITS = {"ucb": "UCB", "exp3p": "Exp3P", "epsilon_greedy": "EpsilonGreedy"}
+
+
+def sampler_of(method: str, n_families: int):
+    """Return the samplers of a method.
+
+    Parameters
+    ----------
+    method : str
+        Name of a sampler.
+    n_families : int
+
+    Returns
+    -------
+    Sampler, or list of Sampler
+        A list where the method is tuned: trained with each, the smallest final loss is kept.
+    """
+    if method in _BANDITS:
+        bandit = getattr(feature_sampling, _BANDITS[method])
+        return [bandit(scale=2.0**n) for n in range(N_SCALES)]
+    return new_samplers(method, n_families)
+
+
+@dataclass
+class Notes:
+    """What is noted of one training.
+
+    Attributes
+    ----------
+    seconds : list of float
+        Of :func:`time.perf_counter`: the start, then the end of each round.
+    family_rows : list of ndarray of shape (n_families,), int64
+        After each round, training rows that have asked for any feature of a family.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    family_rows: list[np.ndarray] = field(default_factory=list)
+
+
+class Observed:
+    """A sampler, watched at work: the estimator itself says this of a list of samplers as a whole.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        The one that samples.
+    notes : Notes
+        Filled; a copy of this object fills the same, as the estimator uses copies of what it is
+        given.
+    """
+
+    def __init__(self, sampler, notes: Notes) -> None:
+        self.sampler = sampler
+        self.notes = notes
+
+    def __deepcopy__(self, memo) -> Observed:
+        return Observed(copy.deepcopy(self.sampler, memo), self.notes)
+
+    def begin(self, problem) -> None:
+        """Start."""
+        self._meter = problem.meter
+        self.notes.seconds.append(time.perf_counter())
+        self.sampler.begin(problem)
+
+    def propose(self, problem):
+        """Let it choose."""
+        return self.sampler.propose(problem)
+
+    def update(self, feature: int, edge: float) -> None:
+        """Let it learn; the round ends."""
+        self.sampler.update(feature, edge)
+        self.notes.seconds.append(time.perf_counter())
+        self.notes.family_rows.append(self._meter.family_rows.copy())
+
+
+def learning_curve(cell: Cell, features) -> list[dict]:
+    """Train a method and read it at several rounds.
+
+    Parameters
+    ----------
+    cell : Cell
+        Its algorithm is the sampler. Parameters: ``n_estimators`` and ``max_cost``, ``rounds`` at
+        which the curve is read, ``tables``, the T of the tables, and ``timed``.
+    features : datasets.features.FeatureSet
+
+    Returns
+    -------
+    list of dict
+        A row for each of `rounds` with ``budget`` "paper", and one for each T of `tables` with
+        ``budget`` "all", see :func:`rounds_within`. ``used_rounds`` says which round was read:
+        ``log10_loss``; ``test_error`` in %; all evaluations of a feature on an example up to then,
+        ``paper_cost`` as the paper counts, ``evaluations`` all, ``tuning_evaluations`` with those
+        of all trainings of a tuned method; ``feature_seconds`` to compute, once, the families for
+        the training images that were asked for, and ``tuning_feature_seconds`` for those that any
+        of the trainings had asked for; ``families``, how many the model uses;
+        ``prediction_ms`` of one image; ``kept``, the number of the family or the exponent of the
+        parameter of a tuned method, else -1; ``short`` 1 if the budget pays for more rounds than
+        were trained. If timed, ``training_seconds`` up to then, of the training kept, and
+        ``tuning_seconds``, of all.
+    """
+    given = cell.params
+    model, kept, seconds = _train(cell, features)
+    n_samples = features.train.shape[1]
+    curve = _Curve(model, kept, features)
+    reads = [("paper", t, t, 0) for t in given["rounds"]]
+    for t in given["tables"]:
+        budget = given["max_cost"] * n_samples * t
+        reads.append(("all", t, *rounds_within(budget, curve.evaluations)))
+    errors = staged_errors(model, features, {used for _, _, used, _ in reads})
+    rows = []
+    for budget, rounds, used, short in reads:
+        row = {"budget": budget, "rounds": rounds, "used_rounds": used, "short": short}
+        row |= {"test_error": rounded(errors[used]), **curve.at(used)}
+        if given["timed"]:
+            last = used - 1
+            row |= {name: rounded(spent[last]) if used else 0.0 for name, spent in seconds.items()}
+        rows.append(row)
+    return rows
+
+
+def rounds_within(budget: float, cumulative: np.ndarray) -> tuple[int, int]:
+    """Return the last round that a budget pays for, and whether it would pay for more.
+
+    Parameters
+    ----------
+    budget : float
+        Evaluations.
+    cumulative : (T,) int
+        Evaluations up to each round.
+
+    Returns
+    -------
+    rounds : int
+        0 if it does not pay for a single one.
+    short : int
+        1 if another round like the last would be paid for, but was not trained.
+    """
+    rounds = int(np.searchsorted(cumulative, budget, side="right"))
+    last = cumulative[-1] - (cumulative[-2] if len(cumulative) > 1 else 0)
+    short = rounds == len(cumulative) and cumulative[-1] + last <= budget
+    return rounds, int(short)
+
+
+def staged_errors(model: AdaBoostMH, features, rounds: set[int]) -> dict[int, float]:
+    """Return the test error in % after some rounds; after none all images are of class 0."""
+    errors = {0: 100 * float(np.mean(features.y_test != model.classes_[0]))}
+    for t, labels in at_rounds(model.staged_predict(features.test.T), rounds).items():
+        errors[t] = 100 * float(np.mean(labels != features.y_test))
+    return errors
+
+
+class _Curve:
+    """What a model had reached and spent after each round."""
+
+    def __init__(self, model: AdaBoostMH, kept: Notes, features) -> None:
+        self._model = model
+        self._losses = model.log_train_loss_ / np.log(10)
+        self._paper, self._with_tuning = np.cumsum(model.sampling_cost_, axis=0).T
+        tuned = hasattr(model, "best_sampler_")
+        # The second column counts all trainings of a list; its samplers evaluate nothing more than
+        # the paper counts.
+        self.evaluations = self._paper if tuned else self._with_tuning
+        self._kept = model.best_sampler_ if tuned else -1
+        seconds = features.milliseconds / 1000
+        self._feature_seconds = np.array(kept.family_rows) @ seconds
+        self._tuning_feature_seconds = np.cumsum(model.family_rows_, axis=0) @ seconds
+        self._family_of = family_of(features)
+        prices = np.asarray(features.milliseconds)[self._family_of]
+        one = features.test.T[:1]  # every image pays the same
+        bills = model.staged_cost(one, feature_costs=prices, split_cost=SPLIT_COST)
+        self._bills = [bill[0] for bill in bills]
+
+    def at(self, rounds: int) -> dict[str, int | float]:
+        """Return the columns that belong to a round; after none the loss is 1, its log 0."""
+        used = self._model.stumps_.feature[:rounds]
+        columns = {
+            "log10_loss": self._losses,
+            "paper_cost": self._paper,
+            "evaluations": self.evaluations,
+            "tuning_evaluations": self._with_tuning,
+            "feature_seconds": self._feature_seconds,
+            "tuning_feature_seconds": self._tuning_feature_seconds,
+            "prediction_ms": self._bills,
+        }
+        values = {name: column[rounds - 1] if rounds else 0 for name, column in columns.items()}
+        counts = {name: int(value) for name, value in values.items() if name in _COUNTS}
+        families = len(np.unique(self._family_of[used[used >= 0]]))
+        floats = {name: rounded(value) for name, value in values.items() if name not in _COUNTS}
+        return {**floats, **counts, "families": families, "kept": int(self._kept)}
+
+
+def family_of(features) -> np.ndarray:
+    """Return the number of each feature's family, (n_features,) int64."""
+    numbers = np.empty(features.n_features, dtype=np.int64)
+    for k, family in enumerate(features.families):
+        numbers[family] = k
+    return numbers
+
+
+def estimator(cell: Cell, features, sampler) -> AdaBoostMH:
+    """Return the unfitted estimator of a cell: one acquisition computes a whole family."""
+    return AdaBoostMH(
+        n_estimators=cell.params["n_estimators"],
+        sampler=sampler,
+        max_cost=cell.params["max_cost"],
+        families=features.families,
+        feature_groups=family_of(features),
+        random_state=cell.seed,
+        n_threads=1,
+    )
+
+
+def _train(cell: Cell, features) -> tuple[AdaBoostMH, Notes, dict[str, np.ndarray]]:
+    """Train; give the notes of the training kept, and if timed how long it took to each round."""
+    X, y = features.train.T, features.y_train
+    sampler = sampler_of(cell.algorithm, len(features.families))
+    samplers = sampler if isinstance(sampler, list) else [sampler]
+    watched = [Observed(one, Notes()) for one in samplers]
+    if cell.params["timed"]:  # compiles
+        estimator(cell, features, watched[0].sampler).set_params(n_estimators=2).fit(X, y)
+    model = estimator(cell, features, watched if isinstance(sampler, list) else watched[0])
+    start = time.perf_counter()
+    model.fit(X, y)
+    kept = getattr(model, "best_sampler_", 0)
+    notes = watched[kept].notes
+    if not cell.params["timed"]:
+        return model, notes, {}
+    setup = watched[0].notes.seconds[0] - start
+    spent = [np.array(one.notes.seconds[1:]) - one.notes.seconds[0] for one in watched]
+    seconds = {
+        "training_seconds": setup + spent[kept],
+        "tuning_seconds": setup + np.sum(spent, axis=0),
+    }
+    return model, notes, seconds

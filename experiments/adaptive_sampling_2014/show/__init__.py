@@ -1,0 +1,1 @@
+"""What the adaptive-sampling pictures, tables and claims share; nothing here measures."""

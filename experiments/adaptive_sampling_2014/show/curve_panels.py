@@ -1,0 +1,145 @@
+"""Panels of curves, one column for each data set: what a method reaches against what it spends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from experiments.adaptive_sampling_2014.cells.grid import make_cells, rounds_1_2_5
+from experiments.adaptive_sampling_2014.cells.methods import METHODS
+from experiments.adaptive_sampling_2014.show.paper_tables import SETS
+from experiments.artefact import Cell
+from experiments.data_kinds import kind_in_words
+from experiments.style import LOOKS, stamp
+
+LABELS = {"log10_loss": "training loss (log₁₀)", "test_error": "test error [%]"}
+
+
+def cells_of_sets(
+    scale: str,
+    seeds: range,
+    series: Callable[[int], list[int]] = rounds_1_2_5,
+    timed: bool = False,
+) -> list[Cell]:
+    """Return the cells of all four data sets; untimed they are those of Tables 1 to 4."""
+    return [
+        cell
+        for dataset in SETS
+        for cell in make_cells(dataset, scale, seeds, series=series, timed=timed)
+    ]
+
+
+def curve(rows: pd.DataFrame, dataset: str, method: str) -> pd.DataFrame:
+    """Return what a method reaches after each round read, and spends: a line per seed and round."""
+    mine = (rows["dataset"] == dataset) & (rows["algorithm"] == method)
+    return rows[mine & (rows["budget"] == "paper")].sort_values(["seed", "rounds"])
+
+
+def draw_panels(
+    rows: pd.DataFrame, meta: Mapping, spent: str, unit: str, shown: Sequence[str]
+) -> Figure:
+    """Draw a row of panels for each quantity, a column for each data set.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of :func:`experiments.adaptive_sampling_2014.cells.measure.learning_curve`.
+    meta : Mapping
+        Of the run.
+    spent : str
+        Column of what is spent.
+    unit : str
+        Label of that axis.
+    shown : sequence of str
+        Keys of :data:`LABELS`.
+    """
+    datasets = [name for name in SETS if name in set(rows["dataset"])]
+    size = (3.3 * len(datasets) + 0.4, 2.9 * len(shown) + 1.4)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(shown), len(datasets), squeeze=False)
+    for column, dataset in enumerate(datasets):
+        for ax, quantity in zip(axes[:, column], shown, strict=True):
+            _draw_panel(ax, rows, dataset, spent, quantity)
+            if meta["data"][dataset]["kind"] != "real":
+                stamp(ax, "STAND-IN")
+            ax.set_ylabel(LABELS[quantity] if column == 0 else "")
+        axes[0, column].set_title(panel_title(meta["data"][dataset], dataset), loc="left")
+        axes[-1, column].set_xlabel(unit)
+    _legend(figure, rows)
+    return figure
+
+
+def panel_title(record: Mapping, dataset: str) -> str:
+    """Say which data a panel shows, and how much of them."""
+    return (
+        f"{SETS[dataset].title} ({kind_of(record)})\n{record['rows']['train']:,} training images\n"
+        f"{record['n_features']:,} features"
+    )
+
+
+def kind_of(record: Mapping) -> str:
+    """Say whether data are real, a part of the real ones, or a stand-in."""
+    return kind_in_words(record) if record["kind"] == "real" else "STAND-IN"
+
+
+def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity: str) -> None:
+    """Draw each method's mean over the repetitions, and its standard deviation as a band."""
+    for method in METHODS:
+        mine = curve(rows, dataset, method.key)
+        if mine.empty:
+            continue
+        stages = mine.groupby("rounds").agg(
+            x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std")
+        )
+        x, y, sd = (stages[name].to_numpy() for name in ("x", "y", "sd"))
+        look = LOOKS[method.key]
+        strong = method.key == "laminating"
+        ax.plot(
+            *(x, y),
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=3.5,
+            markevery=max(1, len(x) // 8),
+            linewidth=1.8 if strong else 1.1,
+            zorder=3 if strong else 2,
+        )
+        sd = np.nan_to_num(sd)
+        ax.fill_between(x, y - sd, y + sd, color=look.colour, alpha=0.12, linewidth=0)
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if quantity == "test_error":
+        ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        narrow = high < 4 * low
+        subs = tuple(range(1, 10)) if narrow else (1, 2, 5)
+        ax.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend(figure: Figure, rows: pd.DataFrame) -> None:
+    """List the methods that are drawn; lines without bands, so that they are told apart."""
+    there, handles = set(rows["algorithm"]), []
+    for method in METHODS:
+        if method.key in there:
+            look = LOOKS[method.key]
+            name = f"{method.name}{'*' * method.tuned}"
+            style = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
+            handles.append(Line2D([], [], label=name, **style))
+    figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=8)
+
+
+def repetitions(meta: Mapping) -> str:
+    """Say how many repetitions there were, and what a band is."""
+    n = len(meta["seeds"])
+    return "1 repetition" if n == 1 else f"{n} repetitions, bands: standard deviation"

@@ -1,0 +1,283 @@
+"""Tables 1 to 4: ours beside the paper's, at equal cost counted in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from datasets.features import sizes
+from experiments.adaptive_sampling_2014.cells.grid import (
+    KEY_COLUMNS,
+    MAX_COST,
+    SEEDS,
+    TOLERANCES,
+    make_cells,
+)
+from experiments.adaptive_sampling_2014.cells.measure import learning_curve
+from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
+from experiments.adaptive_sampling_2014.show.orderings import at, best_of, make_claims, paper_at
+from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, printed
+from experiments.adaptive_sampling_2014.show.ranking import LEVEL, Correlation, rank_correlation
+from experiments.artefact import Artefact
+
+_MINUS = "−"
+_COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
+"""Heading and decimals of each quantity."""
+
+
+def table_rounds(rows: pd.DataFrame) -> list[int]:
+    """Return the T of the table, ascending."""
+    return sorted(set(rows.loc[rows["budget"] == "all", "rounds"]))
+
+
+def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
+    """Return both tables, with what was compared above and the orders' correlations below."""
+    rounds = table_rounds(rows)
+    parts = [
+        *_head(rows, meta, dataset),
+        "## Equal cost as the paper counts it",
+        "",
+        f"A round costs {MAX_COST}·N evaluations of a feature on an example: features times "
+        "examples, times log₂ Q for Laminating. What Tasting evaluates to choose a family is not "
+        "counted, nor the search on all examples for the threshold of the feature that Laminating "
+        "or M.A.S. chose.",
+        "",
+        *_table(rows, dataset, "paper", rounds),
+        "",
+        *_kept(rows, meta, dataset),
+        *_correlations(rows, dataset, rounds),
+        "## Equal cost in all evaluations",
+        "",
+        f"The same trainings, read after the last round within {MAX_COST}·N·T evaluations of any "
+        "kind (in brackets: that round, mean over the repetitions). The paper's numbers are those "
+        "above, at its own count. † the budget would pay for more rounds than were trained. The "
+        "other trainings of the tuned methods (*) are not counted.",
+        "",
+        *_table(rows, dataset, "all", rounds),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _head(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
+    """Say what is compared: sizes of ours and the paper's, data, repetitions."""
+    paper, record = SETS[dataset], meta["data"][dataset]
+    families = f"{paper.n_families} subsets"
+    note = f" The paper's images: {paper.note}." if paper.note else ""
+    sizes = record["rows"]
+    return [
+        f"# Table {paper.table}: {paper.title} (scale {meta['scale']})",
+        "",
+        f"Mean training loss (log₁₀) and test error (%) after T rounds: *{_spread(meta)} (paper, "
+        "means over ten)*. "
+        f"{_repeated(record)} **Bold**: our smallest mean of a column.",
+        "",
+        "| | training images | test images | features |",
+        "|---|---:|---:|---:|",
+        f"| ours | {sizes['train']:,} | {sizes['test']:,} | {record['n_features']:,} |",
+        f"| paper | {paper.train:,} | {paper.test:,} | {paper.n_features:,} in {families} |",
+        "",
+        f"Data: {_data_note(record)}.{note}",
+        "",
+    ]
+
+
+def _repeated(record: Mapping) -> str:
+    """Say what differs between repetitions."""
+    if record["kind"] == "real":
+        return "The repetitions differ in what the methods draw, not in the images."
+    return "The repetitions differ in what the methods draw, and in the drawn images."
+
+
+def _spread(meta: Mapping) -> str:
+    """Say what stands before and behind ±."""
+    n = len(meta["seeds"])
+    if n == 1:
+        return "ours, 1 repetition"
+    return f"ours ± standard deviation over {n} repetitions"
+
+
+def _data_note(record: Mapping) -> str:
+    """Say whether the data are real, a part, or a stand-in."""
+    if record["kind"] != "real":
+        return "**STAND-IN of ours, not the paper's images: nothing here tests the paper**"
+    missing = record.get("missing", "nothing")
+    said = f"real, from the {record['source']}"
+    if record.get("selection", "all") != "all":
+        said += f"; used: {record['selection']}"
+    return said if missing == "nothing" else f"{said}; missing: {missing}"
+
+
+def _table(rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int]) -> list[str]:
+    mine = rows[rows["budget"] == budget]
+    heads = [f"T = {t:,}: {name}" for t in rounds for name, _ in _COLUMNS.values()]
+    lines = [f"| method | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    best = {
+        (t, column): _means(mine, t, column).round(decimals).min()
+        for t in rounds
+        for column, (_, decimals) in _COLUMNS.items()
+    }
+    for method in METHODS:
+        of_method = mine[mine["algorithm"] == method.key]
+        if of_method.empty:
+            continue
+        texts = [
+            _cell(of_method[of_method["rounds"] == t], dataset, method, t, column, best[t, column])
+            for t in rounds
+            for column in _COLUMNS
+        ]
+        lines.append(f"| {method.name}{'*' * method.tuned} | {' | '.join(texts)} |")
+    return lines
+
+
+def _means(rows: pd.DataFrame, rounds: int, column: str) -> pd.Series:
+    """Mean over the repetitions of each method that could afford a round."""
+    mine = rows[(rows["rounds"] == rounds) & (rows["used_rounds"] > 0)]
+    return mine.groupby("algorithm")[column].mean()
+
+
+def _cell(
+    rows: pd.DataFrame, dataset: str, method: Method, rounds: int, column: str, best: float
+) -> str:
+    """Return *ours ± sd (paper)*, with the round read where it is not T."""
+    position, decimals = list(_COLUMNS).index(column), _COLUMNS[column][1]
+    paper = printed(dataset, method.key, rounds)
+    beside = "" if paper is None else f" ({_as_printed(paper[position])})"
+    if (rows["used_rounds"] == 0).any():
+        return f"no round{beside}"
+    values = rows[column]
+    text = number(values.mean(), decimals)
+    if np.round(values.mean(), decimals) == best:
+        text = f"**{text}**"
+    if len(values) > 1:
+        text += f" ± {values.std(ddof=1):.{decimals}f}"
+    if (rows["budget"] == "all").all() and column == "log10_loss":
+        text += f" [{rows['used_rounds'].mean():.4g}{'†' * int(rows['short'].max())}]"
+    return text + beside
+
+
+def _as_printed(value: float) -> str:
+    """Return a number of the paper with its decimals: two, mostly one from 10 on."""
+    short = abs(value) >= 10 and round(value, 1) == value
+    return number(value, 1 if short else 2)
+
+
+def number(value: float, decimals: int) -> str:
+    """Return a number with a true minus sign; no minus before a zero."""
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", _MINUS)
+
+
+def _kept(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
+    """Say which of the trainings of each tuned method was kept."""
+    found = []
+    for method in METHODS:
+        kept = rows[(rows["algorithm"] == method.key)].drop_duplicates("seed")
+        if not method.tuned or kept.empty:
+            continue
+        values = kept.sort_values("seed")["kept"].tolist()
+        if method.key == "best_family":
+            texts = _family_names(dataset, meta["data"][dataset], values)
+        else:
+            texts = [f"2^{k}" for k in values]
+        found.append(f"{method.name}: {', '.join(texts)}")
+    if not found:
+        return []
+    return [
+        "\\* tuned: trained with each family, or each of 2⁰ … 2¹¹, and the training with the "
+        f"smallest final loss is kept, for each repetition. Kept: {'; '.join(found)}.",
+        "",
+    ]
+
+
+def _family_names(dataset: str, record: Mapping, numbers: list[int]) -> list[str]:
+    """Return the names of families by their numbers, as a training counts them.
+
+    The order is that of the set's own list: ``meta.json`` sorts the names it records by the
+    alphabet. Where it records other families than the set has now, only their numbers are known.
+    """
+    names = list(sizes(dataset))
+    if set(names) != set(record["families"]):
+        return [f"family number {k} of the run" for k in numbers]
+    return [names[k] for k in numbers]
+
+
+def correlations(rows: pd.DataFrame, dataset: str, rounds: int) -> dict[str, Correlation]:
+    """Return the correlation of the paper's and our order at T rounds, by loss and by error."""
+    return {
+        column: rank_correlation(
+            at(rows, rounds, column), paper_at(dataset, rounds, position).iloc[0]
+        )
+        for position, column in enumerate(_COLUMNS)
+    }
+
+
+def _correlations(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[str]:
+    lines = [
+        "Rank correlation of the paper's and our order of the methods (Kendall's τ-b; in brackets "
+        f"{100 * LEVEL:g} % of resampled repetitions):",
+        "",
+        "| T | methods | by loss | by test error |",
+        "|---:|---:|---:|---:|",
+    ]
+    for t in rounds:
+        if t not in ROUNDS:
+            continue
+        found = correlations(rows, dataset, t)
+        texts = " | ".join(_interval(one) for one in found.values())
+        lines.append(f"| {t:,} | {found['log10_loss'].n} | {texts} |")
+    return [*lines, ""]
+
+
+def _interval(found: Correlation) -> str:
+    if np.isnan(found.tau):
+        return "–"
+    text = number(found.tau, 2)
+    if np.isnan(found.low):
+        return text
+    return f"{text} [{number(found.low, 2)}, {number(found.high, 2)}]"
+
+
+def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
+    """Say which methods are best at each T, and how alike the orders are at the last."""
+    rounds, said = table_rounds(rows), []
+    for t in rounds:
+        losses, errors = at(rows, t), at(rows, t, "test_error")
+        by_loss, by_error = (best_of(table, table.columns) for table in (losses, errors))
+        said.append(
+            f"after {t:,} rounds {NAMES[by_loss]} has the smallest loss "
+            f"({number(losses[by_loss].mean(), 2)}) and {NAMES[by_error]} the smallest error "
+            f"({errors[by_error].mean():.2f} %)"
+        )
+    tau = correlations(rows, dataset, rounds[-1])["log10_loss"].tau
+    standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+    return (
+        f"Two tables of log10 training loss and test error of the methods on "
+        f"{SETS[dataset].title}{standin}, ours beside the paper's. At equal cost as the paper "
+        f"counts, {'; '.join(said)}. Rank correlation with the paper's order by loss after "
+        f"{rounds[-1]:,} rounds: {number(tau, 2)}."
+    )
+
+
+def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
+    """Declare the table of a data set."""
+    paper = SETS[dataset]
+    return Artefact(
+        id=f"sampling-table{paper.table}",
+        paper="adaptive_sampling_2014",
+        title=f"Adaptive sampling, Table {paper.table}: {paper.title}",
+        shows=f"Training loss and test error of thirteen methods on {paper.title} at equal cost.",
+        minutes=minutes,
+        seeds=SEEDS,
+        make_cells=partial(make_cells, dataset),
+        run_cell=learning_curve,
+        keys=KEY_COLUMNS,
+        tolerances=TOLERANCES,
+        render=partial(render, dataset=dataset),
+        make_claims=partial(make_claims, dataset),
+        alt=partial(alt, dataset=dataset),
+        paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
+        data_form="features",
+    )

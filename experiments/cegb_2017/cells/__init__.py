@@ -1,0 +1,1 @@
+"""What the cells of the CEGB artefacts measure; nothing here draws."""

@@ -1,0 +1,288 @@
+"""Trains one model; follows its score and cost, describes its first tree, or varies it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.costs import model_cost
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.interop import from_scikit_learn
+from algorithms.metrics import accuracy, average_precision_at_k
+from experiments.cell import Cell, rounded
+
+PLACES = 5
+"""Places of the average precision, AP@5."""
+
+MISER_TREE_COST = 1.0
+"""A tree of depth four "approximately costs as much as" a feature of cost 1 (section 5)."""
+
+
+def checkpoints(n_rounds: int) -> list[int]:
+    """Return the rounds at which a model is measured: 1, 2, 3, 5, 8, 13, … and the last.
+
+    A model without any round is measured once, at round 0: it predicts a constant at no cost.
+    """
+    rounds, a, b = [], 1, 2
+    while a < n_rounds:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*rounds, n_rounds]
+
+
+def make_estimator(cell: Cell, dataset):
+    """Return the unfitted estimator of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``cegb_breadth_first``,
+        ``cegb_unit_costs``, ``cegb_as_miser``, ``gbrt``.
+    dataset : Dataset
+        Its costs enter the training (for ``cegb_unit_costs`` 1 per feature instead); ranking sets
+        are regressed (squared loss), others are classified (logistic loss).
+    """
+    given, beta = cell.params["settings"], dataset.feature_costs
+    shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
+    settings = {name: given[name] for name in (*shape, "growth")}
+    settings |= {"feature_groups": dataset.feature_groups, "n_threads": 1}
+    ranking = dataset.task == "ranking"
+    if cell.algorithm == "gbrt":
+        return (GBRTRegressor if ranking else GBRTClassifier)(**settings)
+    settings["tradeoff"] = cell.params["tradeoff"]
+    if cell.algorithm == "cegb_as_miser":
+        # "features always have to be computed for all instances at once": one feature costs the
+        # model what all training rows together would pay; a tree's own cost is the same for all.
+        settings["model_feature_costs"] = beta * len(dataset.y_train)
+        settings["second_order"] = False
+    else:
+        unit = cell.algorithm == "cegb_unit_costs"
+        settings["feature_costs"] = np.ones_like(beta) if unit else beta
+        settings["split_cost"] = given["split_cost"]
+    return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
+
+
+def train(cell: Cell, dataset):
+    """Return the fitted estimator of a cell; ``binarise`` trains on y > 0 instead of grades."""
+    model = make_estimator(cell, dataset)
+    y = dataset.y_train
+    if cell.params["settings"]["binarise"]:
+        y = (y > 0).astype(np.float64)
+    return _fit(model, dataset.X_train, y)
+
+
+def _fit(model, X, y):
+    with warnings.catch_warnings():
+        # A large tradeoff may leave no split worth its cost; round 0 records that.
+        warnings.simplefilter("ignore", ConstantModelWarning)
+        return model.fit(X, y)
+
+
+def first_tree(cell: Cell, dataset) -> list[dict]:
+    """Train the model of a cell and describe its first tree, in which nothing is paid for yet.
+
+    Returns
+    -------
+    list of dict
+        One row per node: ``node, parent`` (-1 for the root), ``order`` (split nodes numbered as
+        they were made, -1 for leaves), ``feature`` (-1 for leaves), ``count`` (training rows),
+        ``cost`` (feature cost that a row has paid when it arrives), ``value``.
+    """
+    forest = train(cell, dataset).trees_
+    n_nodes = int(forest.tree[1])
+    left = forest.left[:n_nodes]
+    splits = np.flatnonzero(left >= 0)
+    # The children of a split are appended as it is made.
+    order = np.full(n_nodes, -1)
+    order[splits[np.argsort(left[splits])]] = np.arange(len(splits))
+    parent, paid = np.full(n_nodes, -1), [frozenset()] * n_nodes
+    for node in splits:  # parents have lower numbers
+        for child in (left[node], left[node] + 1):
+            parent[child] = node
+            paid[child] = paid[node] | {int(forest.feature[node])}
+    prices = dataset.feature_costs
+    return [
+        {
+            "tradeoff": cell.params["tradeoff"],
+            "node": node,
+            "parent": int(parent[node]),
+            "order": int(order[node]),
+            "feature": int(forest.feature[node]),
+            "count": float(forest.count[node]),
+            "cost": rounded(sum(prices[m] for m in sorted(paid[node]))),
+            "value": rounded(forest.value[node]),
+        }
+        for node in range(n_nodes)
+    ]
+
+
+def trace(cell: Cell, dataset) -> list[dict]:
+    """Train the model of a cell and measure it at every checkpoint.
+
+    Returns
+    -------
+    list of dict
+        ``panel, tradeoff, rounds``, ``valid_score, valid_cost, test_score, test_cost`` by the one
+        cost meter (each row pays for what its own paths ask), and ``valid_cost_paper,
+        test_cost_paper``, the paper's own accounting: for Greedy Miser every row pays for all
+        features of the model so far and 1 per tree (0 where evaluations are free); the same as
+        the meter for the others. Six significant digits.
+    """
+    model = train(cell, dataset)
+    wanted = checkpoints(model.n_estimators_)
+    rows = []
+    for rounds, row in measured(wanted, lambda part: _follow(model, cell, dataset, part, wanted)):
+        forest = _forest_cost(model, cell, dataset, rounds)
+        for part in ("valid", "test"):
+            metered = row[f"{part}_cost"]
+            row[f"{part}_cost_paper"] = metered if forest is None else rounded(forest)
+        key = {"panel": cell.params["panel"], "tradeoff": cell.params["tradeoff"]}
+        rows.append({**key, "rounds": rounds, **row})
+    return rows
+
+
+def measured(
+    wanted: Sequence[int], follow: Callable[[str], Iterable[tuple[float, float]]]
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield each number of rounds with what was measured after it, rounded as rows are.
+
+    Parameters
+    ----------
+    wanted : sequence of int
+        Rounds.
+    follow : callable
+        ``part -> iterable``: score and mean cost of a part of the data after these rounds.
+
+    Yields
+    ------
+    rounds : int
+    row : dict of str to float
+        ``valid_score, valid_cost, test_score, test_cost``.
+    """
+    for rounds, valid, test in zip(wanted, follow("valid"), follow("test"), strict=True):
+        pairs = zip(("valid_score", "valid_cost", "test_score", "test_cost"), (*valid, *test),
+                    strict=True)  # fmt: skip
+        yield rounds, {name: rounded(value) for name, value in pairs}
+
+
+def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[float, float]]:
+    """Yield score and mean cost of a part of the data at the wanted rounds."""
+    X = getattr(dataset, f"X_{part}")
+    if wanted == [0]:
+        yield _score(model.predict(X), cell, dataset, part), 0.0
+        return
+    stages = zip(
+        model.staged_predict(X),
+        model.staged_cost(
+            X, feature_costs=dataset.feature_costs, split_cost=cell.params["settings"]["split_cost"]
+        ),
+        strict=True,
+    )
+    for rounds, (predicted, cost) in enumerate(stages, 1):
+        if rounds in wanted:
+            yield _score(predicted, cell, dataset, part), float(np.mean(cost))
+
+
+def score(predicted, dataset, part: str, relevant_from: int | None) -> float:
+    """Return accuracy of predicted classes, or AP@5 of predicted grades.
+
+    Parameters
+    ----------
+    predicted : (n,) ndarray
+    dataset : Dataset
+    part : {"valid", "test"}
+    relevant_from : int or None
+        Smallest relevant grade, of ranking sets.
+    """
+    y = getattr(dataset, f"y_{part}")
+    if dataset.task != "ranking":
+        return accuracy(y, predicted)
+    queries = getattr(dataset, f"query_{part}")
+    return average_precision_at_k(y, predicted, queries, PLACES, relevant_from=relevant_from)
+
+
+def _score(predicted, cell: Cell, dataset, part: str) -> float:
+    return score(predicted, dataset, part, cell.params["settings"]["relevant_from"])
+
+
+def _forest_cost(model, cell: Cell, dataset, rounds: int) -> float | None:
+    """Return what every row pays if the forest is computed for all rows at once, or None."""
+    if cell.algorithm != "cegb_as_miser":
+        return None
+    n_columns = len(model.initial_scores_)
+    n_nodes = model.trees_.tree[rounds * n_columns]
+    tested = model.trees_.feature[:n_nodes]
+    used = np.zeros(dataset.X_train.shape[1], dtype=bool)
+    used[tested[tested >= 0]] = True
+    trees = (
+        MISER_TREE_COST * rounds * n_columns if cell.params["settings"]["split_cost"] > 0 else 0.0
+    )
+    return model_cost(used, dataset.feature_costs, dataset.feature_groups) + trees
+
+
+def final_score(cell: Cell, dataset) -> list[dict]:
+    """Train a variant of a cell's model and measure it once, on the test set.
+
+    ``variant`` of the cell's parameters is one of ``ours``; ``bins_127`` and the like, that many
+    bins; ``all_splits``, no stop at a negative gain; ``start_at_zero``; ``exact``, scikit-learn's
+    boosting, which sorts instead of binning; ``fewer_rows``, a part of all rows left out.
+
+    Returns
+    -------
+    list of dict
+        One row: ``panel, tradeoff, variant, test_score, test_cost``. Six significant digits.
+    """
+    variant, settings = cell.params["variant"], cell.params["settings"]
+    if variant == "fewer_rows":
+        dataset = _without_rows(dataset, cell.params["left_out"], cell.seed)
+    model = make_estimator(cell, dataset)
+    if variant == "exact":
+        model = _exact_thresholds(model)
+    elif variant.startswith("bins_"):
+        model.set_params(max_bins=int(variant.removeprefix("bins_")))
+    elif variant == "all_splits":
+        model.set_params(stop_on_negative_gain=False)
+    elif variant == "start_at_zero":
+        model.set_params(init="zero")
+    _fit(model, dataset.X_train, dataset.y_train)
+    meter = from_scikit_learn(model) if variant == "exact" else model
+    cost = meter.prediction_cost(
+        dataset.X_test, feature_costs=dataset.feature_costs, split_cost=settings["split_cost"]
+    )
+    row = {
+        "test_score": _score(model.predict(dataset.X_test), cell, dataset, "test"),
+        "test_cost": float(np.mean(cost)),
+    }
+    key = {"panel": cell.params["panel"], "tradeoff": cell.params["tradeoff"], "variant": variant}
+    return [{**key, **{name: rounded(value) for name, value in row.items()}}]
+
+
+def _exact_thresholds(model):
+    """Return scikit-learn's boosting, which tries every threshold, with a model's parameters."""
+    exact = GradientBoostingClassifier if is_classifier(model) else GradientBoostingRegressor
+    return exact(
+        n_estimators=model.n_estimators,
+        learning_rate=model.learning_rate,
+        max_leaf_nodes=model.max_leaves,
+        max_depth=model.max_depth,
+        min_samples_leaf=model.min_samples_leaf,
+        random_state=0,
+    )
+
+
+def _without_rows(dataset, share: float, seed: int):
+    """Return a data set that lacks a random share of the rows of each part."""
+    rng = np.random.default_rng([seed, 34])
+    kept = {}
+    for part in ("train", "valid", "test"):
+        X, y = (getattr(dataset, f"{name}_{part}") for name in "Xy")
+        rows = np.sort(rng.permutation(len(y))[round(share * len(y)) :])
+        kept |= {f"X_{part}": X[rows], f"y_{part}": y[rows]}
+    return replace(dataset, **kept)

@@ -1,0 +1,1 @@
+"""What the CEGB artefacts' pictures share; nothing here measures."""

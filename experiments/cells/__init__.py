@@ -1,0 +1,1 @@
+"""Cells that artefacts of several papers share; nothing here draws."""

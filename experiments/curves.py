@@ -1,0 +1,212 @@
+"""From traces of many models to one curve per method: the best score for each budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+HALF_THE_COST = 0.30103
+"""log10(2): the smallest saving that claims call much cheaper, in decades of cost.
+
+A decade is a factor of ten; costs are compared by the logarithm of their ratio.
+"""
+
+PER_DECADE = 12
+"""Budgets are 10^(i/12), i whole: a grid that does not depend on any result."""
+
+
+def budgets_between(lowest: float, highest: float) -> np.ndarray:
+    """Return the budgets of the grid from the first >= `lowest` to the first >= `highest`."""
+    low, high = max(lowest, 1e-6), max(highest, 1e-6)
+    first, last = (int(np.ceil(PER_DECADE * np.log10(v) - 1e-9)) for v in (low, high))
+    return 10.0 ** (np.arange(first, last + 1) / PER_DECADE)
+
+
+def choose(pool: pd.DataFrame, budgets: np.ndarray, accounting: str = "") -> np.ndarray:
+    """Choose a model for each budget by its validation score.
+
+    Parameters
+    ----------
+    pool : DataFrame
+        Models of one method on one draw of the data: ``valid_score, valid_cost, …``.
+    budgets : (b,) float
+        Largest mean validation cost allowed.
+    accounting : {"", "_paper"}
+        Which cost columns count.
+
+    Returns
+    -------
+    (b,) int64
+        Row number in `pool` of the best validation score among those within the budget (ties:
+        cheaper, then the order of the rows), -1 where no model is.
+    """
+    score = pool["valid_score"].to_numpy()
+    cost = pool[f"valid_cost{accounting}"].to_numpy()
+    order = np.lexsort((np.arange(len(pool)), cost, -np.nan_to_num(score, nan=-np.inf)))
+    within = cost[order][None, :] <= budgets[:, None]
+    return np.where(within.any(axis=1), order[np.argmax(within, axis=1)], -1)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Test score and cost of one method for each seed and budget.
+
+    Attributes
+    ----------
+    budgets : (b,) float
+        Budgets of the grid.
+    score, cost : (s, b) float
+        On the test set, NaN where no model is within the budget.
+    cheapest, most_expensive : float
+        Budget from which every seed has a model; largest cost that every seed's models reach.
+    """
+
+    budgets: np.ndarray
+    score: np.ndarray
+    cost: np.ndarray
+    cheapest: float
+    most_expensive: float
+
+    def summary(self) -> tuple[np.ndarray, ...]:
+        """Return mean cost, mean score and its 95 % t interval over seeds, one per model set.
+
+        Only budgets at which every seed has a model; of budgets that choose the same models the
+        first is kept.
+        """
+        there = np.flatnonzero(~np.isnan(self.score).any(axis=0))
+        cost, score = self.cost[:, there], self.score[:, there]
+        new = np.ones(len(there), dtype=bool)
+        new[1:] = (np.diff(cost, axis=1) != 0).any(axis=0) | (np.diff(score, axis=1) != 0).any(
+            axis=0
+        )
+        cost, score = cost[:, new], score[:, new]
+        mean, n = score.mean(axis=0), len(score)
+        if n < 2:
+            return cost.mean(axis=0), mean, mean, mean
+        half = stats.t.ppf(0.975, n - 1) * score.std(axis=0, ddof=1) / np.sqrt(n)
+        return cost.mean(axis=0), mean, mean - half, mean + half
+
+
+def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "") -> Curves | None:
+    """Return the curves of a method in a panel, or None if there are no rows.
+
+    Constant models (round 0, no cost) are left out: a budget has a logarithm.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``panel, algorithm, seed, valid_score, …``.
+    panel, algorithm : str
+        Which.
+    accounting : {"", "_paper"}
+        Cost meter, or the paper's own accounting.
+    """
+    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == algorithm) & (rows["rounds"] > 0)]
+    if mine.empty:
+        return None
+    pools = [pool for _, pool in mine.groupby("seed", sort=True)]
+    column = f"valid_cost{accounting}"
+    cheapest = max(pool[column].min() for pool in pools)
+    most_expensive = min(pool[column].max() for pool in pools)
+    budgets = budgets_between(mine[column].min(), mine[column].max())
+    score, cost = np.full((2, len(pools), len(budgets)), np.nan)
+    for s, pool in enumerate(pools):
+        at = choose(pool, budgets, accounting)
+        found = at >= 0
+        score[s, found] = pool["test_score"].to_numpy()[at[found]]
+        cost[s, found] = pool[f"test_cost{accounting}"].to_numpy()[at[found]]
+    return Curves(budgets, score, cost, cheapest, most_expensive)
+
+
+def advantage(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
+) -> np.ndarray:
+    """Mean difference in test score at equal budget, one value per seed.
+
+    The area between two curves over the logarithm of the budget, divided by its width: the mean
+    over the grid's budgets from the first at which both methods have a model on every seed to
+    the first that reaches the most expensive model of either.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`curves`.
+    panel, better, worse : str
+        Positive values say that `better` scores higher.
+    accounting : {"", "_paper"}
+        As for :func:`curves`.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        NaN if the curves share no budget.
+    """
+    leads = lead_at_each_budget(rows, panel, better, worse, accounting)
+    if leads.size == 0:
+        return np.full(len(leads), np.nan)
+    return leads.mean(axis=1)
+
+
+def lead_at_each_budget(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
+) -> np.ndarray:
+    """Difference in test score at each budget that two methods share.
+
+    Parameters
+    ----------
+    rows, panel, better, worse, accounting
+        As for :func:`advantage`, which is the mean over the budgets.
+
+    Returns
+    -------
+    (n_seeds, n_budgets) float64
+    """
+    one, two = (curves(rows, panel, method, accounting) for method in (better, worse))
+    if one is None or two is None:
+        return np.empty((0, 0))
+    lowest, highest = max(one.cheapest, two.cheapest), min(one.most_expensive, two.most_expensive)
+    common = budgets_between(lowest, highest) if lowest <= highest else np.empty(0)
+    scores = []
+    for curve in (one, two):
+        # Beyond its most expensive model a curve stays where it is.
+        at = np.clip(np.searchsorted(curve.budgets, common * (1 - 1e-9)), 0, len(curve.budgets) - 1)
+        scores.append(curve.score[:, at])
+    return scores[0] - scores[1]
+
+
+def saving(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, target: float | None = None
+) -> np.ndarray:
+    """How much less `better` costs than `worse` where both first reach a score.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`curves`.
+    panel, better, worse : str
+        Positive values say that `better` is cheaper.
+    target : float, optional
+        The score; by default, for each seed, the highest one that both reach.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        log10 of the ratio of test costs, one value per seed; NaN where one of them never reaches
+        the target.
+    """
+    one, two = curves(rows, panel, better), curves(rows, panel, worse)
+    if one is None or two is None:
+        return np.empty(0)
+    ratios = []
+    for s in range(len(one.score)):
+        highest = min(np.nanmax(curve.score[s]) for curve in (one, two))
+        score = highest if target is None else target
+        if score > highest:
+            ratios.append(np.nan)
+            continue
+        first = [int(np.argmax(curve.score[s] >= score)) for curve in (one, two)]
+        ratios.append(np.log10(two.cost[s, first[1]] / one.cost[s, first[0]]))
+    return np.array(ratios)

@@ -1,0 +1,1 @@
+"""What the cells of the Greedy Miser artefacts measure; nothing here draws."""

@@ -1,0 +1,286 @@
+"""Trains Greedy Miser or a rival of it on a table; follows its score and its two bills.
+
+The paper's bill is that of the whole forest, Eq. (3): every feature that any tree uses, once, and
+e for each tree. Beside it the cost meter charges each row for the features on its own paths,
+and e for each tree, which all rows pass.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from algorithms.early_exit import EarlyExit
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from algorithms.metrics import accuracy, ndcg_at_k, ndcg_letor_at_k
+from datasets import ranking
+from experiments.cell import Cell, rounded
+
+PLACES = 5
+"""Places of the normalised discounted cumulative gain, NDCG@5."""
+
+EVERY = 10
+"""The best iteration is looked for among every tenth."""
+
+REFERENCE_RATIO = 0.018
+"""Σ_m c_m / Σ_i w_i (y_i - ȳ)² of the Yahoo! training file: its published prices, its published
+shares of grades, and weight 10 for grade 0. There λ is the paper's own."""
+
+METRICS = {"ndcg": ndcg_at_k, "ndcg_letor": ndcg_letor_at_k}
+"""NDCG as usual, and by the rule of LETOR's program (no discount at rank 2)."""
+
+
+def checkpoints(n_rounds: int) -> list[int]:
+    """Return the rounds of which rows are kept: 1, 2, 3, 5, 10, 20, 30, 50, 80, … and the last.
+
+    A model without any round is measured once, at round 0: it predicts a constant at no cost.
+    """
+    rounds, a, b = [1, 2, 3, 5], EVERY, 2 * EVERY
+    while a < n_rounds:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*(r for r in rounds if r < n_rounds), n_rounds]
+
+
+def row_weights(dataset) -> np.ndarray | None:
+    """Return weight 10 for documents of grade 0 (section 6), None for classes."""
+    return ranking.copies(dataset.y_train) if dataset.task == "ranking" else None
+
+
+def spread(dataset) -> float:
+    """Return Σ_i w_i (y_i - ȳ)² of the training rows; of classes, summed over their indicators."""
+    weights = row_weights(dataset)
+    y = dataset.y_train
+    if dataset.task != "ranking":
+        y = (y[:, None] == np.unique(y)).astype(np.float64)
+    mean = np.average(y, axis=0, weights=weights)
+    squares = ((y - mean) ** 2).reshape(len(y), -1).sum(axis=1)
+    return float(np.sum(squares if weights is None else weights * squares))
+
+
+def all_prices(dataset) -> float:
+    """Return Σ_m c_m, what all features cost together; prices of groups count once."""
+    groups = dataset.group_costs or {}
+    return float(np.sum(dataset.feature_costs)) + sum(groups.values())
+
+
+def price_with_group(dataset) -> np.ndarray:
+    """Return what each feature costs if it is acquired alone, (d,) float64."""
+    if dataset.group_costs is None:
+        return dataset.feature_costs
+    shared = [dataset.group_costs[label] for label in dataset.feature_groups.tolist()]
+    return dataset.feature_costs + np.array(shared)
+
+
+def scaled_tradeoff(dataset, tradeoff: float) -> float:
+    """Return the λ that means on these data what `tradeoff` means on the paper's.
+
+    Kept is λ · Σ_m c_m / Σ_i w_i (y_i - ȳ)², how far all features together raise the impurity (5)
+    beside the impurity that there is at first.
+    """
+    return tradeoff * REFERENCE_RATIO * spread(dataset) / all_prices(dataset)
+
+
+def make_estimator(cell: Cell, dataset):
+    """Return the unfitted estimator of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``tradeoff`` of its parameters is λ on the paper's scale; ``as_printed`` takes it as it is.
+        ``tree_cost`` is e; ``settings`` are further parameters of the estimator.
+    dataset : Dataset
+        Ranking sets are regressed (squared loss), others are classified (log-loss).
+    """
+    given = cell.params
+    tradeoff = given["tradeoff"]
+    if not given["as_printed"]:
+        tradeoff = scaled_tradeoff(dataset, tradeoff)
+    kind = GreedyMiserRegressor if dataset.task == "ranking" else GreedyMiserClassifier
+    return kind(
+        tradeoff=tradeoff,
+        tree_cost=given["tree_cost"],
+        feature_costs=dataset.feature_costs,
+        feature_groups=dataset.feature_groups,
+        group_costs=dataset.group_costs,
+        n_threads=1,
+        **given["settings"],
+    )
+
+
+def train(cell: Cell, dataset):
+    """Return the fitted estimator of a cell."""
+    model = make_estimator(cell, dataset)
+    with warnings.catch_warnings():
+        # A large λ may leave no split worth its cost; round 0 records that.
+        warnings.simplefilter("ignore", ConstantModelWarning)
+        return model.fit(dataset.X_train, dataset.y_train, sample_weight=row_weights(dataset))
+
+
+def without_expensive(dataset, limit: float):
+    """Return the data with features above a price held constant, so that no tree can use them.
+
+    Columns keep their numbers; a price counts together with that of the group.
+    """
+    dear = price_with_group(dataset) > limit
+    held = {}
+    for part in ("X_train", "X_valid", "X_test"):
+        held[part] = getattr(dataset, part).copy()
+        held[part][:, dear] = 0.0
+    return replace(dataset, **held)
+
+
+def score(predicted, dataset, part: str, metric: str = "ndcg") -> float:
+    """Return NDCG@5 of predicted grades, or the accuracy of predicted classes.
+
+    Parameters
+    ----------
+    predicted : (n,) ndarray
+    dataset : Dataset
+    part : {"valid", "test"}
+    metric : {"ndcg", "ndcg_letor"}
+        Of ranking sets.
+    """
+    y = getattr(dataset, f"y_{part}")
+    if dataset.task != "ranking":
+        return accuracy(y, predicted)
+    queries = getattr(dataset, f"query_{part}")
+    return METRICS[metric](y, predicted, queries, PLACES)
+
+
+def followed(model, dataset, part: str, metric: str = "ndcg") -> list[float]:
+    """Return the score after each round, NaN at those that nobody asks for.
+
+    Asked for are every tenth round and the checkpoints; `metric` is that of :func:`score`.
+    """
+    n_rounds = model.n_estimators_
+    wanted = {*checkpoints(n_rounds), *range(EVERY, n_rounds + 1, EVERY)}
+    stages = enumerate(model.staged_predict(getattr(dataset, f"X_{part}")), 1)
+    return [score(p, dataset, part, metric) if r in wanted else np.nan for r, p in stages]
+
+
+def best_round(valid_scores: list[float]) -> int:
+    """Return the round, among every tenth and the last, with the best validation score.
+
+    The first of several; 0 of a model without rounds.
+    """
+    if not valid_scores:
+        return 0
+    rounds = [*range(EVERY, len(valid_scores), EVERY), len(valid_scores)]
+    return rounds[int(np.argmax([valid_scores[r - 1] for r in rounds]))]
+
+
+def trace(cell: Cell, dataset) -> list[dict]:
+    """Train the model of a cell and measure it at the checkpoints and at its best round.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``algorithm`` is ``stagewise`` (λ = 0), ``greedy_miser``, ``stagewise_subsets`` (only
+        features up to the price ``limit``), ``early_exit`` or ``greedy_miser_early_exit``.
+    dataset : Dataset
+
+    Returns
+    -------
+    list of dict
+        ``panel, tradeoff, limit`` (0: none), ``exit`` (s; 0: no exits), ``rounds``; ``best`` is 1
+        at the best round by validation; for ``valid`` and ``test`` ``_score``, ``_cost`` (metered,
+        mean over rows), ``_cost_paper`` (the forest's bill); ``test_trees``, trees evaluated, mean
+        over rows. Six significant digits.
+    """
+    if cell.params["limit"]:
+        dataset = without_expensive(dataset, cell.params["limit"])
+    model = train(cell, dataset)
+    if cell.params["exits"]:
+        return _exit_rows(cell, dataset, model)
+    n_rounds = model.n_estimators_
+    scores = {part: followed(model, dataset, part) for part in ("valid", "test")}
+    best = best_round(scores["valid"])
+    wanted = sorted({*checkpoints(n_rounds), best})
+    metered = {part: dict(_metered(model, dataset, part, wanted)) for part in scores}
+    bills = {0: 0.0, **dict(enumerate(model.staged_forest_cost(), 1))}
+    trees = model.trees_.n_split_trees(len(model.initial_scores_))
+    rows = []
+    for r in wanted:
+        row = {"best": int(r == best)}
+        for part, values in scores.items():
+            row[f"{part}_score"] = values[r - 1] if r else _constant_score(model, dataset, part)
+            row[f"{part}_cost"] = metered[part].get(r, 0.0) + model.tree_cost * float(trees[r])
+            row[f"{part}_cost_paper"] = bills[r]
+        rows.append(_row(cell, 0.0, r, {**row, "test_trees": float(trees[r])}))
+    return rows
+
+
+def _constant_score(model, dataset, part: str) -> float:
+    """Return the score of a model without rounds."""
+    return score(model.predict(getattr(dataset, f"X_{part}")), dataset, part)
+
+
+def _metered(model, dataset, part: str, wanted: list[int]) -> Iterator[tuple[int, float]]:
+    """Yield some rounds with the mean metered feature cost of a row after them."""
+    for r, cost in enumerate(model.staged_cost(getattr(dataset, f"X_{part}")), 1):
+        if r in wanted:
+            yield r, float(np.mean(cost))
+
+
+def _row(cell: Cell, exit_at: float, rounds: int, values: dict) -> dict:
+    key = {name: cell.params[name] for name in ("panel", "tradeoff", "limit")}
+    kept = {name: v if name == "best" else rounded(v) for name, v in values.items()}
+    return {**key, "exit": exit_at, "rounds": rounds, **kept}
+
+
+# --- early exits ----------------------------------------------------------------------------------
+
+
+def exit_thresholds(cell: Cell, dataset) -> list[tuple[float, float]]:
+    """Return the grid of s as declared and in the unit of the scores.
+
+    Margins of ranking sets are declared in standard deviations of the (weighted) grades,
+    likelihoods as they are.
+    """
+    grid = cell.params["exits"]
+    if dataset.task != "ranking":
+        return [(s, s) for s in grid]
+    deviation = np.sqrt(spread(dataset) / np.sum(row_weights(dataset)))
+    return [(s, s * deviation) for s in grid]
+
+
+def _exit_rows(cell: Cell, dataset, model) -> list[dict]:
+    """Measure a model with exits: all of s, for its first rounds up to the best, and thirds of it.
+
+    ``best`` is 1 at the round with the best validation score of each s.
+    """
+    best = best_round(followed(model, dataset, "valid"))
+    lengths = sorted({max(1, round(best / part)) for part in (1, 3, 9)}) if best else []
+    models, every = {r: model.first_rounds(r) for r in lengths}, cell.params["rounds_between_exits"]
+    rows = []
+    for declared, s in exit_thresholds(cell, dataset):
+        measured = {r: _with_exits(models[r], dataset, s, every) for r in lengths}
+        chosen = max(measured, key=lambda r: (measured[r]["valid_score"], -r), default=0)
+        for r, values in measured.items():
+            rows.append(_row(cell, declared, r, {"best": int(r == chosen), **values}))
+    return rows
+
+
+def _with_exits(model, dataset, s: float, every: int) -> dict[str, float]:
+    """Return scores and both bills of a model that rows leave early."""
+    is_ranking = dataset.task == "ranking"
+    rule = "proximity" if is_ranking else "likelihood"
+    early = EarlyExit(model, rule=rule, threshold=s, every=every)
+    trees, row = model.trees_.n_split_trees(len(model.initial_scores_)), {}
+    for part in ("valid", "test"):
+        X, query = getattr(dataset, f"X_{part}"), getattr(dataset, f"query_{part}")
+        predicted = early.ranking_score(X, query) if is_ranking else early.predict(X)
+        bill = early.forest_cost_until_exit(X, query, tree_cost=model.tree_cost)
+        row[f"{part}_score"] = score(predicted, dataset, part)
+        metered = early.prediction_cost(X, query, tree_cost=model.tree_cost)
+        row[f"{part}_cost"] = float(np.mean(metered))
+        row[f"{part}_cost_paper"] = float(np.mean(bill))
+    row["test_trees"] = float(
+        np.mean(trees[early.exits(dataset.X_test, dataset.query_test).rounds])
+    )
+    return row

@@ -1,0 +1,1 @@
+"""How the Greedy Miser artefacts are declared and drawn; nothing here measures."""

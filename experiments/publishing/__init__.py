@@ -1,0 +1,1 @@
+"""What becomes of rows: files, pictures, the check for drift, the page of everything."""

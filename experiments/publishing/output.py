@@ -1,0 +1,349 @@
+"""Writes what a run produced, compares it with what is published, and publishes it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments import claims as claims_module
+from experiments.artefact import Artefact
+from experiments.running import provenance
+from experiments.running.run import Result
+from experiments.running.store import write_atomically
+from experiments.style import house_style, picture_bytes
+
+_PICTURES = ("svg", "png")
+_NEEDED = {
+    "command": str,
+    "data": dict,
+    "processor": str,
+    "processor_model": str,
+    "python": str,
+    "scale": str,
+    "seeds": list,
+    "source_tree_sha256": str,
+    "system": str,
+    "title": str,
+    "versions": dict,
+}
+_OF_DATA = ("kind", "source", "rows", "n_features", "cost_unit", "cost_origin", "checksums")
+
+
+class DamagedResults(ValueError):
+    """Results on disk that cannot be read."""
+
+
+def json_bytes(meta: Mapping[str, Any]) -> bytes:
+    """Return provenance as JSON that people can read."""
+    return (json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV; floats so that they read back as the same number."""
+    return table.to_csv(index=False, lineterminator="\n").encode()
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read ``rows.csv`` bit for bit; an empty field is NaN.
+
+    pandas' own parsing of floats is not exact in every version, so Python's is used.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, or ends within a line.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        if len({len(line) for line in csv.reader(file)}) > 1:
+            raise ValueError(f"a line of {path.name} has too few fields")
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return table.apply(_numbers)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Return a column of text as whole numbers or floats if all of it are."""
+    with contextlib.suppress(ValueError):
+        return column.map(int)
+    with contextlib.suppress(ValueError):
+        return column.map(lambda text: float(text or "nan"))
+    return column
+
+
+def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
+    """Return the evaluated claims of an artefact."""
+    return claims_module.evaluate(artefact.make_claims(rows, meta), rows, meta["data"])
+
+
+def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[str, Any]) -> None:
+    """Write rows, times, pictures or table, claims and provenance of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if missing; files in it are replaced, each atomically.
+    artefact : Artefact
+        Draws the picture and states the claims.
+    result : Result
+        Rows and times.
+    meta : Mapping
+        :func:`experiments.running.provenance.describe_run`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
+    meta = {**meta, "rows_sha256": _sha256(rows)}
+    write_atomically(folder / "rows.csv", rows)
+    write_atomically(folder / "timings.csv", csv_bytes(result.timings))
+    table = evaluate_claims(artefact, result.rows, meta)
+    write_atomically(folder / "claims.csv", csv_bytes(table))
+    write_atomically(folder / "meta.json", json_bytes(meta))
+    draw(folder, artefact, result.rows, meta)
+
+
+def _sha256(rows: bytes) -> str:
+    """Hash ``rows.csv``, whatever a checkout made of its line ends."""
+    return hashlib.sha256(rows.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
+    """Render rows into ``figure.svg`` and ``figure.png``, or ``table.md``."""
+    with house_style(artefact.id):
+        drawn = artefact.render(rows, meta)
+    if isinstance(drawn, str):
+        write_atomically(folder / "table.md", drawn.encode())
+        for kind in _PICTURES:
+            (folder / f"figure.{kind}").unlink(missing_ok=True)
+        return
+    (folder / "table.md").unlink(missing_ok=True)
+    for kind in _PICTURES:
+        write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
+
+
+def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
+    """Return rows and meta of a published (or other) run, or None if there is none.
+
+    Columns that the artefact timed itself are joined to the rows.
+
+    Raises
+    ------
+    DamagedResults
+        If one of the files is missing, cannot be read, or is not as it was written.
+    """
+    paths = [folder / name for name in ("meta.json", "rows.csv")]
+    if not any(path.exists() for path in paths):
+        return None
+    try:
+        meta = json.loads(paths[0].read_text(encoding="utf-8"))
+        _check_meta(meta)
+        if meta.get("rows_sha256") not in (None, _sha256(paths[1].read_bytes())):
+            raise ValueError("rows.csv is not what meta.json says was written")
+        rows = read_rows(paths[1])
+        timed = meta.get("timing_columns", [])
+        return _with_times(rows, folder / "timings.csv", timed) if timed else rows, meta
+    except FileNotFoundError as error:
+        raise damaged(folder, f"{Path(error.filename).name} is missing") from None
+    except (ValueError, KeyError) as error:
+        raise damaged(folder, error) from error
+
+
+def damaged(folder: Path, what: object) -> DamagedResults:
+    """Return the error that says what is wrong with results, and what to do."""
+    return DamagedResults(
+        f"The results in {folder} cannot be read: {what}.\nRestore them from version control, or "
+        "remove the folder and publish anew."
+    )
+
+
+def _check_meta(meta: object) -> None:
+    """Raise ValueError if ``meta.json`` lacks what claims, pictures and the report need."""
+    if not isinstance(meta, dict):
+        raise ValueError("meta.json holds no record")
+    for name, kind in _NEEDED.items():
+        if not isinstance(meta.get(name), kind):
+            raise ValueError(f"meta.json lacks {name!r}")
+    for dataset, record in meta["data"].items():
+        for name in _OF_DATA:
+            if not isinstance(record, dict) or name not in record:
+                raise ValueError(f"meta.json lacks {name!r} of the data set {dataset}")
+
+
+def _with_times(rows: pd.DataFrame, path: Path, timed: list[str]) -> pd.DataFrame:
+    """Join to rows what the artefact itself timed; the other lines of the file are cells."""
+    times = read_rows(path)
+    times = times[times["cell"] == ""]
+    keys = [name for name in rows.columns if name in times.columns]
+    joined = rows.merge(times[[*keys, *timed]], on=keys, how="left", validate="one_to_one")
+    if joined[timed].isna().any(axis=None):
+        raise ValueError(f"{path.name} lacks times of some rows")
+    return joined
+
+
+def read_expected(path: Path) -> pd.DataFrame:
+    """Read the values that ``check`` holds an artefact to; DamagedResults if that fails."""
+    try:
+        return read_rows(path)
+    except ValueError as error:
+        raise DamagedResults(
+            f"The expected values in {path} cannot be read: {error}.\nRestore them from version "
+            "control, or remove the file and write it anew: python -m experiments check --update"
+        ) from error
+
+
+def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
+    """Return the data sets that are the same in two runs: kind, and all draws that both have."""
+    same = []
+    for name in a:
+        if name not in b or a[name]["kind"] != b[name]["kind"]:
+            continue
+        one, other = a[name]["checksums"], b[name]["checksums"]
+        shared = one.keys() & other.keys()
+        if shared and all(one[seed] == other[seed] for seed in shared):
+            same.append(name)
+    return same
+
+
+def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published: Path) -> list[str]:
+    """Say how a run differs from what is published.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Which one.
+    rows, meta : DataFrame, Mapping
+        The run.
+    published : Path
+        Folder ``results/<id>``.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal.
+    """
+    before = read_published(published)
+    if before is None:
+        return ["Nothing is published yet to compare with (--publish writes it)."]
+    old_rows, old_meta = before
+    if old_meta["scale"] != meta["scale"]:
+        return [f"Published is the scale {old_meta['scale']}: nothing to compare with."]
+    lines = []
+    other = sorted(set(meta["data"]) - set(same_data(meta["data"], old_meta["data"])))
+    if other:
+        lines.append(f"Other data than published: {', '.join(other)}.")
+    keys = artefact.row_keys()
+    both = rows.merge(old_rows, on=keys, how="outer", suffixes=("", "_old"), indicator=True)
+    counts = both["_merge"].value_counts()
+    lines.append(
+        f"Against the published rows: {counts['both']} in both, {counts['left_only']} only here, "
+        f"{counts['right_only']} only there."
+    )
+    shared = both[both["_merge"] == "both"]
+    for name in artefact.tolerances:
+        change = (shared[name] - shared[f"{name}_old"]).abs()
+        changed = int((change > 0).sum())
+        if changed:
+            lines.append(f"  {name}: {changed} differ, by at most {change.max():.6g}")
+    if len(lines) == 1 and counts["both"] == len(rows) == len(old_rows):
+        lines = ["The rows are identical to the published ones."]
+    return lines
+
+
+def publish(
+    run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
+) -> None:
+    """Copy a run to ``results/<id>`` and rewrite the scoreboard ``results/claims.md``.
+
+    Parameters
+    ----------
+    run_folder : Path
+        What :func:`write_run` wrote.
+    results : Path
+        Folder of the published results.
+    artefacts : sequence of Artefact
+        All artefacts; those that are published go on the scoreboard.
+    artefact_id : str
+        Which one is published now.
+    """
+    target = results / artefact_id
+    target.mkdir(parents=True, exist_ok=True)
+    (artefact,) = (a for a in artefacts if a.id == artefact_id)
+    names = ["rows.csv", "timings.csv", "claims.csv", "meta.json", "table.md"]
+    names += [f"figure.{kind}" for kind in _PICTURES]
+    for name in names:
+        shown = artefact.committed_picture or not name.startswith("figure.")
+        if shown and (run_folder / name).exists():
+            shutil.copyfile(run_folder / name, target / name)
+        else:  # a figure that has become a table, or the other way round
+            (target / name).unlink(missing_ok=True)
+    if not artefact.committed_picture:
+        _leave_out_pictures(target, artefact)
+    write_scoreboard(results, artefacts)
+
+
+def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they may be committed: without the pixels of a picture that may not be."""
+    return rows if artefact.committed_picture else rows.drop(columns=[*artefact.drawn_columns])
+
+
+def _leave_out_pictures(folder: Path, artefact: Artefact) -> None:
+    """Take the columns that only draw out of ``rows.csv``, and say so in ``meta.json``."""
+    rows = csv_bytes(committed(artefact, read_rows(folder / "rows.csv")))
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    write_atomically(folder / "rows.csv", rows)
+    write_atomically(folder / "meta.json", json_bytes({**meta, "rows_sha256": _sha256(rows)}))
+
+
+def redraw(results: Path, artefact: Artefact) -> bool:
+    """Write picture and claims of published rows anew; False if nothing is published.
+
+    For a new title, picture or claim, which change no row. What ``meta.json`` says of the run
+    stays; what the artefact says of itself is brought up to date.
+    """
+    folder = results / artefact.id
+    found = read_published(folder)
+    if found is None:
+        return False
+    rows, meta = found
+    meta |= provenance.describe_artefact(artefact)
+    meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
+    write_atomically(folder / "meta.json", json_bytes(meta))
+    write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
+    if artefact.committed_picture:
+        draw(folder, artefact, rows, meta)
+    return True
+
+
+def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
+    """Write ``results/claims.md``, and the counts in ``README.md``, from all published rows."""
+    tables = published_claims(results, artefacts)
+    write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
+    readme = results.parent / "README.md"
+    if readme.exists():
+        text = readme.read_text(encoding="utf-8")
+        write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
+
+
+def with_summary(text: str, summary: str) -> str:
+    """Return a README with the counts of verdicts between its two markers, if it has them."""
+    begin, end = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
+    head, found, rest = text.partition(begin)
+    _, closed, tail = rest.partition(end)
+    return head + begin + summary + end + tail if found and closed else text
+
+
+def published_claims(
+    results: Path, artefacts: Sequence[Artefact]
+) -> dict[str, tuple[dict, pd.DataFrame]]:
+    """Evaluate the claims of all published rows: for each artefact its meta and its claims."""
+    tables = {}
+    for artefact in artefacts:
+        if (found := read_published(results / artefact.id)) is not None:
+            rows, meta = found
+            tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
+    return tables

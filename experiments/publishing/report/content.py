@@ -1,0 +1,239 @@
+"""Gathers from the published results what the page says of each artefact."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from experiments.artefact import Artefact
+from experiments.claims import (
+    DENIED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
+from experiments.data_kinds import KIND, STAND_IN
+from experiments.publishing import output
+from experiments.publishing.output import damaged
+from experiments.publishing.report import notes
+
+SIGNS = {
+    REPRODUCED: "✓",
+    NOT_REPRODUCED: "✗",
+    INCONCLUSIVE: "?",
+    NOT_RUN: "…",
+    NOT_TESTABLE: "–",
+    DENIED: "≠",
+}
+"""A sign for each verdict of :mod:`experiments.claims`, in the order they are counted."""
+
+_LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
+_PIXELS_PER_POINT = 96 / 72
+_KINDS = {"real": "real", KIND: KIND}  # anything else passes for no more than a stand-in
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An artefact's figure.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the page.
+    width, height : int
+        Natural size in pixels.
+    """
+
+    path: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the page shows of published results.
+
+    Attributes
+    ----------
+    meta : Mapping
+        Content of ``meta.json``.
+    alt : str
+        The picture in words.
+    picture : Picture or None
+        The figure, or None for a table.
+    table : Markup or None
+        The rendered table, or None for a figure.
+    data : list of dict
+        One record for each data set, see :func:`_data_set`.
+    claims : list of dict
+        Rows of ``claims.csv``, with ``sign`` and ``shown_…``, what is printed of it.
+    measured : str
+        How long its cells took.
+    files : list of str
+        Names of the files that can be looked into.
+    """
+
+    meta: Mapping[str, Any]
+    alt: str
+    picture: Picture | None
+    table: Markup | None
+    data: list[dict[str, Any]]
+    claims: list[dict[str, Any]]
+    measured: str
+    files: list[str]
+
+
+def read(results: Path, artefact: Artefact) -> Published | None:
+    """Read what is published of an artefact, or return None.
+
+    Raises
+    ------
+    DamagedResults
+        If files are missing, cannot be read, or lack what the page says.
+    """
+    folder = results / artefact.id
+    found = output.read_published(folder)
+    if found is None:
+        return None
+    rows, meta = found
+    figure, table = folder / "figure.svg", folder / "table.md"
+    if artefact.committed_picture and figure.exists() == table.exists():
+        raise damaged(folder, "there must be either figure.svg or table.md")
+    if not artefact.committed_picture and figure.exists():
+        raise damaged(folder, "its picture is made of a data set's own images: remove figure.*")
+    return Published(
+        meta=meta,
+        alt=artefact.alt(rows, meta),
+        picture=_picture(figure, artefact.id) if figure.exists() else None,
+        table=_table(table, artefact) if table.exists() else _not_here(artefact),
+        data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
+        claims=_claims(folder, artefact, rows, meta),
+        measured=_measured(folder, artefact, meta),
+        files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
+    )
+
+
+def _not_here(artefact: Artefact) -> Markup | None:
+    """Say why there is neither picture nor table, where that is meant."""
+    if artefact.committed_picture:
+        return None
+    return Markup(
+        "<p>The picture is made of the data sets’ own images, so it is regenerated, not published: "
+        "the command below writes <code>results/runs/{}/figure.png</code>.</p>"
+    ).format(artefact.id)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged(path.parent, f"{path.name}: {error}") from error
+
+
+def _picture(path: Path, artefact_id: str) -> Picture:
+    """Return a figure with its size, which matplotlib writes in points."""
+    text = _text(path)
+    head = text[:2000]
+    sizes = [re.search(rf'<svg[^>]*\s{name}="([0-9.]+)pt"', head) for name in ("width", "height")]
+    if None in sizes:
+        raise damaged(path.parent, "figure.svg does not state its size in points")
+    if not text.rstrip().endswith("</svg>"):
+        raise damaged(path.parent, "figure.svg has no end")
+    width, height = (round(float(found.group(1)) * _PIXELS_PER_POINT) for found in sizes)
+    return Picture(f"{artefact_id}/{path.name}", width, height)
+
+
+def _table(path: Path, artefact: Artefact) -> Markup:
+    return notes.render(
+        _text(path),
+        folder=artefact.id,
+        prefix=artefact.id,
+        level=4,
+        caption=artefact.title,
+    )
+
+
+def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page says of a data set; a stand-in can never be taken for real data."""
+    files = ", ".join(file["file"] for file in record.get("files", []))
+    rows = [record["rows"].get(part, 0) for part in ("train", "valid", "test")]
+    return {
+        "name": name,
+        "kind": _KINDS.get(record["kind"], "STAND-IN"),
+        "source": f"{record['source']}: {files}" if files else record["source"],
+        "rows": " / ".join(f"{n:,}" for n in rows),
+        "n_features": record["n_features"],
+        "missing": record.get("missing", ""),
+        "cost_unit": record["cost_unit"],
+        "cost_origin": record["cost_origin"],
+        "terms": record.get("terms", ""),
+    }
+
+
+def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[str, Any]]:
+    stated = [c.id for c in artefact.make_claims(rows, meta) if c.dataset in meta["data"]]
+    try:
+        table = output.read_rows(folder / "claims.csv")
+        if list(table["claim"].astype(str)) != stated:
+            raise ValueError("other claims than the artefact states (python -m experiments redraw)")
+        claims = table.to_dict("records")
+        for claim in claims:
+            claim["sign"] = SIGNS[claim["verdict"]]
+            claim["shown_effect"], claim["shown_interval"] = _effect(claim)
+            detectable = claim["detectable"]
+            claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"
+            paper = claim["paper_effect"]
+            claim["shown_paper"] = "" if math.isnan(paper) else f"{paper:+.4g}".replace("-", "−")
+            claim["shown_data"] = "STAND-IN" if claim["extent"] == STAND_IN else claim["extent"]
+    except FileNotFoundError:
+        raise damaged(folder, "claims.csv is missing") from None
+    except (ValueError, KeyError) as error:
+        raise damaged(folder, f"claims.csv: {error!r}") from error
+    return claims
+
+
+def _effect(claim: Mapping[str, Any]) -> tuple[str, str]:
+    """Return effect and interval, as far as there are any; four decimals as in ``claims.md``."""
+    if math.isnan(claim["effect"]):
+        return "no effect measured", ""
+    effect, low, high = (
+        f"{claim[name]:+.4f}".replace("-", "−") for name in ("effect", "low", "high")
+    )
+    return f"{effect} {claim['unit']}", "" if math.isnan(claim["low"]) else f"[{low}, {high}]"
+
+
+def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
+    """Return the time its cells took, from ``timings.csv``.
+
+    Cells that measure time ran alone, the others beside each other on all workers. What the
+    artefact itself timed has no cell's name, and is part of a cell.
+    """
+    try:
+        times = output.read_rows(folder / "timings.csv")
+        times = times[times["cell"].astype(str) != ""]
+        seconds = times["seconds"].astype(float)
+    except FileNotFoundError:
+        raise damaged(folder, "timings.csv is missing") from None
+    except (ValueError, KeyError) as error:
+        raise damaged(folder, f"timings.csv: {error!r}") from error
+    workers = meta.get("workers")
+    if not workers:
+        return f"{seconds.sum() / 60:.2g} minutes of work in {len(times)} cells, on a cluster"
+    cells = artefact.cells(meta["scale"], len(meta["seeds"]))
+    alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
+    minutes = (seconds[alone].sum() + seconds[~alone].sum() / workers) / 60
+    return f"{minutes:.2g} minutes measured: {len(times)} cells on {workers} workers"
+
+
+def count_verdicts(published: Sequence[Published]) -> list[tuple[str, str, int]]:
+    """Return (verdict, sign, number of claims) for each verdict there can be."""
+    verdicts = [claim["verdict"] for one in published for claim in one.claims]
+    return [(verdict, sign, verdicts.count(verdict)) for verdict, sign in SIGNS.items()]

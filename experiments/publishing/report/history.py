@@ -1,0 +1,228 @@
+"""Reads asv's history, ``results/asv/<machine>/<commit>-<environment>.json``.
+
+Read are the files, in version 2 of asv's format, not asv's Python interface: that one promises
+nothing to other programs, and the page must not need the libraries of the benchmarks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from experiments.publishing.output import DamagedResults
+from experiments.publishing.report.chart import Point, Series, draw
+
+_FORMAT, _MACHINE_FORMAT = 2, 1
+_NEEDED = ("commit_hash", "date", "env_name", "result_columns", "results")
+_LATEST = 8
+"""Commits in the table of numbers; the charts show all."""
+
+_SCALES = {
+    "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")),
+}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit that was measured.
+
+    Attributes
+    ----------
+    hash : str
+        First eight digits.
+    date : int
+        Milliseconds since 1970, UTC.
+    """
+
+    hash: str
+    date: int
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The history of one benchmark.
+
+    Attributes
+    ----------
+    name : str
+        For example ``cegb.Cegb.time_fit``.
+    title, unit : str
+        For a reader.
+    series : list of Series
+        One for each combination of parameters.
+    chart : Markup
+        SVG.
+    """
+
+    name: str
+    title: str
+    unit: str
+    series: list[Series]
+    chart: Markup
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Everything measured on one machine in one kind of environment.
+
+    Attributes
+    ----------
+    name, environment : str
+        As asv calls them.
+    facts : str
+        What ``machine.json`` says of it.
+    commits : list of Commit
+        Oldest first.
+    benchmarks : list of Benchmark
+        In alphabetical order.
+    """
+
+    name: str
+    environment: str
+    facts: str
+    commits: list[Commit]
+    benchmarks: list[Benchmark]
+
+    def latest(self) -> list[tuple[int, Commit]]:
+        """Return the last commits, newest first, with their position."""
+        return list(enumerate(self.commits))[: -_LATEST - 1 : -1]
+
+
+def read_history(folder: Path) -> list[Machine]:
+    """Read the history of all machines; an empty list if there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        asv's ``results_dir``.
+
+    Raises
+    ------
+    DamagedResults
+        If a file cannot be read, or is of another version of the format.
+    """
+    catalogue_path = folder / "benchmarks.json"
+    if not catalogue_path.exists():
+        return []
+    catalogue = _load(catalogue_path, _FORMAT, ())
+    catalogue.pop("version")
+    machines = []
+    for machine_path in sorted(folder.glob("*/machine.json")):
+        facts = _load(machine_path, _MACHINE_FORMAT, ("machine",))
+        runs: dict[str, list[Mapping]] = {}
+        for path in sorted(machine_path.parent.glob("*.json")):
+            if path != machine_path:
+                run = _load(path, _FORMAT, _NEEDED)
+                runs.setdefault(run["env_name"], []).append(run)
+        for environment, found in sorted(runs.items()):
+            machines.append(_machine(facts, environment, found, catalogue))
+    return machines
+
+
+def _load(path: Path, version: int, needed: Sequence[str]) -> dict[str, Any]:
+    """Read one of asv's files; DamagedResults if it is not what it should be."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["version"] != version:
+            raise ValueError(f"version {content['version']} of the format, not {version}")
+        if lacking := [name for name in needed if name not in content]:
+            raise ValueError(f"it lacks {', '.join(lacking)}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedResults(
+            f"{path} cannot be read: {error!r}\nRestore it from version control, or remove it."
+        ) from error
+    return content
+
+
+def _machine(
+    facts: Mapping, environment: str, runs: Sequence[Mapping], catalogue: Mapping[str, Mapping]
+) -> Machine:
+    runs = sorted(runs, key=lambda run: (run["date"], run["commit_hash"]))
+    commits = [Commit(run["commit_hash"][:8], run["date"]) for run in runs]
+    found = (_benchmark(entry, runs, commits) for _, entry in sorted(catalogue.items()))
+    return Machine(
+        name=facts["machine"],
+        environment=environment,
+        facts=_facts(facts),
+        commits=commits,
+        benchmarks=[benchmark for benchmark in found if benchmark is not None],
+    )
+
+
+def _facts(machine: Mapping[str, str]) -> str:
+    """Return what ``machine.json`` says of a machine; asv finds the memory in bytes."""
+    said = dict(machine)
+    if said.get("num_cpu"):
+        said["num_cpu"] += " cores"
+    if said.get("ram", "").isdigit():
+        said["ram"] = f"{int(said['ram']) / 2**30:.3g} GiB of memory"
+    names = ("cpu", "num_cpu", "ram", "os", "arch")
+    return ", ".join(said[name] for name in names if said.get(name))
+
+
+def _benchmark(entry: Mapping, runs: Sequence[Mapping], commits) -> Benchmark | None:
+    """Return a benchmark's history, or None if it was never measured in its present version."""
+    columns = [_values(entry, run) for run in runs]
+    lines: dict[tuple, list[Point | None]] = {
+        params: [column.get(params) for column in columns]
+        for params in itertools.product(*entry["params"])
+    }
+    lines = {params: points for params, points in lines.items() if any(points)}
+    if not lines:
+        return None
+    largest = max(point.value for points in lines.values() for point in points if point)
+    factor, unit = _scale(entry["unit"], largest)
+    series = [
+        Series(
+            ", ".join(value.strip("'") for value in params) or "all",
+            [point.times(1 / factor) if point else None for point in points],
+        )
+        for params, points in lines.items()
+    ]
+    name = entry["name"]
+    title = " ".join(name.rsplit(".", 2)[-2:])
+    # Times and memory are read from zero; a drift of accuracy would not be seen so.
+    from_zero = entry["type"] in ("time", "peakmemory", "memory")
+    chart = draw(title, unit, series, [commit.hash for commit in commits], from_zero=from_zero)
+    return Benchmark(name, title, unit, series, chart)
+
+
+def _scale(unit: str, largest: float) -> tuple[float, str]:
+    """Return factor and name of the unit in which numbers are short."""
+    scales = _SCALES.get(unit, ((1.0, "" if unit == "unit" else unit),))
+    return next((scale for scale in scales if largest >= scale[0]), scales[-1])
+
+
+def _values(entry: Mapping, run: Mapping) -> dict[tuple, Point]:
+    """Return what a run measured of a benchmark, for each combination of parameters.
+
+    As in asv's own pages, results of another version of the benchmark are left out: they measured
+    something else.
+    """
+    if entry["name"] not in run["results"]:
+        return {}
+    row = dict(zip(run["result_columns"], run["results"][entry["name"]], strict=False))
+    if row.get("version") != entry["version"] or row["result"] is None:
+        return {}
+    return dict(_points(row))
+
+
+def _points(row: Mapping) -> Iterator[tuple[tuple, Point]]:
+    n = len(row["result"])
+    lows = row.get("stats_ci_99_a") or [None] * n
+    highs = row.get("stats_ci_99_b") or [None] * n
+    combinations = itertools.product(*row["params"])
+    for params, value, low, high in zip(combinations, row["result"], lows, highs, strict=True):
+        if value is None or not math.isfinite(value):
+            continue  # failed, or skipped
+        if low is None or high is None or not math.isfinite(low + high):
+            low = high = value
+        yield params, Point(value, low, high)

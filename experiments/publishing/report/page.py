@@ -1,0 +1,127 @@
+"""Builds ``results/index.html`` from the published results, the papers' notes and asv's history.
+
+The page is one file beside the results, with its style inside, so that it keeps its look wherever
+it is copied; only the pictures are files of their own, the published ones. It holds no script,
+loads nothing from the network, and has no date of its own: equal results give equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from experiments.artefact import Artefact
+from experiments.publishing.report import content, notes
+from experiments.publishing.report.chart import key
+from experiments.publishing.report.history import read_history
+from experiments.registry import PAPERS, short_name
+from experiments.running.provenance import ROOT
+from experiments.running.store import write_atomically
+
+_FOLDER = Path(__file__).resolve().parent
+_PAPERS_FOLDER = ROOT / "experiments"
+
+
+def write(
+    results: Path,
+    artefacts: Sequence[Artefact],
+    *,
+    name: str = "index.html",
+    papers_folder: Path = _PAPERS_FOLDER,
+) -> None:
+    """Write the page into the folder of the results.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the published results; made if there is none.
+    artefacts : sequence of Artefact
+        All artefacts; those that are not published are named as such.
+    name : {"index.html", "dashboard.html"}
+        The second one also links to asv's own pages, which only exist where they were made: it is
+        not for publishing.
+    papers_folder : Path
+        Holds ``<paper>/README.md``.
+
+    Raises
+    ------
+    DamagedResults
+        If published results cannot be read; nothing is written then.
+    """
+    dashboard = name == "dashboard.html"
+    text = build(results, artefacts, papers_folder=papers_folder, dashboard=dashboard)
+    results.mkdir(parents=True, exist_ok=True)
+    write_atomically(results / name, text.encode())
+
+
+def build(
+    results: Path,
+    artefacts: Sequence[Artefact],
+    *,
+    papers_folder: Path = _PAPERS_FOLDER,
+    dashboard: bool = False,
+) -> str:
+    """Return the page as HTML; see :func:`write`."""
+    papers = _papers(results, artefacts, papers_folder)
+    published = [
+        entry["published"] for paper in papers for entry in paper["artefacts"] if entry["published"]
+    ]
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["key"] = key
+    return environment.get_template("template.html").render(
+        style=Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
+        papers=papers,
+        counts=content.count_verdicts(published),
+        n_claims=sum(len(one.claims) for one in published),
+        to_come=[title for name, title in PAPERS.items() if name not in {p["id"] for p in papers}],
+        machines=read_history(results / "asv"),
+        dashboard=dashboard,
+    )
+
+
+def _papers(
+    results: Path, artefacts: Sequence[Artefact], papers_folder: Path
+) -> list[dict[str, Any]]:
+    """Return for each paper that has artefacts its title, its artefacts and its notes."""
+    papers = []
+    for paper in dict.fromkeys(artefact.paper for artefact in artefacts):
+        entries = [
+            {"artefact": artefact, "published": content.read(results, artefact)}
+            for artefact in artefacts
+            if artefact.paper == paper
+        ]
+        papers.append(
+            {
+                "id": paper,
+                "short": short_name(paper),
+                "title": PAPERS.get(paper, paper),
+                "artefacts": entries,
+                "notes": _notes(papers_folder, paper),
+            }
+        )
+    return papers
+
+
+def _notes(papers_folder: Path, paper: str) -> Markup | None:
+    """Return a paper's ``README.md`` as HTML, or None if it has none."""
+    path = papers_folder / paper / "README.md"
+    if not path.exists():
+        return None
+    return notes.render(
+        path.read_text(encoding="utf-8"),
+        folder=f"../experiments/{paper}",
+        prefix=paper,
+        level=4,
+        caption=f"{short_name(paper)}: artefacts",
+    )

@@ -1,0 +1,168 @@
+"""Which sources a stored result depends on: those that its cell can run, followed along imports.
+
+From the module that defines ``run_cell`` and the one that loads the data, every import of this
+project is followed, wherever in a file it stands, in the text of the sources: nothing is run for
+it. Four rules, each with a test:
+
+* A name imported from a package is looked for as a module of it, else in its ``__init__.py``,
+  which holds nothing but imports (and so is left out where none of its own names is asked for).
+* At the list of data sets (:data:`LIST`) only the modules of the cell's own set are followed, and
+  the list itself does not count: a new data set leaves the results of all others as they are.
+* Comments, layout and docstrings do not count, imports for type checkers neither.
+* Tables of numbers that stand beside modules (``milliseconds.csv``) count like the modules that
+  share their folder.
+
+Contents are read once per process, all of them when the first hash is asked for: a process that
+runs on after an edit still has the old code loaded, and must not pass for one with the new.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from experiments.cell import digest
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Root of the source tree."""
+
+PACKAGES = ("algorithms", "datasets", "experiments", "reference")
+"""What belongs to the project."""
+
+LIST = "datasets.registered"
+"""The module that lists the data sets; its ``modules_of`` gives the modules of one."""
+
+_TABLES = {".csv"}
+
+
+@functools.cache
+def contents() -> dict[str, bytes]:
+    """Return what is in the files that can count, by path from the root, as first seen."""
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_bytes()
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*"))
+        if path.suffix in {".py", *_TABLES} and path.is_file()
+    }
+
+
+def path_of(module: str) -> str | None:
+    """Return the file of a module of the project, from the root; None if there is none."""
+    base = module.replace(".", "/")
+    return next((p for p in (f"{base}.py", f"{base}/__init__.py") if p in contents()), None)
+
+
+def closure(modules: tuple[str, ...], dataset: str) -> frozenset[str]:
+    """Return the modules that cells can run.
+
+    Parameters
+    ----------
+    modules : tuple of str
+        Where to begin; they need not belong to the project.
+    dataset : str
+        The cell's data set.
+
+    Returns
+    -------
+    frozenset of str
+        Those of the project, and the modules to begin with.
+    """
+    reached, waiting = set(), list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module in reached:
+            continue
+        if module == LIST:
+            waiting += importlib.import_module(LIST).modules_of(dataset)
+            continue
+        reached.add(module)
+        waiting += imports(module)
+    return frozenset(reached)
+
+
+@functools.cache
+def imports(module: str) -> tuple[str, ...]:
+    """Return the modules of the project that a module imports, anywhere in its file."""
+    return tuple(dict.fromkeys(_imports(code_of(module), module, _is_package(module))))
+
+
+def _is_package(module: str) -> bool:
+    return (path_of(module) or "").endswith("__init__.py")
+
+
+@functools.cache
+def code_of(module: str) -> ast.Module:
+    """Return the code of a module without docstrings, comments and imports for type checkers."""
+    path = path_of(module)
+    if path is None:  # not of the project: a toy of a test
+        source = Path(importlib.import_module(module).__file__).read_bytes()
+    else:
+        source = contents()[path]
+    return _Bare().visit(ast.parse(source))
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes out what no run depends on."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        return node.orelse if ast.unparse(node.test).endswith("TYPE_CHECKING") else node
+
+
+def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if path_of(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = module.split(".")
+                parts = parts[: len(parts) - node.level + is_package]
+                base = ".".join([*parts, base] if base else parts)
+            if base.split(".")[0] not in PACKAGES:
+                continue
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                if path_of(inner):
+                    yield inner
+                elif path_of(base):
+                    yield base
+
+
+@functools.cache
+def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
+    """Hash of the sources that can determine what a cell returns.
+
+    Parameters
+    ----------
+    run_module : str
+        The module that defines the artefact's ``run_cell``.
+    load_module : str
+        The module that defines the function which loads the cell's data.
+    dataset : str
+        The cell's data set.
+    """
+    modules = closure((run_module, load_module), dataset)
+    folders = {path.rpartition("/")[0] for path in map(path_of, modules) if path}
+    tables = [
+        path
+        for path in contents()
+        if Path(path).suffix in _TABLES and path.rpartition("/")[0] in folders
+    ]
+    return digest(
+        {
+            **{module: _sha256(ast.unparse(code_of(module)).encode()) for module in modules},
+            **{path: _sha256(contents()[path]) for path in tables},
+        }
+    )
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

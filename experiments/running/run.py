@@ -1,0 +1,283 @@
+"""Runs the cells of an artefact, keeps what is finished, and gathers the rows."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from experiments.artefact import DATA_SCALES, Artefact
+from experiments.cell import Cell
+from experiments.running.provenance import cell_key, describe_data, row_hashes, worker_state
+from experiments.running.store import Store
+from experiments.running.workers import Task, Workers
+
+log = logging.getLogger(__name__)
+
+
+class CellsFailed(RuntimeError):
+    """One or more cells raised; the others are kept.
+
+    Attributes
+    ----------
+    failures : list of (Cell, Exception)
+        What raised, and how.
+    """
+
+    def __init__(self, artefact_id: str, failures: Sequence[tuple[Cell, BaseException]]) -> None:
+        self.failures = list(failures)
+        lines = [f"{len(self.failures)} cell(s) of {artefact_id} failed:"]
+        for cell, error in self.failures[:5]:
+            lines.append(f"  {cell.label()}\n    {type(error).__name__}: {error}{_place(error)}")
+        if len(self.failures) > 5:
+            lines.append(f"  … and {len(self.failures) - 5} more")
+        lines.append("The finished cells are kept; mend the cause and run the same command again.")
+        super().__init__("\n".join(lines))
+
+
+class NoStandIn(RuntimeError):
+    """Stand-ins are asked for, and no data set of the artefact has one."""
+
+
+def _place(error: BaseException) -> str:
+    """Return where an exception was raised, for whoever has to mend it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, {frames[-1].name})"
+
+
+@dataclass(frozen=True)
+class Result:
+    """All rows of an artefact.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Sorted by the artefact's keys; the last columns are its measured times, if it has any.
+    timings : DataFrame
+        One row per cell: seconds; then one row for each that the artefact itself timed.
+    data : dict
+        Provenance of each data set.
+    computed, kept : int
+        Cells computed now and cells that came from the store.
+    """
+
+    rows: pd.DataFrame
+    timings: pd.DataFrame
+    data: dict[str, Mapping[str, Any]]
+    computed: int
+    kept: int
+
+
+def find_data(
+    cells: Sequence[Cell], load: Callable, *, scale: str, data_mode: str, unavailable: type
+) -> dict[str, dict[str, Any]]:
+    """Load each draw of each data set once, so that errors and terms come before any work.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Their data sets and seeds are loaded; nothing is kept but the provenance.
+    load : callable
+        :func:`datasets.load`, or for another form of data what stands in
+        :data:`experiments.artefact.LOADERS`.
+    scale, data_mode : str
+        Passed on.
+    unavailable : type
+        Exception that says a set is unavailable.
+
+    Returns
+    -------
+    dict
+        For each set that is there its provenance and sizes, with one checksum for each seed under
+        ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
+        have in common. Sets without a stand-in are missing when `data_mode` is ``standin``;
+        otherwise the exception passes.
+    """
+    provenance, absent, first_test = {}, [], {}
+    for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
+        if name in absent:
+            continue
+        mode = source_mode(provenance[name]["kind"], scale) if name in provenance else data_mode
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                drawn = load(name, scale=scale, data=mode, seed=seed)
+        except unavailable as error:
+            if data_mode != "standin":
+                raise
+            log.warning("%s is left out: %s", name, error)
+            absent.append(name)
+            continue
+        if name not in provenance:
+            for warning in caught:
+                log.warning("%s", warning.message)
+            provenance[name] = describe_data(drawn)
+            first_test[name] = _tested(drawn)
+        elif name in first_test:
+            shared = np.isin(first_test.pop(name), _tested(drawn))
+            provenance[name]["test_overlap"] = round(float(np.mean(shared)), 4)
+        provenance[name]["checksums"][str(seed)] = drawn.provenance["checksum"]
+    return provenance
+
+
+def _tested(drawn) -> np.ndarray:
+    """Return what tells the test rows of two draws apart: hashes of the rows of a table.
+
+    The rows of images and of their features are many times larger; there one draw is another's
+    equal, or has nothing in common with it.
+    """
+    if hasattr(drawn, "X_test"):
+        return row_hashes(drawn.X_test)
+    return np.array([drawn.provenance["checksum"]])
+
+
+def source_mode(kind: str, scale: str) -> str:
+    """Return how to load a set of which the first draw is known to be real or a stand-in.
+
+    Later draws then neither try the sources again nor come from elsewhere. At smoke scale
+    there is nothing to choose.
+    """
+    if scale == "smoke":
+        return "auto"
+    return "real" if kind == "real" else "standin"
+
+
+def run(
+    artefact: Artefact,
+    *,
+    scale: str,
+    data_mode: str,
+    n_seeds: int | None,
+    store: Store,
+    workers: Workers,
+    load: Callable,
+    unavailable: type,
+    progress: bool = True,
+) -> Result:
+    """Compute every cell that the store does not hold and gather all rows.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        What to compute.
+    scale, data_mode : str
+        Sizes of the data, and whether real data or stand-ins serve.
+    n_seeds : int or None
+        Repetitions; None means the artefact's own number.
+    store : Store
+        Finished cells.
+    workers : Workers
+        Who computes.
+    load, unavailable : callable, type
+        As in :func:`find_data`; the exception says that data are unavailable.
+    progress : bool
+        Draw a progress bar on standard error.
+
+    Raises
+    ------
+    CellsFailed
+        If a cell raised, after all others are finished and kept.
+    NoStandIn
+        If stand-ins are asked for and there is none for any of its data.
+    """
+    cells, scale = artefact.cells(scale, n_seeds), DATA_SCALES[scale]
+    log.info("%s: reading the data", artefact.id)
+    data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
+    cells = [cell for cell in cells if cell.dataset in data]
+    if not cells:
+        raise NoStandIn(f"none of the data of {artefact.id} has a stand-in: leave out --data")
+    names = tuple(dict.fromkeys(cell.dataset for cell in cells))
+    described = (artefact.run_cell.__module__, load.__module__, names, tuple(artefact.requires))
+    state = worker_state(*described)
+    keys = [cell_key(cell, scale, _identity(data, cell), state) for cell in cells]
+    finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
+    pending = [i for i in range(len(cells)) if i not in finished]
+    kept = len(finished)
+    log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
+    if pending:
+        workers.check_equal(state, *described)
+        tasks = [
+            Task(
+                artefact.run_cell,
+                load,
+                cells[i],
+                scale,
+                source_mode(data[cells[i].dataset]["kind"], scale),
+                _identity(data, cells[i]),
+                state["sources"][cells[i].dataset],
+            )
+            for i in pending
+        ]
+        bar = tqdm(
+            total=len(cells),
+            initial=kept,
+            unit="cell",
+            disable=not progress,
+            mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
+        )
+        with bar:
+            outcomes = _compute(artefact, tasks, [keys[i] for i in pending], store, workers, bar)
+        finished.update(zip(pending, outcomes, strict=True))
+    results = [finished[i] for i in range(len(cells))]
+    rows, timings = _tables(artefact, cells, results)
+    return Result(rows, timings, data, computed=len(pending), kept=kept)
+
+
+def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -> list:
+    """Compute tasks and store each as it comes in; raise CellsFailed after the last."""
+    outcomes, failures = [None] * len(tasks), []
+    for index, outcome in workers.compute(tasks):
+        cell = tasks[index].cell
+        bar.update()
+        if isinstance(outcome, BaseException):
+            failures.append((cell, outcome))
+            log.error("failed: %s · %s: %s", cell.label(), type(outcome).__name__, outcome)
+            continue
+        rows, seconds = outcomes[index] = outcome
+        store.put(keys[index], rows, seconds)
+        log.info("[%d/%d] %s · %.2f s", bar.n, bar.total, cell.label(), seconds)
+    if failures:
+        raise CellsFailed(artefact.id, failures)
+    return outcomes
+
+
+def _identity(data, cell: Cell) -> dict[str, str]:
+    record = data[cell.dataset]
+    return {"kind": record["kind"], "checksum": record["checksums"][str(cell.seed)]}
+
+
+def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put the rows of all cells into two tidy, sorted tables: results and times."""
+    rows, timings = [], []
+    for cell, (cell_rows, seconds) in zip(cells, results, strict=True):
+        base = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
+        rows += [{**base, **row} for row in cell_rows]
+        timings.append({**base, "cell": cell.label(), "seconds": seconds})
+    keys = artefact.row_keys()
+    expected = [*keys, *artefact.tolerances, *artefact.drawn_columns, *artefact.timing_columns]
+    table = pd.DataFrame(rows, columns=list(rows[0]) if rows else expected)
+    if set(table.columns) != set(expected) or any(set(row) != set(expected) for row in rows):
+        raise ValueError(
+            f"Rows of {artefact.id} have the columns {sorted(table.columns)}, declared are "
+            f"{sorted(expected)}."
+        )
+    if table.duplicated(keys).any():
+        twice = table.loc[table.duplicated(keys), keys].iloc[0].to_dict()
+        raise ValueError(f"Two rows of {artefact.id} have the same key {twice}.")
+    table = table.sort_values(keys, kind="stable", ignore_index=True)
+    times = pd.DataFrame(timings, columns=["dataset", "algorithm", "seed", "cell", "seconds"])
+    if artefact.timing_columns:
+        measured = table[[*keys, *artefact.timing_columns]]
+        times = pd.concat([times, measured], ignore_index=True)
+    return table[expected], times

@@ -1,0 +1,94 @@
+"""What the commands share: artefacts, data, folders, and the options of a run."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from experiments import data_kinds
+from experiments.artefact import LOADERS, Artefact
+from experiments.data_commands import DataProblem
+from experiments.registry import Registry
+from experiments.running import provenance
+from experiments.running.run import Result, run
+from experiments.running.store import Store
+from experiments.running.workers import Workers
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What the commands work on; a test passes its own.
+
+    Attributes
+    ----------
+    registry : Registry
+        Artefacts.
+    datasets : module or object
+        ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
+    results : Path
+        Folder of the published results; runs go to ``runs`` in it.
+    """
+
+    registry: Registry
+    datasets: ModuleType
+    results: Path = provenance.ROOT / "results"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a run, as given on the command line."""
+
+    scale: str
+    data_mode: str
+    n_seeds: int | None
+    jobs: int
+    scheduler: str | None
+    store: Path
+    quiet: bool
+    command: str
+
+
+def compute(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> Result:
+    """Compute an artefact; raises DataProblem if data are unavailable."""
+    if artefact.data_form == "none":
+        load = data_kinds.load
+    else:
+        load = getattr(suite.datasets, LOADERS[artefact.data_form])
+    with DataProblem.translated(suite.datasets):
+        return run(
+            artefact,
+            scale=options.scale,
+            data_mode=options.data_mode,
+            n_seeds=options.n_seeds,
+            store=Store(options.store),
+            workers=workers,
+            load=load,
+            unavailable=suite.datasets.DataUnavailable,
+            progress=not options.quiet,
+        )
+
+
+def describe(artefact: Artefact, options: RunOptions, result: Result, source_tree: str) -> dict:
+    """Return the content of ``meta.json``.
+
+    `source_tree` is the hash of the sources when the run began.
+    """
+    return provenance.describe_run(
+        artefact,
+        scale=options.scale,
+        data_mode=options.data_mode,
+        seeds=sorted({int(seed) for seed in result.rows["seed"]}),
+        data=result.data,
+        command=options.command,
+        jobs=None if options.scheduler else options.jobs,
+        source_tree=source_tree,
+    )
+
+
+def shown(path: Path) -> str:
+    """Return a path as short as the user would type it."""
+    with contextlib.suppress(ValueError):
+        return str(path.resolve().relative_to(Path.cwd()))
+    return str(path)

@@ -1,0 +1,249 @@
+"""The Dask workers that compute cells: local processes, or a cluster that already runs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+from experiments.cell import Cell, canonical_json
+from experiments.running.closure import sources_hash
+from experiments.running.provenance import worker_state
+
+ONE_THREAD = {
+    name: "1"
+    for name in (
+        "NUMBA_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    )
+}
+
+
+class WorkersDiffer(RuntimeError):
+    """The cluster's workers are not equal to the driver, so results could not be shared."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker needs to compute one cell.
+
+    Attributes
+    ----------
+    run_cell : callable
+        ``(cell, dataset) -> rows``.
+    load : callable
+        :func:`datasets.load`, its like for another form of data or, in a test, for toys.
+    cell : Cell
+        What to compute.
+    scale, data_mode : str
+        How to load the data.
+    identity : Mapping
+        Kind and checksum of the data the driver saw.
+    sources : str
+        :func:`experiments.running.closure.sources_hash` of the driver.
+    """
+
+    run_cell: Callable
+    load: Callable
+    cell: Cell
+    scale: str
+    data_mode: str
+    identity: Mapping[str, str]
+    sources: str
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(load: Callable, name: str, scale: str, data_mode: str, seed: int):
+    """Keep the last data sets of this worker: neighbouring cells share them."""
+    return load(name, scale=scale, data=data_mode, seed=seed)
+
+
+def compute(task: Task) -> tuple[list[dict], float]:
+    """Compute one cell in a worker.
+
+    Returns
+    -------
+    rows : list of dict
+        As they will be read back from the store.
+    seconds : float
+        Time spent, without loading the data.
+
+    Raises
+    ------
+    RuntimeError
+        If the worker sees other data or other sources than the driver.
+    """
+    from threadpoolctl import threadpool_limits
+
+    cell = task.cell
+    if sources_hash(task.run_cell.__module__, task.load.__module__, cell.dataset) != task.sources:
+        raise RuntimeError("the sources were edited since the run began; start it again")
+    dataset = _loaded(task.load, cell.dataset, task.scale, task.data_mode, cell.seed)
+    seen = {name: dataset.provenance[name] for name in task.identity}
+    if seen != dict(task.identity):
+        raise RuntimeError(f"this worker has other data for {cell.dataset}: {seen}")
+    with threadpool_limits(limits=1):
+        start = time.perf_counter()
+        rows = task.run_cell(cell, dataset)
+        seconds = time.perf_counter() - start
+    return json.loads(canonical_json(rows)), seconds
+
+
+@contextlib.contextmanager
+def _children_ignore_interrupt() -> Iterator[None]:
+    """Let Ctrl-C reach only the driver, which then stops its workers in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Workers:
+    """Workers that are started when the first cell needs them.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of local processes.
+    scheduler : str or None
+        Address of a running Dask scheduler, used instead of local processes. Whoever can connect to
+        it can run code on its workers: it belongs on the loopback, a trusted network, or TLS.
+    """
+
+    def __init__(self, jobs: int, scheduler: str | None = None) -> None:
+        self.jobs = jobs
+        self.scheduler = scheduler
+        self._client = None
+        self._cluster = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        if kind is not None:
+            self._kill_workers()
+        with contextlib.suppress(Exception):
+            if self._client is not None:
+                self._client.close(timeout=2)
+        with contextlib.suppress(Exception):
+            if self._cluster is not None:
+                self._cluster.close(timeout=10)
+
+    def _kill_workers(self) -> None:
+        """End the local processes at once: after an interruption nobody waits for their cells."""
+        if self._cluster is None:
+            return
+        for nanny in list(self._cluster.workers.values()):
+            nanny.auto_restart = False
+            pid = nanny.pid
+            if pid is None:  # its worker is gone already; psutil would take this process instead
+                continue
+            with contextlib.suppress(psutil.Error):
+                psutil.Process(pid).kill()
+
+    def _start(self):
+        import dask
+        from distributed import Client, LocalCluster
+
+        if self._client is not None:
+            return self._client
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        dask.config.set({"distributed.scheduler.allowed-failures": 0})
+        if self.scheduler:
+            try:
+                self._client = Client(self.scheduler, timeout=5)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise ConnectionError(
+                    f"No Dask scheduler answers at {self.scheduler}: {error}. Start one with "
+                    "'dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:8787' and "
+                    "workers with 'dask worker ADDRESS --nthreads 1 --host 127.0.0.1' (README: "
+                    "what several machines need), or leave --scheduler out."
+                ) from None
+            return self._client
+        with _children_ignore_interrupt():
+            self._cluster = LocalCluster(
+                host="127.0.0.1",  # whoever can connect can run code
+                n_workers=self.jobs,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                env=ONE_THREAD,
+            )
+        self._client = Client(self._cluster)
+        return self._client
+
+    def check_equal(self, expected: Mapping[str, Any], *described: Any) -> None:
+        """Compare sources, versions and processor of every worker with the driver's.
+
+        Parameters
+        ----------
+        expected : Mapping
+            The driver's :func:`experiments.running.provenance.worker_state`.
+        *described
+            What that was asked with.
+
+        Raises
+        ------
+        WorkersDiffer
+            If they are not equal, naming worker and difference.
+        """
+        if not self.scheduler:
+            return
+        client = self._start()
+        for address, state in client.run(worker_state, *described).items():
+            wrong = sorted(name for name in expected if state.get(name) != expected[name])
+            if wrong:
+                details = "; ".join(f"{n}: {state.get(n)}, here {expected[n]}" for n in wrong)
+                raise WorkersDiffer(
+                    f"Worker {address} differs from this machine ({details}). Give it the same "
+                    "source tree and environment (start it anew after an edit); results are "
+                    "shared only among equals."
+                )
+
+    def compute(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        """Compute tasks, those that measure time one at a time after all others.
+
+        Yields
+        ------
+        index : int
+            Which task.
+        result : (rows, seconds) or Exception
+            What :func:`compute` returned or raised.
+        """
+        together = [i for i, task in enumerate(tasks) if not task.cell.alone]
+        alone = [i for i, task in enumerate(tasks) if task.cell.alone]
+        yield from self._gather(tasks, together)
+        for index in alone:
+            yield from self._gather(tasks, [index])
+
+    def _gather(self, tasks, indices) -> Iterator[tuple[int, Any]]:
+        from distributed import as_completed
+
+        if not indices:
+            return
+        client = self._start()
+        futures = [client.submit(compute, tasks[i], pure=False, retries=0) for i in indices]
+        index_of = {future.key: index for future, index in zip(futures, indices, strict=True)}
+        for future in as_completed(futures):
+            error = future.exception() if future.status == "error" else None
+            if future.status == "cancelled":
+                error = RuntimeError("the scheduler cancelled it")
+            yield index_of[future.key], error or future.result()
+            future.release()

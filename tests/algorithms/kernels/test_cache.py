@@ -1,0 +1,289 @@
+"""The folder of compiled kernels, who may write to it, and what becomes of damaged files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import algorithms
+from algorithms.kernels import cache
+
+ROOT = Path(algorithms.__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder of our own; its parents are those of pytest, in the temporary folder."""
+    path = tmp_path / "folder"
+    path.mkdir(mode=0o700)
+    return path
+
+
+@pytest.fixture
+def choice(tmp_path, monkeypatch):
+    """Choose the folder anew, from an environment of ours."""
+    for name in ("NUMBA_CACHE_DIR", "COST_AWARE_BOOSTING_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return cache.cache_folder.__wrapped__
+
+
+# --- the key ---------------------------------------------------------------------------------
+
+
+def hash_of_copy(tmp_path, change=None) -> str:
+    """Hash of a copied tree, after a change to it."""
+    copy = tmp_path / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "algorithms", copy / "algorithms", ignore=ignore)
+    if change:
+        change(copy / "algorithms")
+    command = "from algorithms.kernels import cache as c; print(c.source_hash(), c.__file__)"
+    environment = os.environ | {"PYTHONPATH": str(copy)}
+    output = subprocess.run(
+        [sys.executable, "-c", command],
+        capture_output=True, text=True, cwd=copy, env=environment, check=True,
+    ).stdout.split()  # fmt: skip
+    assert Path(output[1]).is_relative_to(copy)
+    return output[0]
+
+
+def test_an_edit_of_any_source_moves_the_cache(tmp_path):
+    def edit(path):
+        return lambda folder: (folder / path).write_text((folder / path).read_text() + "\n# edit")
+
+    def add(folder):
+        (folder / "trees" / "new.py").write_text("")
+
+    def rename(folder):
+        (folder / "cegb.py").rename(folder / "cegb2.py")
+
+    same = hash_of_copy(tmp_path)
+    assert same == cache.source_hash()
+    changes = [edit("trees/penalty.py"), edit("kernels/simd.py"), edit("cegb.py"), add, rename]
+    hashes = [hash_of_copy(tmp_path, change) for change in changes]
+    assert len({same, *hashes}) == 6
+    assert all(len(h) == 16 and int(h, 16) >= 0 for h in hashes)
+
+
+# --- the folder ------------------------------------------------------------------------------
+
+
+def test_where_the_cache_is(choice, tmp_path, monkeypatch):
+    key = cache.source_hash()
+    assert choice() == tmp_path / "home" / "cost-aware-boosting" / "numba" / key
+    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path / "chosen"))
+    assert choice() == tmp_path / "chosen" / "numba" / key
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
+    assert choice() == tmp_path / "own" / key  # the user's own wish comes first
+    assert choice() == tmp_path / "own" / key  # and again, now that it exists
+    for made in (tmp_path / "own", tmp_path / "own" / key, tmp_path / "chosen" / "numba"):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
+def test_a_folder_of_our_own_is_private(folder):
+    assert cache.is_private(folder)
+    folder.chmod(0o755)  # others may read
+    assert cache.is_private(folder)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o720, 0o702, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_to_is_not(folder, mode):
+    folder.chmod(mode)
+    assert not cache.is_private(folder)
+
+
+def test_nor_is_a_folder_in_one_where_others_can_exchange_it(folder):
+    (folder / "inner").mkdir(mode=0o700)
+    folder.chmod(0o777)
+    assert not cache.is_private(folder / "inner")
+    folder.chmod(0o1777)  # sticky, as the temporary folder: only the owner moves an entry
+    assert cache.is_private(folder / "inner")
+
+
+def test_nor_is_another_user_s_folder(folder, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(folder).st_uid + 1)
+    assert not cache.is_private(folder)
+
+
+def test_nor_is_a_link(folder, tmp_path):
+    (tmp_path / "link").symlink_to(folder)
+    assert not cache.is_private(tmp_path / "link")
+    (tmp_path / "file").write_text("")
+    assert not cache.is_private(tmp_path / "file")
+
+
+def test_what_others_can_write_to_is_not_used(choice, tmp_path):
+    taken = tmp_path / "home" / "cost-aware-boosting" / "numba"
+    taken.mkdir(parents=True)
+    taken.chmod(0o777)
+    instead = choice()
+    assert instead.parent.parent == tmp_path / "temporary"
+    assert stat.S_IMODE(instead.stat().st_mode) == 0o700
+    assert stat.S_IMODE(instead.parent.stat().st_mode) == 0o700
+
+
+def test_a_home_that_is_no_folder(choice, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path / "file"))
+    assert choice().parent.parent == tmp_path / "temporary"
+
+
+@pytest.mark.parametrize("plant", ["writable", "link", "foreign"])
+def test_a_planted_folder_is_not_used(choice, tmp_path, monkeypatch, plant):
+    """The name of the folder in the temporary one can be guessed: whoever is first makes it."""
+    (tmp_path / "home").write_text("in the way")
+    guessed = tmp_path / "temporary" / f"cost-aware-boosting-{os.geteuid()}"
+    if plant == "link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        guessed.symlink_to(tmp_path / "elsewhere")
+    else:
+        guessed.mkdir(mode=0o700)
+    if plant == "writable":
+        guessed.chmod(0o777)
+    if plant == "foreign":
+        real = os.lstat
+        owner = (os.geteuid() + 1,)
+
+        def foreign(path, **options):
+            entry = real(path, **options)
+            return os.stat_result((*entry[:4], *owner, *entry[5:])) if path == guessed else entry
+
+        monkeypatch.setattr(os, "lstat", foreign)
+    assert choice() is None
+
+
+def test_without_a_folder_kernels_are_compiled_and_not_kept(tmp_path):
+    command = (
+        "import os; os.geteuid = lambda: 12345\n"  # nothing belongs to us
+        "from algorithms.kernels.cache import cache_folder\n"
+        "from algorithms.trees.penalty import mark_rows\n"
+        "print(cache_folder(), type(mark_rows._cache).__name__)"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "own")}
+    output = subprocess.run(
+        [sys.executable, "-c", command],
+        capture_output=True, text=True, cwd=ROOT, env=environment, check=True,
+    ).stdout  # fmt: skip
+    assert output.split() == ["None", "NullCache"]
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+# --- the files -------------------------------------------------------------------------------
+
+KERNELS = """
+from algorithms.kernels.decorators import kernel
+
+@kernel
+def twice(x):
+    return x + x
+
+@kernel
+def doubled(x, out):
+    for i in range(x.shape[0]):
+        out[i] = twice(x[i])
+"""
+
+# A child spoils the files of the first run in one way after another, and each time imports the
+# module anew: what does numba load, and is the result right?
+CHILD = """
+import importlib.util, json, sys
+from pathlib import Path
+import numpy as np
+from algorithms.kernels.cache import cache_folder
+
+def use():
+    spec = importlib.util.spec_from_file_location("kernels_of_mine", sys.argv[1])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    out = np.zeros(5)
+    module.doubled(np.arange(5.0), out)
+    right = out.tolist() == [0, 2, 4, 6, 8] and module.twice(3) == 6 and module.twice(0.5) == 1
+    counts = [sum(f.stats.cache_misses.values()) for f in (module.twice, module.doubled)]
+    return right, sum(counts)
+
+def spoilt(content, other):
+    yield b""
+    yield content[:20]
+    yield content[: len(content) // 2]
+    yield content[:-1]
+    yield bytes(len(content))
+    yield content + b"x"
+    yield other
+    for place in (0, 31, 32, 40, len(content) // 2, len(content) - 1):
+        wrong = bytearray(content)
+        wrong[place] ^= 16
+        yield bytes(wrong)
+
+first = [use(), use()]
+files = sorted(p for p in cache_folder().rglob("*.nb?") if "kernels_of_mine" in str(p)
+               or "mine" in p.name)
+results = []
+for path in files:
+    content, (other, *_) = path.read_bytes(), [p.read_bytes() for p in files
+                                              if p != path and p.suffix == path.suffix]
+    for wrong in spoilt(content, other):
+        path.write_bytes(wrong)
+        results.append((path.suffix, use(), use()))
+print(json.dumps([first, [path.suffix for path in files], results]))
+"""
+
+
+def test_damaged_files_are_compiled_again(tmp_path):
+    (tmp_path / "mine.py").write_text(KERNELS)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path / "mine.py")],
+        capture_output=True, text=True, cwd=ROOT, env=environment, timeout=600,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    first, files, results = json.loads(run.stdout)
+    assert first == [[True, 3], [True, 0]]  # compiled, then loaded
+    assert sorted(files) == [".nbc"] * 3 + [".nbi"] * 2
+    assert len(results) == 13 * len(files)
+    for suffix, spoilt, healed in results:
+        assert spoilt[0] is True, suffix
+        assert spoilt[1] > 0, suffix  # compiled again
+        assert healed == [True, 0], suffix  # and kept
+
+
+def test_numba_s_own_files_would_stop_the_run(tmp_path):
+    """Why they have checksums: what numba does with a damaged file of its own."""
+    kernel = "import numba\n@numba.njit(cache=True)\ndef f(x):\n    return x + x\nprint(f(2))\n"
+    (tmp_path / "own.py").write_text(kernel)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "own.py")]
+    assert subprocess.run(command, env=environment, capture_output=True).returncode == 0
+    for path in tmp_path.rglob("*.nbi"):
+        path.write_bytes(path.read_bytes()[:-8])
+    assert subprocess.run(command, env=environment, capture_output=True).returncode != 0
+
+
+def test_a_full_disk_costs_time_only(tmp_path):
+    (tmp_path / "mine.py").write_text(KERNELS)
+    command = (
+        "import runpy, sys\n"
+        "from numba.core.caching import IndexDataCacheFile\n"
+        "def full(self, path):\n    raise OSError(28, 'No space left on device')\n"
+        "IndexDataCacheFile._open_for_write = full\n"
+        "print(runpy.run_path(sys.argv[1])['twice'](4))"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run = subprocess.run(
+        [sys.executable, "-c", command, str(tmp_path / "mine.py")],
+        capture_output=True, text=True, cwd=ROOT, env=environment, check=True,
+    )  # fmt: skip
+    assert run.stdout.strip() == "8"
+    assert "cannot be kept" in run.stderr
+    assert "No space left on device" in run.stderr

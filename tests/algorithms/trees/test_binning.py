@@ -1,0 +1,197 @@
+"""Binning: every edge against the reference, and the memory layout bin by bin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms.grid import row_weights
+from algorithms.trees import binning
+from reference import grid as reference_grid
+from reference import trees as reference
+from tests.twins import awkward_data
+
+EXTREMES = [
+    0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.0, np.nextafter(1, 2), -1.0,
+    np.nextafter(1, 0), 1e300, -1e300, 1.7976931348623157e308, -1.7976931348623157e308, 0.1,
+    0.1 + 0.2, 0.3,
+]  # fmt: skip
+
+
+def assert_same_edges(x, weights=None, max_bins=255):
+    """Assert equal edges, and that the edges keep the values apart."""
+    x = np.asarray(x, dtype=np.float64)
+    real = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts = None if weights is None else row_weights(real, len(x)).counts
+    ours = binning.bin_edges(x, counts, max_bins)
+    theirs = reference.bin_edges(x, reference_grid.row_weights(real), max_bins)
+    np.testing.assert_array_equal(ours, theirs)
+    assert not np.any(np.signbit(ours) & (ours == 0))
+    assert ours.dtype == np.float64
+    assert len(ours) < max_bins
+    assert np.all(np.diff(ours) > 0)
+    values = np.unique(x)
+    between = np.searchsorted(values, ours, side="right")  # values at or below each edge
+    assert np.all((between > 0) & (between < len(values)))
+    if len(values) <= max_bins:
+        np.testing.assert_array_equal(between, np.arange(1, len(values)))
+    return ours
+
+
+def draw_values(rng, n):
+    kind = rng.integers(7)
+    if kind == 0:
+        return rng.choice(EXTREMES, n)
+    if kind == 1:
+        return rng.normal(size=n) * 10.0 ** rng.integers(-300, 300)
+    if kind == 2:
+        return rng.integers(0, 6, n) - 0.0
+    if kind == 3:
+        return np.where(rng.random(n) < 0.9, -0.0, rng.normal(size=n))
+    if kind == 4:  # neighbouring numbers
+        return (np.float64(1.5).view(np.int64) + rng.integers(0, 400, n)).view(np.float64)
+    if kind == 5:
+        return np.full(n, 3.25)
+    return np.exp(rng.normal(size=n) * 20)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_edges(seed):
+    rng = np.random.default_rng([1, seed])
+    n = int(rng.choice([1, 2, 3, 10, 300, 1000]))
+    x = draw_values(rng, n)
+    for weights in (None, rng.integers(1, 5, n), rng.random(n) * 10.0 ** rng.integers(-8, 8)):
+        for max_bins in (2, 3, 7, 254, 255):
+            assert_same_edges(x, weights, max_bins)
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=12),
+    st.sampled_from([2, 3, 255]),
+)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_edges_of_any_numbers(values, max_bins):
+    assert_same_edges(values, None, max_bins)
+    assert_same_edges(values, 1 + np.arange(len(values)) % 3, max_bins)
+
+
+def test_edges_by_hand():
+    np.testing.assert_array_equal(assert_same_edges([3.0, 1, 2, 1, 6]), [1.5, 2.5, 4.5])
+    # Counts 4 1 1 1 1 4: thirds of 12 are reached at the values 1 and 5.
+    x = np.repeat(np.arange(1.0, 7.0), [4, 1, 1, 1, 1, 4])
+    np.testing.assert_array_equal(assert_same_edges(x, max_bins=3), [1.5, 5.5])
+    np.testing.assert_array_equal(
+        assert_same_edges(np.arange(1.0, 7.0), [4, 1, 1, 1, 1, 4], 3), [1.5, 5.5]
+    )
+    assert len(assert_same_edges([-0.0, 0.0])) == 0
+    low, high = -1.7976931348623157e308, 1.7976931348623157e308
+    np.testing.assert_array_equal(assert_same_edges([low, high]), [0.0])
+    np.testing.assert_array_equal(assert_same_edges([1.0, np.nextafter(1, 2)]), [1.0])
+    assert len(assert_same_edges(np.arange(255.0))) == 254
+    assert len(assert_same_edges(np.arange(256.0))) == 254
+    assert len(assert_same_edges(np.arange(300.0))) == 254
+
+
+# --- the layout ------------------------------------------------------------------------------
+
+
+def bins_of(layout, feature, n_samples):
+    """Bin of each row, read out of the layout without the package's kernels."""
+    column = layout.feature_column[feature]
+    tile = int(np.searchsorted(layout.tile_column, column, side="right")) - 1
+    first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
+    start = layout.tile_start[tile]
+    stored = layout.codes[start : start + n_samples * (last - first)].reshape(n_samples, -1)
+    codes = stored[:, column - first].astype(np.int64)
+    default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
+    if default < 0:
+        return codes
+    own = codes - layout.feature_code[feature]
+    bins = own + (own >= default)
+    return np.where((own >= 0) & (own < n_bins - 1), bins, default)
+
+
+def assert_layout(X, weights=None, max_bins=255, n_threads=1):
+    """Assert that the layout holds the reference's bins, exactly; return it."""
+    real = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts = None if weights is None else row_weights(real, len(X)).counts
+    binned = binning.bin_matrix(X, counts, max_bins, n_threads)
+    kept = reference_grid.row_weights(real)
+    edges = [reference.bin_edges(X[:, m], kept, max_bins) for m in range(X.shape[1])]
+    expected = reference.bin_features(X, edges)
+    layout = binned.layout
+    assert binned.n_samples == len(X)
+    for m in range(X.shape[1]):
+        np.testing.assert_array_equal(binned.edges[m], edges[m])
+        np.testing.assert_array_equal(bins_of(layout, m, len(X)), expected[:, m])
+        assert layout.feature_n_bins[m] == len(edges[m]) + 1
+    assert sorted(layout.tile_features) == list(range(X.shape[1]))
+    assert layout.codes.dtype == np.uint8
+    assert len(layout.codes) == len(X) * (len(layout.column_code) - 1)
+    assert np.all(np.diff(layout.column_code) <= 256)
+    return layout
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_layout(seed):
+    rng = np.random.default_rng([2, seed])
+    n, d = int(rng.integers(1, 400)), int(rng.integers(1, 40))
+    X, _ = awkward_data(rng, n, d, "squared")
+    for m in range(0, d, 5):
+        X[:, m] = draw_values(rng, n)
+    weights = None if seed % 3 else rng.integers(1, 4, n)
+    max_bins = int(rng.choice([2, 3, 16, 255]))
+    for n_threads in (1, 2):
+        assert_layout(X, weights, max_bins, n_threads)
+
+
+def test_exclusive_features_share_a_column():
+    rng = np.random.default_rng(3)
+    one_hot = np.eye(9)[rng.integers(0, 9, 500)]
+    amounts = one_hot[:, :4] * rng.integers(1, 30, (500, 4))  # many bins; default bin is the first
+    below = -one_hot[:, 4:7] * rng.integers(1, 30, (500, 3))  # default bin is the last
+    around = one_hot[:, 7:] * rng.integers(-5, 6, (500, 2))  # default bin is in the middle
+    dense = rng.normal(size=(500, 2))
+    X = np.column_stack([amounts, dense[:, :1], below, around, dense[:, 1:]])
+    layout = assert_layout(X)
+    shared = layout.feature_column[[0, 1, 2, 3, 5, 6, 7, 8, 9]]
+    assert len(np.unique(shared)) == 1
+    assert len(layout.column_code) - 1 == 3  # the bundle and two dense columns
+    assert layout.feature_default[0] == 0
+    assert layout.feature_default[5] == layout.feature_n_bins[5] - 1
+    assert 0 < layout.feature_default[8] < layout.feature_n_bins[8] - 1
+    np.testing.assert_array_equal(layout.feature_default[[4, 10]], -1)
+
+
+def test_a_single_common_row_forbids_sharing():
+    X = np.zeros((400, 2))
+    X[:20, 0] = 1.0
+    X[20:40, 1] = 1.0
+    assert len(assert_layout(X).column_code) - 1 == 1
+    X[19, 1] = 1.0
+    assert len(assert_layout(X).column_code) - 1 == 2
+
+
+def test_a_bundle_has_at_most_256_codes():
+    # Five features with 100 bins each, never outside bin 0 together.
+    X = np.zeros((1000, 5))
+    for m in range(5):
+        X[m * 100 : m * 100 + 100, m] = np.arange(1, 101)
+    layout = assert_layout(X)
+    np.testing.assert_array_equal(
+        np.unique(layout.feature_column, return_counts=True)[1], [2, 2, 1]
+    )
+    assert np.all(np.diff(layout.column_code) <= 256)
+
+
+def test_tiles_cover_all_columns():
+    X = np.random.default_rng(4).normal(size=(50, 70))
+    for n_threads, n_tiles in ((1, 5), (2, 5), (8, 8)):
+        layout = assert_layout(X, n_threads=n_threads)
+        assert len(layout.tile_start) == n_tiles
+        widths = np.diff(layout.tile_column)
+        assert widths.sum() == 70
+        assert widths.max() - widths.min() <= 1
+    assert len(assert_layout(X[:, :1], n_threads=2).tile_start) == 1

@@ -1,0 +1,265 @@
+"""The stages of growing a tree, each against a few lines of NumPy or the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algorithms import boosting
+from algorithms.cegb import CEGBRegressor
+from algorithms.gbrt import GBRTRegressor
+from algorithms.trees import grower, histogram, partition, splitter
+from algorithms.trees.binning import bin_matrix
+from reference import cegb as reference_cegb
+from reference import trees as reference
+from reference.grid import GridValues, RowWeights
+from tests.algorithms.trees.test_binning import bins_of
+from tests.twins import assert_twins, awkward_data
+
+
+def binned_data(rng, n, d, n_threads=2):
+    return bin_matrix(awkward_data(rng, n, d, "squared")[0], None, 255, n_threads)
+
+
+def derivatives(rng, n, weighted, largest=2**30):
+    """Gradients, hessians (and counts) as the kernels get them."""
+    g = rng.integers(-largest, largest, n, endpoint=True)
+    h = rng.integers(1, largest, n, endpoint=True)
+    if not weighted:
+        return np.column_stack([g, h]).astype(np.int32)
+    return np.column_stack([g, h, rng.integers(1, 9, n)])
+
+
+def sums_by_bin(gh, bins, rows, n_bins):
+    """(3, n_bins) sums of gradient, hessian and count, added up one row at a time."""
+    out = np.zeros((3, n_bins), dtype=np.int64)
+    for k in range(3):
+        values = np.ones(len(gh), dtype=np.int64) if k >= gh.shape[1] else gh[:, k]
+        np.add.at(out[k], bins[rows], values[rows].astype(np.int64))
+    return out
+
+
+def stored_sums(layout, hists, slot, feature):
+    """The histogram's sums of a feature; the default bin of a bundled one is left out (-1)."""
+    entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
+    default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
+    kept = [b for b in range(n_bins) if b != default]
+    names = ("gradient", "hessian", "count")
+    out = np.full((3, n_bins), -1)
+    for k, name in enumerate(names):
+        out[k, kept] = getattr(hists, name)[slot, entry : entry + len(kept)]
+    return out, kept
+
+
+# --- histograms ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("n", "start", "stop"), [(500, 0, 500), (500, 37, 38), (90_000, 5, 89_999)]
+)
+def test_histogram(weighted, n, start, stop):
+    rng = np.random.default_rng(n)
+    binned = binned_data(rng, n, 20)
+    gh = derivatives(rng, n, weighted)
+    gh[: n // 2, :2] = [-(2**30), 2**30]  # the largest there can be, in block after block
+    layout = binned.layout
+    hists = histogram.allocate(layout, 2)
+    rows = rng.permutation(n).astype(np.int32)
+    hists.gradient[:], hists.hessian[:], hists.count[:] = 7, 7, 7  # left over from another node
+    for tile in range(len(layout.tile_start)):
+        histogram.build(layout, tile, rows, start, stop, gh, hists, 1)
+    for m in range(20):
+        bins = bins_of(layout, m, n)
+        expected = sums_by_bin(gh, bins, rows[start:stop], layout.feature_n_bins[m])
+        ours, kept = stored_sums(layout, hists, 1, m)
+        np.testing.assert_array_equal(ours[:, kept], expected[:, kept])
+    assert np.all(hists.packed == 0)
+    assert np.all(hists.gradient[0] == 7)
+    assert any(layout.feature_default >= 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_histogram_of_a_sibling(weighted):
+    rng = np.random.default_rng(1)
+    binned = binned_data(rng, 3000, 20)
+    gh, layout = derivatives(rng, 3000, weighted), binned.layout
+    hists = histogram.allocate(layout, 3)
+    rows = np.arange(3000, dtype=np.int32)
+    totals = np.empty(3, dtype=np.int64)
+    for tile in range(len(layout.tile_start)):
+        histogram.build(layout, tile, rows, 0, 3000, gh, hists, 0)
+        histogram.build(layout, tile, rows, 0, 800, gh, hists, 1)
+        histogram.build(layout, tile, rows, 800, 3000, gh, hists, 2)
+        histogram.subtract(layout, tile, hists, 0, 1)
+        for slot, part in ((0, slice(800, None)), (1, slice(800))):
+            histogram.totals(layout, tile, hists, slot, totals)
+            np.testing.assert_array_equal(totals[:2], gh[part, :2].sum(axis=0, dtype=np.int64))
+            count = gh[part, 2].sum() if weighted else len(gh[part])
+            assert totals[2] == count
+    for name in ("gradient", "hessian", "count"):
+        sums = getattr(hists, name)
+        np.testing.assert_array_equal(sums[0], sums[2])
+
+
+# --- the best threshold of a feature ---------------------------------------------------------
+
+
+def draw_limits(rng):
+    return splitter.Limits(
+        max_leaves=9,
+        max_depth=-1,
+        min_samples_leaf=float(rng.choice([1, 2, 10, 60])),
+        min_hessian_leaf=float(rng.choice([0.0, 0.01, 5.0])),
+        best_first=True,
+        stop_on_negative_gain=True,
+    )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_best_threshold_equals_the_reference(seed):
+    rng = np.random.default_rng([3, seed])
+    n, d, weighted = int(rng.integers(2, 200)), int(rng.integers(1, 12)), bool(seed % 2)
+    binned = binned_data(rng, n, d)
+    gh = derivatives(rng, n, weighted, largest=int(rng.choice([1, 3, 1000])))
+    layout = binned.layout
+    rows = rng.permutation(n)[: max(1, n // 2)].astype(np.int32)
+    hists = histogram.allocate(layout, 1)
+    total = np.empty(3, dtype=np.int64)
+    for tile in range(len(layout.tile_start)):
+        histogram.build(layout, tile, rows, 0, len(rows), gh, hists, 0)
+        histogram.totals(layout, tile, hists, 0, total)
+    counts = gh[:, 2] if weighted else np.ones(n, dtype=np.int64)
+    weights = RowWeights(counts.astype(float), counts, 0, float(counts.sum()), True)
+    gradients = GridValues(gh[:, 0].astype(float), 4)
+    hessians = GridValues(gh[:, 1].astype(float), 7)
+    scale = splitter.Scale(2.0**-4, 2.0**-7, 1.0)
+    scratch = splitter.allocate_scratch(len(layout.tile_start))
+    found = 0
+    for turn in range(4):
+        limits = draw_limits(rng)
+        if turn == 0:
+            limits = limits._replace(min_samples_leaf=1.0, min_hessian_leaf=0.0)
+        least = splitter.least_steps(scale, limits)
+        theirs = reference.Limits(
+            min_samples_leaf=limits.min_samples_leaf, min_hessian_leaf=limits.min_hessian_leaf
+        )
+        for m in range(d):
+            bins = bins_of(layout, m, n)[:, None][:, 0]
+            expected = reference.best_split(
+                bins, len(binned.edges[m]), gradients, hessians, weights, rows, theirs
+            )
+            ours = splitter.scan_feature(
+                layout, m, hists, 0, tuple(int(t) for t in total), scale, least, scratch, 0
+            )
+            assert ours == expected
+            found += expected[1] >= 0
+    assert found > 0 or all(len(edges) == 0 for edges in binned.edges) or n < 9
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, 1), (3, 900), (0, 8192), (1, 8194), (0, 8193), (0, 12_288), (77, 20_000)],
+)
+def test_partition_keeps_the_order_of_either_side(start, stop):
+    rng = np.random.default_rng(stop)
+    n = 20_000
+    binned = binned_data(rng, n, 20)
+    layout = binned.layout
+    scratch, goes_left = np.empty(n, dtype=np.int32), np.empty(256, dtype=np.uint8)
+    chunks = np.empty((2, n // partition.CHUNK + 1), dtype=np.int64)
+    for m in range(20):
+        for cut in {0, int(layout.feature_n_bins[m]) // 2, int(layout.feature_n_bins[m]) - 1}:
+            rows = rng.permutation(n).astype(np.int32)
+            before = rows.copy()
+            partition.fill_goes_left(layout, m, cut, goes_left)
+            column = layout.feature_column[m]
+            middle = partition.partition(
+                layout, column, rows, scratch, goes_left, chunks, start, stop
+            )
+            left = bins_of(layout, m, n)[before[start:stop]] <= cut
+            inside = before[start:stop]
+            assert middle == start + left.sum()
+            np.testing.assert_array_equal(rows[start:middle], inside[left])
+            np.testing.assert_array_equal(rows[middle:stop], inside[~left])
+            np.testing.assert_array_equal(rows[:start], before[:start])
+            np.testing.assert_array_equal(rows[stop:], before[stop:])
+
+
+# --- growing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_own", [0, 1, 3])
+@pytest.mark.parametrize("growth", ["best_first", "breadth_first"])
+def test_few_histograms_change_nothing(monkeypatch, n_own, growth):
+    """Leaves without a histogram of their own have their children's built from rows."""
+    whole = grower.allocate
+    used = []
+
+    def narrow(*arguments):
+        memory = whole(*arguments)
+        used.append(n_own + 2)
+        few = memory.workspace._replace(free_slots=np.empty(n_own + 3, dtype=np.int64))
+        return memory._replace(workspace=few)
+
+    monkeypatch.setattr(boosting.grower, "allocate", narrow)
+    rng = np.random.default_rng(4)
+    X = np.round(rng.normal(size=(250, 8)), 1)
+    y = X[:, 0] * X[:, 1] + rng.normal(size=250)
+    model = CEGBRegressor(
+        n_estimators=3, max_leaves=20, min_samples_leaf=3, growth=growth, tradeoff=1e-3,
+        feature_costs=np.arange(8.0), model_feature_costs=np.arange(8.0)[::-1],
+    )  # fmt: skip
+    assert_twins(model, reference_cegb, X, y)
+    assert used == [n_own + 2]
+    assert np.max(np.diff(model.trees_.tree)) > 15
+
+
+def test_a_tree_describes_its_training_rows():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(700, 6))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=700)
+    weights = rng.integers(1, 4, 700).astype(float)
+    model = GBRTRegressor(n_estimators=2, max_leaves=12, min_samples_leaf=9, learning_rate=1.0)
+    model.fit(X, y, sample_weight=weights)
+    forest, scores = model.trees_, np.full(700, model.initial_scores_[0])
+    for begin, end in zip(forest.tree[:-1], forest.tree[1:], strict=True):
+        members = {begin: np.arange(700)}
+        for node in range(begin, end):
+            rows = members[node]
+            assert forest.count[node] == weights[rows].sum() >= 9
+            left = forest.left[node]
+            assert (left < 0) == (forest.feature[node] < 0)
+            if left < 0:
+                residual = np.average(y[rows] - scores[rows], weights=weights[rows])
+                assert forest.value[node] == pytest.approx(residual, abs=1e-7)
+                continue
+            assert begin < left < end - 1
+            assert forest.depth[left] == forest.depth[left + 1] == forest.depth[node] + 1
+            side = X[rows, forest.feature[node]] <= forest.threshold[node]
+            members[left], members[left + 1] = rows[side], rows[~side]
+        for node, rows in members.items():
+            if forest.feature[node] < 0:
+                scores[rows] += forest.value[node]
+    np.testing.assert_allclose(model.predict(X), scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_leaves", [2, 31, 32, 33, 63, 64, 65])
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 17, 100])
+def test_bit_vectors_equal_walking(n_leaves, n_rows):
+    rng = np.random.default_rng(n_leaves)
+    X = rng.integers(0, 50, (400, 5)).astype(float)
+    y = rng.normal(size=400)
+    model = GBRTRegressor(n_estimators=4, max_leaves=n_leaves, min_samples_leaf=1).fit(X, y)
+    assert np.max(np.diff(model.trees_.tree)) == 2 * n_leaves - 1
+    kinds = [block.mask.dtype for block in model._bit_vectors]
+    assert kinds == ([] if n_leaves > 64 else [np.uint32 if n_leaves <= 32 else np.uint64])
+    Z = rng.normal(25, 25, size=(n_rows, 5))
+    Z[::3] = rng.choice(model.trees_.threshold[model.trees_.feature >= 0], 5)  # on the edge: left
+    Z[1::7] = -1e308
+    Z[2::7] = 1e308
+    walked = list(model._staged_raw_scores(Z))[-1]
+    np.testing.assert_array_equal(model._raw_scores(Z), walked)

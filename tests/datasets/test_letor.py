@@ -1,0 +1,240 @@
+"""LETOR 4.0: folds, prices, a user's own copy, damage."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import letor, mslr
+from datasets.dataset import checksum
+from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
+
+PLACES = ["MQ2008/S{k}.txt", "MQ2008/Fold{fold}/test.txt", "S{k}.txt", "Fold{fold}/test.txt"]
+
+
+def test_names_and_prices_follow_letors_order():
+    names, costs = letor.FEATURE_NAMES, letor.feature_costs()
+    assert len(names) == len(set(names)) == letor.N_FEATURES
+    # Numbers from the list of features of LETOR 4.0, which starts with 1.
+    expected = {1: ("tf_body", 20), 9: ("idf_url", 20), 12: ("tfidf_anchor", 20)}
+    expected |= {20: ("stream_length_document", 1), 21: ("bm25_body", 100)}
+    expected |= {22: ("lm_abs_body", 100), 25: ("bm25_anchor", 50), 36: ("lm_jm_url", 10)}
+    expected |= {37: ("bm25_document", 100), 41: ("pagerank", 1), 46: ("child_pages", 1)}
+    for number, (name, cost) in expected.items():
+        assert (names[number - 1], costs[number - 1]) == (name, cost)
+
+
+@NEEDS_MIRROR
+def test_prices_are_mslrs_for_like_features(cache):
+    costs, origin, _ = mslr.feature_costs()
+    assert origin.startswith("published")
+    published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
+    like = {"tf": "tf_sum", "tfidf": "tfidf_sum"}
+    for (kind, stream), cost in zip(letor.FEATURES, letor.feature_costs(), strict=True):
+        if kind != "child_pages":
+            name = f"{like.get(kind, kind)}_{stream}" if stream else kind
+            assert published[name] == cost
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A MQ2008 of five subsets with two queries each."""
+    rng = np.random.default_rng(0)
+    texts, tables = [], []
+    for k in range(5):
+        X = np.round(rng.random((7, 46)), 6)
+        y, query = rng.integers(0, 3, 7).astype(float), np.repeat([10 * k + 2, 10 * k + 1], [3, 4])
+        lines = [
+            f"{y[i]:.0f} qid:{query[i]} "
+            + " ".join(f"{c + 1}:{v:.6f}" for c, v in enumerate(X[i]))
+            + f" #docid = GX{i} inc = 1"
+            for i in range(7)
+        ]
+        texts.append(("\n".join(lines) + "\n").encode())
+        tables.append({"X": X, "y": y, "query": query})
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.delenv("COST_AWARE_BOOSTING_CACHE", raising=False)
+    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path / "cache"))
+    collection = replace(
+        letor.COLLECTIONS["mq2008"],
+        n_documents=35,
+        n_queries=10,
+        digests=tuple(checksum(table) for table in tables),
+    )
+    spec = letor._spec(collection)
+    monkeypatch.setitem(letor.SPECS, "mq2008", spec)
+    return tmp_path / "mirror" / "mq2008", texts, tables
+
+
+def put(folder, texts, place: str):
+    for k, text in enumerate(texts, start=1):
+        path = folder / place.format(k=k, fold=k % 5 + 1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_copy_of_the_users_own(tiny, place):
+    folder, texts, tables = tiny
+    put(folder, [text.replace(b"\n", b"\r\n") for text in texts], place)
+    data = datasets.load("mq2008", data="real", seed=6)
+    check_contract(data)
+    assert data.provenance["fold"] == 2
+    order = {"train": (1, 2, 3), "valid": (4,), "test": (0,)}
+    for part, which in order.items():
+        for name in ("X", "y", "query"):
+            expected = np.concatenate([tables[i][name] for i in which])
+            np.testing.assert_array_equal(getattr(data, f"{name}_{part}"), expected)
+    assert data.provenance["queries"]["train"]["fewer_than_5_documents"] == 6
+    assert len(data.provenance["files"]) == 5
+    assert data.provenance["source"] == "mirror"
+
+
+def test_another_files_rows_are_refused(tiny):
+    folder, texts, _ = tiny
+    texts[3] = texts[3].replace(b" 46:0.", b" 46:1.", 1)
+    put(folder, texts, PLACES[0])
+    with pytest.raises(datasets.ChecksumMismatch, match=r"decoded tables of .*S4\.txt"):
+        datasets.load("mq2008", data="real")
+
+
+def test_a_damaged_line_names_the_file(tiny):
+    folder, texts, _ = tiny
+    texts[1] = texts[1][: texts[1].rindex(b" 46:") + 4] + b"\n"
+    put(folder, texts, PLACES[2])
+    with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7"):
+        datasets.load("mq2008")  # and no stand-in takes its place
+    texts[1] = texts[1][: texts[1].rindex(b" 45:")] + b"\n"
+    put(folder, texts, PLACES[2])
+    with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7: lists 44 of the 46"):
+        datasets.load("mq2008")
+
+
+def test_too_few_documents_are_refused(tiny, monkeypatch):
+    folder, texts, _ = tiny
+    collection = replace(letor.COLLECTIONS["mq2008"], digests=())
+    monkeypatch.setitem(letor.SPECS, "mq2008", letor._spec(collection))
+    put(folder, texts, PLACES[0])
+    with pytest.raises(datasets.DamagedData, match="35 documents and 10 queries instead"):
+        datasets.load("mq2008", data="real")
+
+
+def test_an_archive_cut_off(tiny, tmp_path, monkeypatch):
+    folder, texts, _ = tiny
+    put(tmp_path, texts, PLACES[0])
+    folder.mkdir(parents=True)
+    with tarfile.open(folder / "MQ2008.tar.xz", "w:xz") as archive:
+        archive.add(tmp_path / "MQ2008", "MQ2008")
+    form = replace(letor._ARCHIVE, sha256=None)
+    subsets = letor._subsets("mq2008", "MQ2008", "ask", (form,))
+    collection = replace(letor.COLLECTIONS["mq2008"], subsets=subsets, digests=(),
+                         n_documents=35, n_queries=10)  # fmt: skip
+    monkeypatch.setitem(letor.SPECS, "mq2008", letor._spec(collection))
+    assert datasets.load("mq2008", data="real").y_train.size == 21
+    path = folder / "MQ2008.tar.xz"
+    # Half of it: the last bytes hold only what closes an archive whose files are all there.
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(datasets.DamagedData, match=r"MQ2008\.tar\.xz: damaged or incomplete"):
+        datasets.load("mq2008", data="real")
+
+
+@pytest.fixture
+def unpacker(tmp_path, monkeypatch):
+    """A "bsdtar" that prints a file of a folder, alone on the path."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+    script = programs / "bsdtar"
+    script.write_text(
+        f'#!/bin/sh\nexec {shutil.which("cat", path="/bin:/usr/bin")} "{tmp_path}/$3"\n'
+    )
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program that stands in is a shell script")
+def test_the_official_rar(tiny, tmp_path, monkeypatch, unpacker):
+    folder, texts, tables = tiny
+    put(tmp_path, texts, PLACES[1])
+    folder.mkdir(parents=True)
+    (folder / "MQ2008.rar").write_bytes(b"Rar!")
+    data = datasets.load("mq2008", data="real")
+    np.testing.assert_array_equal(data.X_test, tables[4]["X"])
+    assert data.provenance["files"][0]["file"] == "MQ2008.rar"
+    collection = replace(letor.COLLECTIONS["mq2008"], rar_md5=letor.MQ2007_RAR_MD5)
+    monkeypatch.setitem(letor.SPECS, "mq2008", letor._spec(collection))
+    (folder / "MQ2008.rar").write_bytes(b"Rar! another one")
+    with pytest.raises(datasets.DamagedData, match=r"MQ2008\.rar: MD5 .* instead of 7be1640a"):
+        datasets.load("mq2008")
+
+
+def test_a_rar_that_cannot_be_unpacked(tiny, tmp_path, unpacker):
+    folder, _, _ = tiny
+    folder.mkdir(parents=True)
+    (folder / "MQ2008.rar").write_bytes(b"Rar!")
+    if os.name != "nt":
+        with pytest.raises(datasets.DamagedData, match=r"bsdtar cannot unpack MQ2008/Fold2/test"):
+            datasets.load("mq2008")
+    unpacker.unlink()
+    with pytest.raises(datasets.DataUnavailable, match=r"no program that unpacks RAR \(bsdtar, un"):
+        datasets.load("mq2008", data="real")
+
+
+@pytest.mark.parametrize("name", ["mq2007", "mq2008"])
+def test_nothing_there_says_how_to_get_it(name, unreachable):
+    pattern = rf"(?s)no address serves it.*Next: get {name.upper()}\.rar.*unpack.*folder {name}/"
+    with pytest.raises(datasets.DataUnavailable, match=pattern):
+        datasets.load(name, data="real")
+    with pytest.warns(datasets.StandInWarning, match=name.upper()):
+        data = datasets.load(name)
+    check_contract(data)
+    collection = letor.COLLECTIONS[name]
+    assert sum(getattr(data, f"y_{part}").size for part in PARTS) == collection.n_documents
+
+
+def test_stand_in_is_as_described():
+    data = datasets.load("mq2008", data="standin", seed=2)
+    shares = np.bincount(data.y_train.astype(int)) / data.y_train.size
+    np.testing.assert_allclose(shares, [0.807, 0.132, 0.061], atol=0.03)
+    constant = np.ptp(data.X_train, axis=0) == 0
+    assert np.flatnonzero(constant).tolist() == [5, 6, 7, 8, 9, 42]
+    assert data.X_train.min() == 0
+    assert data.X_train.max() == 1
+    assert (data.X_train * 2**16 % 1 == 0).all()
+    assert 0.42 < (data.X_train == 0).mean() < 0.50  # 0.47 in the real set
+
+    def correlation(name: str) -> float:
+        column = data.X_train[:, letor.FEATURE_NAMES.index(name)]
+        return np.corrcoef(column, data.y_train)[0, 1]
+
+    assert correlation("bm25_body") > correlation("tf_body") > 0.05
+    assert abs(correlation("stream_length_document")) < 0.05
+
+
+@NEEDS_MIRROR
+def test_real_mq2008(cache):
+    folds = [datasets.load("mq2008", data="real", seed=seed) for seed in range(5)]
+    for data in folds:
+        check_contract(data)
+    assert sum(data.y_test.size for data in folds) == 15_211
+    assert sum(np.unique(data.query_test).size for data in folds) == 784
+    assert folds[0].y_test.size == 2_874
+    np.testing.assert_array_equal(folds[0].X_test, folds[1].X_valid)
+    labels = np.concatenate([data.y_test for data in folds])
+    assert np.bincount(labels.astype(int)).tolist() == [12_279, 2_001, 931]
+    facts = [data.provenance["queries"]["test"] for data in folds]
+    assert sum(fact["none_relevant"] for fact in facts) == 220
+    assert sum(fact["fewer_than_5_documents"] for fact in facts) == 0
+    # That 21 to 40 go stream by stream shows in the zeros: few pages have anchors or a URL match.
+    X = np.vstack([data.X_test for data in folds])
+    zeros = {name: (X[:, i] == 0).mean() for i, name in enumerate(letor.FEATURE_NAMES)}
+    for kind in ("bm25", "lm_abs", "lm_dir", "lm_jm"):
+        assert zeros[f"{kind}_url"] > zeros[f"{kind}_anchor"] > zeros[f"{kind}_title"] > 0.6
+        assert max(zeros[f"{kind}_body"], zeros[f"{kind}_document"]) < 0.1
+    assert datasets.verify("mq2008")

@@ -1,0 +1,89 @@
+"""What the ranking sets share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from datasets import DamagedData, Dataset, dataset_checksum
+from datasets.ranking import copies, fold, fold_members, part_arrays, query_facts, sample_queries
+
+
+def test_folds_are_letors():
+    folds = [fold_members(seed) for seed in range(5)]
+    assert folds[0] == (1, {"train": (0, 1, 2), "valid": (3,), "test": (4,)})
+    assert folds[1] == (2, {"train": (1, 2, 3), "valid": (4,), "test": (0,)})
+    assert [number for number, _ in folds] == [1, 2, 3, 4, 5]
+    assert sorted(parts["test"][0] for _, parts in folds) == [0, 1, 2, 3, 4]
+    assert fold_members(7) == fold_members(2)
+
+
+def subset(*queries: int):
+    query = np.repeat(queries, 2)
+    return np.arange(query.size * 3.0).reshape(-1, 3), np.zeros(query.size), query
+
+
+def test_a_fold_keeps_rows_and_refuses_a_torn_query():
+    subsets = [subset(1, 2), subset(3), subset(4), subset(5), subset(6)]
+    number, parts = fold("tiny", subsets, 4)
+    assert number == 5
+    np.testing.assert_array_equal(parts["train"][2], [6, 6, 1, 1, 2, 2, 3, 3])
+    np.testing.assert_array_equal(parts["test"][0], subsets[3][0])
+    subsets[3] = subset(5, 2)
+    with pytest.raises(DamagedData, match="tiny: query 2 is in two"):
+        fold("tiny", subsets, 0)
+
+
+def test_facts_about_queries():
+    query = np.repeat([9, 3, 5], [4, 5, 6])
+    y = np.r_[np.zeros(4), [0, 0, 1, 0, 0], np.zeros(6)]
+    facts = {"queries": 3, "fewer_than_5_documents": 1, "none_relevant": 2}
+    assert query_facts(y, query) == facts
+    X = np.zeros((15, 2), dtype=np.float32, order="F")
+    arrays, found = part_arrays({"train": (X, y, query)})
+    assert found == {"train": facts}
+    assert arrays["X_train"].dtype == np.float64
+    assert arrays["X_train"].flags.c_contiguous
+
+
+def test_copies():
+    y = np.array([0.0, 1, 2, 3, 4, 0])
+    assert copies(y).tolist() == [10, 1, 1, 1, 1, 10]
+    assert copies(y, highest=2).tolist() == [10, 10, 10, 1, 1, 10]
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="times"):
+            copies(y, times=wrong)
+
+
+def test_samples_are_whole_queries():
+    query = np.repeat(np.arange(50), np.arange(50) % 7 + 1)
+    rows = sample_queries("tiny", 0, query, 60)
+    assert 50 < rows.size <= 60
+    assert (np.diff(rows) > 0).all()
+    assert set(query[rows]).isdisjoint(np.delete(query, rows))
+    assert sample_queries("tiny", 0, query, query.size) == slice(None)
+
+
+def dataset(**what) -> Dataset:
+    X, y = np.zeros((2, 3)), np.zeros(2, dtype=np.int64)
+    rows = dict.fromkeys(("X_train", "X_valid", "X_test"), X)
+    rows |= dict.fromkeys(("y_train", "y_valid", "y_test"), y)
+    return Dataset("t", "binary", **rows, feature_costs=np.ones(3), cost_unit="u", cost_origin="o",
+                   feature_names=("a", "b", "c"), **what)  # fmt: skip
+
+
+def test_prices_of_groups():
+    groups = np.array([0, 1, 1])
+    priced = dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.1})
+    changed = dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.2})
+    assert dataset_checksum(priced) != dataset_checksum(changed)
+    assert dataset_checksum(priced) != dataset_checksum(dataset(feature_groups=groups))
+    with pytest.raises(ValueError, match="exactly the groups"):
+        dataset(feature_groups=groups, group_costs={1: 2.1})
+    with pytest.raises(ValueError, match="exactly the groups"):
+        dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.1, 2: 1.0})
+    with pytest.raises(ValueError, match="without feature_groups"):
+        dataset(group_costs={0: 1.0})
+    for wrong in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="finite"):
+            dataset(feature_groups=groups, group_costs={0: wrong, 1: 2.1})

@@ -1,0 +1,159 @@
+"""Figure 3: what its claims compute, on made-up traces with known answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.artefact import Cell
+from experiments.cegb_2017 import figure3
+from experiments.cegb_2017.cells.measure import make_estimator
+from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
+from experiments.claims import over_seeds, verdict
+from experiments.curves import saving
+from tests.experiments.cegb_2017.test_figure2 import tiny
+
+META = {
+    "scale": "laptop",
+    "seeds": [0, 1],
+    "data": {
+        "yahoo_ltr": {
+            "kind": "stand-in",
+            "source": "stand-in",
+            "rows": {"train": 1, "valid": 1, "test": 1},
+            "n_features": 2,
+            "cost_unit": "coins",
+        }
+    },
+}
+
+
+def rows_of(scores, costs, *, algorithm="cegb", seeds=2):
+    """Traces of three stages; the score and cost of the last one are given for each λ."""
+    rows = []
+    for tradeoff, score in scores.items():
+        for seed in range(seeds):
+            for rounds in (1, 2, 3):
+                value = score - 0.1 * (3 - rounds) + 0.001 * seed
+                cost = costs[tradeoff] * rounds / 3
+                row = {"panel": "a", "dataset": "yahoo_ltr", "algorithm": algorithm, "seed": seed}
+                row |= {"tradeoff": tradeoff, "rounds": rounds}
+                row |= {f"{p}_score": value for p in ("valid", "test")}
+                row |= {f"{p}_cost": cost for p in ("valid", "test")}
+                row |= {f"{p}_cost_paper": cost for p in ("valid", "test")}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def whole():
+    """λ = 0 at a cost of 1000; 3e-4 a little worse for 10; 1e-3 much worse; β = 1 like λ = 0."""
+    true = rows_of({0.0: 0.70, 3e-4: 0.698, 1e-3: 0.60}, {0.0: 1000.0, 3e-4: 10.0, 1e-3: 1.0})
+    unit = rows_of({1e-3: 0.69}, {1e-3: 500.0}, algorithm="cegb_unit_costs")
+    breadth = rows_of({0.0: 0.65}, {0.0: 1000.0}, algorithm="cegb_breadth_first")
+    return pd.concat([true, unit, breadth], ignore_index=True)
+
+
+def test_effects_of_the_claims():
+    rows = whole()
+    effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
+    np.testing.assert_allclose(effects["a-similar-0.0003"], 0.008, atol=1e-9)
+    np.testing.assert_allclose(effects["a-cheaper-0.0003"], 2.0)
+    np.testing.assert_allclose(effects["a-lower"], 0.1)
+    # From 500 to 1 are log10(500) decades, from 500 to 1000 log10(2).
+    np.testing.assert_allclose(effects["a-unit-costs"], np.log10(500) - np.log10(2))
+    assert np.all(effects["a-best-first"] > 0)
+    assert np.all(effects["a-every-budget"] <= effects["a-best-first"])
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [(0.004, "reproduced"), (0.007, "not reproduced"), (0.02, "not reproduced")],
+)
+def test_similar_is_worded_as_it_is_judged(loss, expected):
+    """A sure loss of 0.007 is inside the margin of 0.01, and yet more than the 0.005 allowed."""
+    claim = next(c for c in figure3.make_claims(whole(), META) if c.id == "a-similar-0.0003")
+    noise = np.array([-2, -1, 0, 1, 2]) * 1e-5
+    assert verdict(claim, "real", True, over_seeds(0.01 - loss + noise, 0.99)) == expected
+    assert "at most 0.005 below" in claim.sentence
+    assert "surely less than 0.01" in claim.sentence
+
+
+def test_best_first_must_lead_at_every_budget():
+    """Ahead on average, behind at one budget: the mean is positive, the smallest lead negative."""
+    best = rows_of({0.0: 0.9}, {0.0: 1000.0})
+    other = rows_of({0.0: 0.6}, {0.0: 1000.0}, algorithm="cegb_breadth_first")
+    first = other["rounds"] == 1
+    other.loc[first, ["valid_score", "test_score"]] = 0.75
+    rows = pd.concat([best, other], ignore_index=True)
+    assert np.all(figure3.advantage(rows, "a", "cegb", "cegb_breadth_first") > 0)
+    np.testing.assert_allclose(figure3.smallest_lead(rows, "a"), [-0.050, -0.049], atol=1e-9)
+
+
+def test_saving_is_judged_at_the_highest_score_that_both_reach():
+    """Deep reaches 0.6 in its first stage at a third of 300, the other only at its end for 1000."""
+    deep = rows_of({0.0: 0.8}, {0.0: 300.0})
+    other = rows_of({0.0: 0.6}, {0.0: 1000.0}, algorithm="cegb_as_miser")
+    rows = pd.concat([deep, other], ignore_index=True)
+    np.testing.assert_allclose(saving(rows, "a", "cegb", "cegb_as_miser"), 1.0, atol=1e-9)
+    np.testing.assert_allclose(saving(rows, "a", "cegb_as_miser", "cegb"), -1.0, atol=1e-9)
+    assert saving(rows, "a", "cegb", "gbrt").size == 0
+
+
+def test_saving_at_a_target_score():
+    """At what the other reaches first, and at what it never reaches."""
+    deep = rows_of({0.0: 0.8}, {0.0: 300.0})
+    other = rows_of({0.0: 0.6}, {0.0: 1000.0}, algorithm="greedy_miser")
+    rows = pd.concat([deep, other], ignore_index=True)
+    highest = saving(rows, "a", "cegb", "greedy_miser")
+    lowest = min(other["test_score"].min(), deep["test_score"].min())
+    assert np.isfinite(saving(rows, "a", "cegb", "greedy_miser", lowest)).all()
+    target = float(other["test_score"].min())
+    at_target = saving(rows, "a", "cegb", "greedy_miser", target)
+    assert at_target.shape == highest.shape
+    assert (at_target < highest).all()  # the other reaches it early, for less
+    assert np.isnan(saving(rows, "a", "cegb", "greedy_miser", 0.7)).all()
+
+
+def test_claims_only_for_what_was_run():
+    rows = whole()
+    ids = {c.id for c in figure3.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
+    assert "a-similar-0.0003" not in ids
+    assert "a-lower" in ids
+
+
+def test_shared_cells_are_those_of_figure_2():
+    """Equal cells have equal keys in the store, so they are computed once."""
+    theirs = [c.to_json() for c in FIGURE2.make_cells("laptop", range(1))]
+    mine = [c.to_json() for c in figure3.make_cells("laptop", range(1)) if c.algorithm == "cegb"]
+    in_both = [c for c in mine if c in theirs]
+    assert len(in_both) == 2 * 5  # two data sets, five of the six λ
+
+
+def test_unit_costs_and_growth_reach_the_training():
+    dataset = tiny()
+    cells = {c.algorithm: c for c in figure3.make_cells("smoke", range(1))}
+    unit = make_estimator(cells["cegb_unit_costs"], dataset)
+    np.testing.assert_array_equal(unit.feature_costs, np.ones(len(dataset.feature_costs)))
+    true = make_estimator(cells["cegb"], dataset)
+    np.testing.assert_array_equal(true.feature_costs, dataset.feature_costs)
+    assert isinstance(cells["cegb"], Cell)
+    assert true.growth == "best_first"
+    assert make_estimator(cells["cegb_breadth_first"], dataset).growth == "breadth_first"
+    assert true.max_leaves == make_estimator(cells["cegb_breadth_first"], dataset).max_leaves
+
+
+def test_picture_and_words():
+    rows = whole()
+    figure = figure3.render(rows, META)
+    traces, growths = figure.axes
+    labels = [line.get_label() for line in traces.get_lines()]
+    assert "λ = 0.001, trained at β = 1" in labels
+    assert len(growths.get_lines()) == 2
+    assert any(text.get_text() == "STAND-IN" for text in traces.texts)
+    text = figure3.alt(rows, META)
+    assert "(stand-in)" in text
+    assert "λ = 0 ends at 0.700 for a cost of 1000" in text
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+def test_every_cell_is_declared_once(scale):
+    assert len(figure3.ARTEFACT.cells(scale)) > 0

@@ -1,0 +1,338 @@
+"""Figures 1 and 2 of Greedy Miser: what is measured, how it is compared, the pictures."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datasets
+from algorithms.early_exit import EarlyExit
+from algorithms.metrics import accuracy, ndcg_at_k
+from experiments.cell import Cell
+from experiments.greedy_miser_2012 import figure1, figure2
+from experiments.greedy_miser_2012.cells import measure, usage
+from experiments.greedy_miser_2012.show import comparison
+from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
+from experiments.style import LOOKS, house_style, picture_bytes
+
+RANKING, CLASSES = (next(p for p in PANELS if p.key == key) for key in "cg")
+
+
+def tiny(task="ranking", n=240, d=5):
+    """A data set of five features, in groups if it has classes."""
+    rng = np.random.default_rng(4)
+    parts = {}
+    for part in ("train", "valid", "test"):
+        X = rng.normal(size=(n, d)).round(1)
+        signal = X[:, 0] + X[:, 3] + 0.3 * rng.normal(size=n)
+        y = np.digitize(signal, [-1, 0, 1, 2])
+        parts |= {f"X_{part}": X, f"y_{part}": y.astype(float) if task == "ranking" else y}
+        parts[f"query_{part}"] = np.repeat(np.arange(n // 12), 12) if task == "ranking" else None
+    grouped = task != "ranking"
+    return datasets.Dataset(
+        name="tiny",
+        task=task,
+        feature_costs=np.array([1.0, 2.0, 5.0, 10.0, 20.0]),
+        cost_unit="euros",
+        cost_origin="a test",
+        feature_names=tuple("abcde"),
+        feature_groups=np.array([0, 0, 1, 1, 2]) if grouped else None,
+        group_costs={0: 4.0, 1: 3.0, 2: 0.0} if grouped else None,
+        **parts,
+    )
+
+
+def cell_of(panel, algorithm="greedy_miser", rounds=30, **setting):
+    return make_cell("smoke", panel, algorithm, 0, n_estimators=rounds, **setting)
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def test_checkpoints():
+    assert measure.checkpoints(0) == [0]
+    assert measure.checkpoints(3) == [1, 2, 3]
+    assert measure.checkpoints(60) == [1, 2, 3, 5, 10, 20, 30, 50, 60]
+
+
+def test_best_round_is_the_first_best_of_every_tenth_and_the_last():
+    scores = np.zeros(34)
+    scores[[6, 19, 29, 33]] = [0.9, 0.5, 0.5, 0.4]  # rounds 7, 20, 30, 34
+    assert measure.best_round(scores.tolist()) == 20
+    scores[33] = 0.6
+    assert measure.best_round(scores.tolist()) == 34
+    assert measure.best_round([]) == 0
+
+
+@pytest.mark.parametrize("tradeoff", [0.0, 4.0])
+@pytest.mark.parametrize("panel", [RANKING, CLASSES], ids=lambda p: p.name)
+def test_trace_agrees_with_models_of_fewer_rounds(panel, tradeoff):
+    dataset = tiny("ranking" if panel.ranking else "multiclass")
+    cell = cell_of(panel, tradeoff=tradeoff)
+    rows = measure.trace(cell, dataset)
+    assert [row["rounds"] for row in rows] == [1, 2, 3, 5, 10, 20, 30]
+    assert sum(row["best"] for row in rows) == 1
+    for row in rows[::3]:
+        model = measure.make_estimator(cell, dataset).set_params(n_estimators=row["rounds"])
+        weight = np.where(dataset.y_train == 0, 10.0, 1.0) if panel.ranking else None
+        model.fit(dataset.X_train, dataset.y_train, sample_weight=weight)
+        forest = model.trees_
+        n_trees = np.count_nonzero(forest.feature[forest.tree[:-1]] >= 0)
+        used = np.unique(forest.feature[forest.feature >= 0])
+        bill = dataset.feature_costs[used].sum() + panel.tree_cost * n_trees
+        groups = dataset.group_costs or {}
+        bill += sum(groups[g] for g in np.unique(dataset.feature_groups[used])) if groups else 0
+        assert row["test_trees"] == n_trees
+        for part in ("valid", "test"):
+            X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
+            predicted = model.predict(X)
+            score = ndcg_at_k(y, predicted, query, 5) if panel.ranking else accuracy(y, predicted)
+            assert row[f"{part}_score"] == pytest.approx(score, rel=1e-5)
+            assert row[f"{part}_cost_paper"] == pytest.approx(bill, rel=1e-5)
+            asked = np.asarray(model.acquired_features(X))
+            paid = asked @ dataset.feature_costs
+            for g, price in groups.items():
+                paid = paid + price * asked[:, dataset.feature_groups == g].any(axis=1)
+            by_hand = paid.mean() + panel.tree_cost * n_trees
+            assert row[f"{part}_cost"] == pytest.approx(by_hand, rel=1e-5)
+
+
+def test_a_model_without_rounds_is_a_constant_at_no_cost():
+    dataset = tiny()
+    (row,) = measure.trace(cell_of(RANKING, tradeoff=1e9), dataset)
+    assert row["test_score"] == pytest.approx(
+        ndcg_at_k(dataset.y_test, np.zeros(240), dataset.query_test, 5), rel=1e-5
+    )
+    assert (row["rounds"], row["best"], row["test_cost"], row["test_cost_paper"]) == (0, 1, 0, 0)
+
+
+def test_tradeoff_is_scaled_as_declared():
+    """By hand: six rows, of which the two of grade 0 count ten times."""
+    dataset = replace(
+        tiny(), y_train=np.array([0.0, 0, 1, 2, 3, 4]), X_train=np.zeros((6, 5)),
+        query_train=np.zeros(6, dtype=int),
+    )  # fmt: skip
+    y = np.array([0.0] * 20 + [1, 2, 3, 4])
+    spread = np.sum((y - y.mean()) ** 2)
+    assert measure.spread(dataset) == pytest.approx(spread)
+    assert measure.scaled_tradeoff(dataset, 2.0) == pytest.approx(2 * 0.018 * spread / 38)
+    classes = replace(tiny("multiclass"), y_train=np.array([0, 0, 1, 2]), X_train=np.zeros((4, 5)))
+    assert measure.spread(classes) == pytest.approx(4 * (0.5 * 0.5 + 2 * 0.25 * 0.75))
+    assert measure.all_prices(classes) == 45.0
+    printed = cell_of(RANKING, tradeoff=2.0)
+    printed = Cell(*([printed.dataset, "x", {**printed.params, "as_printed": True}]))
+    assert measure.make_estimator(printed, dataset).tradeoff == 2.0
+
+
+def test_subsets_hold_no_dearer_feature():
+    for task, limit, allowed in (("ranking", 5, {0, 1, 2}), ("multiclass", 8, {0, 1, 2})):
+        dataset = tiny(task)
+        model = measure.train(cell_of(RANKING), measure.without_expensive(dataset, limit))
+        assert set(np.unique(model.trees_.feature)) - {-1} <= allowed
+        np.testing.assert_array_equal(dataset.X_train[:, 4], tiny(task).X_train[:, 4])
+
+
+@pytest.mark.parametrize("panel", [RANKING, CLASSES], ids=lambda p: p.name)
+def test_exits_are_measured_as_declared(panel):
+    dataset = tiny("ranking" if panel.ranking else "multiclass")
+    grid = (0.25, 1.0) if panel.ranking else (0.5, 0.9)
+    cell = cell_of(panel, "early_exit", exits=grid)
+    rows = measure.trace(cell, dataset)
+    whole = measure.train(cell, dataset)
+    assert {row["exit"] for row in rows} == set(grid)
+    for s in grid:
+        mine = [row for row in rows if row["exit"] == s]
+        assert sum(row["best"] for row in mine) == 1
+        chosen = max(mine, key=lambda row: (row["valid_score"], -row["rounds"]))
+        assert chosen["best"] == 1
+    deviation = np.sqrt(measure.spread(dataset) / np.sum(np.where(dataset.y_train == 0, 10, 1)))
+    for row in rows:
+        early = EarlyExit(
+            whole.first_rounds(row["rounds"]),
+            rule="proximity" if panel.ranking else "likelihood",
+            threshold=row["exit"] * deviation if panel.ranking else row["exit"],
+        )
+        if panel.ranking:
+            ranked = early.ranking_score(dataset.X_test, dataset.query_test)
+            score = ndcg_at_k(dataset.y_test, ranked, dataset.query_test, 5)
+        else:
+            score = accuracy(dataset.y_test, early.predict(dataset.X_test))
+        assert row["test_score"] == pytest.approx(score, rel=1e-5)
+        assert row["test_cost"] <= row["test_cost_paper"] * (1 + 1e-5)
+
+
+def test_usage_counts_what_the_best_model_tests():
+    dataset, cell = tiny(), cell_of(RANKING, tradeoff=1.0)
+    rows = usage.usage(cell, dataset)
+    assert [row["price"] for row in rows] == [1, 2, 5, 10, 20]
+    model = measure.train(cell, dataset).first_rounds(rows[0]["rounds"])
+    used = model.model_features()
+    assert [row["n_used"] for row in rows] == used.astype(int).tolist()
+    for m, row in enumerate(rows):
+        first = next(
+            (t + 1 for t in range(row["rounds"])
+             if m in model.trees_.feature[model.trees_.tree[t] : model.trees_.tree[t + 1]]), 0,
+        )  # fmt: skip
+        assert row["first_round"] == first
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def made_up(seeds=(0, 1, 2, 3, 4)):
+    """Rows of panel c: Greedy Miser is as good as λ = 0 at a twentieth, early exit at a third."""
+    rows = []
+    for seed in seeds:
+        shift = 0.001 * seed
+        for algorithm, tradeoff, exit_at, rounds, score, cost in (
+            ("stagewise", 0.0, 0.0, 5, 0.60, 200.0),
+            ("stagewise", 0.0, 0.0, 10, 0.70, 2000.0),
+            ("greedy_miser", 0.25, 0.0, 5, 0.65, 60.0),
+            ("greedy_miser", 0.25, 0.0, 10, 0.698, 100.0),
+            ("greedy_miser", 4.0, 0.0, 10, 0.66, 50.0),
+            ("early_exit", 0.0, 1.0, 10, 0.697, 2000 / 3),
+            ("stagewise_subsets", 0.0, 0.0, 10, 0.50, 100.0),
+            ("greedy_miser_early_exit", 0.25, 1.0, 10, 0.698, 90.0),
+        ):
+            scored = {f"{part}_score": score + shift for part in ("valid", "test")}
+            costs = {f"{part}_cost{a}": cost for part in ("valid", "test") for a in ("", "_paper")}
+            rows.append(
+                {"panel": "c", "dataset": "yahoo_ltr_sample", "algorithm": algorithm, "seed": seed,
+                 "tradeoff": tradeoff, "limit": 1.0 if "subsets" in algorithm else 0.0,
+                 "exit": exit_at, "rounds": rounds, "best": int(rounds == 10), "test_trees": 10.0,
+                 **scored, **costs}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+META = {
+    "scale": "laptop",
+    "seeds": [0, 1, 2, 3, 4],
+    "data": {
+        "yahoo_ltr_sample": {
+            "kind": "real",
+            "test_overlap": 1.0,
+            "cost_unit": "units",
+            "n_features": 218,
+            "rows": {"train": 2000, "valid": 900, "test": 700},
+        }
+    },
+}
+
+
+def test_savings_are_those_by_hand():
+    rows = made_up()
+    np.testing.assert_allclose(
+        10 ** comparison.decades_saved(rows, "c", "greedy_miser"), 20, rtol=1e-6
+    )
+    np.testing.assert_allclose(10 ** comparison.decades_saved(rows, "c", "early_exit"), 3)
+    np.testing.assert_allclose(
+        comparison.shortfall_left(rows, "c", "greedy_miser"), 0.003, atol=1e-9
+    )
+    np.testing.assert_allclose(comparison.feature_share(rows, "c", 1.0), 1 - 10 / (2000 / 3))
+    np.testing.assert_allclose(comparison.largest_step(rows, "c", (0.0, 0.25, 4.0)), 0.038)
+    assert comparison.decades_saved(rows, "c", "nobody").size == 0
+    # Validation prefers a model that is poor on the test set: nothing is saved, none left out.
+    misled = rows.copy()
+    poor = (misled["algorithm"] == "greedy_miser") & (misled["seed"] == 0)
+    misled.loc[poor, ["valid_score", "test_score"]] = [0.9, 0.1]
+    saved = comparison.decades_saved(misled, "c", "greedy_miser")
+    np.testing.assert_allclose(10**saved, [1, 20, 20, 20, 20], rtol=1e-6)
+
+
+def test_every_claim_has_effects_and_the_verdict_of_the_rows():
+    rows = made_up()
+    claims = {claim.id: claim for claim in figure1.make_claims(rows, META)}
+    assert set(claims) == {
+        *("c-gradual", "c-tenth", "c-half", "c-above-stagewise-subsets", "c-above-early-exit"),
+        *("c-reaches-greedy-miser", "c-reaches-early-exit", "c-exit-limited", "c-with-exits"),
+    }
+    effects = {name: claim.effects(rows) for name, claim in claims.items()}
+    assert all(len(values) == 5 for values in effects.values())
+    assert np.all(effects["c-gradual"] < 0)  # 0.7 to 0.66
+    assert np.all(effects["c-tenth"] > 1)
+    assert np.all(effects["c-above-early-exit"] > 0)
+    assert np.all(effects["c-exit-limited"] > 0.4)
+    assert all("the same for every seed" in claim.sentence for claim in claims.values())
+
+
+def test_claims_without_a_rival_are_not_measured():
+    rows = made_up()
+    rows = rows[rows["algorithm"].isin(["stagewise", "greedy_miser"])]
+    for claim in figure1.make_claims(rows, META):
+        if claim.id in ("c-half", "c-above-early-exit", "c-exit-limited", "c-with-exits"):
+            assert claim.effects(rows).size == 0
+
+
+def usage_rows():
+    rows = []
+    for seed in range(5):
+        for i, tradeoff in enumerate((0.0, 1.0, 4.0)):
+            for price, used in ((1.0, 10 - i), (20.0, 8 - 3 * i), (100.0, 1)):
+                rows.append(
+                    {"panel": "c", "dataset": "yahoo_ltr_sample", "algorithm": "greedy_miser",
+                     "seed": seed, "tradeoff": tradeoff, "price": price, "n_features": 10,
+                     "n_used": used, "first_round": 3 if price == 100.0 else 1, "rounds": 40}
+                )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_claims_of_figure_2_by_hand():
+    rows = usage_rows()
+    claims = {claim.id: claim for claim in figure2.make_claims(rows, META)}
+    np.testing.assert_allclose(claims["c-cheap-kept"].effects(rows), 0.0, atol=1e-12)  # 0.8 of 1
+    np.testing.assert_allclose(claims["c-dearer-fall"].effects(rows), 0.5)  # 1 and 0
+    np.testing.assert_array_equal(claims["c-dearest-always"].effects(rows), [[0.5, 0, 5]])
+    np.testing.assert_array_equal(claims["c-dear-early"].effects(rows), [[0.5, 0, 5]])
+    late = rows.assign(first_round=np.where(rows["seed"] == 2, 5, rows["first_round"]))
+    np.testing.assert_array_equal(claims["c-dear-early"].effects(late), [[0.5, 1, 5]])
+    never = rows.assign(n_used=np.where(rows["price"] == 100.0, 0, rows["n_used"]))
+    np.testing.assert_array_equal(claims["c-dearest-always"].effects(never), [[0.5, 5, 5]])
+
+
+# --- cells and pictures ---------------------------------------------------------------------------
+
+
+def test_cells_of_each_scale():
+    smoke = {cell.dataset for cell in figure1.make_cells("smoke", range(1))}
+    assert smoke <= {r["name"] for r in datasets.status() if r["stand_in"]}
+    laptop = figure1.make_cells("laptop", range(5))
+    assert {cell.dataset for cell in laptop} == {panel.dataset for panel in PANELS}
+    for panel in PANELS:
+        mine = [cell for cell in laptop if cell.dataset == panel.dataset]
+        assert len({cell.seed for cell in mine}) == (1 if panel.licensed else 5)
+        tried = {c.params["tradeoff"] for c in mine if c.algorithm in ("stagewise", "greedy_miser")}
+        assert {0.0, 0.5, 1.0, 2.0, 4.0} <= tried  # the paper's
+        assert panel.rivals == ({0.0625, 0.25} <= tried)
+    paper = figure1.make_cells("paper", range(1))
+    assert {c.params["settings"]["n_estimators"] for c in paper} == {3000}
+    assert {c.dataset for c in paper if c.params["as_printed"]} == {"yahoo_ltr", "yahoo_ltr_small"}
+
+
+@pytest.mark.parametrize(("figure", "rows"), [(figure1, made_up()), (figure2, usage_rows())])
+def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
+    pictures = []
+    for _ in range(2):
+        with house_style(figure.ARTEFACT.id):
+            drawn = figure.render(rows, META)
+        pictures.append(picture_bytes(drawn, "svg", figure.ARTEFACT.id))
+    assert pictures[0] == pictures[1]
+    titles = [ax.get_title(loc="left") for ax in drawn.axes]
+    assert any("Yahoo! LTR, a part\nreal data" in title for title in titles)
+    standin = {**META, "data": {"yahoo_ltr_sample": {**META["data"]["yahoo_ltr_sample"]}}}
+    standin["data"]["yahoo_ltr_sample"]["kind"] = "stand-in"
+    with house_style(figure.ARTEFACT.id):
+        drawn = figure.render(rows, standin)
+    assert any("STAND-IN" in ax.get_title(loc="left") for ax in drawn.axes)
+    assert "stand-in" in figure.ARTEFACT.alt(rows, standin)
+
+
+def test_words_say_the_savings():
+    text = figure1.ARTEFACT.alt(made_up(), META)
+    assert "(c) Yahoo! LTR, a part: 20.0 and 3.0" in text
+
+
+def test_every_method_has_a_look():
+    drawn = {cell.algorithm for cell in figure1.make_cells("laptop", range(1))}
+    assert drawn | {"cronus"} <= set(LOOKS)

@@ -1,0 +1,144 @@
+"""Figures 3 and 4 of Greedy Miser: the baselines, the claims, the pictures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.svm import SVC, LinearSVC
+
+import datasets
+from datasets import scene15
+from experiments.cells.sample_images import run_cell
+from experiments.greedy_miser_2012 import figure3, figure4
+from experiments.greedy_miser_2012.cells import scenes
+from experiments.style import house_style, picture_bytes
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return datasets.load("scene15", scale="smoke", seed=0)
+
+
+def cell_of(algorithm):
+    return next(c for c in figure3.make_cells("smoke", range(1)) if c.algorithm == algorithm)
+
+
+def test_averaged_kernel_machine_against_votes_of_its_own_machines(dataset):
+    (row,) = scenes.measure(cell_of("svm_averaged_kernel"), dataset)
+    kernel = scene15.averaged_kernel(scale="smoke")
+    values = [
+        SVC(kernel="precomputed", C=row["tradeoff"])
+        .fit(kernel.train, kernel.y_train == k)
+        .decision_function(kernel.test)
+        for k in range(15)
+    ]
+    right = np.argmax(values, axis=0) == kernel.y_test
+    assert row["test_score"] == pytest.approx(right.mean(), abs=1e-6)
+    cost = kernel.kernel_cost + 15 * kernel.machine_cost
+    assert row["test_cost"] == row["test_cost_paper"] == pytest.approx(cost, rel=1e-5)
+
+
+def test_l1_pays_for_the_descriptors_it_uses(dataset):
+    cell = cell_of("l1_raw_descriptors")
+    (row,) = scenes.measure(cell, dataset)
+    raw = scene15.raw_descriptors(scale="smoke")
+    model = LinearSVC(
+        penalty="l1", dual=False, C=row["tradeoff"], max_iter=2000, random_state=0
+    ).fit(raw.X_train / 255.0, raw.y_train)
+    used = {raw.descriptor[m] for m in range(raw.X_train.shape[1]) if model.coef_[:, m].any()}
+    assert row["test_cost"] == pytest.approx(sum(raw.descriptor_costs[g] for g in used), rel=1e-5)
+    right = model.predict(raw.X_test / 255.0) == raw.y_test
+    assert row["test_score"] == pytest.approx(right.mean(), abs=1e-6)
+    tight = figure3._with(cell, penalties=[1e-5])  # nothing is used, nothing is paid
+    (nothing,) = scenes.measure(tight, dataset)
+    assert nothing["test_cost"] == 0.0
+
+
+def test_penalty_is_chosen_by_validation():
+    class Model:
+        def __init__(self, C):
+            self.C = C
+
+        def predict(self, X):
+            return np.full(len(X), int(self.C in (1.0, 10.0)))
+
+    model, C = scenes._best(Model, [10.0, 1.0, 0.1], np.zeros((4, 1)), np.ones(4))
+    assert (model.C, C) == (1.0, 1.0)
+
+
+def made_up():
+    rows = []
+    for seed in range(5):
+        for algorithm, tradeoff, exit_at, score, cost in (
+            ("stagewise", 0.0, 0.0, 0.80, 400.0),
+            ("greedy_miser", 1.0, 0.0, 0.79, 100.0),
+            ("early_exit", 0.0, 0.4, 0.795, 300.0),
+            ("svm_averaged_kernel", 10.0, 0.0, 0.80, 500.0),
+            ("l1_raw_descriptors", 0.1, 0.0, 0.70, 450.0),
+        ):
+            scored = {f"{part}_score": score + 0.001 * seed for part in ("valid", "test")}
+            costs = {f"{part}_cost{a}": cost for part in ("valid", "test") for a in ("", "_paper")}
+            rows.append(
+                {"panel": "s", "dataset": "scene15", "algorithm": algorithm, "seed": seed,
+                 "tradeoff": tradeoff, "limit": 0.0, "exit": exit_at, "rounds": 10, "best": 1,
+                 "test_trees": 1.0, **scored, **costs}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+META = {
+    "scale": "laptop",
+    "seeds": [0, 1, 2, 3, 4],
+    "data": {
+        "scene15": {
+            "kind": "real",
+            "test_overlap": 0.6,
+            "cost_unit": "ms",
+            "n_features": 1620,
+            "rows": {"train": 1050, "valid": 300, "test": 2685},
+        }
+    },
+}
+
+
+def test_claims_by_hand():
+    rows = made_up()
+    claims = {claim.id: claim.effects(rows) for claim in figure3.make_claims(rows, META)}
+    np.testing.assert_allclose(10 ** claims["s-half-of-svm"], 5)
+    np.testing.assert_allclose(claims["s-l1-below"], 0.04 - 0.001 * np.arange(5))
+    np.testing.assert_allclose(10 ** claims["s-exit-limited"], 1.5)
+    worse = rows.copy()
+    worse.loc[worse["algorithm"] == "svm_averaged_kernel", ["valid_score", "test_score"]] = 0.95
+    half = next(c for c in figure3.make_claims(worse, META) if c.id == "s-half-of-svm")
+    np.testing.assert_allclose(half.effects(worse), 0.0)  # never as accurate
+
+
+def test_picture_and_words():
+    rows = made_up()
+    pictures = []
+    for _ in range(2):
+        with house_style("miser-figure3"):
+            figure = figure3.render(rows, META)
+        pictures.append(picture_bytes(figure, "svg", "miser-figure3"))
+    assert pictures[0] == pictures[1]
+    assert "Greedy Miser: accuracy 0.792 at 100 ms" in figure3.ARTEFACT.alt(rows, META)
+
+
+def test_samples_show_every_class_and_stay_at_home():
+    artefact = figure4.ARTEFACT
+    assert not artefact.committed_picture
+    assert artefact.drawn_columns == ("pixels",)
+    (cell,) = artefact.cells("smoke")
+    images = datasets.load_images("scene15", scale="smoke")
+    rows = pd.DataFrame(
+        [{"dataset": "scene15", "algorithm": cell.algorithm, "seed": 0, **row}
+         for row in run_cell(cell, images)]
+    )  # fmt: skip
+    assert sorted(rows["label"]) == list(range(15))
+    for kind in ("real", "stand-in"):
+        meta = {"data": {"scene15": {"kind": kind}}, "scale": "smoke"}
+        with house_style(artefact.id):
+            figure = artefact.render(rows, meta)
+        assert ("STAND-IN" in figure.get_suptitle()) == (kind != "real")
+        names = [ax.get_title() for ax in figure.axes]
+        assert names == list(figure4.CLASSES)
+        assert "15 grey pictures" in artefact.alt(rows, meta)

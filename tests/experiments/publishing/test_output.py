@@ -1,0 +1,224 @@
+"""Measured times, text that only draws, libraries that may be missing, and drawing anew."""
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.cli import main
+from experiments.publishing import output
+from tests.experiments.toy_artefact import make_toy, run_cell, suite
+
+
+def timed_cell(cell, dataset):
+    rows = run_cell(cell, dataset)
+    return [{**row, "seconds_fit": 0.125 * (row["part"] + 1), "line": "0f"} for row in rows]
+
+
+def timed_toy():
+    """A toy that measures times, says them in words, and draws text."""
+    toy = make_toy(n_steps=2, sets=("nearby",))
+
+    def alt(rows, meta):
+        return f"The longest takes {rows['seconds_fit'].max():.3f} s."
+
+    return dataclasses.replace(
+        toy,
+        run_cell=timed_cell,
+        timing_columns=("seconds_fit",),
+        drawn_columns=("line",),
+        alt=alt,
+    )
+
+
+@pytest.fixture(scope="module")
+def published_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    house = suite(folder, timed_toy())
+    assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], house) == 0
+    return folder
+
+
+@pytest.fixture
+def published(tmp_path, published_once):
+    shutil.copytree(published_once, tmp_path / "results")
+    return suite(tmp_path / "results", timed_toy())
+
+
+def test_times_go_to_their_own_file_and_come_back(published):
+    house = published
+    folder = house.results / "toy-figure2"
+    header = (folder / "rows.csv").read_text().splitlines()[0].split(",")
+    assert "seconds_fit" not in header
+    assert "line" in header
+    rows, meta = output.read_published(folder)
+    assert meta["timing_columns"] == ["seconds_fit"]
+    np.testing.assert_array_equal(rows["seconds_fit"], 0.125 * (rows["part"] + 1))
+    assert set(rows["line"]) == {"0f"}
+
+
+def test_a_lost_time_is_noticed(published):
+    house = published
+    path = house.results / "toy-figure2" / "timings.csv"
+    table = pd.read_csv(path)
+    again = pd.concat([table, table.iloc[[-1]]])
+    again.to_csv(path, index=False)
+    with pytest.raises(output.DamagedResults, match="cannot be read"):
+        output.read_published(path.parent)
+
+
+def test_meta_that_is_no_record(published):
+    house = published
+    (house.results / "toy-figure2" / "meta.json").write_text("[1, 2]")
+    with pytest.raises(output.DamagedResults, match="no record"):
+        output.read_published(house.results / "toy-figure2")
+
+
+def cut_at_a_line(path):
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 2]))
+
+
+def cut_within_a_line(path):
+    text = path.read_text()
+    path.write_text(text[: text.rindex(",")])
+
+
+def without_the_hash(path):
+    """As results were written before rows.csv was hashed."""
+    meta = json.loads((path.parent / "meta.json").read_text())
+    del meta["rows_sha256"]
+    (path.parent / "meta.json").write_text(json.dumps(meta))
+    cut_within_a_line(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("rows.csv", cut_at_a_line, "rows.csv is not what meta.json says"),
+        ("rows.csv", cut_within_a_line, "rows.csv is not what meta.json says"),
+        ("rows.csv", without_the_hash, "a line of rows.csv has too few fields"),
+        ("rows.csv", lambda path: path.unlink(), "rows.csv is missing"),
+        ("meta.json", lambda path: path.unlink(), "meta.json is missing"),
+        ("meta.json", lambda path: path.write_text("{}"), "meta.json lacks 'command'"),
+        ("meta.json", lambda path: path.write_text('{"data": '), "cannot be read"),
+        ("timings.csv", lambda path: path.unlink(), "timings.csv is missing"),
+        ("timings.csv", cut_at_a_line, "timings.csv lacks times"),
+    ],
+)
+@pytest.mark.parametrize("command", ["claims", "redraw", "report"])
+def test_damaged_results_change_nothing(published, capsys, command, name, damage, message):
+    """Judging or drawing half of the rows would pass for a result."""
+    house = published
+    folder = house.results / "toy-figure2"
+    damage(folder / name)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main([command], house) == 1
+    assert message in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_line_ends_of_a_checkout_are_no_damage(published):
+    house = published
+    path = house.results / "toy-figure2" / "rows.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    rows, _ = output.read_published(path.parent)
+    assert len(rows) == 24
+
+
+def test_a_figure_that_becomes_a_table_leaves_no_picture(published):
+    house = published
+    table = dataclasses.replace(house.registry.artefacts[0], render=lambda rows, meta: "# T\n")
+    house = suite(house.results, table)
+    for command in (["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], ["redraw"]):
+        assert main(command, house) == 0
+        names = {path.name for path in (house.results / table.id).iterdir()}
+        assert "table.md" in names
+        assert not {"figure.svg", "figure.png"} & names
+    figure = dataclasses.replace(table, render=make_toy().render)
+    assert main(["redraw"], suite(house.results, figure)) == 0
+    assert not (house.results / table.id / "table.md").exists()
+
+
+def test_redraw_computes_nothing_and_follows_the_artefact(published, capsys):
+    house = published
+    folder = house.results / "toy-figure2"
+    rows = (folder / "rows.csv").read_bytes()
+    before = json.loads((folder / "meta.json").read_text())
+    renamed = dataclasses.replace(house.registry.artefacts[0], title="Another name", run_cell=None)
+    house = suite(house.results, renamed)
+    assert main(["redraw"], house) == 0
+    after = json.loads((folder / "meta.json").read_text())
+    assert (folder / "rows.csv").read_bytes() == rows
+    assert after == {**before, "title": "Another name"}
+    assert "Another name" in (house.results / "claims.md").read_text()
+
+
+def test_redraw_of_what_is_not_published(tmp_path, capsys):
+    assert main(["redraw", "toy-figure2"], suite(tmp_path)) == 0
+    assert "nothing is published" in capsys.readouterr().out
+
+
+@pytest.fixture
+def needy(tmp_path):
+    toy = make_toy(artefact_id="toy-peers", sets=("nearby",))
+    needy = dataclasses.replace(toy, requires=("a_library_nobody_has",))
+    return suite(tmp_path, make_toy(sets=("nearby",)), needy)
+
+
+def test_missing_library_by_name_is_an_error(needy, capsys):
+    assert main(["reproduce", "toy-peers"], needy) == 2
+    text = capsys.readouterr().err
+    assert "a_library_nobody_has" in text
+    assert "make setup-peers" in text
+
+
+def test_nothing_left_to_run_is_an_error(needy, capsys):
+    """Its short name is not its own name, but nothing else answers to it."""
+    assert main(["reproduce", "peers"], needy) == 2
+    assert "make setup-peers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["reproduce", "toy"], ["check"], ["check", "all"]])
+def test_missing_library_among_others_is_left_out_loudly(needy, command, capsys):
+    main([*command, "--jobs", "1", "--quiet"], needy)
+    text = capsys.readouterr().out
+    assert "LEFT OUT: toy-peers needs a_library_nobody_has" in text
+    runs = needy.results / "runs"
+    assert not list(runs.rglob("toy-peers"))
+    assert list(runs.rglob("toy-figure2"))
+
+
+def test_required_libraries_are_part_of_the_key(tmp_path, capsys):
+    """Another version of a peer computes anew; the toy stands for it with a library we have."""
+    plain = make_toy(sets=("nearby",))
+    peer = dataclasses.replace(plain, requires=("click",))
+    command = ["reproduce", "all", "--jobs", "1", "--quiet"]
+    assert main(command, suite(tmp_path, plain)) == 0
+    capsys.readouterr()
+    assert main(command, suite(tmp_path, peer)) == 0
+    assert "0 from the store" in capsys.readouterr().out
+    meta = json.loads((tmp_path / "runs" / "toy-figure2" / "meta.json").read_text())
+    assert "click" in meta["versions"]
+
+
+def test_short_names_of_what_stands_beside_a_paper(tmp_path):
+    toy = make_toy(artefact_id="toy-training-time")
+    registry = suite(tmp_path, toy).registry
+    for name in ("toy-training-time", "training-time", "toy", "toy_2000", "all"):
+        assert registry.resolve([name]) == ([toy], [])
+
+
+def test_fewer_seeds_are_no_other_data():
+    def record(kind, **checksums):
+        return {"kind": kind, "checksums": checksums}
+
+    published = {"a": record("real", s0="x", s1="y"), "b": record("stand-in", s0="x")}
+    assert output.same_data({"a": record("real", s0="x")}, published) == ["a"]
+    assert output.same_data({"a": record("real", s0="x", s1="z")}, published) == []
+    assert output.same_data({"a": record("real", s7="x")}, published) == []
+    assert output.same_data({"b": record("real", s0="x")}, published) == []
+    assert output.same_data({"c": record("real", s0="x")}, published) == []

@@ -1,0 +1,131 @@
+"""What is published fits what the code says of it now; nothing is computed here."""
+
+import pandas as pd
+import pytest
+
+from experiments.cegb_2017 import extra_deviations
+from experiments.claims import scoreboard, summary
+from experiments.curves import advantage
+from experiments.publishing import output
+from experiments.registry import discover
+from experiments.running.provenance import ROOT
+
+RESULTS = ROOT / "results"
+ARTEFACTS = discover()
+PUBLISHED = [a for a in ARTEFACTS if (RESULTS / a.id / "meta.json").exists()]
+MEND = "bring it up to date with: python -m experiments redraw"
+
+
+def test_something_is_published():
+    assert PUBLISHED
+
+
+@pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
+def test_claims_are_those_of_the_rows(artefact):
+    rows, meta = output.read_published(RESULTS / artefact.id)
+    now = output.evaluate_claims(artefact, rows, meta)
+    written = pd.read_csv(RESULTS / artefact.id / "claims.csv")
+    assert list(written["claim"]) == list(now["claim"]), MEND
+    if now.empty:
+        return
+    for name in now.columns:
+        if now[name].dtype.kind == "f":  # bootstrap and t quantiles may differ in the last digits
+            assert written[name].to_numpy() == pytest.approx(
+                now[name].to_numpy(), rel=1e-4, nan_ok=True
+            ), MEND
+        else:
+            assert list(written[name]) == list(now[name]), MEND
+
+
+@pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
+def test_meta_says_what_the_artefact_says(artefact):
+    _, meta = output.read_published(RESULTS / artefact.id)
+    for name, value in output.provenance.describe_artefact(artefact).items():
+        assert meta[name] == value, MEND
+
+
+def test_scoreboards_are_up_to_date():
+    tables = output.published_claims(RESULTS, ARTEFACTS)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "<!-- scoreboard -->" in readme
+    assert output.with_summary(readme, summary(tables)) == readme, MEND
+    written = (RESULTS / "claims.md").read_text(encoding="utf-8").splitlines()
+    now = scoreboard(tables).splitlines()
+    # Verdicts and sentences to the letter; the digits of intervals are held by claims.csv.
+    assert [line.split("|")[1:4] for line in written] == [line.split("|")[1:4] for line in now]
+
+
+@pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
+def test_words_for_who_cannot_see_it(artefact):
+    rows, meta = output.read_published(RESULTS / artefact.id)
+    text = artefact.alt(rows, meta)
+    assert 40 < len(text) < 2000
+    assert "nan" not in text.lower().split()
+
+
+def test_summary_goes_between_its_markers_only():
+    text = "before\n<!-- scoreboard -->\nold\n<!-- end of scoreboard -->\nafter\n"
+    new = output.with_summary(text, "new\n")
+    assert new == "before\n<!-- scoreboard -->\nnew\n<!-- end of scoreboard -->\nafter\n"
+    assert output.with_summary(new, "new\n") == new
+    assert output.with_summary("no markers\n", "new\n") == "no markers\n"
+    half = "<!-- scoreboard -->\nkeep me\n"
+    assert output.with_summary(half, "new\n") == half
+
+
+# --- numbers in the paper's README ---------------------------------------------------------------
+
+CEGB = (ROOT / "experiments" / "cegb_2017" / "README.md").read_text(encoding="utf-8")
+
+
+def published_rows(artefact_id):
+    return output.read_published(RESULTS / artefact_id)[0]
+
+
+@pytest.mark.parametrize(
+    ("variant", "panel", "tradeoff", "column", "form"),
+    [
+        ("all_splits", "a'", 3e-4, "cost", "{:.2f} ± {:.2f}"),
+        ("all_splits", "a'", 3e-3, "cost", "{:.1f} ± {:.1f}"),
+        ("all_splits", "d", 1e-1, "score", "{:.3f} ± {:.3f}"),
+        ("start_at_zero", "c", 1e-2, "score", "{:.4f} ± {:.4f}"),
+        ("start_at_zero", "d", 1e-2, "score", "{:.3f} ± {:.3f}"),
+        ("exact", "c", 0.0, "score", "{:.4f} ± {:.4f}"),
+        ("exact", "d", 0.0, "score", "{:+.4f} ± {:.4f}"),
+        ("exact", "a'", 0.0, "score", "{:.3f} ± {:.3f}"),
+        ("fewer_rows", "c", 1e-2, "score", "{:.4f} ± {:.4f}"),
+        ("fewer_rows", "c", 1e-2, "cost", "{:.2f} ± {:.2f}"),
+    ],
+)
+def test_effects_of_the_deviations(variant, panel, tradeoff, column, form):
+    rows = published_rows("cegb-deviations")
+    (change,) = (c for c in extra_deviations.CHANGES if c.variant == variant)
+    values = extra_deviations.effects(rows, change, panel, tradeoff)[column]
+    assert form.format(values.mean(), values.std(ddof=1)) in CEGB
+
+
+def test_effect_of_the_printed_rule_in_figure_4():
+    rows = published_rows("cegb-figure4")
+    rows = rows[(rows["panel"] == "b") & (rows["tradeoff"] == 1e-3)]
+    last = rows.sort_values("rounds").groupby(["algorithm", "seed"]).last()
+    ends = last.groupby("algorithm")[["test_cost", "test_score"]].mean()
+    printed, ours = ends.loc["cegb_literal"], ends.loc["cegb"]
+    text = " ".join(CEGB.split())
+    cost, other = printed["test_cost"], ours["test_cost"]
+    assert f"{cost / other:.1f} times the cost ({cost:.1f} against {other:.1f} split" in text
+    assert f"for {ours['test_score'] - printed['test_score']:.3f} less SEG" in text
+
+
+def test_leads_over_other_libraries():
+    rows = published_rows("cegb-peers")
+    names = ("lightgbm_cegb", "catboost_per_object", "lightgbm", "catboost_first_use")
+
+    def leads(panel):
+        return [float(advantage(rows, panel, "cegb", name).mean()) for name in names]
+
+    one, two, three, _ = leads("d")
+    four, five, six, seven = leads("b'")
+    text = " ".join(CEGB.split())
+    assert f"on Covertype {one:+.3f} against LightGBM's CEGB, {two:+.3f} against" in text
+    assert f"per object, {three:+.3f} against plain LightGBM" in text
+    assert f"on MSLR {four:+.3f}, {five:+.3f} and {six:+.3f}, and {seven:+.3f} against" in text

@@ -1,0 +1,296 @@
+"""The report: what it says of published, unpublished, damaged results; that it is up to date.
+
+How it looks in a browser is tested in ``test_report_browser.py``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pandas as pd
+import pytest
+
+from experiments.cli import main
+from experiments.publishing import output, report
+from experiments.publishing.report import content, notes
+from experiments.registry import PAPERS, discover
+from experiments.running import provenance
+from experiments.running.run import Result
+from tests.experiments import toy_artefact
+from tests.experiments.toy_artefact import make_toy, suite
+
+RESULTS = provenance.ROOT / "results"
+
+
+def publish(results, artefact, *, workers=2, seconds=30.0, **changes):
+    """Write results of the toy as a run does, without processes and time."""
+    cells = artefact.cells("laptop")
+    rows, data = [], {}
+    for cell in cells:
+        drawn = toy_artefact.load(cell.dataset, scale="laptop", data="auto", seed=cell.seed)
+        data.setdefault(cell.dataset, provenance.describe_data(drawn))
+        own = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
+        rows += [own | row for row in artefact.run_cell(cell, drawn)]
+    timings = pd.DataFrame({"cell": [cell.label() for cell in cells], "seconds": seconds})
+    meta = provenance.describe_run(
+        artefact,
+        scale="laptop",
+        data_mode="auto",
+        seeds=range(2),
+        data=data,
+        command="python -m experiments reproduce toy-figure2",
+        jobs=workers,
+        source_tree="0" * 64,
+    )
+    folder = results / artefact.id
+    result = Result(pd.DataFrame(rows), timings, data, len(cells), 0)
+    output.write_run(folder, artefact, result, meta | changes)
+    return folder
+
+
+@pytest.fixture
+def papers(tmp_path):
+    """Folder of the papers, with notes on the toy's."""
+    (tmp_path / "papers" / "toy_2000").mkdir(parents=True)
+    (tmp_path / "papers" / "toy_2000" / "README.md").write_text(
+        "# Toy\n\nIntroduction.\n\n## Figure 2\n\n| | paper | ours |\n|---|---|---|\n"
+        "| rows | 12 | 13 |\n\n### Deviations\n\n1. None; [claims](../../results/claims.md)."
+    )
+    return tmp_path / "papers"
+
+
+def text_of(html):
+    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", html, flags=re.DOTALL))
+
+
+# --- the published page -----------------------------------------------------------------------
+
+
+def test_the_published_page_is_up_to_date():
+    """It is what `report` would write now from what is published and from the notes."""
+    now = report.build(RESULTS, discover())
+    path = RESULTS / "index.html"
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    differ = [f"< {a}\n> {b}" for a, b in zip(before.split("\n"), now.split("\n")) if a != b]  # noqa: B905
+    assert before == now, "results/index.html is out of date; write it with: make report\n" + (
+        "\n".join(differ[:3])
+    )
+
+
+def test_the_guard_notices_a_changed_page(monkeypatch, tmp_path):
+    (tmp_path / "index.html").write_text("<p>of yesterday</p>\n")
+    monkeypatch.setattr("tests.experiments.publishing.test_report.RESULTS", tmp_path)
+    with pytest.raises(AssertionError, match="out of date; write it with: make report"):
+        test_the_published_page_is_up_to_date()
+
+
+# --- artefacts --------------------------------------------------------------------------------
+
+
+def test_what_it_says_of_an_artefact(tmp_path, papers):
+    toy = make_toy()
+    publish(tmp_path, toy)
+    html = report.build(tmp_path, [toy], papers_folder=papers)
+    text = text_of(html)
+    assert '<img src="toy-figure2/figure.svg" width="288" height="192" alt="Dots; the best' in html
+    assert "make reproduce-toy-figure2" in text
+    assert "about 0.2 minutes on 2 cores as declared; 4 minutes measured: 16 cells on 2" in text
+    assert "made_up STAND-IN of ours, not the real data" in text
+    assert "nearby real data cache" in text
+    assert text.count("made_up (STAND-IN)") == 2  # scoreboard and artefact
+    assert text.count("– not testable here Better is better. made_up (STAND-IN)") == 2
+    assert "? inconclusive Better is better. nearby (whole set)" in text  # two repetitions
+    assert (
+        "0 ✓ reproduced 0 ✗ not reproduced 1 ? inconclusive 0 … not run at this scale "
+        "1 – not testable here 0 ≠ denied by the paper&#39;s own table" in text
+    )
+    assert "40 / 20 / 30" in text
+    assert "in coin: invented" in text
+    for name in ("rows.csv", "claims.csv", "meta.json", "timings.csv"):
+        assert f'href="toy-figure2/{name}"' in html
+
+
+def test_notes_are_part_of_the_page(tmp_path, papers):
+    html = report.build(tmp_path, [make_toy()], papers_folder=papers)
+    assert '<h4 id="toy_2000-figure-2">Figure 2</h4>' in html
+    assert '<h5 id="toy_2000-deviations">Deviations</h5>' in html
+    assert 'href="../results/claims.md"' in html
+    assert '<th scope="row">rows</th>' in html
+    assert "<h1>Toy" not in html
+
+
+def test_what_is_not_published_yet(tmp_path):
+    html = report.build(tmp_path, [make_toy()], papers_folder=tmp_path)
+    text = text_of(html)
+    assert "Not published yet. Nothing." in text
+    assert "make reproduce-toy-figure2 ARGS=--publish" in text
+    assert "No claim is published yet" in text
+    assert "There is no history yet. make bench" in text
+    assert "<img" not in html
+    for title in PAPERS.values():
+        assert title.replace("&", "&amp;") in html
+
+
+def test_equal_results_give_equal_bytes(tmp_path, papers):
+    toy = make_toy()
+    publish(tmp_path / "a", toy)
+    publish(tmp_path / "b", toy)
+    report.write(tmp_path / "a", [toy], papers_folder=papers)
+    report.write(tmp_path / "b", [toy], papers_folder=papers)
+    assert (tmp_path / "a/index.html").read_bytes() == (tmp_path / "b/index.html").read_bytes()
+
+
+def test_only_the_dashboard_links_to_asv_pages(tmp_path):
+    report.write(tmp_path, [], name="index.html")
+    report.write(tmp_path, [], name="dashboard.html")
+    link = 'href="../.asv/html/index.html"'
+    assert link not in (tmp_path / "index.html").read_text()
+    assert link in (tmp_path / "dashboard.html").read_text()
+
+
+def test_a_table_instead_of_a_picture(tmp_path):
+    toy = dataclasses.replace(
+        make_toy(), render=lambda rows, meta: "# T\n\n| method | score |\n|---|--:|\n| a<b | 1 |\n"
+    )
+    publish(tmp_path, toy)
+    html = report.build(tmp_path, [toy], papers_folder=tmp_path)
+    assert '<caption class="hidden">Toy, Figure 2</caption>' in html
+    assert "<td>a&lt;b</td>" in html
+    assert "Dots; the best score" in text_of(html)
+    assert "<img" not in html
+
+
+def test_time_of_cells_that_ran_alone(tmp_path):
+    toy = make_toy(alone=True)
+    publish(tmp_path, toy)
+    page = text_of(report.build(tmp_path, [toy]))
+    assert "8 minutes measured: 16 cells on 2 workers" in page
+    publish(tmp_path, toy, workers=None)
+    page = text_of(report.build(tmp_path, [toy]))
+    assert "8 minutes of work in 16 cells, on a cluster" in page
+
+
+def test_what_the_artefact_itself_timed_is_not_counted_twice(tmp_path):
+    toy = make_toy()
+    folder = publish(tmp_path, toy)
+    with open(folder / "timings.csv", "a") as file:
+        file.write(",999\n")
+    assert "4 minutes measured: 16 cells" in text_of(report.build(tmp_path, [toy]))
+
+
+# --- hostile text and damaged files -----------------------------------------------------------
+
+HOSTILE = "<script>alert('x')</script> & \"q\" <img src=x onerror=y>"
+
+
+def test_hostile_text_is_shown_as_text(tmp_path, papers):
+    toy = dataclasses.replace(
+        make_toy(), title=HOSTILE, shows=HOSTILE, alt=lambda rows, meta: HOSTILE
+    )
+    claims = toy.make_claims
+    toy = dataclasses.replace(
+        toy,
+        make_claims=lambda rows, meta: [
+            dataclasses.replace(claim, sentence=HOSTILE, place=HOSTILE)
+            for claim in claims(rows, meta)
+        ],
+    )
+    publish(tmp_path, toy, command=HOSTILE)
+    (papers / "toy_2000" / "README.md").write_text(
+        f"# T\n\n## {HOSTILE}\n\n{HOSTILE}\n\n[link](javascript:alert(1))\n\n| {HOSTILE} |\n|---|\n"
+    )
+    html = report.build(tmp_path, [toy], papers_folder=papers)
+    assert "<script" not in html
+    assert not re.search(r"<[^>]*\sonerror", re.sub(r'"[^"]*"', '""', html))
+    assert "javascript:" not in re.findall(r'href="([^"]*)"', html)
+    assert html.count("&lt;script&gt;") > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("meta.json", lambda text: text[:-9], "cannot be read"),
+        ("meta.json", lambda text: text.replace('"seeds"', '"sedes"'), "lacks 'seeds'"),
+        ("meta.json", lambda text: text.replace('"kind"', '"kynd"'), "'kind' of the data set"),
+        ("rows.csv", None, "rows.csv is missing"),
+        ("claims.csv", None, "claims.csv is missing"),
+        ("claims.csv", lambda text: text.replace("inconclusive", "fine"), "claims.csv: KeyError"),
+        ("timings.csv", None, "timings.csv is missing"),
+        ("timings.csv", lambda text: text.replace("30.0", "fast"), "timings.csv: ValueError"),
+        ("figure.svg", None, "either figure.svg or table.md"),
+        ("figure.svg", lambda text: "<svg/>", "does not state its size"),
+        ("figure.svg", lambda text: text[: len(text) // 2], "figure.svg has no end"),
+        ("claims.csv", lambda text: text[: text[:-1].rindex("\n") + 1], "other claims"),
+    ],
+)
+def test_damaged_results_are_named(tmp_path, capsys, name, damage, message):
+    path = publish(tmp_path, make_toy()) / name
+    if damage is None:
+        path.unlink()
+    else:
+        text = path.read_text(encoding="utf-8")
+        assert damage(text) != text
+        path.write_text(damage(text), encoding="utf-8")
+    assert main(["report"], suite(tmp_path)) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert "publish anew" in error
+    assert "toy-figure2" in error
+    assert not (tmp_path / "index.html").exists()
+
+
+def test_the_command(tmp_path, capsys):
+    publish(tmp_path, make_toy())
+    assert main(["report"], suite(tmp_path)) == 0
+    assert "index.html" in capsys.readouterr().out
+    assert (tmp_path / "index.html").read_text().startswith("<!DOCTYPE html>")
+    assert main(["report", "--dashboard"], suite(tmp_path)) == 0
+    assert (tmp_path / "dashboard.html").exists()
+    assert main(["report", "nonsense"], suite(tmp_path)) == 2
+
+
+def test_effects_as_text():
+    claim = {"effect": -0.01234567, "low": -0.1, "high": 0.05, "unit": "log-loss"}
+    assert content._effect(claim) == ("−0.0123 log-loss", "[−0.1000, +0.0500]")
+    nothing = float("nan")
+    assert content._effect(claim | {"low": nothing, "high": nothing})[1] == ""
+    assert content._effect(claim | {"effect": nothing}) == ("no effect measured", "")
+
+
+# --- notes ------------------------------------------------------------------------------------
+
+
+def rendered(text):
+    return notes.render(text, folder="../experiments/toy", prefix="toy", level=3, caption="first")
+
+
+def test_headings_are_shifted_and_none_is_skipped():
+    html = rendered("# Title\n\n## A\n\n#### B\n\n##### C\n\n### D\n\n## A\n")
+    assert "Title" not in html
+    found = re.findall(r'<(h\d) id="([^"]+)">(.)</(h\d)>', html)
+    assert [level for level, *_ in found] == ["h3", "h4", "h5", "h4", "h3"]
+    assert all(opened == closed for opened, _, _, closed in found)
+    assert [name for _, name, *_ in found] == ["toy-a", "toy-b", "toy-c", "toy-d", "toy-a-2"]
+
+
+def test_links_start_from_the_page():
+    html = rendered("[a](b.md#c) [d](../../results/e) [f](#g) [h](https://i.org) ![j](k.png)")
+    assert re.findall(r'(?:href|src)="([^"]+)"', html) == [
+        *("../experiments/toy/b.md#c", "../results/e", "#toy-g", "https://i.org"),
+        "../experiments/toy/k.png",
+    ]
+
+
+def test_a_picture_from_the_network_becomes_a_link():
+    html = rendered("![words](https://i.org/p.png) ![w](//i.org/p.png)")
+    assert "<img" not in html
+    assert '<a href="https://i.org/p.png">words</a>' in html
+
+
+def test_tables_have_captions_and_scopes():
+    html = rendered("| a | b |\n|---|---|\n| 1 | 2 |\n\n## `H`\n\n| | b |\n|---|---|\n| r | 2 |\n")
+    assert re.findall(r"<caption[^>]*>(.*?)</caption>", html) == ["first", "H"]
+    assert html.count('scope="col"') == 3
+    assert re.findall(r'<th scope="row">(.)</th>', html) == ["r"]
+    assert html.count('tabindex="0"') == html.count("</div>") == 2

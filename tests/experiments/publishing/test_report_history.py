@@ -1,0 +1,120 @@
+"""asv's history in the report: what is read, drawn and written of it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from experiments.cli import main
+from experiments.publishing import report
+from experiments.publishing.report import chart, history
+from tests.experiments.publishing.test_report import text_of
+from tests.experiments.toy_artefact import suite
+
+
+def write_history(folder, *runs, **changes):
+    """Write asv's files: a timed benchmark with two parameters, one run for each (hash, date…)."""
+    entry = {
+        "name": "toy.Toy.time_fit",
+        "params": [["'a'", "'b'"]],
+        "type": "time",
+        "unit": "seconds",
+        "version": "now",
+    }
+    (folder / "quiet").mkdir(parents=True)
+    catalogue = {entry["name"]: entry | changes, "version": 2}
+    (folder / "benchmarks.json").write_text(json.dumps(catalogue))
+    machine = {"machine": "quiet", "cpu": "Z80", "num_cpu": "2", "ram": "3221225472", "version": 1}
+    (folder / "quiet" / "machine.json").write_text(json.dumps(machine))
+    for commit, date, result, version in runs:
+        row = [result, entry["params"], version, 1, 2, [-float("inf"), 1e-4], [float("inf"), 9e-3]]
+        run = {
+            "commit_hash": commit * 40,
+            "date": date,
+            "env_name": "virtualenv-py3.11",
+            "result_columns": [
+                *("result", "params", "version", "started_at", "duration"),
+                *("stats_ci_99_a", "stats_ci_99_b"),
+            ],
+            "results": {entry["name"]: row},
+            "version": 2,
+        }
+        (folder / "quiet" / f"{commit * 8}-virtualenv-py3.11.json").write_text(json.dumps(run))
+
+
+def test_history_in_order_of_the_commits(tmp_path):
+    write_history(
+        tmp_path,
+        ("a", 3000, [0.002, float("nan")], "now"),
+        ("b", 1000, [0.001, 0.004], "now"),
+        ("c", 2000, [9.0, 9.0], "of another version of the benchmark"),
+        ("d", 4000, None, "now"),
+    )
+    (machine,) = history.read_history(tmp_path)
+    assert [commit.hash[0] for commit in machine.commits] == ["b", "c", "a", "d"]
+    (benchmark,) = machine.benchmarks
+    assert (benchmark.title, benchmark.unit) == ("Toy time_fit", "ms")
+    assert [line.label for line in benchmark.series] == ["a", "b"]
+    shown = [[line.shown(i) for i in range(4)] for line in benchmark.series]
+    assert shown == [["1", "–", "2", "–"], ["4", "–", "–", "–"]]
+    assert benchmark.series[0].points[0] == chart.Point(1.0, 1.0, 1.0)  # infinite interval: none
+    assert benchmark.series[1].points[0] == chart.Point(*(1e3 * s for s in (4e-3, 1e-4, 9e-3)))
+    assert machine.facts == "Z80, 2 cores, 3 GiB of memory"
+    assert "Toy time_fit, ms, over 4 commits: a 1 to 2; b 4." in benchmark.chart
+
+
+def test_history_on_the_page(tmp_path):
+    write_history(tmp_path / "asv", ("a", 1, [0.5, 2.5], "now"))
+    html = report.build(tmp_path, [], papers_folder=tmp_path)
+    text = text_of(html)
+    assert "1 commit." in text
+    assert "quiet, virtualenv-py3.11" in text
+    assert "Toy time_fit a s 0.5" in text
+    assert 'aria-label="Toy time_fit, s, over one commit: a 0.5; b 2.5."' in html
+    assert "no history yet" not in text
+
+
+def test_long_history_shows_its_latest_numbers(tmp_path):
+    runs = [("0123456789ab"[i], i, [i + 1.0, 1.0], "now") for i in range(12)]
+    write_history(tmp_path / "asv", *runs)
+    html = report.build(tmp_path, [], papers_folder=tmp_path)
+    assert "the last 8 of 12 commits, newest first" in text_of(html)
+    heads = re.findall(r'<th scope="col">(\w)\1{7}</th>', html)
+    assert heads == list("ba987654")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[:20], "cannot be read"),
+        (lambda text: text.replace('"version": 2', '"version": 3'), "version 3"),
+        (lambda text: text.replace('"date"', '"day"'), "lacks date"),
+        (lambda text: "[]", "cannot be read"),
+    ],
+)
+def test_damaged_history_is_named(tmp_path, capsys, damage, message):
+    write_history(tmp_path / "asv", ("a", 1, [1.0, 2.0], "now"))
+    path = tmp_path / "asv" / "quiet" / "aaaaaaaa-virtualenv-py3.11.json"
+    path.write_text(damage(path.read_text()))
+    assert main(["report"], suite(tmp_path)) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert path.name in error
+
+
+@pytest.mark.parametrize("from_zero", [False, True])
+@pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [1e-9, 2e-9], [0.3, 7e5], [0.8361, 0.8914]])
+def test_charts_hold_all_points(values, from_zero):
+    points = [chart.Point(value, value, value) for value in values]
+    commits = [f"c{i}" for i in range(len(values))]
+    svg = chart.draw("t", "s", [chart.Series("all", points)], commits, from_zero=from_zero)
+    centres = re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', svg)
+    assert len(centres) == len(values)
+    for x, y in centres:
+        assert 0 < float(x) < 340
+        assert 0 < float(y) <= 168
+    ticks = re.findall(r'text-anchor="end">([-\d.e+]+)</text>', svg)
+    assert len(set(ticks)) == len(ticks) >= 3
+    assert [commit in svg for commit in commits] == [True] * len(commits)

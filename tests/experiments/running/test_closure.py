@@ -1,0 +1,229 @@
+"""Which sources a stored result depends on: along imports, and held to what really runs."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from algorithms.kernels import cache
+from experiments.registry import discover
+from experiments.running import closure
+from experiments.running.closure import PACKAGES, ROOT
+
+RUN_MODULES = sorted({artefact.run_cell.__module__ for artefact in discover()})
+
+
+# --- what really runs ----------------------------------------------------------------------------
+
+
+TRACED = {
+    "experiments.adaptive_sampling_2014.cells.edge_difference": ["sampling-figure2:laminating"],
+    "experiments.adaptive_sampling_2014.cells.gaussian_edges": [
+        "sampling-figure1:adaptive_sampling"
+    ],
+    "experiments.adaptive_sampling_2014.cells.measure": ["sampling-table1:laminating"],
+    "experiments.greedy_miser_2012.cells.measure": [
+        "miser-figure1:greedy_miser",
+        "miser-figure1:greedy_miser_early_exit",
+    ],
+    "experiments.greedy_miser_2012.cells.scenes": [
+        "miser-figure3:svm_averaged_kernel",
+        "miser-figure3:l1_raw_descriptors",
+    ],
+    "experiments.greedy_miser_2012.cells.stopwatch": ["miser-training-time:greedy_miser"],
+    "experiments.greedy_miser_2012.cells.usage": ["miser-figure2:greedy_miser"],
+    "experiments.greedy_miser_2012.cells.variants": ["miser-choices:greedy_miser"],
+    "experiments.cells.sample_images": ["sampling-figure3:sample_images"],
+    "experiments.adaptive_sampling_2014.cells.trials": ["sampling-theorem1:laminating"],
+    "experiments.adaptive_sampling_2014.cells.variants": ["sampling-choices:uniform_naive"],
+    "experiments.cegb_2017.cells.measure": ["cegb-figure2:cegb", "cegb-figure1:cegb"],
+    "experiments.cegb_2017.cells.peer_models": ["cegb-peers:lightgbm_cegb"],
+    "experiments.cegb_2017.cells.segment": ["cegb-figure4:cegb"],
+    "experiments.cegb_2017.cells.stopwatch": ["cegb-training-time:cegb"],
+}
+"""For each module that defines a ``run_cell`` cells of the smoke scale: artefact, algorithm."""
+
+
+def test_every_module_that_defines_a_run_cell_is_traced():
+    assert sorted(TRACED) == RUN_MODULES
+
+
+@pytest.mark.parametrize("module", TRACED)
+def test_every_module_that_a_cell_runs_counts(module, tmp_path):
+    """Changing it changes the key of the cell; features are computed anew in the child."""
+    by_id = {artefact.id: artefact for artefact in discover()}
+    if any(by_id[name.split(":")[0]].missing() for name in TRACED[module]):
+        pytest.skip("needs the peers: make setup-peers")
+    folder = cache.cache_folder()
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.experiments.running.traced_cell", *TRACED[module]],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "COST_AWARE_BOOSTING_CACHE": str(tmp_path),
+            # The same sources: kernels compiled once are enough.
+            **({} if folder is None else {"NUMBA_CACHE_DIR": str(folder.parent)}),
+        },
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert result.returncode == 0, result.stderr
+    seen = json.loads(result.stdout.splitlines()[-1])
+    counted = closure.closure((module, seen["load"]), seen["dataset"])
+    assert module in seen["modules"]
+    # The list of data sets does not count: it says which module a name means, and that one does.
+    assert set(seen["modules"]) - counted - {closure.LIST} == set()
+
+
+# --- what cells may import -----------------------------------------------------------------------
+
+
+def test_cells_import_nothing_that_draws():
+    """Of the experiments only what a cell is, simulations, and other cells."""
+    folders = [ROOT / "experiments" / "cells", *(ROOT / "experiments").glob("*/cells")]
+    assert len(folders) > 1
+    for path in (path for folder in folders for path in folder.glob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name in closure.imports(module):
+            if name.startswith("experiments."):
+                allowed = name in ("experiments.cell", "experiments.data_kinds")
+                room = "cells" in name.split(".")[1:3]
+                assert allowed or room, f"{module} imports {name}"
+        assert "matplotlib" not in path.read_text(encoding="utf-8"), module
+
+
+def test_packages_hold_imports_only():
+    """So that an ``__init__.py`` need not count where no name is asked of it."""
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("__init__.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                plain = isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+                assert plain or ast.unparse(node).startswith("__all__"), path
+
+
+def test_nothing_that_cells_run_is_imported_by_a_computed_name():
+    """A name that is computed cannot be followed; the digest of the families only reads sources."""
+    found = set()
+    for module in RUN_MODULES:
+        for load in ("datasets.loading", "datasets.features.loading"):
+            for name in closure.closure((module, load), "mnist"):
+                text = ast.unparse(closure.code_of(name))
+                if "import_module(" in text or "__import__(" in text:
+                    found.add(name)
+    assert found == {"datasets.features.families"}
+
+
+# --- the rules, on a small tree ------------------------------------------------------------------
+
+TREE = {
+    "algorithms/__init__.py": "",
+    "algorithms/boosting.py": "from .trees.grower import grow\nfrom . import costs\n",
+    "algorithms/costs.py": "import numpy\n",
+    "algorithms/trees/__init__.py": "from .penalty import price\n",
+    "algorithms/trees/grower.py": "def grow():\n    from ..metrics import score\n",
+    "algorithms/trees/penalty.py": "price = 1\n",
+    "algorithms/metrics.py": "if TYPE_CHECKING:\n    from .unused import nothing\n",
+    "algorithms/unused.py": "",
+    "algorithms/pricing.py": "from algorithms.trees import price\n",
+    "datasets/__init__.py": "",
+    "datasets/loading.py": "from datasets import registered\n",
+    "datasets/registered.py": "from datasets import covertype, mnist\n",
+    "datasets/covertype.py": "import datasets.splits\n",
+    "datasets/mnist.py": "",
+    "datasets/splits.py": "",
+    "datasets/prices.csv": "1",
+    "experiments/paper/cells/measure.py": "from algorithms.boosting import boost\nimport toys\n",
+}
+CELL = ("experiments.paper.cells.measure", "datasets.loading", "covertype")
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """Write :data:`TREE`; edits of it are seen at the next call, as a new process would."""
+    caches = (closure.contents, closure.imports, closure.code_of, closure.sources_hash)
+
+    def forget():
+        for cached in caches:
+            cached.cache_clear()
+
+    def edit(path, text):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        forget()
+
+    monkeypatch.setattr(closure, "ROOT", tmp_path)
+    for path, text in TREE.items():
+        edit(path, text)
+    yield edit
+    forget()
+
+
+def test_imports_are_followed(tree):
+    assert closure.closure(CELL[:2], CELL[2]) == {
+        "experiments.paper.cells.measure",
+        "algorithms.boosting",
+        "algorithms.trees.grower",
+        "algorithms.costs",
+        "algorithms.metrics",
+        "datasets.loading",
+        "datasets.covertype",
+        "datasets.splits",
+    }
+    through_package = closure.closure(("algorithms.pricing",), "covertype")
+    assert through_package == {"algorithms.pricing", "algorithms.trees", "algorithms.trees.penalty"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "experiments/paper/cells/measure.py",
+        "algorithms/trees/grower.py",
+        "algorithms/metrics.py",
+        "datasets/splits.py",
+        "datasets/prices.csv",
+    ],
+)
+def test_an_edit_of_what_counts_changes_the_hash(tree, path):
+    before = closure.sources_hash(*CELL)
+    tree(path, TREE[path] + "\nnew = 2\n")
+    assert closure.sources_hash(*CELL) != before
+    tree(path, TREE[path])
+    assert closure.sources_hash(*CELL) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("algorithms/unused.py", "new = 2\n"),
+        ("algorithms/trees/penalty.py", "price = 2\n"),
+        ("datasets/mnist.py", "new = 2\n"),
+        ("datasets/registered.py", "from datasets import covertype, digits, mnist\n"),
+        ("algorithms/costs.py", '"""What is paid."""\nimport numpy  # always\n'),
+        ("experiments/paper/figure1.py", "title = 2\n"),
+    ],
+)
+def test_an_edit_elsewhere_computes_nothing(tree, path, text):
+    before = closure.sources_hash(*CELL)
+    tree(path, text)
+    assert closure.sources_hash(*CELL) == before
+
+
+def test_contents_are_those_of_the_first_look(tree):
+    before = closure.sources_hash(*CELL)
+    (closure.ROOT / "algorithms" / "costs.py").write_text("new = 2\n")
+    other = closure.sources_hash("algorithms.boosting", "datasets.loading", "covertype")
+    assert closure.sources_hash(*CELL) == before
+    tree("algorithms/costs.py", "new = 2\n")
+    assert closure.sources_hash("algorithms.boosting", "datasets.loading", "covertype") != other
+
+
+def test_a_toy_of_a_test_counts_itself():
+    counted = closure.closure(("tests.experiments.toy_cells",), "nearby")
+    assert counted == {"tests.experiments.toy_cells"}
+    counted = closure.closure(("tests.experiments.toy_artefact",), "nearby")
+    assert {"tests.experiments.toy_artefact", "experiments.claims"} <= counted

@@ -1,0 +1,270 @@
+"""Running cells: interrupted, damaged, failing, on one worker or many."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from distributed import LocalCluster
+
+from experiments.cli import main
+from experiments.running import workers as workers_module
+from experiments.running.provenance import ROOT
+from tests.experiments import toy_artefact
+from tests.experiments.toy_artefact import make_toy, suite
+
+N_CELLS = 24
+
+
+def toy_command(results, sleep, *arguments):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # A shell's background job ignores Ctrl-C, and so would every process it starts.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return {
+        "args": [
+            sys.executable,
+            "-m",
+            "tests.experiments.toy_artefact",
+            str(results),
+            str(sleep),
+            *arguments,
+        ],
+        "env": environment,
+        "stderr": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "start_new_session": True,
+        "preexec_fn": heed if os.name == "posix" else None,
+    }
+
+
+def edited(worker_state):
+    """Say of other sources than those that are loaded."""
+
+    def state_of_an_edited_tree(*arguments):
+        state = worker_state(*arguments)
+        return {**state, "sources": dict.fromkeys(state["sources"], "edited")}
+
+    return state_of_an_edited_tree
+
+
+def cluster_of(n_workers):
+    """A cluster that runs already, as --scheduler expects it."""
+    return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+
+
+def stored(results):
+    return list((results / "runs" / "store").glob("*/*.jsonl"))
+
+
+def wait_for_cells(process, results, n):
+    deadline = time.monotonic() + 60
+    while len(stored(results)) < n:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline, "no cell was finished in time"
+        time.sleep(0.02)
+
+
+def session_is_gone(leader):
+    """Whether no process of a session is left (Linux's /proc; elsewhere taken as true)."""
+    if not Path("/proc/self/stat").exists():
+        return True
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            return False
+    return True
+
+
+def wait_until_gone(leader, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not session_is_gone(leader):
+        assert time.monotonic() < deadline, "worker processes outlive their driver"
+        time.sleep(0.1)
+
+
+def run_files(results):
+    folder = results / "runs" / "toy-figure2"
+    names = ("rows.csv", "figure.svg", "figure.png", "claims.csv", "meta.json")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Files of a run on one worker that nothing disturbed."""
+    results = tmp_path_factory.mktemp("undisturbed")
+    toy = make_toy(n_steps=3, sleep=0.1)
+    assert main(["reproduce", "toy-figure2", "--jobs", "1", "--quiet"], suite(results, toy)) == 0
+    return results
+
+
+def test_kill_and_resume_gives_the_same_bytes(tmp_path, undisturbed):
+    arguments = ("reproduce", "toy-figure2", "--jobs", "1")
+    process = subprocess.Popen(**toy_command(tmp_path, 0.1, *arguments))
+    wait_for_cells(process, tmp_path, 3)
+    process.kill()  # SIGKILL: nothing can be tidied up
+    process.communicate()
+    n_kept = len(stored(tmp_path))
+    assert 3 <= n_kept < N_CELLS
+    assert not (tmp_path / "runs" / "toy-figure2").exists()
+    wait_until_gone(process.pid)
+
+    resumed = subprocess.run(**toy_command(tmp_path, 0.1, *arguments), timeout=60)
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"{N_CELLS - n_kept} cells computed, {n_kept} from the store" in resumed.stdout
+    assert run_files(tmp_path) == run_files(undisturbed)
+
+
+def test_interrupt_stops_in_order(tmp_path):
+    command = toy_command(tmp_path, 0.2, "reproduce", "toy-figure2", "--jobs", "2")
+    process = subprocess.Popen(**command)
+    wait_for_cells(process, tmp_path, 2)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: driver and workers
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Finished cells are kept" in err
+    assert "Traceback" not in err + out
+    wait_until_gone(process.pid)
+
+
+def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
+    toy = make_toy(n_steps=3, sleep=0.1)
+    two = tmp_path / "two"
+    assert main(["reproduce", "all", "--jobs", "2", "--quiet"], suite(two, toy)) == 0
+    with cluster_of(2) as cluster:
+        arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address, "--quiet"]
+        assert main(arguments, suite(tmp_path / "tcp", toy)) == 0
+    wanted = run_files(undisturbed)["rows.csv"]
+    assert run_files(two)["rows.csv"] == wanted
+    assert run_files(tmp_path / "tcp")["rows.csv"] == wanted
+
+
+def test_no_scheduler_at_the_address(tmp_path, capsys):
+    arguments = ["reproduce", "all", "--scheduler", "tcp://127.0.0.1:9"]
+    assert main(arguments, suite(tmp_path)) == 2
+    assert "dask scheduler" in capsys.readouterr().err
+
+
+def test_damaged_entry_is_computed_again(tmp_path, capsys):
+    toy = suite(tmp_path, sets=("nearby",))
+    arguments = ["reproduce", "all", "--jobs", "1"]
+    assert main(arguments, toy) == 0
+    before = run_files(tmp_path)
+    victim = sorted(stored(tmp_path))[0]
+    whole = victim.read_bytes()
+    victim.write_bytes(whole.replace(b'"score":', b'"score":1', 1))
+    capsys.readouterr()
+    assert main(arguments, toy) == 0
+    captured = capsys.readouterr()
+    assert f"{victim} is damaged" in captured.err
+    assert "1 cells computed, 7 from the store" in captured.out
+    assert "identical" not in captured.out  # nothing is published
+    assert run_files(tmp_path) == before
+    assert victim.read_bytes().partition(b"\n")[2] == whole.partition(b"\n")[2]
+
+
+def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
+    arguments = ["reproduce", "all", "--jobs", "1"]
+    assert main(arguments, suite(tmp_path, fail_at=1, sets=("nearby",), n_seeds=1)) == 1
+    err = capfd.readouterr().err
+    assert "2 cell(s) of toy-figure2 failed" in err
+    assert "nearby · better · seed 0 · step=1" in err
+    assert "ZeroDivisionError: the toy was told to fail (toy_cells.py, line" in err
+    assert "Traceback" not in err
+    assert len(stored(tmp_path)) == 2  # the two other cells are kept
+    assert not (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
+
+
+def die(cell, dataset):
+    os._exit(1)
+
+
+def test_dying_worker_fails_the_run_and_names_the_cell(tmp_path, capfd):
+    toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1, n_steps=1), die)
+    assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path, toy)) == 1
+    assert "nearby · better · seed 0" in capfd.readouterr().err
+
+
+def threads_of_worker(cell, dataset):
+    import numba
+    from threadpoolctl import threadpool_info
+
+    most = max([info["num_threads"] for info in threadpool_info()], default=1)
+    score = float(max(most, numba.config.NUMBA_NUM_THREADS))
+    return [{"step": cell.params["step"], "part": 0, "score": score}]
+
+
+def test_workers_run_one_thread(tmp_path):
+    toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), threads_of_worker)
+    assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
+    lines = (tmp_path / "runs" / "toy-figure2" / "rows.csv").read_text().splitlines()
+    assert [line.rpartition(",")[2] for line in lines[1:]] == ["1.0"] * 4
+
+
+def record_span(cell, dataset):
+    start = time.time()
+    time.sleep(0.05)
+    step = cell.params["step"]
+    return [
+        {"step": step, "part": 0, "score": start},
+        {"step": step, "part": 1, "score": time.time()},
+    ]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_cells_that_measure_time_run_alone(tmp_path, alone):
+    import pandas as pd
+
+    toy = make_toy(sets=("nearby",), n_seeds=3, alone=alone)
+    toy = toy_artefact.with_run_cell(toy, record_span)
+    assert main(["reproduce", "all", "--jobs", "2", "--quiet"], suite(tmp_path, toy)) == 0
+    rows = pd.read_csv(tmp_path / "runs" / "toy-figure2" / "rows.csv")
+    table = rows.pivot_table(index=["seed", "algorithm", "step"], columns="part", values="score")
+    spans = table.sort_values(0).to_numpy()
+    overlapping = (spans[1:, 0] < spans[:-1, 1]).any()
+    assert overlapping != alone  # two workers do overlap when they may
+
+
+def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
+    from experiments.running import run
+
+    monkeypatch.setattr(run, "worker_state", edited(run.worker_state))
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address]
+        assert main(arguments, suite(tmp_path)) == 2
+    assert "differs from this machine (sources:" in capsys.readouterr().err
+
+
+def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypatch):
+    from experiments.running import run
+
+    monkeypatch.setattr(run, "worker_state", edited(run.worker_state))
+    assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
+    assert "the sources were edited" in capfd.readouterr().err
+    assert stored(tmp_path) == []
+
+
+def test_workers_that_are_gone_do_not_end_the_driver(monkeypatch):
+    """psutil takes no process number for this process: the driver would kill itself."""
+    ended = []
+    monkeypatch.setattr(
+        workers_module.psutil,
+        "Process",
+        lambda pid=None: SimpleNamespace(kill=lambda: ended.append(pid)),
+    )
+    nannies = {0: SimpleNamespace(pid=None), 1: SimpleNamespace(pid=4321)}
+    workers = object.__new__(workers_module.Workers)
+    workers._cluster = SimpleNamespace(workers=nannies)
+    workers._kill_workers()
+    assert ended == [4321]
+    assert not any(nanny.auto_restart for nanny in nannies.values())

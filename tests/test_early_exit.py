@@ -1,0 +1,477 @@
+"""Early exits: equal to the reference, for models of this package and of other libraries."""
+
+from __future__ import annotations
+
+import doctest
+import math
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.exceptions import NotFittedError
+
+import algorithms.early_exit
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades import walk as walking
+from algorithms.cascades.responses import responses_of
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.early_exit import EarlyExit
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
+from algorithms.kernels import decorators
+from reference import cegb, early_exit, forest_costs, gbrt
+from tests.twins import METER, awkward_data, fit_twins
+
+RULES = {"proximity": 0.3, "score": 0.2, "capacity": 0.7, "rank": 6}
+RULES_OF_RANKER = RULES | {"score": 1.5}  # its scores are about 2
+REFERENCES = {GBRTRegressor: gbrt, GBRTClassifier: gbrt, CEGBRegressor: cegb, CEGBClassifier: cegb}
+PRICES = [1.0, 5.0, 20.0, 0.5]
+
+
+def queries_of(rng, n_samples):
+    """Labels of queries of 1 to 20 rows in blocks, not in order."""
+    sizes = []
+    while sum(sizes) < n_samples:
+        sizes.append(int(rng.integers(1, 21)))
+    labels = rng.permutation(len(sizes)) + 7
+    return np.repeat(labels, sizes)[:n_samples]
+
+
+def meter_prices(model):
+    return {name: getattr(model, name) for name in METER}
+
+
+def assert_as_reference(early, model, X, query=None, tree_cost=1.25):
+    """Assert that exits, scores, rankings and costs are the reference's."""
+    prices = meter_prices(early.model)
+    options = {"rule": early.rule, "s": early.threshold, "every": early.every, "place": early.place}
+    if early.rule == "likelihood":
+        options["loss"] = "logistic" if len(model.initial_scores) == 1 else "multinomial"
+    stages = early_exit.stages_of(model, X)
+    expected = early_exit.leave(stages.scores, query, **options)
+    exits = early.exits(X, query)
+    for name in ("exit", "rounds", "scores"):
+        np.testing.assert_array_equal(getattr(exits, name), getattr(expected, name), name)
+    if early.rule != "likelihood":
+        np.testing.assert_array_equal(early.ranking_score(X, query), expected.ranking)
+    passed = early_exit.passed_until_exit(stages, expected)
+    np.testing.assert_array_equal(early.evaluations(X, query), passed.sum(axis=1))
+    acquired = early.acquired_features(X, query)
+    np.testing.assert_array_equal(acquired, passed > 0)
+    for e in (0.0, tree_cost):
+        cost = early_exit.row_cost(stages, expected, tree_cost=e, **prices)
+        np.testing.assert_array_equal(early.prediction_cost(X, query, tree_cost=e), cost)
+    bill = {name: prices[name] for name in ("feature_costs", "feature_groups", "group_costs")}
+    bills = forest_costs.staged_forest_cost(model, X.shape[1], tree_cost=tree_cost, **bill)
+    np.testing.assert_array_equal(
+        early.forest_cost_until_exit(X, query, tree_cost=tree_cost),
+        early_exit.forest_cost_until_exit([0.0, *bills], expected),
+    )
+    return exits
+
+
+# --- twins ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("cls", [GBRTRegressor, CEGBRegressor])
+def test_rankings_equal_the_reference(cls, seed):
+    rng = np.random.default_rng(seed)
+    X, y = awkward_data(rng, 230, 4, "squared")
+    y = y / max(np.abs(y).max(), 1e-300)  # thresholds below are of that scale
+    model = cls(
+        n_estimators=int(rng.integers(1, 14)),
+        max_leaves=int(rng.integers(2, 9)),
+        min_samples_leaf=int(rng.integers(1, 30)),
+        learning_rate=0.4,
+        feature_costs=PRICES,
+        split_cost=float(rng.choice([0.0, 0.3])),
+        feature_groups=[None, ["a", "b", "c", "d"], ["a", "b", "a", "b"]][seed % 3],
+        group_costs=[None, None, {"a": 3.0, "b": 0.25}][seed % 3],
+    )
+    reference = fit_twins(model, REFERENCES[cls], X, y)
+    query = queries_of(rng, len(X))
+    for rule, s in RULES.items():
+        for every in (1, 3, 20):
+            early = EarlyExit(model, rule=rule, threshold=s, every=every)
+            assert_as_reference(early, reference, X, query)
+    for rule, s in {"proximity": 0.0, "capacity": 0.0, "rank": 0.5, "score": -0.1}.items():
+        early = EarlyExit(model, rule=rule, threshold=s, every=2, place=int(rng.integers(1, 8)))
+        assert_as_reference(early, reference, X, query)
+        assert_as_reference(early, reference, X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("cls", [GBRTClassifier, CEGBClassifier])
+def test_classes_equal_the_reference(cls, n_classes, seed):
+    rng = np.random.default_rng(seed)
+    X, y = awkward_data(rng, 150, 4, "multinomial", 3)
+    y = np.minimum(y, n_classes - 1)
+    model = cls(n_estimators=7, max_leaves=5, min_samples_leaf=4, feature_costs=PRICES)
+    reference = fit_twins(model, REFERENCES[cls], X, y)
+    left = 0
+    for s in (0.0, 0.5, 0.7, 0.9, 1.0):
+        early = EarlyExit(model, rule="likelihood", threshold=s, every=2)
+        exits = assert_as_reference(early, reference, X)
+        left += np.count_nonzero(exits.exit <= early.n_exits_)
+        assert set(early.predict(X)) <= set(model.classes_)
+        assert early.decision_function(X).shape == ((len(X), 3) if n_classes == 3 else (len(X),))
+    assert left > 0 or n_classes == 1
+    never = EarlyExit(model, rule="likelihood", threshold=1.0, every=2)
+    np.testing.assert_array_equal(never.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("max_leaves", [50, 100])
+def test_trees_with_and_without_bit_vectors(max_leaves):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=400)
+    model = GBRTRegressor(n_estimators=6, max_leaves=max_leaves, min_samples_leaf=1)
+    model.set_params(feature_costs=PRICES)
+    reference = fit_twins(model, gbrt, X, y)
+    assert bool(model._bit_vectors) == (max_leaves <= 64)
+    query = queries_of(rng, len(X))
+    early = EarlyExit(model, rule="capacity", threshold=0.6, every=1)
+    exits = assert_as_reference(early, reference, X, query)
+    assert len(set(exits.exit)) == 7
+
+
+@pytest.mark.parametrize("full_enough", [0.0, 1.0])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_neither_threads_nor_batches_nor_packing_matter(monkeypatch, n_threads, full_enough):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 9, (300, 4)).astype(float)
+    y = X[:, 0] - X[:, 1] + rng.normal(size=300)
+    model = GBRTRegressor(n_estimators=300, max_leaves=4, n_threads=n_threads, feature_costs=PRICES)
+    reference = fit_twins(model, gbrt, X, y)
+    monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
+    monkeypatch.setattr(walking, "BATCH_ROWS", 40)
+    monkeypatch.setattr(walking, "_FULL_ENOUGH", full_enough)
+    query = queries_of(rng, len(X))
+    for rule, s, every in [("proximity", 2.0, 7), ("capacity", 0.9, 290), ("score", 0.0, 10)]:
+        early = EarlyExit(model, rule=rule, threshold=s, every=every)
+        exits = assert_as_reference(early, reference, X, query)
+        assert len(set(exits.exit)) > 1
+
+
+def test_only_rows_that_remain_are_computed(monkeypatch):
+    X = np.arange(80.0)[:, None]
+    model = GBRTRegressor(n_estimators=2).fit(X, X[:, 0])
+    packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X)
+    packed.advance(0)
+    before = packed.scores.copy()
+    packed.keep(np.arange(80) >= 16)  # the first tile is empty now
+    packed.advance(1)
+    np.testing.assert_array_equal(packed.scores[:16], before[:16])
+    assert np.all(packed.scores[16:] != before[16:])
+    packed.keep(np.arange(64) >= 30)
+    assert len(packed.scores) == 34
+    np.testing.assert_array_equal(packed.rows, np.arange(46, 80))
+    np.testing.assert_array_equal(packed.scores[:, 0], model.predict(X)[46:])
+
+
+# --- by hand, and limits --------------------------------------------------------------------------
+
+
+def test_two_stumps_by_hand():
+    # Two trees, each a stump at the step of what is left: y is 0 or 8 by feature 0; the residual
+    # has 1 more for the last row, by feature 1. One query of six rows, an exit after each tree.
+    X = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 0], [1, 1]], dtype=float)
+    y = np.array([0, 0, 8, 8, 8, 9], dtype=float)
+    model = GBRTRegressor(
+        n_estimators=2, learning_rate=1.0, max_leaves=2, min_samples_leaf=1, init="zero",
+        feature_costs=[1, 10], split_cost=0.5,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_array_equal(model.trees_.feature, [0, -1, -1, 1, -1, -1])
+    # After tree 1 the scores are 0 0 8.25 8.25 8.25 8.25: two are beyond rank 4. After tree 2 the
+    # last is ahead, and those beyond rank 4 have left.
+    early = EarlyExit(model, rule="rank", threshold=4, every=1)
+    np.testing.assert_array_equal(early.exit_stage(X), [1, 1, 3, 3, 3, 3])
+    np.testing.assert_array_equal(early.predict(X)[:2], 0)
+    np.testing.assert_array_equal(early.ranking_score(X), [0, 0, 2, 2, 2, 5])
+    np.testing.assert_array_equal(early.evaluations(X), [1, 1, 2, 2, 2, 2])
+    np.testing.assert_array_equal(early.prediction_cost(X), [1.5, 1.5, 12, 12, 12, 12])
+    np.testing.assert_array_equal(early.forest_cost_until_exit(X), [2, 2, 13, 13, 13, 13])
+    np.testing.assert_array_equal(early.acquired_features(X)[:3], [[1, 0], [1, 0], [1, 1]])
+    # Prices of today, not of the fit.
+    now = early.prediction_cost(X, feature_costs=[2, 3], split_cost=0, tree_cost=0.25)
+    np.testing.assert_array_equal(now, [2.25, 2.25, 5.5, 5.5, 5.5, 5.5])
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 8, (240, 4)).astype(float)
+    y = X[:, 0] / 3 + X[:, 1] / 5 + rng.normal(size=240)
+    model = GBRTRegressor(n_estimators=25, max_leaves=6, feature_costs=PRICES, split_cost=0.25)
+    return model.fit(X, y), X, queries_of(rng, 240)
+
+
+@pytest.mark.parametrize(
+    ("rule", "s"),
+    [("proximity", math.inf), ("capacity", math.inf), ("capacity", 1), ("rank", math.inf),
+     ("score", -math.inf)],
+)  # fmt: skip
+def test_exits_at_infinity_are_the_full_model(ranker, rule, s):
+    model, X, query = ranker
+    early = EarlyExit(model, rule=rule, threshold=s, every=1)
+    np.testing.assert_array_equal(early.exit_stage(X, query), 26)
+    np.testing.assert_array_equal(early.predict(X, query), model.predict(X))
+    np.testing.assert_array_equal(early.prediction_cost(X, query), model.prediction_cost(X))
+    np.testing.assert_array_equal(early.evaluations(X, query), model.evaluations(X))
+
+
+@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
+def test_cost_is_never_above_the_full_models(ranker, rule, s):
+    model, X, query = ranker
+    early = EarlyExit(model, rule=rule, threshold=s, every=4)
+    cost, full = early.prediction_cost(X, query), model.prediction_cost(X)
+    assert np.all(cost <= full)
+    assert cost.mean() < full.mean()
+
+
+@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
+def test_equals_a_loop_over_queries(ranker, rule, s):
+    model, X, query = ranker
+    early = EarlyExit(model, rule=rule, threshold=s, every=4)
+    together = early.exits(X, query), early.ranking_score(X, query)
+    for label in set(query):
+        rows = query == label
+        alone = early.exits(X[rows])
+        np.testing.assert_array_equal(together[0].exit[rows], alone.exit)
+        np.testing.assert_array_equal(together[0].scores[rows], alone.scores)
+        np.testing.assert_array_equal(together[1][rows], early.ranking_score(X[rows]))
+
+
+@pytest.mark.parametrize("stops", [[0], [3, 3], [5, 4], [26]])
+def test_stages_lie_within_the_model(ranker, stops):
+    with pytest.raises(ValueError, match="stops must rise from 1 to at most 25"):
+        walking.stages_of(responses_of(ranker[0]), stops)
+
+
+def test_constant_models_have_no_exits():
+    X = np.zeros((5, 2))
+    with pytest.warns(ConstantModelWarning):
+        model = GBRTRegressor(feature_costs=[1, 1]).fit(X, np.ones(5))
+    early = EarlyExit(model, threshold=0.0)
+    np.testing.assert_array_equal(early.exit_stage(X), 1)
+    np.testing.assert_array_equal(early.predict(X), 1)
+    np.testing.assert_array_equal(early.ranking_score(X), 0)
+    np.testing.assert_array_equal(early.prediction_cost(X, tree_cost=3), 0)
+    np.testing.assert_array_equal(early.forest_cost_until_exit(X), 0)
+    assert not early.acquired_features(X).any()
+
+
+# --- other models ---------------------------------------------------------------------------------
+
+
+def assert_as_loop(early, meter, X, query, loss="squared"):
+    """Assert equality with the reference's exits on the meter's own stages."""
+    columns = len(meter.initial_scores_)
+    scores = [np.tile(meter.initial_scores_, (len(X), 1))]
+    scores += [np.reshape(stage, (len(X), columns)) for stage in meter.staged_raw(X)]
+    costs = np.array([np.zeros(len(X)), *meter.staged_cost(X)])
+    expected = early_exit.leave(
+        scores, query, rule=early.rule, s=early.threshold, every=early.every, loss=loss
+    )
+    exits = early.exits(X, query)
+    np.testing.assert_array_equal(exits.exit, expected.exit)
+    np.testing.assert_array_equal(exits.scores, expected.scores)
+    assert len(set(exits.exit)) > 2
+    paid = early.prediction_cost(X, query, feature_costs=PRICES)
+    np.testing.assert_array_equal(paid, costs[expected.rounds, np.arange(len(X))])
+
+
+def other_models(kind):
+    """A regressor or classifier of each library that is there, and its reader."""
+    models = [
+        (GradientBoostingRegressor(n_estimators=12), from_scikit_learn),
+        (HistGradientBoostingRegressor(max_iter=12), from_scikit_learn),
+    ]
+    if kind == "classifier":
+        models = [(HistGradientBoostingClassifier(max_iter=12), from_scikit_learn)]
+    for library in ("lightgbm", "catboost"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        if library == "lightgbm":
+            cls = module.LGBMClassifier if kind == "classifier" else module.LGBMRegressor
+            models.append((cls(n_estimators=12, verbose=-1), from_lightgbm))
+        else:
+            cls = module.CatBoostClassifier if kind == "classifier" else module.CatBoostRegressor
+            options = {"verbose": False, "allow_writing_files": False, "depth": 3}
+            models.append((cls(iterations=12, **options), from_catboost))
+    return models
+
+
+def test_rankings_of_other_libraries(ranker):
+    _, X, query = ranker
+    y = X[:, 0] / 3 + X[:, 1] * X[:, 2] / 20
+    for model, read in other_models("regressor"):
+        meter = read(model.fit(X, y), feature_costs=PRICES)
+        for wrapped in (model, meter):
+            early = EarlyExit(wrapped, threshold=0.3, every=3)
+            assert_as_loop(early, meter, X, query)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_of_other_libraries(ranker, n_classes):
+    _, X, _ = ranker
+    numbers = np.digitize(X[:, 0] / 3 + X[:, 1] / 5, [2.0, 3.0][: n_classes - 1])
+    y = np.array(["a", "b", "c"])[numbers]
+    loss = "logistic" if n_classes == 2 else "multinomial"
+    for model, read in other_models("classifier"):
+        meter = read(model.fit(X, y), feature_costs=PRICES)
+        s = float(np.median(np.max(model.predict_proba(X), axis=1)))
+        early = EarlyExit(model, rule="likelihood", threshold=0.9 * s, every=3)
+        assert_as_loop(early, meter, X, None, loss)
+        np.testing.assert_array_equal(early.classes_, model.classes_)
+        never = EarlyExit(meter, rule="likelihood", threshold=1.0)
+        np.testing.assert_array_equal(never.predict(X), np.ravel(model.predict(X)))
+        # The likelihoods are the library's own.
+        largest = meter_likelihoods(early, X)
+        np.testing.assert_allclose(largest, model.predict_proba(X).max(axis=1), rtol=1e-6)
+
+
+def meter_likelihoods(early, X):
+    never = EarlyExit(early.model, rule="likelihood", threshold=1.0)
+    return never.responses_.largest_likelihood(never.exits(X).scores)
+
+
+def test_a_lightgbm_booster_knows_its_classes(ranker):
+    lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is a peer: make setup-peers")
+    _, X, _ = ranker
+    for objective, sigmoid, expected in [
+        ("binary", 1.0, "logistic"),
+        ("binary", 2.0, None),  # its likelihoods are of twice the score
+        ("multiclass", 1.0, "multinomial"),
+        ("multiclassova", 1.0, None),
+    ]:
+        n_classes = 2 if objective == "binary" else 3
+        data = lightgbm.Dataset(X, np.minimum(X[:, 0] // 2, n_classes - 1))
+        options = {"objective": objective, "sigmoid": sigmoid, "verbose": -1}
+        options["num_class"] = 1 if objective == "binary" else 3
+        link = responses_of(lightgbm.train(options, data, 3)).link
+        np.testing.assert_array_equal(link.classes, np.arange(n_classes))
+        assert link.likelihood == expected
+    regression = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0]), 3)
+    assert responses_of(regression).link is None
+
+
+def test_stumps_are_responses_too():
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 250, (120, 4)).astype(np.uint8)
+    for n_classes in (1, 2, 3):
+        y = np.minimum(X[:, 0] // 84, n_classes - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantModelWarning)
+            model = AdaBoostMH(n_estimators=9, feature_costs=PRICES, split_cost=0.5).fit(X, y)
+        responses = responses_of(model)
+        rows = responses.meter._check_X(X)
+        stages = walking.stages_of(responses, [4] if n_classes > 1 else [])
+        left = walking.walk(stages, 0, rows, None, None)
+        np.testing.assert_array_equal(left.scores, model._raw_scores(X))
+        np.testing.assert_array_equal(responses.labels(left.scores), model.predict(X))
+        prices = responses.meter._grid_prices()
+        costs = np.array([np.zeros(len(X)), *model.staged_cost(X)])
+        rounds = rng.integers(0, len(costs), len(X))
+        used, paid, passed = responses.charge(rows, prices, rounds)
+        np.testing.assert_array_equal(prices.cost(paid), costs[rounds, np.arange(len(X))])
+        evaluated = np.cumsum(np.append(False, model.stumps_.feature >= 0))
+        np.testing.assert_array_equal(passed, evaluated[rounds])  # a constant vote is free
+        assert used.shape == (len(X), 1)
+        with pytest.raises(ValueError, match="no log-odds"):
+            EarlyExit(model, rule="likelihood", threshold=0.9).predict(X)
+
+
+# --- manners --------------------------------------------------------------------------------------
+
+
+def test_clones_share_the_model_and_a_new_fit_is_noticed(ranker):
+    _, X, query = ranker
+    model = GBRTRegressor(n_estimators=12, max_leaves=4).fit(X, X[:, 0])
+    early = EarlyExit(model, threshold=0.2, every=2)
+    first = early.exit_stage(X, query)
+    again = clone(early).set_params(threshold=math.inf)
+    assert again.model is model
+    np.testing.assert_array_equal(again.exit_stage(X, query), 7)
+    np.testing.assert_array_equal(early.exit_stage(X, query), first)
+    assert early.n_exits_ == 6
+    model.fit(X, X[:, 1])
+    np.testing.assert_array_equal(again.predict(X, query), model.predict(X))
+    assert early.set_params(every=5).n_exits_ == 2
+    assert early.fit(X) is early
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": "speed"}, "rule must be"),
+        ({"rule": "likelihood"}, "rule='likelihood' is for classifiers"),
+        ({"threshold": -0.1}, "threshold must be a number >= 0"),
+        ({"threshold": math.nan}, "threshold must be a number"),
+        ({"threshold": math.nan, "rule": "score"}, "threshold must be a number"),
+        ({"threshold": True}, "threshold must be a number"),
+        ({"threshold": "0.4"}, "threshold must be a number"),
+        ({"every": 0}, "every must be a whole number >= 1"),
+        ({"place": 0}, "place must be a whole number >= 1"),
+        ({"model": 3}, "model must be a fitted additive model"),
+    ],
+)
+def test_wrong_parameters(ranker, options, words):
+    model, X, query = ranker
+    early = EarlyExit(**({"model": model, "threshold": 0.4} | options))
+    for method in (early.predict, early.prediction_cost, early.ranking_score):
+        with pytest.raises(ValueError, match=words):
+            method(X, query)
+
+
+def test_wrong_rows_and_queries(ranker):
+    model, X, query = ranker
+    early = EarlyExit(model, threshold=0.4)
+    with pytest.raises(ValueError, match=r"must stand together; query 1 recurs at row 2"):
+        early.predict(X[:4], [1, 2, 1, 2])
+    with pytest.raises(ValueError, match="one label for each of the 240 rows"):
+        early.predict(X, query[:-1])
+    with pytest.raises(ValueError, match="NaN"):
+        early.predict(np.full((2, 4), np.nan))
+    with pytest.raises(ValueError, match="tree_cost must be"):
+        early.prediction_cost(X, query, tree_cost=-1)
+    with pytest.raises(ValueError, match="tree_cost must be"):
+        early.forest_cost_until_exit(X, query, tree_cost=math.nan)
+    with pytest.raises(ValueError, match="negative"):
+        early.prediction_cost(X, query, feature_costs=[1, 2, 3, -4])
+    with pytest.raises(AttributeError, match="no classifier"):
+        _ = early.classes_
+    with pytest.raises(NotFittedError):
+        EarlyExit(GBRTRegressor(), threshold=0.4).predict(X)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_classifiers_do_not_rank(ranker, rule):
+    _, X, query = ranker
+    model = GBRTClassifier(n_estimators=2).fit(X, X[:, 0] > 3)
+    with pytest.raises(ValueError, match="is a classifier: use rule='likelihood'"):
+        EarlyExit(model, rule=rule, threshold=0.4).predict(X, query)
+    with pytest.raises(ValueError, match="does not rank"):
+        EarlyExit(model, rule="likelihood", threshold=0.4).ranking_score(X, query)
+
+
+def test_a_score_may_be_negative(ranker):
+    model, X, query = ranker
+    early = EarlyExit(model, rule="score", threshold=-1e9)
+    np.testing.assert_array_equal(early.predict(X, query), model.predict(X))
+
+
+def test_the_example_in_the_documentation():
+    assert doctest.testmod(algorithms.early_exit).failed == 0
+    assert "threshold : float" in EarlyExit.__doc__
