@@ -2,7 +2,7 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-#   make test | check | lint | report | dashboard | bench | bench-kernels | bench-peers
+#   make compile | test | check | lint | report | dashboard | bench | bench-kernels | bench-peers
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -23,7 +23,7 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers test check bench bench-check bench-kernels bench-peers lint clean \
+.PHONY: help setup setup-peers compile test check bench bench-check bench-kernels bench-peers lint clean \
   reproduce report dashboard
 
 help:
@@ -51,9 +51,14 @@ reproduce-%: setup
 	"$(PY)" -m experiments reproduce $* $(OPTIONS)
 reproduce-cegb-peers: setup-peers
 
-# A file's tests stay together: what they share is set up once.
+# All kernels, ahead of the first fit that needs them.
+compile: setup
+	"$(PY)" -m algorithms.estimators
+
+# A file's tests stay together: what they share is set up once. Files go in their own order: ordered
+# by the number of tests, those with few and long ones would come last and leave a core idle.
 test: setup
-	"$(PY)" -m pytest -n $(or $(JOBS),auto) --dist loadfile $(ARGS)
+	"$(PY)" -m pytest -n $(or $(JOBS),auto) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: setup
 	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)

@@ -74,6 +74,7 @@ def _search_sparse(columns, features, defaults, weights, total, work, edges, cut
     """The same for columns that mostly hold their default code."""
     n_chunks, lanes, n_rows = work.shape[0], total.shape[0], columns.shape[1]
     size = n_slots(lanes) * SLOT
+    apart = np.int64(SLOT)  # not a literal number, for which best_cut would be compiled again
     group = np.int64((work.shape[1] - N_CODES - WIDEST) // size) if n_rows > _BLOCK_ROWS else 1
     for c in prange(n_chunks):
         at_cuts, rest = _scratch(work[c])
@@ -90,8 +91,8 @@ def _search_sparse(columns, features, defaults, weights, total, work, edges, cut
                     touched[q - first] |= fill_sparse(codes, defaults[q], of_rows, lanes, sums)
             for q in range(first, stop):
                 sums = work[c, (q - first) * size :]
-                present = add_default(sums, SLOT, defaults[q], touched[q - first], total, rest)
-                edges[q], cuts[q] = best_cut(sums, SLOT, present, total, rest, at_cuts)
+                present = add_default(sums, apart, defaults[q], touched[q - first], total, rest)
+                edges[q], cuts[q] = best_cut(sums, apart, present, total, rest, at_cuts)
 
 
 def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
