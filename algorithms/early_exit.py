@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from . import costs
 from .cascades.responses import Responses, responses_of
-from .cascades.walk import Stages, kth_largest, stages_of, walk
+from .cascades.walk import Stages, near_kth_largest, stages_of, walk
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,
@@ -315,7 +315,8 @@ class EarlyExit(BaseEstimator):
             with threads(n_threads, scores.size):
                 return self._stays(read, s, i + 1, scores, query)
 
-        left = walk(read.stages, read.n_exits, X, by_query, stays)
+        with threads(n_threads, 0):  # what is worth more threads asks for them
+            left = walk(read.stages, read.n_exits, X, by_query, stays)
         stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
         return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
 
@@ -326,19 +327,17 @@ class EarlyExit(BaseEstimator):
         scores = np.ascontiguousarray(scores[:, 0])
         if self.rule == "score":
             return scores >= s
-        sizes = np.diff(starts)
+        sizes = starts[1:] - starts[:-1]
+        margin = 0.0
         if self.rule == "proximity":
             k = np.full(len(sizes), self.place)
+            margin = proximity_margin(i, read.n_exits, s)
         else:  # so many stay of each query: fewer others are better
             share = np.ceil(s * sizes) if self.rule == "capacity" else np.floor(s)
             k = np.minimum(share, sizes).astype(np.int64)
-        at_place = np.empty(len(sizes))
-        kth_largest(scores, starts, k, np.empty_like(scores), at_place)
-        at_place = np.repeat(at_place, sizes)
-        if self.rule == "proximity":
-            margin = proximity_margin(i, read.n_exits, s)
-            return ~(at_place - scores > margin)
-        return scores >= at_place
+        stays = np.empty(len(scores), dtype=bool)
+        near_kth_largest(scores, starts, k, margin, np.empty_like(scores), stays)
+        return stays
 
     def exit_stage(self, X, query_id=None) -> np.ndarray:
         """Exit at which each row leaves.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 import math
 import warnings
 
@@ -168,14 +169,53 @@ def test_only_rows_that_remain_are_computed(monkeypatch):
     packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X)
     packed.advance(0)
     before = packed.scores.copy()
-    packed.keep(np.arange(80) >= 16)  # the first tile is empty now
+    left = walking.Left(np.full(80, 2), np.zeros((80, 1)))
+    packed.keep(np.arange(80) >= 16, 0, left)  # the first tile is empty now
     packed.advance(1)
     np.testing.assert_array_equal(packed.scores[:16], before[:16])
     assert np.all(packed.scores[16:] != before[16:])
-    packed.keep(np.arange(64) >= 30)
-    assert len(packed.scores) == 34
+    packed.keep(np.arange(64) >= 30, 1, left)
+    assert len(packed.scores) == 48  # packed into three tiles
     np.testing.assert_array_equal(packed.rows, np.arange(46, 80))
-    np.testing.assert_array_equal(packed.scores[:, 0], model.predict(X)[46:])
+    np.testing.assert_array_equal(packed.remaining_scores()[:, 0], model.predict(X)[46:])
+    np.testing.assert_array_equal(left.stage, np.repeat([0, 1, 2], [16, 30, 34]))
+    np.testing.assert_array_equal(left.scores[16:46, 0], model.predict(X)[16:46])
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.5, math.inf])
+def test_who_is_near_the_kth_largest(margin):
+    rng = np.random.default_rng(5)
+    sizes = np.array([1, 2, 40, 3, 60, 17, 25])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    scores = rng.integers(-9, 9, starts[-1]) / 2  # with ties
+    for k in range(62):
+        stays = np.empty(len(scores), dtype=bool)
+        ks = np.full(len(sizes), k)
+        walking.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
+        for begin, end in itertools.pairwise(starts):
+            best = np.sort(scores[begin:end])[::-1]
+            least = -math.inf if k > end - begin else best[k - 1] - margin
+            expected = scores[begin:end] >= least if k else np.zeros(end - begin, dtype=bool)
+            np.testing.assert_array_equal(stays[begin:end], expected)
+
+
+@pytest.mark.parametrize("n_queries", [1, 4, 30])
+def test_queries_of_those_that_remain(n_queries):
+    rng = np.random.default_rng(n_queries)
+    X = np.arange(90.0)[:, None]
+    model = GBRTRegressor(n_estimators=1).fit(X, X[:, 0])
+    query = np.sort(rng.integers(0, n_queries, 90))
+    starts = np.append(np.unique(query, return_index=True)[1], 90)
+    packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X, starts)
+    left = walking.Left(np.full(90, 9), np.zeros((90, 1)))
+    for stage, share in enumerate([0.9, 0.5, 0.5, 0.2, 0.0]):
+        stays = rng.random(len(packed.places)) < share
+        rows = packed.rows[stays]
+        packed.keep(stays, stage, left)
+        np.testing.assert_array_equal(packed.rows, rows)
+        first = np.unique(query[rows], return_index=True)[1]
+        np.testing.assert_array_equal(packed.starts, [*first, len(rows)])
+    assert np.all(left.stage < 9)
 
 
 # --- by hand, and limits --------------------------------------------------------------------------
