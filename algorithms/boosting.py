@@ -170,7 +170,7 @@ def boost(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float64
+    X : ndarray of shape (n_samples, n_features), float64 or float32
     y : ndarray of shape (n_samples,)
         Targets (float64) or class numbers (int32).
     weights : RowWeights

@@ -15,10 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from . import costs
+from .cascades.files import SavedWithModel
 from .cascades.responses import Responses, responses_of
-from .cascades.walk import Stages, kth_largest, stages_of, walk
+from .cascades.walk import Stages, near_kth_largest, stages_of, walk
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,
@@ -99,7 +102,11 @@ def check_threshold(rule: str, threshold) -> float:
     """
     number = isinstance(threshold, Real) and not isinstance(threshold, bool | np.bool_)
     least = "" if rule == "score" else " >= 0"
-    if not number or math.isnan(threshold) or (least and threshold < 0):
+    try:
+        number = number and not math.isnan(threshold)
+    except OverflowError:  # a whole number beyond any float
+        number = False
+    if not number or (least and threshold < 0):
         raise ValueError(
             f"threshold must be a number{least} with rule={rule!r}, got {shown(threshold)}."
         )
@@ -127,11 +134,14 @@ _ATTRIBUTES = {
         "Responses", "The model, see :class:`algorithms.cascades.responses.Responses`."
     ),
     "n_exits_": Parameter("int", "Number E of exits."),
+    "n_features_in_": Parameter("int", "Number of columns, the model's."),
+    "feature_names_in_": Parameter("ndarray of str", "Names of the columns, if the model has any."),
+    "classes_": Parameter("ndarray of shape (n_classes,)", "Class labels, of a classifier."),
 }
 
 
 @documented
-class EarlyExit(BaseEstimator):
+class EarlyExit(SavedWithModel, BaseEstimator):
     """A fitted additive model that rows leave early; they pay, and compute, until their exit.
 
     There is an exit after every `every` rounds, E in all. At each, among the documents of a query
@@ -199,11 +209,26 @@ class EarlyExit(BaseEstimator):
         self._checked()
         return self
 
+    def _check_restored(self) -> None:
+        self._checked()
+
     def __sklearn_is_fitted__(self) -> bool:
-        return True  # the model is
+        """Whether the model is."""
+        if callable(is_fitted := getattr(self.model, "is_fitted", None)):  # CatBoost's
+            return bool(is_fitted())
+        try:
+            check_is_fitted(self.model)
+        except NotFittedError:
+            return False
+        except TypeError:  # no estimator: a forest, or a booster, which is never without its trees
+            return True
+        return True
 
     def __sklearn_clone__(self):
-        """Return a copy of the same fitted model, to search for a threshold."""
+        """Return a copy around the same fitted model, to search for a threshold.
+
+        scikit-learn's ``clone`` would take the model's training from it.
+        """
         return type(self)(**self.get_params(deep=False))
 
     def __sklearn_tags__(self):
@@ -241,10 +266,31 @@ class EarlyExit(BaseEstimator):
     @property
     def classes_(self) -> np.ndarray:
         """Class labels, of a classifier."""
-        link = self.responses_.link
-        if link is None:
-            raise AttributeError(f"{self.responses_.name} is no classifier and has no classes_.")
-        return link.classes
+        responses = self._responses_or_none_such()
+        if responses.link is None:
+            raise AttributeError(f"{responses.name} is no classifier and has no classes_.")
+        return responses.link.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the model."""
+        return self._responses_or_none_such().meter.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the model's columns, if it was told any."""
+        responses = self._responses_or_none_such()
+        names = getattr(responses.meter, "feature_names_in_", None)
+        if names is None:
+            raise AttributeError(f"{responses.name} was trained without names of columns.")
+        return names
+
+    def _responses_or_none_such(self) -> Responses:
+        """Responses, for what scikit-learn asks by ``hasattr``: there an error is a no."""
+        try:
+            return self.responses_
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
 
     def _checked(self) -> tuple[_Read, float]:
         """Check the parameters against each other and the model; give the latter and s."""
@@ -315,7 +361,8 @@ class EarlyExit(BaseEstimator):
             with threads(n_threads, scores.size):
                 return self._stays(read, s, i + 1, scores, query)
 
-        left = walk(read.stages, read.n_exits, X, by_query, stays)
+        with threads(n_threads, 0):  # what is worth more threads asks for them
+            left = walk(read.stages, read.n_exits, X, by_query, stays)
         stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
         return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
 
@@ -326,19 +373,18 @@ class EarlyExit(BaseEstimator):
         scores = np.ascontiguousarray(scores[:, 0])
         if self.rule == "score":
             return scores >= s
-        sizes = np.diff(starts)
+        sizes = starts[1:] - starts[:-1]
+        margin = 0.0
         if self.rule == "proximity":
-            k = np.full(len(sizes), self.place)
-        else:  # so many stay of each query: fewer others are better
-            share = np.ceil(s * sizes) if self.rule == "capacity" else np.floor(s)
-            k = np.minimum(share, sizes).astype(np.int64)
-        at_place = np.empty(len(sizes))
-        kth_largest(scores, starts, k, np.empty_like(scores), at_place)
-        at_place = np.repeat(at_place, sizes)
-        if self.rule == "proximity":
+            k = np.full(len(sizes), min(self.place, len(scores)), dtype=np.int64)
             margin = proximity_margin(i, read.n_exits, s)
-            return ~(at_place - scores > margin)
-        return scores >= at_place
+        else:  # so many stay of each query: fewer others are better
+            with np.errstate(over="ignore"):
+                share = np.ceil(s * sizes) if self.rule == "capacity" else np.floor(s)
+            k = np.minimum(share, sizes).astype(np.int64)
+        stays = np.empty(len(scores), dtype=bool)
+        near_kth_largest(scores, starts, k, margin, np.empty_like(scores), stays)
+        return stays
 
     def exit_stage(self, X, query_id=None) -> np.ndarray:
         """Exit at which each row leaves.

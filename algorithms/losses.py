@@ -14,6 +14,7 @@ from numba import prange
 
 from .grid import RowWeights, round_to_grid, value_exponent
 from .kernels.decorators import kernel, parallel_kernel
+from .trees.histogram import MOST_PACKED
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
@@ -70,8 +71,11 @@ def _write_weighted(loss, s, y, target, factor, steps, weights, counts, whole, g
         if whole:  # so that a weight of 3 equals three copies
             g = np.rint(g)
             h = max(1.0, np.rint(h))
-        gh[i, 0] = np.int64(np.rint(weights[i] * g))
-        gh[i, 1] = np.int64(max(1.0, np.rint(weights[i] * h)))
+        if gh.itemsize == 8:
+            g = np.rint(weights[i] * g)
+            h = max(1.0, np.rint(weights[i] * h))
+        gh[i, 0] = np.int64(g)
+        gh[i, 1] = np.int64(h)
         gh[i, 2] = counts[i]
 
 
@@ -80,7 +84,7 @@ class Derivatives(NamedTuple):
 
     Attributes
     ----------
-    gh : ndarray of shape (n_samples, 2), int32, or (n_samples, 3), int64
+    gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
         See :func:`algorithms.trees.histogram.build`.
     gradient_step, hessian_step : float
         Values of one grid step.
@@ -95,7 +99,8 @@ def allocate_gh(weights: RowWeights, n_samples: int) -> np.ndarray:
     """Memory for the derivatives of one tree."""
     if weights.values is None:
         return np.empty((n_samples, 2), dtype=np.int32)
-    return np.empty((n_samples, 3), dtype=np.int64)
+    packed = weights.whole and weights.counts.max() <= MOST_PACKED
+    return np.empty((n_samples, 3), dtype=np.int32 if packed else np.int64)
 
 
 class Loss:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import doctest
+import io
+import itertools
 import math
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.validation import check_is_fitted
 
 import algorithms.early_exit
 from algorithms.adaboost_mh import AdaBoostMH
@@ -22,8 +28,10 @@ from algorithms.cascades import walk as walking
 from algorithms.cascades.responses import responses_of
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
+from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
 from algorithms.kernels import decorators
 from reference import cegb, early_exit, forest_costs, gbrt
@@ -168,14 +176,53 @@ def test_only_rows_that_remain_are_computed(monkeypatch):
     packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X)
     packed.advance(0)
     before = packed.scores.copy()
-    packed.keep(np.arange(80) >= 16)  # the first tile is empty now
+    left = walking.Left(np.full(80, 2), np.zeros((80, 1)))
+    packed.keep(np.arange(80) >= 16, 0, left)  # the first tile is empty now
     packed.advance(1)
     np.testing.assert_array_equal(packed.scores[:16], before[:16])
     assert np.all(packed.scores[16:] != before[16:])
-    packed.keep(np.arange(64) >= 30)
-    assert len(packed.scores) == 34
+    packed.keep(np.arange(64) >= 30, 1, left)
+    assert len(packed.scores) == 48  # packed into three tiles
     np.testing.assert_array_equal(packed.rows, np.arange(46, 80))
-    np.testing.assert_array_equal(packed.scores[:, 0], model.predict(X)[46:])
+    np.testing.assert_array_equal(packed.remaining_scores()[:, 0], model.predict(X)[46:])
+    np.testing.assert_array_equal(left.stage, np.repeat([0, 1, 2], [16, 30, 34]))
+    np.testing.assert_array_equal(left.scores[16:46, 0], model.predict(X)[16:46])
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.5, math.inf])
+def test_who_is_near_the_kth_largest(margin):
+    rng = np.random.default_rng(5)
+    sizes = np.array([1, 2, 40, 3, 60, 17, 25])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    scores = rng.integers(-9, 9, starts[-1]) / 2  # with ties
+    for k in range(62):
+        stays = np.empty(len(scores), dtype=bool)
+        ks = np.full(len(sizes), k)
+        walking.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
+        for begin, end in itertools.pairwise(starts):
+            best = np.sort(scores[begin:end])[::-1]
+            least = -math.inf if k > end - begin else best[k - 1] - margin
+            expected = scores[begin:end] >= least if k else np.zeros(end - begin, dtype=bool)
+            np.testing.assert_array_equal(stays[begin:end], expected)
+
+
+@pytest.mark.parametrize("n_queries", [1, 4, 30])
+def test_queries_of_those_that_remain(n_queries):
+    rng = np.random.default_rng(n_queries)
+    X = np.arange(90.0)[:, None]
+    model = GBRTRegressor(n_estimators=1).fit(X, X[:, 0])
+    query = np.sort(rng.integers(0, n_queries, 90))
+    starts = np.append(np.unique(query, return_index=True)[1], 90)
+    packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X, starts)
+    left = walking.Left(np.full(90, 9), np.zeros((90, 1)))
+    for stage, share in enumerate([0.9, 0.5, 0.5, 0.2, 0.0]):
+        stays = rng.random(len(packed.places)) < share
+        rows = packed.rows[stays]
+        packed.keep(stays, stage, left)
+        np.testing.assert_array_equal(packed.rows, rows)
+        first = np.unique(query[rows], return_index=True)[1]
+        np.testing.assert_array_equal(packed.starts, [*first, len(rows)])
+    assert np.all(left.stage < 9)
 
 
 # --- by hand, and limits --------------------------------------------------------------------------
@@ -412,6 +459,193 @@ def test_clones_share_the_model_and_a_new_fit_is_noticed(ranker):
     assert early.fit(X) is early
 
 
+def test_a_fitted_estimator_among_scikit_learns(ranker):
+    _, X, _ = ranker
+    early = EarlyExit(GBRTClassifier(n_estimators=6, max_leaves=4), rule="likelihood", threshold=1)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(early)
+    for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        assert not hasattr(early, name)
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    labels = np.where(X[:, 0] > 3, "high", "low")
+    early.model.fit(table, labels)
+    check_is_fitted(early)
+    assert early.n_features_in_ == 4
+    assert list(early.feature_names_in_) == ["a", "b", "c", "d"]
+    assert list(early.classes_) == ["high", "low"]
+    assert is_classifier(early)
+    assert not is_classifier(clone(early).set_params(rule="rank"))
+    assert early.get_params(deep=False).keys() == {"model", "threshold", "rule", "every", "place"}
+    assert early.get_params()["model__max_leaves"] == 4
+    assert repr(early) == (
+        "EarlyExit(model=GBRTClassifier(max_leaves=4, n_estimators=6), rule='likelihood',\n"
+        "          threshold=1)"
+    )
+    assert "fitted" in early._repr_html_()
+    np.testing.assert_array_equal(early.predict(table), early.model.predict(table))
+    with pytest.raises(ValueError, match="feature names should match"):
+        early.predict(table[["b", "a", "c", "d"]])
+    copied = pickle.loads(pickle.dumps(early))
+    np.testing.assert_array_equal(copied.predict(table), early.predict(table))
+
+
+def test_a_threshold_can_be_searched_for(ranker):
+    _, X, _ = ranker
+    y = X[:, 0] > 3
+    model = GBRTClassifier(n_estimators=20, max_leaves=4).fit(X, y)
+    search = GridSearchCV(
+        EarlyExit(model, rule="likelihood", threshold=1.0, every=2),
+        {"threshold": [0.5, 0.9, 1.0], "every": [2, 5]},
+        scoring="accuracy",
+        cv=3,
+    ).fit(X, y)
+    assert search.best_estimator_.model is model
+    assert search.score(X, y) == np.mean(search.best_estimator_.predict(X) == y)
+
+
+def test_whether_models_of_other_libraries_are_fitted(ranker):
+    _, X, _ = ranker
+    for model, read in other_models("regressor"):
+        with pytest.raises(NotFittedError):
+            check_is_fitted(EarlyExit(model, threshold=1.0))
+        for wrapped in (model.fit(X, X[:, 0]), read(model)):
+            check_is_fitted(EarlyExit(wrapped, threshold=1.0))
+            assert EarlyExit(wrapped, threshold=1.0).n_features_in_ == 4
+    assert not hasattr(EarlyExit("no model", threshold=1.0), "n_features_in_")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def saved_twin(early, tmp_path):
+    early.save(tmp_path / "model")
+    return EarlyExit.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
+def test_files_of_rankers(ranker, tmp_path, rule, s):
+    model, X, query = ranker
+    early = EarlyExit(model, rule=rule, threshold=s, every=4, place=3)
+    loaded = saved_twin(early, tmp_path)
+    own = {"threshold": s, "rule": rule, "every": 4, "place": 3}
+    assert loaded.get_params() == {**loaded.get_params(), **own}
+    assert type(loaded.model) is GBRTRegressor
+    for name, values in model.trees_._asdict().items():
+        np.testing.assert_array_equal(getattr(loaded.model.trees_, name), values)
+    for expected, got in zip(early.exits(X, query), loaded.exits(X, query), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    for method in ("ranking_score", "prediction_cost", "forest_cost_until_exit"):
+        expected = getattr(early, method)(X, query)
+        np.testing.assert_array_equal(getattr(loaded, method)(X, query), expected)
+
+
+@pytest.mark.parametrize("cls", [GBRTClassifier, CEGBClassifier, GreedyMiserClassifier])
+def test_files_of_classifiers(ranker, tmp_path, cls):
+    _, X, _ = ranker
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    labels = np.array(["x", "y", "z"])[((X[:, 0] + X[:, 1]) // 5).astype(int)]
+    model = cls(n_estimators=8, max_depth=2, feature_costs=dict(zip("abcd", PRICES, strict=True)))
+    s = 0.9 * float(np.median(model.fit(table, labels).predict_proba(table).max(axis=1)))
+    early = EarlyExit(model, rule="likelihood", threshold=s, every=2)
+    loaded = saved_twin(early, tmp_path)
+    assert len(set(early.exit_stage(table))) > 1
+    np.testing.assert_array_equal(loaded.predict(table), early.predict(table))
+    np.testing.assert_array_equal(loaded.prediction_cost(table), early.prediction_cost(table))
+    assert list(loaded.feature_names_in_) == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match=f"a model of class EarlyExit, not {cls.__name__}"):
+        cls.load(tmp_path / "model")
+    model.save(tmp_path / "full")
+    with pytest.raises(ValueError, match=f"a model of class {cls.__name__}, not EarlyExit"):
+        EarlyExit.load(tmp_path / "full")
+
+
+@pytest.mark.parametrize(("rule", "s"), [("rank", math.inf), ("score", -math.inf)])
+def test_files_of_infinite_thresholds(ranker, tmp_path, rule, s):
+    assert saved_twin(EarlyExit(ranker[0], rule=rule, threshold=s), tmp_path).threshold == s
+
+
+def test_what_is_not_saved(ranker, tmp_path):
+    model, X, _ = ranker
+    for other, read in other_models("regressor"):
+        for wrapped in (other.fit(X, X[:, 0]), read(other)):
+            with pytest.raises(ValueError, match=f"EarlyExit of a {type(wrapped).__name__}: only"):
+                EarlyExit(wrapped, threshold=1.0).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"Cannot save the EarlyExit: .*threshold must be"):
+        EarlyExit(model, threshold=-1).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"Cannot save the EarlyExit: .*is for classifiers"):
+        EarlyExit(model, rule="likelihood", threshold=1).save(tmp_path / "model")
+    with pytest.raises(NotFittedError):
+        EarlyExit(GBRTRegressor(), threshold=1.0).save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def params(**changes):
+    return lambda header: header["params"].update(changes)
+
+
+def of_model(**changes):
+    return lambda header: header["model"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (params(threshold=-1), "threshold must be a number >= 0"),
+        (params(threshold="nan"), "threshold must be a number"),
+        (params(threshold=None), "threshold must be a number"),
+        (params(threshold=10**400), "threshold must be a number"),
+        (params(rule="speed"), "rule must be"),
+        (params(rule="likelihood"), "is for classifiers"),
+        (params(every=0), "every must be a whole number >= 1"),
+        (params(place=1.5), "place must be a whole number >= 1"),
+        (params(colour="red"), "no parameter 'colour'"),
+        (params(model=3), "no parameter"),
+        (lambda header: header["params"].pop("threshold"), "missing .* 'threshold'"),
+        (lambda header: header.pop("model"), "lacks 'model'"),
+        (lambda header: header.update(model=[1]), "model in its header must be an object"),
+        (of_model(**{"class": "AdaBoostMH"}), "its model is of class AdaBoostMH, not one of"),
+        (of_model(**{"class": "EarlyExit"}), "its model is of class EarlyExit, not one of"),
+        (of_model(**{"class": ["GBRT"]}), "class in its header must be the name of a class"),
+        (of_model(**{"class": "GBRTClassifier"}), "classes if it is a classifier"),
+        (of_model(n_estimators=7), r"in its GBRTRegressor, it must hold 1 tree.s. for each of 7"),
+        (of_model(params={"max_bins": 1}), "in its GBRTRegressor, .*max_bins must be"),
+    ],
+)
+def test_wrong_files_are_named(ranker, tmp_path, change, words):
+    EarlyExit(ranker[0], threshold=0.5).save(tmp_path / "model")
+    header, content = archives.read_archive(tmp_path / "model")
+    change(header)
+    header["sha256"] = archives.digest(header, content)
+    archives.write_archive(tmp_path / "model", header, content)
+    with pytest.raises(ValueError, match=f"model does not hold a whole EarlyExit: .*{words}"):
+        EarlyExit.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda arrays: arrays.pop("gain"), "lacks the array gain"),
+        (lambda arrays: arrays.update(other=np.zeros(1)), "unknown array 'other.npy'"),
+        (lambda arrays: arrays["left"].put(0, 0), "child of its trees"),
+        (lambda arrays: arrays["value"].put(1, np.inf), "value of its trees must be finite"),
+    ],
+)
+def test_wrong_arrays_are_named(ranker, tmp_path, change, words):
+    EarlyExit(ranker[0], threshold=0.5).save(tmp_path / "model")
+    header, content = archives.read_archive(tmp_path / "model")
+    with np.load(io.BytesIO(content)) as stored:
+        arrays = dict(stored)
+    change(arrays)
+    content = archives.packed(arrays)
+    header["sha256"] = archives.digest(header, content)
+    archives.write_archive(tmp_path / "model", header, content)
+    with pytest.raises(ValueError, match=f"model does not hold a whole EarlyExit: .*{words}"):
+        EarlyExit.load(tmp_path / "model")
+
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -424,6 +658,7 @@ def test_clones_share_the_model_and_a_new_fit_is_noticed(ranker):
         ({"threshold": "0.4"}, "threshold must be a number"),
         ({"every": 0}, "every must be a whole number >= 1"),
         ({"place": 0}, "place must be a whole number >= 1"),
+        ({"threshold": 10**400}, "threshold must be a number"),
         ({"model": 3}, "model must be a fitted additive model"),
     ],
 )

@@ -1,9 +1,9 @@
 """A walk through an additive model that rows may leave: only those that remain are computed.
 
-Sixteen rows lie side by side in a *tile*, with the features that the model tests only, as the
-bit-vectors of :mod:`algorithms.trees.predictor` want them. A tile without a remaining row is
-skipped, and as soon as a quarter of the rows in tiles has left, the others are packed anew.
-Trees with more than 64 leaves have no bit-vectors; there each remaining row walks down.
+Rows lie in tiles of sixteen, as :mod:`algorithms.trees.tiles` wants them: coded once for the whole
+walk. A tile without a remaining row is skipped, and as soon as a quarter of the rows in tiles has
+left, the others are packed anew. Trees with more than 64 leaves have no such form; there each
+remaining row walks down.
 """
 
 from __future__ import annotations
@@ -17,10 +17,19 @@ from numba import prange
 
 from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
 from ..kernels.simd import LANES
-from ..trees.predictor import BitVectors, bit_vectors, next_node, score_block
+from ..trees.predictor import next_node
+from ..trees.tiles import (
+    TREES_AT_ONCE,
+    TiledForest,
+    fill_tiles,
+    pack_tiles,
+    score_tiles,
+    tiled_forest,
+)
 from .responses import Responses
 
-BATCH_ROWS = 8192  # rows that walk together: their tiles should stay in the processor's cache
+BATCH_ROWS = 32768  # rows that walk together: their tiles should stay in the processor's cache
+_FEW = 8  # among so many the best are found sooner by insertion
 _FULL_ENOUGH = 0.75  # share of remaining rows below which tiles are packed anew
 
 
@@ -30,19 +39,15 @@ class Stages(NamedTuple):
     Attributes
     ----------
     responses : Responses
-        With features numbered among those that the forest tests.
-    tested : ndarray of shape (n_tested,), int64
-        Columns of these features.
     stops : ndarray of shape (n_stages,), int64
         Rounds evaluated after each stage; the last are all.
-    blocks : list of n_stages lists of BitVectors
-        Empty lists if a tree is too large for bit-vectors.
+    tiled : TiledForest or None
+        None if a tree is too large for tiles.
     """
 
     responses: Responses
-    tested: np.ndarray
     stops: np.ndarray
-    blocks: list[list[BitVectors]]
+    tiled: TiledForest | None
 
 
 def stages_of(responses: Responses, stops: list[int]) -> Stages:
@@ -63,55 +68,17 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
     ValueError
         If `stops` do not rise, or go beyond the model.
     """
-    forest, n_columns = responses.forest, responses.n_columns
     bounds = [0, *stops, responses.n_rounds + 1]
     if any(a >= b for a, b in itertools.pairwise(bounds)):  # kernels would follow
         raise ValueError(f"stops must rise from 1 to at most {responses.n_rounds}, got {stops}.")
     if responses.n_rounds > (stops[-1] if stops else 0):
         stops = [*stops, responses.n_rounds]
-    tested = np.unique(forest.feature[forest.feature >= 0])
-    feature = np.where(forest.feature >= 0, np.searchsorted(tested, forest.feature), -1)
-    forest = forest._replace(feature=feature.astype(np.int32))
-    trees = [stop * n_columns for stop in stops]
-    blocks = iter(bit_vectors(forest, responses.contributions, n_columns, trees))
-    by_stage: list[list[BitVectors]] = []
-    block, reached = next(blocks, None), 0
-    for last in trees:
-        by_stage.append([])
-        while block is not None and reached < last:
-            by_stage[-1].append(block)
-            reached += len(block.leaf) - 1
-            block = next(blocks, None)
-    responses = responses._replace(forest=forest)
-    return Stages(responses, tested.astype(np.int64), np.array(stops, dtype=np.int64), by_stage)
+    tiled = tiled_forest(responses.forest, responses.contributions)
+    return Stages(responses, np.array(stops, dtype=np.int64), tiled)
 
 
 @parallel_kernel
-def _fill_tiles(X, rows, tested, tiles):
-    """Lay the tested features of some rows out in tiles; lanes without a row are 0."""
-    for tile in prange(tiles.shape[0]):
-        tiles[tile] = 0.0
-        first = tile * LANES
-        for lane in range(min(LANES, rows.shape[0] - first)):
-            i = rows[first + lane]
-            for u in range(tested.shape[0]):
-                tiles[tile, u * LANES + lane] = X[i, tested[u]]
-
-
-@parallel_kernel
-def _score_tiles(block, tiles, n_remaining, vectors, ones, out):
-    """Add a block of trees to the scores of the tiles in which rows remain."""
-    n_tiles, n_parts = tiles.shape[0], vectors.shape[0]
-    for part in prange(n_parts):
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            if n_remaining[tile] > 0:
-                first = tile * LANES
-                n_rows = min(LANES, out.shape[0] - first)
-                score_block(block, tiles[tile], n_rows, vectors[part], ones, out, first)
-
-
-@parallel_kernel
-def _walk_rows(forest, first_tree, last_tree, contributions, tested, X, rows, places, out):
+def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, out):
     """Add trees to the scores of the remaining rows by walking down.
 
     Parameters
@@ -131,8 +98,57 @@ def _walk_rows(forest, first_tree, last_tree, contributions, tested, X, rows, pl
         for t in range(first_tree, last_tree):
             node = forest.tree[t]
             while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, tested[forest.feature[node]]])
+                node = next_node(forest, node, X[i, forest.feature[node]])
             out[place, t % n_columns] += contributions[node]
+
+
+@kernel
+def _leave(stays, rows, places, scores, stage, starts, wanted, exit_stage, exit_scores):
+    """Note who leaves at an exit, and close the gaps in `places` and `starts`.
+
+    Parameters
+    ----------
+    stays : ndarray of shape (n_remaining,), bool
+    rows : ndarray of int64
+        Row at each place.
+    places : ndarray of shape (n_remaining,), int64
+    scores : ndarray of shape (n_places, n_columns), float64
+    stage : int
+    starts : ndarray of shape (n_queries + 1,), int64
+        First of each query among those that remain, and their number; or empty.
+    wanted : ndarray of shape (n_tiles,), bool
+        Tiles in which a row remains, brought up to date.
+    exit_stage, exit_scores
+        Of all rows; filled for those that leave.
+
+    Returns
+    -------
+    n_remaining, n_queries : int
+        Now; so many of `places` and `starts` count.
+    """
+    n_remaining, n_queries, q = 0, 0, 0
+    wanted[:] = False
+    for j in range(places.shape[0]):
+        while (
+            q < starts.shape[0] and starts[q] <= j
+        ):  # the last query of which nobody stays is gone
+            if n_queries == 0 or starts[n_queries - 1] < n_remaining:
+                n_queries += 1
+            starts[n_queries - 1] = n_remaining
+            q += 1
+        place = places[j]
+        if stays[j]:
+            places[n_remaining] = place
+            wanted[place // LANES] = True
+            n_remaining += 1
+        else:
+            exit_stage[rows[place]] = stage
+            exit_scores[rows[place]] = scores[place]
+    if n_queries > 0:
+        if starts[n_queries - 1] < n_remaining:
+            n_queries += 1
+        starts[n_queries - 1] = n_remaining
+    return n_remaining, n_queries - 1
 
 
 class _Packed:
@@ -142,71 +158,92 @@ class _Packed:
     ----------
     places : ndarray of int64
         Places whose rows remain, ascending.
-    scores : ndarray of shape (n_places, n_columns), float64
+    starts : ndarray of int64
+        First of each query among them, and their number; empty if rows are decided one by one.
+    scores : ndarray of shape (n_tiles * 16, n_columns), float64
+        By place; what is behind the last one, or of a row that has left, means nothing.
     """
 
-    def __init__(self, stages: Stages, X: np.ndarray) -> None:
+    def __init__(self, stages: Stages, X: np.ndarray, starts: np.ndarray | None = None) -> None:
         self._stages, self._X = stages, X
         self._n_threads = resolve_n_threads(stages.responses.meter.n_threads)
-        self._tiled = any(stages.blocks)
-        initial = stages.responses.initial_scores
-        self._pack(np.arange(len(X)), np.tile(initial, (len(X), 1)))
+        self.starts = np.zeros(0, dtype=np.int64) if starts is None else starts.copy()
+        self._rows = np.arange(len(X))
+        self._settle(np.tile(stages.responses.initial_scores, (len(X), 1)))
+        if (tiled := stages.tiled) is not None:
+            bits = tiled.lost.dtype
+            self._words = np.empty((self._n_threads, TREES_AT_ONCE * LANES), dtype=bits)
+            self._tiles = self._room()
+            with threads(self._n_threads, X.size):
+                fill_tiles(tiled, X, self._tiles)
 
-    def _pack(self, rows: np.ndarray, scores: np.ndarray) -> None:
-        """Give each row a place anew."""
-        self._rows, self.scores, self.places = rows, scores, np.arange(len(rows))
-        if self._tiled:
-            tested = self._stages.tested
-            tiles = np.empty((-(-len(rows) // LANES), len(tested) * LANES))
-            with threads(self._n_threads, tiles.size):
-                _fill_tiles(self._X, rows, tested, tiles)
-            self._tiles = tiles
-            self._count()
+    def _settle(self, scores: np.ndarray) -> None:
+        """Give each row a place in the order of rows, and its score."""
+        n_rows = len(self._rows)
+        n_tiles = -(-n_rows // LANES)
+        self.places, self._wanted = np.arange(n_rows), np.ones(n_tiles, dtype=bool)
+        self.scores = np.zeros((n_tiles * LANES, scores.shape[1]))
+        self.scores[:n_rows] = scores
 
-    def _count(self) -> None:
-        n_tiles = len(self._tiles)
-        self._n_remaining = np.bincount(self.places // LANES, minlength=n_tiles)
+    def _room(self) -> np.ndarray:
+        """Tiles to be filled, for all places."""
+        width = len(self._stages.tiled.tested) * LANES
+        return np.empty((len(self._wanted), width), dtype=np.int16)
+
+    def _pack(self) -> None:
+        """Bring the rows that remain together."""
+        places = self.places
+        self._rows = self.rows
+        self._settle(self.scores[places])
+        if self._stages.tiled is not None:
+            packed = self._room()
+            with threads(self._n_threads, packed.size):
+                pack_tiles(self._tiles, places, packed)
+            self._tiles = packed
 
     @property
     def rows(self) -> np.ndarray:
         """Rows of X that remain, ascending."""
         return self._rows[self.places]
 
-    def keep(self, stays: np.ndarray) -> None:
+    def remaining_scores(self) -> np.ndarray:
+        """Scores (n_remaining, n_columns) of the rows that remain; not to be written to."""
+        n_places = len(self._rows)
+        whole = len(self.places) == n_places
+        return self.scores[:n_places] if whole else self.scores[self.places]
+
+    def keep(self, stays: np.ndarray, stage: int, left: Left) -> None:
         """Let all rows leave but those that stay, bool by place."""
-        self.places = self.places[stays]
-        if len(self.places) <= _FULL_ENOUGH * len(self._rows):
-            self._pack(self.rows, self.scores[self.places])
-        elif self._tiled:
-            self._count()
+        n_remaining, n_queries = _leave(
+            stays, self._rows, self.places, self.scores, stage, self.starts, self._wanted, *left
+        )
+        self.places, self.starts = self.places[:n_remaining], self.starts[: n_queries + 1]
+        if n_remaining <= _FULL_ENOUGH * len(self._rows):
+            self._pack()
 
     def advance(self, stage: int) -> None:
         """Add the trees of a stage to the scores."""
         stages = self._stages
-        responses = stages.responses
-        if self._tiled:
-            size = self._tiles.size
-            n_parts = self._n_threads
-            for block in stages.blocks[stage]:
-                ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
-                vectors = np.empty((n_parts, (len(block.leaf) - 1) * LANES), block.mask.dtype)
-                with threads(n_parts, size):
-                    _score_tiles(block, self._tiles, self._n_remaining, vectors, ones, self.scores)
-            return
-        first = stages.stops[stage - 1] if stage else 0
-        trees = np.array([first, stages.stops[stage]]) * responses.n_columns
-        with threads(self._n_threads, len(self.places) * self._X.shape[1]):
-            _walk_rows(
-                responses.forest,
-                trees[0],
-                trees[1],
-                responses.contributions,
-                stages.tested,
-                self._X,
-                self._rows,
-                self.places,
-                self.scores,
-            )
+        responses, tiled = stages.responses, stages.tiled
+        n_columns = responses.n_columns
+        first = int(stages.stops[stage - 1]) * n_columns if stage else 0
+        last = int(stages.stops[stage]) * n_columns
+        # A row passes ten trees in 20 ns: it takes many to make up for waking a thread.
+        n_values = len(self.places) * (last - first) // 3 if tiled is not None else self._X.size
+        with threads(self._n_threads, n_values):
+            if tiled is not None:
+                score_tiles(tiled, first, last, self._tiles, self._wanted, self._words, self.scores)
+            else:
+                _walk_rows(
+                    responses.forest,
+                    first,
+                    last,
+                    responses.contributions,
+                    self._X,
+                    self._rows,
+                    self.places,
+                    self.scores,
+                )
 
 
 class Left(NamedTuple):
@@ -255,40 +292,29 @@ def walk(stages: Stages, n_exits: int, X: np.ndarray, query_starts, stays: Calla
         begun = query_starts // BATCH_ROWS
         cuts = query_starts[np.flatnonzero(np.diff(begun, prepend=-1))]
     for begin, end in zip(cuts, [*cuts[1:], n_samples], strict=True):
-        query = None
+        starts = None
         if query_starts is not None:
-            query = np.searchsorted(query_starts, np.arange(begin, end), side="right")
+            inside = query_starts[(query_starts >= begin) & (query_starts < end)]
+            starts = np.append(inside, end) - begin
         part = Left(left.stage[begin:end], left.scores[begin:end])
-        _walk_batch(stages, n_exits, X[begin:end], query, stays, part)
+        _walk_batch(stages, n_exits, X[begin:end], starts, stays, part)
     return left
 
 
-def _walk_batch(stages: Stages, n_exits: int, X, query, stays: Callable, left: Left) -> None:
-    """Walk one batch; `query` (n_rows,) numbers the rows' queries, rising."""
-    packed = _Packed(stages, X)
-    starts = None if query is None else _starts(query)
+def _walk_batch(stages: Stages, n_exits: int, X, starts, stays: Callable, left: Left) -> None:
+    """Walk one batch; `starts` holds the first row of each query, and the number of rows."""
+    packed = _Packed(stages, X, starts)
     for stage in range(len(stages.stops)):
         packed.advance(stage)
         if stage >= n_exits:
             continue
-        stay = stays(stage, packed.scores[packed.places], starts)
-        if np.all(stay):
+        stay = stays(stage, packed.remaining_scores(), None if starts is None else packed.starts)
+        if stay.all():
             continue
-        gone = packed.rows[~stay]
-        left.stage[gone] = stage
-        left.scores[gone] = packed.scores[packed.places[~stay]]
-        packed.keep(stay)
+        packed.keep(stay, stage, left)
         if not len(packed.places):
             return
-        if query is not None:
-            starts = _starts(query[packed.rows])
-    left.scores[packed.rows] = packed.scores[packed.places]
-
-
-def _starts(query: np.ndarray) -> np.ndarray:
-    """First row of each query, and the number of rows."""
-    changes = np.flatnonzero(query[1:] != query[:-1]) + 1
-    return np.concatenate([[0], changes, [len(query)]])
+    left.scores[packed.rows] = packed.remaining_scores()
 
 
 @kernel
@@ -317,25 +343,49 @@ def _kth_largest(values, k):
     return values[place]
 
 
+@kernel
+def _kth_largest_of_ends(values, k, sign, best):
+    """Find the k-th largest of ``sign * values`` by keeping the k largest so far in `best`."""
+    for i in range(values.shape[0]):
+        value = sign * values[i]
+        if i < k or value > best[k - 1]:
+            j = min(i, k - 1)
+            while j > 0 and best[j - 1] < value:
+                best[j] = best[j - 1]
+                j -= 1
+            best[j] = value
+    return sign * best[k - 1]
+
+
 @parallel_kernel
-def kth_largest(scores, starts, k, scratch, out):
-    """Write the k-th largest score of each query, k its own.
+def near_kth_largest(scores, starts, k, margin, scratch, stays):
+    """Write who is no more than a margin below the k-th largest score of the query, k its own.
+
+    With margin 0 these are the scores that are not below it.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows,), float64
     starts : ndarray of shape (n_queries + 1,), int64
     k : ndarray of shape (n_queries,), int64
-        A query whose k is 0 or more than its rows gets infinity or minus infinity.
+        Of a query whose k is not below its rows all stay; none if it is 0.
+    margin : float
+        At least 0.
     scratch : ndarray like `scores`
-    out : ndarray of shape (n_queries,), float64
+    stays : ndarray of shape (n_rows,), bool
     """
     for q in prange(k.shape[0]):
         begin, end = starts[q], starts[q + 1]
-        if k[q] < 1:
-            out[q] = np.inf
-        elif k[q] > end - begin:
-            out[q] = -np.inf
+        if k[q] < 1 or k[q] >= end - begin:
+            stays[begin:end] = k[q] >= 1
         else:
-            scratch[begin:end] = scores[begin:end]
-            out[q] = _kth_largest(scratch[begin:end], k[q])
+            here, space, from_below = scores[begin:end], scratch[begin:end], end - begin - k[q] + 1
+            if k[q] <= _FEW:
+                at_place = _kth_largest_of_ends(here, k[q], 1.0, space)
+            elif from_below <= _FEW:
+                at_place = _kth_largest_of_ends(here, from_below, -1.0, space)
+            else:
+                space[:] = here
+                at_place = _kth_largest(space, k[q])
+            for i in range(begin, end):
+                stays[i] = not at_place - scores[i] > margin

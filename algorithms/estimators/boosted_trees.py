@@ -64,7 +64,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Converted to float64; missing and infinite values are refused.
+            Converted to float64, but for an array of float32 in C order, which is read as it is;
+            missing and infinite values are refused.
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -86,7 +87,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        # Whole columns are binned, one at a time: a copy of all in float64 would only take memory.
+        kept_types = (np.float64, np.float32)
+        X, y = validate_data(self, X, y, dtype=kept_types, order="C", y_numeric=False)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:

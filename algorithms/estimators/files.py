@@ -7,10 +7,11 @@ for what the kernels rely on, and a wrong one is a ValueError that says what is 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from pathlib import Path
 from typing import ClassVar
@@ -107,6 +108,27 @@ def whole_number(header: Mapping, name: str, least: int, most: int = 2**31 - 1) 
     return value
 
 
+def known_parameters(cls, header: Mapping) -> dict:
+    """Return the parameters in a header; refuse one that the class does not have."""
+    params = entry(header, "params", dict, "an object")
+    unknown = sorted(set(params) - set(cls._get_param_names()))
+    if unknown:
+        raise ValueError(
+            f"it was saved by a newer version of this package: {cls.__name__} has no parameter "
+            f"{reprlib.repr(unknown[0])} here"
+        )
+    return params
+
+
+@contextlib.contextmanager
+def refusing_parameters() -> Iterator[None]:
+    """Say of what goes wrong inside, on whatever values, that the parameters do not fit."""
+    try:
+        yield
+    except _WRONG_VALUES as error:
+        raise ValueError(f"its parameters do not fit: {error}") from None
+
+
 def n_score_columns(estimator) -> int:
     """Scores of a row: one for a regressor and for up to two classes, else one for each class."""
     n_classes = len(getattr(estimator, "classes_", ()))
@@ -199,18 +221,8 @@ class SavedModel:
             if :meth:`load` would refuse them, such as a parameter that `fit` refuses.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        fitted, arrays = self._stored()
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "class": type(self).__name__,
-            "params": self._stored_params(),
-            "classes": _classes(self),
-            "n_features": int(self.n_features_in_),
-            "feature_names": None if names is None else names.tolist(),
-            **fitted,
-        }
+        contents, arrays = self._contents()
+        header = {"format": FORMAT, "version": VERSION, **contents}
         try:  # nothing is written that could not be read
             self._from_file(json.loads(json.dumps(header)), arrays)
         except ValueError as error:
@@ -218,6 +230,24 @@ class SavedModel:
         content = packed(arrays)
         header["sha256"] = digest(header, content)
         write_archive(Path(path), header, content)
+
+    def _contents(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """All that a file says of this model: header and arrays."""
+        names = getattr(self, "feature_names_in_", None)
+        fitted, arrays = self._stored()
+        return {
+            "class": type(self).__name__,
+            "params": self._stored_params(),
+            "classes": _classes(self),
+            "n_features": int(self.n_features_in_),
+            "feature_names": None if names is None else names.tolist(),
+            **fitted,
+        }, arrays
+
+    @classmethod
+    def _array_kinds(cls, header: dict) -> tuple[Mapping[str, tuple[type, int]], frozenset[str]]:
+        """Arrays that a file with this header holds, and which of them may be absent."""
+        return cls._stored_arrays, cls._optional_arrays
 
     @classmethod
     def load(cls, path):
@@ -248,7 +278,7 @@ class SavedModel:
                 f"{path} holds a model of class {header.get('class')!s:.80}, not {cls.__name__}."
             )
         try:
-            arrays = unpacked(content, cls._stored_arrays, cls._optional_arrays)
+            arrays = unpacked(content, *cls._array_kinds(header))
             return cls._from_file(header, arrays)
         except ValueError as error:
             raise ValueError(f"{path} does not hold a whole {cls.__name__}: {error}.") from None
@@ -256,25 +286,15 @@ class SavedModel:
     @classmethod
     def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
         """Build an estimator of what a file holds, once all of it has been checked."""
-        params = entry(header, "params", dict, "an object")
-        unknown = sorted(set(params) - set(cls._get_param_names()))
-        if unknown:
-            raise ValueError(
-                f"it was saved by a newer version of this package: {cls.__name__} has no parameter "
-                f"{reprlib.repr(unknown[0])} here"
-            )
-        try:
+        params = known_parameters(cls, header)
+        with refusing_parameters():
             params = {name: restored(value) for name, value in params.items()}
             estimator = cls(**cls._restored_params(params))
-        except _WRONG_VALUES as error:
-            raise ValueError(f"its parameters do not fit: {error}") from None
         estimator.n_features_in_ = whole_number(header, "n_features", 1, MOST_FEATURES)
         estimator._restore_names(header)
         estimator._restore(header, arrays)
-        try:
+        with refusing_parameters():
             estimator._check_restored()
-        except _WRONG_VALUES as error:
-            raise ValueError(f"its parameters do not fit: {error}") from None
         return estimator
 
     def _restore_names(self, header: dict) -> None:

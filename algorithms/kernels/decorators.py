@@ -94,7 +94,11 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
     """
     with _one_parallel_region:
         before = numba.get_num_threads()
-        numba.set_num_threads(n_threads if n_values >= _PARALLEL_VALUES else 1)
+        wanted = n_threads if n_values >= _PARALLEL_VALUES else 1
+        if wanted == before:  # inside another block; setting it takes longer than a small kernel
+            yield
+            return
+        numba.set_num_threads(wanted)
         try:
             yield
         finally:

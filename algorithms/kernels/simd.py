@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 16
 
-_I32, _I64, _F64 = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_I16, _I32, _I64, _F64 = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 
 def _splat(builder, value, lanes):
@@ -109,6 +110,90 @@ def count_bits(typing_context, counters, offset, a, b, c, d):
             shifted = builder.lshr(_splat(builder, argument, 8), shifts)
             total = builder.add(total, builder.and_(shifted, lanes))
         builder.store(total, address).align = 8
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def reachable_leaves(typing_context, codes, feature, code, lost, begin, end, words, at):
+    """Leaves of one tree that 16 rows can still reach, as ``words[at + l]`` of each lane l.
+
+    The splits are ``begin … end - 1``: in lanes where ``codes[feature[s] * 16 + l] > code[s]`` the
+    leaves ``lost[s]`` are cleared. `codes` and `code` are flat int16, `feature` int32, `lost` and
+    `words` uint16, uint32 or uint64 arrays. The words stay in registers until the tree is done;
+    written and read back at each split, as the compiler would have it, they take twice as long.
+    """
+    bits = words.dtype
+    index = types.int64
+    signature = types.void(codes, feature, code, lost, index, index, words, index)
+
+    def codegen(context, builder, signature, arguments):
+        numbers, features, thresholds, masks = (
+            context.make_array(kind)(context, builder, argument).data
+            for kind, argument in zip(signature.args[:4], arguments[:4], strict=True)
+        )
+        element = ir.IntType(bits.bitwidth)
+        vector = ir.VectorType(element, LANES)
+        nothing = ir.Constant(vector, [0] * LANES)
+        cleared = cgutils.alloca_once(builder, vector)
+        builder.store(nothing, cleared)
+        begin, end = arguments[4:6]
+        with cgutils.for_range_slice(builder, begin, end, _I64(1)) as (split, _):
+            tested = builder.sext(builder.load(builder.gep(features, [split])), _I64)
+            place = builder.gep(numbers, [builder.mul(tested, _I64(LANES))])
+            place = builder.bitcast(place, ir.VectorType(_I16, LANES).as_pointer())
+            threshold = builder.load(builder.gep(thresholds, [split]))
+            above = builder.icmp_signed(
+                ">", _load(builder, place, 2), _splat(builder, threshold, LANES)
+            )
+            mask = _splat(builder, builder.load(builder.gep(masks, [split])), LANES)
+            more = builder.select(above, mask, nothing)
+            builder.store(builder.or_(builder.load(cleared), more), cleared)
+        to = _address(context, builder, signature.args[6], *arguments[6:8], element, LANES)
+        left = builder.not_(builder.load(cleared))
+        builder.store(left, to).align = bits.bitwidth // 8
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest):
+    """``codes[at + l] = lowest`` plus the number of edges below ``values[l]``, in 16 lanes l.
+
+    From `begin` on there are ``2 ** n_steps - 1`` rising float64 `edges`; `codes` are int16.
+    The lanes search by bisection side by side: a branch at each step would be mispredicted half of
+    the time.
+    """
+    index = types.int64
+    signature = types.void(edges, index, index, values, codes, index, index)
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        vector = ir.VectorType(_I64, LANES)
+        first = _address(context, builder, signature.args[3], arguments[3], _I64(0), _F64, LANES)
+        numbers = _load(builder, first, 8)
+        below = cgutils.alloca_once(builder, vector)
+        builder.store(ir.Constant(vector, [0] * LANES), below)
+        with cgutils.for_range(builder, arguments[2]) as loop:
+            step = builder.sub(builder.sub(arguments[2], loop.index), _I64(1))
+            half = builder.shl(_I64(1), step)
+            middle = builder.gep(data, [builder.sub(builder.add(arguments[1], half), _I64(1))])
+            so_far = builder.load(below)
+            compared = ir.Constant(ir.VectorType(_F64, LANES), ir.Undefined)
+            for lane in range(LANES):
+                place = builder.gep(middle, [builder.extract_element(so_far, _I32(lane))])
+                compared = builder.insert_element(compared, builder.load(place), _I32(lane))
+            more = builder.select(
+                builder.fcmp_ordered("<", compared, numbers),
+                _splat(builder, half, LANES),
+                ir.Constant(vector, [0] * LANES),
+            )
+            builder.store(builder.add(so_far, more), below)
+        result = builder.add(builder.load(below), _splat(builder, arguments[6], LANES))
+        to = _address(context, builder, signature.args[4], *arguments[4:6], _I16, LANES)
+        builder.store(builder.trunc(result, ir.VectorType(_I16, LANES)), to).align = 2
         return context.get_dummy_value()
 
     return signature, codegen

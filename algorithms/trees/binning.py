@@ -187,7 +187,7 @@ def bin_matrix(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float64
+    X : ndarray of shape (n_samples, n_features), float64 or float32
     counts : ndarray of shape (n_samples,), int64, or None
         Row weights on their grid.
     max_bins : int
@@ -202,7 +202,7 @@ def bin_matrix(
     n_samples, n_features = X.shape
 
     def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
-        values = X[:, feature].copy()
+        values = X[:, feature].astype(np.float64)
         edges = bin_edges(values, counts, max_bins)
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
@@ -235,7 +235,7 @@ def bin_matrix(
             out = layout.codes[start : start + n_samples * width]
             codes = np.empty(n_samples, dtype=np.uint8)
             for feature in columns[column].features:
-                _bin_column(X[:, feature].copy(), edges[feature], codes)
+                _bin_column(X[:, feature].astype(np.float64), edges[feature], codes)
                 place = column - layout.tile_column[tile]
                 default = layout.feature_default[feature]
                 if default < 0:

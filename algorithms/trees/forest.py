@@ -8,6 +8,7 @@ import numpy as np
 from numba import prange
 
 from ..kernels.decorators import kernel, parallel_kernel
+from .histogram import of_row
 
 
 class Forest(NamedTuple):
@@ -231,7 +232,7 @@ def _newton_values(nodes, n_nodes, rows, gradient_step, newton, least_hessian, v
         if nodes.feature[node] < 0:
             total = np.int64(0)
             for i in range(nodes.start[node], nodes.stop[node]):
-                total += np.int64(newton.gh[rows[i], 1])
+                total += of_row(newton.gh, rows[i])[1]
             gradient, hessian = nodes.sums[node, 0] * gradient_step, total * newton.hessian_step
             values[node] = -gradient / hessian if hessian >= least_hessian else 0.0
 

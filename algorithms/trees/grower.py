@@ -301,9 +301,9 @@ def _sum_rows(nodes, workspace, gh, parent, small, large):
     """Gradient and hessian sums of two leaves that will not be split and get no histogram."""
     g = h = np.int64(0)
     for i in range(nodes.start[small], nodes.stop[small]):
-        row = workspace.rows[i]
-        g += np.int64(gh[row, 0])
-        h += np.int64(gh[row, 1])
+        of_row = histogram.of_row(gh, workspace.rows[i])
+        g += of_row[0]
+        h += of_row[1]
     nodes.sums[small, 0], nodes.sums[small, 1] = g, h
     for k in range(2):
         nodes.sums[large, k] = nodes.sums[parent, k] - nodes.sums[small, k]

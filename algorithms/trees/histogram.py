@@ -1,8 +1,9 @@
 """Histograms of gradients, hessians and counts, built tile by tile; all sums are exact integers.
 
-Unweighted rows carry a pair of 32-bit integers (gradient, hessian) on their grids. Within a block
-of at most 2**15 rows the hessian sum and the count share one 64-bit integer, so that one two-lane
-addition updates all three sums of a bin.
+Rows carry 32-bit integers: gradient and hessian on their grids and, where rows have weights that
+are small whole numbers, the weight. Within a block of rows that together weigh at most 2**15 the
+hessian sum and the count share one 64-bit integer, so that one two-lane addition updates all three
+sums of a bin. Rows of other weights carry 64-bit integers that hold the weight already.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from ..kernels.decorators import kernel
 from ..kernels.simd import add_to_bin
 from .binning import Layout
 
-# hessian <= 2**30, so 2**15 rows sum to at most 2**45; 17 bits below it hold their count.
+# hessian <= 2**30, so rows of weight 2**15 sum to at most 2**45; 17 bits below it hold their count.
 _BLOCK = 1 << 15
 _COUNT_BITS = 17
 _COUNT_MASK = (1 << _COUNT_BITS) - 1
+
+
+MOST_PACKED = 128
+"""Largest weight of a row in the 32-bit form: a block of fewer rows would not be worth emptying."""
 
 
 class Histograms(NamedTuple):
@@ -43,6 +48,18 @@ def allocate(layout: Layout, n_slots: int) -> Histograms:
 
 
 @kernel
+def of_row(gh, row):
+    """Gradient, hessian and weight of a row, the first two times the third."""
+    g, h = np.int64(gh[row, 0]), np.int64(gh[row, 1])
+    if gh.shape[1] == 2:
+        return g, h, np.int64(1)
+    n = np.int64(gh[row, 2])
+    if gh.itemsize == 4:
+        return g * n, h * n, n
+    return g, h, n
+
+
+@kernel
 def _accumulate(layout, tile, rows, start, stop, gh, packed):
     """Add rows[start:stop] to the packed scratch histogram of a tile.
 
@@ -50,9 +67,13 @@ def _accumulate(layout, tile, rows, start, stop, gh, packed):
     """
     width = layout.tile_column[tile + 1] - layout.tile_column[tile]
     codes, origin = layout.codes, layout.tile_start[tile]
+    weighted = gh.shape[1] == 3
     for row in rows[start:stop]:
         g = np.int64(gh[row, 0])
         h = (np.int64(gh[row, 1]) << _COUNT_BITS) + 1
+        if weighted:
+            g *= np.int64(gh[row, 2])
+            h *= np.int64(gh[row, 2])
         base = origin + np.int64(row) * width
         for c in range(width):
             add_to_bin(packed, c << 8, codes, base + c, g, h)
@@ -81,10 +102,26 @@ def _unpack_more(packed, g, h, n):
 
 
 @kernel
+def _end_of_block(rows, begin, stop, gh):
+    """As many rows as together weigh at most ``_BLOCK``."""
+    if gh.shape[1] == 2:
+        return min(stop, begin + _BLOCK)
+    weight, end = np.int64(0), begin
+    while end < stop:
+        weight += np.int64(gh[rows[end], 2])
+        if weight > _BLOCK:
+            break
+        end += 1
+    return end
+
+
+@kernel
 def _build_packed(layout, tile, rows, start, stop, gh, hists, slot):
     first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
-    for begin in range(start, stop, _BLOCK):
-        _accumulate(layout, tile, rows, begin, min(stop, begin + _BLOCK), gh, hists.packed[tile])
+    begin = start
+    while begin < stop:
+        end = _end_of_block(rows, begin, stop, gh)
+        _accumulate(layout, tile, rows, begin, end, gh, hists.packed[tile])
         for c in range(first, last):
             e0, e1 = layout.column_code[c], layout.column_code[c + 1]
             at = 512 * (c - first)
@@ -94,6 +131,7 @@ def _build_packed(layout, tile, rows, start, stop, gh, hists, slot):
                 _unpack(sums, g, h, hists.count[slot, e0:e1])
             else:
                 _unpack_more(sums, g, h, hists.count[slot, e0:e1])
+        begin = end
 
 
 @kernel
@@ -121,11 +159,12 @@ def build(layout, tile, rows, start, stop, gh, hists, slot):
 
     Parameters
     ----------
-    gh : ndarray of shape (n_samples, 2), int32, or (n_samples, 3), int64
-        Gradient and hessian on their grids; in the second form times the row weight, which is
-        the third column.
+    gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
+        Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
+        weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
+        form gradient and hessian are multiplied by the weight already. :func:`of_row` reads both.
     """
-    if gh.shape[1] == 2:
+    if gh.itemsize == 4:
         _build_packed(layout, tile, rows, start, stop, gh, hists, slot)
     else:
         _build_weighted(layout, tile, rows, start, stop, gh, hists, slot)

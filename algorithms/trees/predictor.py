@@ -11,7 +11,7 @@ which way a row goes, since they compare sixteen rows with a threshold at once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -76,8 +76,22 @@ def next_node(forest, node, x):
 
 
 @kernel
-def _leaf_ranges(forest, tree, position, first_leaf, last_leaf):
-    """Number the leaves of a tree from left to right; return how many there are."""
+def leaf_ranges(forest, tree, position, first_leaf, last_leaf):
+    """Number the leaves of a tree from left to right; return how many there are.
+
+    Parameters
+    ----------
+    forest : Forest
+    tree : int
+    position : ndarray of shape (n_nodes,), int64
+        Scratch space.
+    first_leaf, last_leaf : ndarray of shape (n_nodes,), int64
+        Filled at the tree's nodes: the first leaf below each, and one more than its last.
+
+    Returns
+    -------
+    int
+    """
     begin, end = forest.tree[tree], forest.tree[tree + 1]
     # Children have larger numbers than their parent: sizes upwards, positions downwards.
     for node in range(end - 1, begin - 1, -1):
@@ -97,9 +111,7 @@ def _leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     return n_leaves
 
 
-def bit_vectors(
-    forest: Forest, contributions: np.ndarray, n_columns: int, stops: Sequence[int] = ()
-) -> list[BitVectors]:
+def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
     """Build the bit-vector form of a forest.
 
     Parameters
@@ -109,8 +121,6 @@ def bit_vectors(
         Leaf values times the learning rate.
     n_columns : int
         Trees per round.
-    stops : sequence of int
-        Rising numbers of trees after which a block ends, whatever its size.
 
     Returns
     -------
@@ -119,7 +129,7 @@ def bit_vectors(
     """
     n_nodes = len(forest.feature)
     scratch = np.empty((3, n_nodes), dtype=np.int64)
-    n_leaves = [_leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
+    n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
     if not n_leaves or max(n_leaves) > 64:
         return []
     first_leaf, last_leaf = scratch[1], scratch[2]
@@ -127,11 +137,9 @@ def bit_vectors(
     block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
-    ends = [*stops, forest.n_trees]
-    cuts = [range(a, b, block_trees) for a, b in zip([0, *ends], ends, strict=False)]
-    begins = [begin for cut in cuts for begin in cut]
     blocks = []
-    for begin, end in zip(begins, [*begins[1:], forest.n_trees], strict=True):
+    for begin in range(0, forest.n_trees, block_trees):
+        end = min(begin + block_trees, forest.n_trees)
         nodes = np.arange(forest.tree[begin], forest.tree[end])
         leaves = nodes[forest.feature[nodes] < 0]
         leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_node[leaves]))]

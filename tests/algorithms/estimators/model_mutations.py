@@ -29,6 +29,7 @@ import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.feature_sampling import UCB, Exp3P
@@ -37,7 +38,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier
 from tests.algorithms.estimators.kinds import REGRESSORS, small_size
 
 ROOT = Path(__file__).resolve().parents[3]
-CLASSES = {cls.__name__: cls for cls in ESTIMATORS}
+CLASSES = {cls.__name__: cls for cls in (*ESTIMATORS, EarlyExit)}
 MEMORY = 8 * 2**30  # address space of a child, most of it numba's; a bomb must not get through
 
 AWKWARD_VALUES = [
@@ -97,6 +98,10 @@ def write_bases(folder: Path) -> None:
         cls(**small_size(cls)).fit(X, X[:, 0] if cls in REGRESSORS else labels)
         for cls in ESTIMATORS
         if cls not in map(type, models)
+    ]
+    models += [
+        EarlyExit(models[0], rule="proximity", threshold=0.5, every=1, place=2),
+        EarlyExit(models[1], rule="likelihood", threshold=0.6, every=2),
     ]
     for number, model in enumerate(models):
         model.save(folder / f"{type(model).__name__}.{number}")
@@ -351,7 +356,8 @@ def use(model) -> None:
     d = model.n_features_in_ if model.n_features_in_ <= 64 else 4
     X = np.random.default_rng(3).normal(size=(6, d)) * 2
     results = [model.predict(X), model.prediction_cost(X), model.evaluations(X)]
-    results += [*model.staged_predict(X), *model.staged_cost(X)]
+    if hasattr(model, "staged_cost"):  # early exits have no stages of their own
+        results += [*model.staged_predict(X), *model.staged_cost(X)]
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape
     for method in ("decision_function", "predict_proba"):

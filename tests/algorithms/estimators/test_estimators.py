@@ -9,6 +9,7 @@ import pickle
 import pkgutil
 import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -239,6 +240,22 @@ def test_narrow_numbers(cls, dtype, data):
     narrow = (X > 0) if dtype is bool else np.abs(3 * X).astype(dtype)
     expected = cls(**small(cls)).fit(narrow.astype(np.float64), y)
     same_model(cls(**small(cls)).fit(narrow, y), expected, narrow)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_float32_is_not_copied(weighted):
+    rng = np.random.default_rng(3)
+    X = rng.random((100_000, 20), dtype=np.float32)
+    y, weights = X[:, 0] + X[:, 1], 1.0 + rng.integers(0, 2, len(X)) if weighted else None
+    model = GBRTRegressor(n_estimators=2, max_leaves=2, n_threads=1)
+    model.fit(X[:100], y[:100], sample_weight=None if weights is None else weights[:100])
+    tracemalloc.start()
+    try:
+        model.fit(X, y, sample_weight=weights)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < X.size + 80 * len(X)  # bins, and what each row has; a copy alone: 8 * X.size
 
 
 def test_input_is_left_alone(data):

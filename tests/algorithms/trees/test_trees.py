@@ -30,6 +30,14 @@ def derivatives(rng, n, weighted, largest=2**30):
     return np.column_stack([g, h, rng.integers(1, 9, n)])
 
 
+def packed(gh, largest=8):
+    """The 32-bit form of rows with weights, and the 64-bit form that stands for the same."""
+    weights = np.arange(len(gh)) * 7 % largest + 1
+    small = np.column_stack([gh[:, :2], weights]).astype(np.int32)
+    large = np.column_stack([small[:, :2].astype(np.int64) * weights[:, None], weights])
+    return small, large
+
+
 def sums_by_bin(gh, bins, rows, n_bins):
     """(3, n_bins) sums of gradient, hessian and count, added up one row at a time."""
     out = np.zeros((3, n_bins), dtype=np.int64)
@@ -54,15 +62,18 @@ def stored_sums(layout, hists, slot, feature):
 # --- histograms ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", ["unweighted", "weighted", "packed"])
 @pytest.mark.parametrize(
     ("n", "start", "stop"), [(500, 0, 500), (500, 37, 38), (90_000, 5, 89_999)]
 )
-def test_histogram(weighted, n, start, stop):
+def test_histogram(form, n, start, stop):
     rng = np.random.default_rng(n)
     binned = binned_data(rng, n, 20)
-    gh = derivatives(rng, n, weighted)
+    gh = derivatives(rng, n, form == "weighted")
     gh[: n // 2, :2] = [-(2**30), 2**30]  # the largest there can be, in block after block
+    summed = gh
+    if form == "packed":
+        gh, summed = packed(gh, histogram.MOST_PACKED)
     layout = binned.layout
     hists = histogram.allocate(layout, 2)
     rows = rng.permutation(n).astype(np.int32)
@@ -71,12 +82,37 @@ def test_histogram(weighted, n, start, stop):
         histogram.build(layout, tile, rows, start, stop, gh, hists, 1)
     for m in range(20):
         bins = bins_of(layout, m, n)
-        expected = sums_by_bin(gh, bins, rows[start:stop], layout.feature_n_bins[m])
+        expected = sums_by_bin(summed, bins, rows[start:stop], layout.feature_n_bins[m])
         ours, kept = stored_sums(layout, hists, 1, m)
         np.testing.assert_array_equal(ours[:, kept], expected[:, kept])
     assert np.all(hists.packed == 0)
     assert np.all(hists.gradient[0] == 7)
     assert any(layout.feature_default >= 0)
+
+
+def test_blocks_end_where_their_weight_would_not_fit():
+    """Also where every row has the largest weight, and the sums of a block the largest value."""
+    rng, n = np.random.default_rng(4), 1000
+    layout = binned_data(rng, n, 3).layout
+    gh = np.empty((n, 3), dtype=np.int32)
+    gh[:] = -(2**30), 2**30, histogram.MOST_PACKED
+    hists, rows = histogram.allocate(layout, 1), np.arange(n, dtype=np.int32)
+    totals = np.empty(3, dtype=np.int64)
+    for tile in range(len(layout.tile_start)):
+        histogram.build(layout, tile, rows, 0, n, gh, hists, 0)
+        histogram.totals(layout, tile, hists, 0, totals)
+        weight = n * histogram.MOST_PACKED
+        assert list(totals) == [-weight * 2**30, weight * 2**30, weight]
+
+
+@pytest.mark.parametrize("form", ["pairs", "packed", "weighted"])
+def test_a_row_by_itself(form):
+    pairs = np.array([[-(2**30), 2**30], [5, 3]], dtype=np.int32)
+    gh = dict(zip(("packed", "weighted"), packed(pairs, 9), strict=True)).get(form, pairs)
+    weights = [1, 1] if form == "pairs" else [1, 8]
+    for row, w in enumerate(weights):
+        g, h = (int(v) for v in pairs[row])
+        assert histogram.of_row(gh, row) == (g * w, h * w, w)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,0 +1,232 @@
+"""Some trees of a forest at a time, for rows that were read once: tiles of coded values.
+
+Early exits evaluate ten trees, ask who stays, and go on. The bit-vectors of
+:mod:`algorithms.trees.predictor` are not made for that: their splits are sorted by feature over
+hundreds of trees, and looking sixteen floats over for the largest one of each feature takes longer
+than all splits of ten trees.
+
+Here a value is replaced, once, by the number of the forest's thresholds of its feature that lie
+below it, in 16 bits, and sixteen rows lie side by side in a *tile*. A split then compares sixteen
+integers at once, and the leaves that a tree still offers stay in a register from its first split to
+its last. Nothing depends on the order of splits; leaf values are added in the order of trees.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
+from .forest import Forest
+from .predictor import leaf_ranges
+
+TREES_AT_ONCE = 64  # their words, 16 rows each, stay in the first-level cache
+_CODE_BITS, _LOWEST_CODE = 16, -(2**15)
+
+
+class TiledForest(NamedTuple):
+    """Splits and leaves of a forest, tree after tree, for rows in tiles.
+
+    Attributes
+    ----------
+    tested : ndarray of shape (n_tested,), int64
+        Columns that the forest tests.
+    edge : ndarray of shape (n_edges,), float64
+        Distinct thresholds of each of them, rising, and infinities to make them 2^k - 1.
+    edge_start : ndarray of shape (n_tested + 1,), int64
+        First threshold of each.
+    n_steps : ndarray of shape (n_tested,), int64
+        k of each: the steps of a bisection.
+    split : ndarray of shape (n_trees + 1,), int64
+        First split of each tree.
+    feature : ndarray of shape (n_splits,), int32
+        Place in `tested`.
+    code : ndarray of shape (n_splits,), int16
+        A row goes right if its code is larger.
+    lost : ndarray of shape (n_splits,), uint16, uint32 or uint64
+        Leaves out of reach for a row that goes right; as wide as the largest tree needs.
+    leaf : ndarray of shape (n_trees + 1,), int64
+        First leaf of each tree.
+    value : ndarray of shape (n_leaves,), float64
+        Contribution of each leaf, learning rate included; leaves from left to right.
+    """
+
+    tested: np.ndarray
+    edge: np.ndarray
+    edge_start: np.ndarray
+    n_steps: np.ndarray
+    split: np.ndarray
+    feature: np.ndarray
+    code: np.ndarray
+    lost: np.ndarray
+    leaf: np.ndarray
+    value: np.ndarray
+
+
+def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | None:
+    """Build the form of a forest that tiles pass.
+
+    Parameters
+    ----------
+    forest : Forest
+        Thresholds may be infinite.
+    contributions : ndarray of shape (n_nodes,), float64
+        Leaf values times the learning rate.
+
+    Returns
+    -------
+    TiledForest or None
+        None if there is no tree, or one with more than 64 leaves, or a feature with more than
+        65 535 thresholds.
+    """
+    n_nodes = len(forest.feature)
+    scratch = np.empty((3, n_nodes), dtype=np.int64)
+    n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
+    if not n_leaves or max(n_leaves) > 64:
+        return None
+    first_leaf, last_leaf = scratch[1], scratch[2]
+    bits = next(b for b in (np.uint16, np.uint32, np.uint64) if max(n_leaves) <= np.iinfo(b).bits)
+    splits = np.flatnonzero(forest.feature >= 0)
+    tested, feature = np.unique(forest.feature[splits], return_inverse=True)
+    edges, code = [], np.zeros(len(splits), dtype=np.int64)
+    for u in range(len(tested)):
+        here = feature == u
+        edge, code[here] = np.unique(forest.threshold[splits[here]], return_inverse=True)
+        edges.append(edge)
+    n_steps = [len(edge).bit_length() for edge in edges]
+    if max(n_steps, default=0) > _CODE_BITS:
+        return None
+    filled = [
+        np.append(e, np.full(2**k - 1 - len(e), np.inf))
+        for e, k in zip(edges, n_steps, strict=True)
+    ]
+    lost = forest.left[splits]  # going right loses the leaves of the left child
+    size = (last_leaf - first_leaf)[lost].astype(np.uint64)
+    run = np.uint64(2**64 - 1) >> (np.uint64(64) - size)
+    leaves = np.flatnonzero(forest.feature < 0)
+    tree_of_leaf = np.searchsorted(forest.tree, leaves, side="right")
+    leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_leaf))]
+    return TiledForest(
+        tested=tested.astype(np.int64),
+        edge=np.concatenate([np.zeros(0), *filled]),
+        edge_start=np.cumsum([0, *map(len, filled)], dtype=np.int64),
+        n_steps=np.array(n_steps, dtype=np.int64),
+        split=np.searchsorted(splits, forest.tree).astype(np.int64),
+        feature=feature.astype(np.int32),
+        code=(code + _LOWEST_CODE).astype(np.int16),
+        lost=(run << first_leaf[lost].astype(np.uint64)).astype(bits),
+        leaf=np.cumsum([0, *n_leaves], dtype=np.int64),
+        value=contributions[leaves],
+    )
+
+
+@parallel_kernel
+def fill_tiles(forest, X, tiles):
+    """Code the tested features of all rows.
+
+    Parameters
+    ----------
+    forest : TiledForest
+    X : ndarray of shape (n_samples, n_features), float64
+        Finite.
+    tiles : ndarray of shape (n_tiles, n_tested * 16), int16
+        Row i is lane i % 16 of tile i // 16; lanes without a row are those of a row of zeros.
+    """
+    n_samples = X.shape[0]
+    for tile in prange(tiles.shape[0]):
+        first = tile * LANES
+        values = np.zeros(LANES)
+        for u in range(forest.tested.shape[0]):
+            m = forest.tested[u]
+            for lane in range(min(LANES, n_samples - first)):
+                values[lane] = X[first + lane, m]
+            begin, n_steps = forest.edge_start[u], forest.n_steps[u]
+            count_below(forest.edge, begin, n_steps, values, tiles[tile], u * LANES, _LOWEST_CODE)
+
+
+@parallel_kernel
+def pack_tiles(old, places, new):
+    """Bring some rows of tiles together.
+
+    Parameters
+    ----------
+    old : ndarray of shape (n_tiles, n_tested * 16), int16
+    places : ndarray of shape (n_rows,), int64
+        Their places in `old`.
+    new : ndarray of shape (n_new_tiles, n_tested * 16), int16
+        Lanes without a row are 0.
+    """
+    n_rows, n_tested = places.shape[0], new.shape[1] // LANES
+    for tile in prange(new.shape[0]):
+        first = tile * LANES
+        n_lanes = min(LANES, n_rows - first)
+        if n_lanes < LANES:
+            new[tile] = 0
+        for lane in range(n_lanes):
+            place = places[first + lane]
+            source, from_lane = place // LANES, place % LANES
+            for u in range(n_tested):
+                new[tile, u * LANES + lane] = old[source, u * LANES + from_lane]
+
+
+@kernel
+def _leaf_value(forest, t, word):
+    """Value of the lowest leaf left of tree t."""
+    leaf = np.uint64(forest.leaf[t]) + np.uint64(lowest_bit(np.uint64(word)))
+    return forest.value[leaf]  # by an unsigned number: no check for a negative one
+
+
+@kernel
+def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
+    """Add trees to the scores of the sixteen rows of a tile."""
+    n_columns = out.shape[1]
+    for begin in range(first_tree, last_tree, TREES_AT_ONCE):
+        end = min(begin + TREES_AT_ONCE, last_tree)
+        for t in range(begin, end):
+            reachable_leaves(
+                codes, forest.feature, forest.code, forest.lost,
+                forest.split[t], forest.split[t + 1], words, (t - begin) * LANES,
+            )  # fmt: skip
+        for column in range(n_columns):
+            tree = begin + (column - begin) % n_columns
+            # Four sums at a time stay in registers, and none waits for another.
+            for lane in range(0, LANES, 4):
+                row = first_row + lane
+                a, b = out[row, column], out[row + 1, column]
+                c, d = out[row + 2, column], out[row + 3, column]
+                for t in range(tree, end, n_columns):
+                    at = np.uint64((t - begin) * LANES + lane)
+                    a += _leaf_value(forest, t, words[at])
+                    b += _leaf_value(forest, t, words[at + np.uint64(1)])
+                    c += _leaf_value(forest, t, words[at + np.uint64(2)])
+                    d += _leaf_value(forest, t, words[at + np.uint64(3)])
+                out[row, column], out[row + 1, column] = a, b
+                out[row + 2, column], out[row + 3, column] = c, d
+
+
+@parallel_kernel
+def score_tiles(forest, first_tree, last_tree, tiles, wanted, words, out):
+    """Add trees ``first_tree … last_tree - 1`` to the scores, in order.
+
+    Parameters
+    ----------
+    forest : TiledForest
+    first_tree, last_tree : int
+        The former is a multiple of the number of score columns.
+    tiles : ndarray of shape (n_tiles, n_tested * 16), int16
+    wanted : ndarray of shape (n_tiles,), bool
+        Tiles whose rows' scores are wanted; the others are skipped.
+    words : ndarray of shape (n_parts, 64 * 16), uint16, uint32 or uint64
+        Scratch space for as many parts as may work at once.
+    out : ndarray of shape (n_tiles * 16, n_columns), float64
+    """
+    n_tiles, n_parts = tiles.shape[0], words.shape[0]
+    for part in prange(n_parts):
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            if wanted[tile]:
+                _score_tile(
+                    forest, first_tree, last_tree, tiles[tile], words[part], out, tile * LANES
+                )
