@@ -30,13 +30,14 @@ Deviations and choices (1 to 4 in :mod:`reference.mixed_norms`)
 8. Loops end by a duality gap (convex) or when (8) falls by less than ``tolerance``, relatively.
 9. Step 7 of Algorithm 1 is L-BFGS in coordinates scaled by diag(HᵀΩH) + Λ, Ω = ω∘p^k; the last
    stage, which is quadratic, is solved by (14). What does not lower (8) is not accepted.
-10. The end is rounded (deviation 3) once; should that raise (8) above the initialisation's, the
+10. Algorithm 1 works on the trees that the initialisation gave weight to.
+11. The end is rounded (deviation 3) once; should that raise (8) above the initialisation's, the
     initialisation is returned.
 """
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -335,6 +336,23 @@ def optimise(
     return cascade
 
 
+def kept_columns(cascade: Cascade) -> np.ndarray:
+    """Trees with weight at any stage, (1 + T,) bool, and the constant."""
+    kept = np.any(cascade.beta != 0, axis=0)
+    kept[0] = True
+    return kept
+
+
+def restricted(problem: Problem, kept) -> Problem:
+    """The problem with some trees only."""
+    return replace(
+        problem,
+        outputs=problem.outputs[:, kept],
+        uses=problem.uses[:, kept],
+        tree_costs=problem.tree_costs[kept],
+    )
+
+
 def fit(
     outputs,
     y,
@@ -366,8 +384,12 @@ def fit(
     initial = initialise(problem, terms, tradeoff_decay, rejection, threshold_rule, trace)
     before = objective(initial, problem, terms)
     limits = (max_cycles, tolerance, max_evaluations)
-    found = optimise(initial, problem, terms, *limits, trace)
-    found = Cascade(without_traces(found.beta, problem), found.theta)
+    kept = kept_columns(initial)
+    part = Cascade(initial.beta[:, kept], initial.theta)
+    part = optimise(part, restricted(problem, kept), terms, *limits, trace)
+    beta = np.zeros_like(initial.beta)
+    beta[:, kept] = without_traces(part.beta, problem)
+    found = Cascade(beta, part.theta)
     after = objective(found, problem, terms)
     if not after < before:
         found, after = initial, before

@@ -15,9 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
-from ..kernels.simd import LANES
-from ..trees.predictor import BitVectors, bit_vectors, next_node, score_block
+from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
+from ..kernels.simd import LANES, lowest_bit
+from ..trees.predictor import (
+    BitVectors,
+    bit_vectors,
+    clear_unreachable,
+    next_node,
+    score_block,
+)
 from .responses import Responses
 
 BATCH_ROWS = 8192  # rows that walk together: their tiles should stay in the processor's cache
@@ -37,12 +43,16 @@ class Stages(NamedTuple):
         Rounds evaluated after each stage; the last are all.
     blocks : list of n_stages lists of BitVectors
         Empty lists if a tree is too large for bit-vectors.
+    weights : ndarray of shape (n_trees, n_scores), float64, or None
+        What each tree's answer is multiplied by for each score; 0 for scores of earlier stages.
+        None: tree t adds to score t % n_columns only, as it is.
     """
 
     responses: Responses
     tested: np.ndarray
     stops: np.ndarray
     blocks: list[list[BitVectors]]
+    weights: np.ndarray | None = None
 
 
 def stages_of(responses: Responses, stops: list[int]) -> Stages:
@@ -63,17 +73,53 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
     ValueError
         If `stops` do not rise, or go beyond the model.
     """
-    forest, n_columns = responses.forest, responses.n_columns
+    n_columns = responses.n_columns
     bounds = [0, *stops, responses.n_rounds + 1]
     if any(a >= b for a, b in itertools.pairwise(bounds)):  # kernels would follow
         raise ValueError(f"stops must rise from 1 to at most {responses.n_rounds}, got {stops}.")
     if responses.n_rounds > (stops[-1] if stops else 0):
         stops = [*stops, responses.n_rounds]
+    responses, tested = _among_tested(responses)
+    blocks = _blocks_by_stage(responses, n_columns, stops)
+    return Stages(responses, tested, np.array(stops, dtype=np.int64), blocks)
+
+
+def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray) -> Stages:
+    """Cut a model into stages that each have a score of their own, of all trees so far.
+
+    Parameters
+    ----------
+    responses : Responses
+        With one initial score for each stage; its trees in the order of their stages.
+    stops : list of int
+        Trees evaluated after each stage, not falling; after the last all of them.
+    weights : ndarray of shape (n_trees, n_stages), float64
+        What each tree adds to each score; 0 for the stages before its own.
+
+    Returns
+    -------
+    Stages
+    """
+    responses, tested = _among_tested(responses)
+    blocks = _blocks_by_stage(responses, 1, stops)
+    weights = np.ascontiguousarray(weights)
+    return Stages(responses, tested, np.array(stops, dtype=np.int64), blocks, weights)
+
+
+def _among_tested(responses: Responses) -> tuple[Responses, np.ndarray]:
+    """Number features among those that the forest tests, whose columns are given, too."""
+    forest = responses.forest
     tested = np.unique(forest.feature[forest.feature >= 0])
     feature = np.where(forest.feature >= 0, np.searchsorted(tested, forest.feature), -1)
     forest = forest._replace(feature=feature.astype(np.int32))
+    return responses._replace(forest=forest), tested.astype(np.int64)
+
+
+def _blocks_by_stage(
+    responses: Responses, n_columns: int, stops: list[int]
+) -> list[list[BitVectors]]:
     trees = [stop * n_columns for stop in stops]
-    blocks = iter(bit_vectors(forest, responses.contributions, n_columns, trees))
+    blocks = iter(bit_vectors(responses.forest, responses.contributions, n_columns, trees))
     by_stage: list[list[BitVectors]] = []
     block, reached = next(blocks, None), 0
     for last in trees:
@@ -82,8 +128,7 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
             by_stage[-1].append(block)
             reached += len(block.leaf) - 1
             block = next(blocks, None)
-    responses = responses._replace(forest=forest)
-    return Stages(responses, tested.astype(np.int64), np.array(stops, dtype=np.int64), by_stage)
+    return by_stage
 
 
 @parallel_kernel
@@ -135,6 +180,40 @@ def _walk_rows(forest, first_tree, last_tree, contributions, tested, X, rows, pl
             out[place, t % n_columns] += contributions[node]
 
 
+@parallel_kernel
+def _weigh_tiles(block, weights, stage, tiles, n_remaining, vectors, ones, out):
+    """Add a block of trees, each times its weights, to the scores from `stage` on."""
+    n_tiles, n_parts, n_scores = tiles.shape[0], vectors.shape[0], out.shape[1]
+    for part in prange(n_parts):
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            if n_remaining[tile] == 0:
+                continue
+            first = tile * LANES
+            clear_unreachable(block, tiles[tile], vectors[part], ones)
+            for t in range(block.leaf.shape[0] - 1):
+                for lane in range(min(LANES, out.shape[0] - first)):
+                    leaf = lowest_bit(np.uint64(vectors[part, t * LANES + lane]))
+                    value = block.value[block.leaf[t] + leaf]
+                    for k in range(stage, n_scores):
+                        out[first + lane, k] += weights[t, k] * value
+
+
+@parallel_kernel
+def _weigh_rows(
+    forest, first_tree, last_tree, contributions, weights, stage, tested, X, rows, places, out
+):
+    """Add trees, each times its weights, to the scores of the remaining rows by walking down."""
+    for j in prange(places.shape[0]):
+        place = places[j]
+        i = rows[place]
+        for t in range(first_tree, last_tree):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                node = next_node(forest, node, X[i, tested[forest.feature[node]]])
+            for k in range(stage, out.shape[1]):
+                out[place, k] += weights[t, k] * contributions[node]
+
+
 class _Packed:
     """Rows that remain, each at a place of its own.
 
@@ -183,30 +262,35 @@ class _Packed:
     def advance(self, stage: int) -> None:
         """Add the trees of a stage to the scores."""
         stages = self._stages
-        responses = stages.responses
+        begin = int(stages.stops[stage - 1]) if stage else 0
         if self._tiled:
-            size = self._tiles.size
-            n_parts = self._n_threads
             for block in stages.blocks[stage]:
-                ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
-                vectors = np.empty((n_parts, (len(block.leaf) - 1) * LANES), block.mask.dtype)
-                with threads(n_parts, size):
-                    _score_tiles(block, self._tiles, self._n_remaining, vectors, ones, self.scores)
+                self._add_block(block, stage, begin)
+                begin += len(block.leaf) - 1
             return
-        first = stages.stops[stage - 1] if stage else 0
-        trees = np.array([first, stages.stops[stage]]) * responses.n_columns
+        if begin == stages.stops[stage]:
+            return
+        responses = stages.responses
+        each = 1 if stages.weights is not None else responses.n_columns
+        what = (responses.forest, begin * each, int(stages.stops[stage]) * each)
+        where = (stages.tested, self._X, self._rows, self.places, self.scores)
         with threads(self._n_threads, len(self.places) * self._X.shape[1]):
-            _walk_rows(
-                responses.forest,
-                trees[0],
-                trees[1],
-                responses.contributions,
-                stages.tested,
-                self._X,
-                self._rows,
-                self.places,
-                self.scores,
-            )
+            if stages.weights is None:
+                _walk_rows(*what, responses.contributions, *where)
+            else:
+                _weigh_rows(*what, responses.contributions, stages.weights, stage, *where)
+
+    def _add_block(self, block: BitVectors, stage: int, first_tree: int) -> None:
+        ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
+        n_trees, n_parts = len(block.leaf) - 1, self._n_threads
+        vectors = np.empty((n_parts, n_trees * LANES), block.mask.dtype)
+        what = (self._tiles, self._n_remaining, vectors, ones, self.scores)
+        weights = self._stages.weights
+        with threads(n_parts, self._tiles.size):
+            if weights is None:
+                _score_tiles(block, *what)
+            else:
+                _weigh_tiles(block, weights[first_tree : first_tree + n_trees], stage, *what)
 
 
 class Left(NamedTuple):
@@ -289,53 +373,3 @@ def _starts(query: np.ndarray) -> np.ndarray:
     """First row of each query, and the number of rows."""
     changes = np.flatnonzero(query[1:] != query[:-1]) + 1
     return np.concatenate([[0], changes, [len(query)]])
-
-
-@kernel
-def _kth_largest(values, k):
-    """Find the k-th largest value (k from 1); the values change places."""
-    low, high = 0, values.shape[0] - 1
-    place = values.shape[0] - k
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:  # equal values are exchanged, so that ties divide evenly
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return values[place]
-
-
-@parallel_kernel
-def kth_largest(scores, starts, k, scratch, out):
-    """Write the k-th largest score of each query, k its own.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,), float64
-    starts : ndarray of shape (n_queries + 1,), int64
-    k : ndarray of shape (n_queries,), int64
-        A query whose k is 0 or more than its rows gets infinity or minus infinity.
-    scratch : ndarray like `scores`
-    out : ndarray of shape (n_queries,), float64
-    """
-    for q in prange(k.shape[0]):
-        begin, end = starts[q], starts[q + 1]
-        if k[q] < 1:
-            out[q] = np.inf
-        elif k[q] > end - begin:
-            out[q] = -np.inf
-        else:
-            scratch[begin:end] = scores[begin:end]
-            out[q] = _kth_largest(scratch[begin:end], k[q])

@@ -158,15 +158,15 @@ def bit_vectors(
 
 
 @kernel
-def score_block(block, x, n_rows, vectors, ones, out, row0):
-    """Add a block of trees to the scores of up to sixteen rows.
+def clear_unreachable(block, x, vectors, ones):
+    """Leave, in the bit-vectors of sixteen rows, the leaves that each can reach.
 
     Parameters
     ----------
     x : ndarray of shape (n_features * 16,), float64
         The rows, transposed.
     vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
-        Scratch space.
+        Written to. The lowest bit left is the row's leaf.
     ones : uint32 or uint64
         All bits set.
     """
@@ -183,7 +183,23 @@ def score_block(block, x, n_rows, vectors, ones, out, row0):
                 break
             at = np.int64(block.tree[s]) * LANES
             clear_above(vectors, at, x, base, threshold, block.mask[s])
-    for t in range(n_trees):
+
+
+@kernel
+def score_block(block, x, n_rows, vectors, ones, out, row0):
+    """Add a block of trees to the scores of up to sixteen rows.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_features * 16,), float64
+        The rows, transposed.
+    vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
+        Scratch space.
+    ones : uint32 or uint64
+        All bits set.
+    """
+    clear_unreachable(block, x, vectors, ones)
+    for t in range(block.leaf.shape[0] - 1):
         first, column = block.leaf[t], block.column[t]
         for lane in range(n_rows):
             leaf = lowest_bit(np.uint64(vectors[t * LANES + lane]))
