@@ -79,3 +79,31 @@ def unrelaxed_cost(cascade: Cascade, exits: Exits, copies, uses, tree_costs, fea
     bills = stage_bills(cascade, uses, tree_costs, feature_costs)
     reached = [float(copies[exits.stage > k].sum()) for k in range(len(bills))]
     return float(np.diff(bills, prepend=0.0) @ reached)
+
+
+# --- Trees assigned to stages before anything is learned ------------------------------------
+
+
+def pools_by_price(uses, feature_costs, limits) -> np.ndarray:
+    """First stage, from 0, whose price limit covers all features of each tree, (T,); K if none."""
+    dearest = np.max(np.where(uses > 0, feature_costs[:, None], 0.0), axis=0, initial=0.0)
+    return np.array([sum(price > limit for limit in limits) for price in dearest], dtype=np.int64)
+
+
+def pool_prices(pools, n_stages: int, uses, tree_costs, feature_costs) -> np.ndarray:
+    """C_k (K,): all trees of a stage's pool, and their features that no earlier pool has bought."""
+    bills = [0.0]
+    for k in range(n_stages):
+        trees = pools <= k
+        features = uses @ trees > 0
+        bills.append(math.fsum([*np.asarray(tree_costs)[trees], *feature_costs[features]]))
+    return np.diff(bills)
+
+
+def by_stage(weights, pools, n_stages: int) -> np.ndarray:
+    """Weights (1 + T,) of each stage, (K, 1 + T), from (K,) constants and the trees' (T,)."""
+    constants, of_trees = weights[:n_stages], weights[n_stages:]
+    beta = np.zeros((n_stages, 1 + len(pools)))
+    beta[:, 0] = constants
+    beta[pools, 1 + np.arange(len(pools))] = of_trees
+    return beta

@@ -59,12 +59,13 @@ class TreeOutputs(NamedTuple):
             _add_weighted(self.codes, self.values, trees, np.ascontiguousarray(weights), out)
         return out
 
-    def correlations(self, v: np.ndarray, *, squared: bool = False) -> np.ndarray:
-        """Hᵀv, or with the squares of H: (n_trees,) float64."""
-        out = np.empty(self.n_trees)
+    def correlations(self, v: np.ndarray, trees=None, *, squared: bool = False) -> np.ndarray:
+        """Hᵀv of all trees or of some, or with the squares of H: (n_trees,) float64."""
+        trees = np.arange(self.n_trees) if trees is None else trees
+        out = np.empty(len(trees))
         values = self.values**2 if squared else self.values
-        with threads(self.n_threads, self.codes.size):
-            _correlate(self.codes, values, np.ascontiguousarray(v), out)
+        with threads(self.n_threads, len(trees) * self.n_rows):
+            _correlate(self.codes, values, trees, np.ascontiguousarray(v), out)
         return out
 
     def products(self, left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -167,9 +168,10 @@ def _leaf_sums(codes, v, sums):
 
 
 @parallel_kernel
-def _correlate(codes, values, v, out):
+def _correlate(codes, values, trees, v, out):
     """Write each tree's product with v."""
-    for t in prange(codes.shape[0]):
+    for j in prange(trees.shape[0]):
+        t = trees[j]
         sums = np.empty((4, values.shape[1]))
         _leaf_sums(codes[t], v, sums)
         total = 0.0
@@ -177,7 +179,7 @@ def _correlate(codes, values, v, out):
             total += ((sums[0, leaf] + sums[1, leaf]) + (sums[2, leaf] + sums[3, leaf])) * (
                 values[t, leaf]
             )
-        out[t] = total
+        out[j] = total
 
 
 @parallel_kernel
