@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .cascades.classifier import (
@@ -154,6 +155,9 @@ class CronusClassifier(CascadeClassifier):
     Attributes
     ----------
     {attributes}
+
+    A file (:meth:`save`) holds the trees, the cascade and its objective; what else tells of the
+    training is not kept. The `estimator` of a loaded cascade is its trees.
 
     Examples
     --------
@@ -323,7 +327,15 @@ class CronusClassifier(CascadeClassifier):
         -------
         CronusClassifier
             A fitted copy; its parameters are those of this one.
+
+        Raises
+        ------
+        ValueError
+            If this one comes from a file, which holds the end alone.
         """
+        check_is_fitted(self)
+        if not hasattr(self, "_initial_"):
+            raise ValueError("A cascade from a file no longer has its initialisation.")
         other = copy.copy(self)
         other._set_up(self._responses_, *self._initial_)
         other._optimised_ = self._initial_

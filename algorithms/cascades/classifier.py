@@ -24,6 +24,7 @@ from ..metering.by_name import feature_names
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from ..trees.forest import Forest
+from .files import SavedCascade
 from .hard_exits import Exits, HardCascade
 from .mixed_norms import TreePrices
 from .ranking import ranks_by_exit
@@ -114,7 +115,7 @@ def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Resp
     return fitted, responses._replace(contributions=responses.forest.value)
 
 
-class CascadeClassifier(ClassifierMixin, BaseEstimator):
+class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
     """Base of the cascades; not to be used by itself.
 
     A subclass learns ``coef_``, ``intercept_`` and ``thresholds_`` and calls ``_set_up``.

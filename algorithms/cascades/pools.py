@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -25,13 +26,13 @@ from .responses import Responses
 
 
 def check_limits(name: str, value) -> tuple[float, ...]:
-    """Give price limits as rising floats >= 0, one for each stage; infinity is one."""
+    """Give price limits as rising finite floats >= 0, one for each stage."""
     try:
         limits = tuple(float(limit) for limit in value)
     except (TypeError, ValueError):
         limits = ()
     rising = all(a < b for a, b in pairwise(limits))
-    if not limits or not rising or not all(limit >= 0 for limit in limits):
+    if not limits or not rising or not all(0 <= limit < math.inf for limit in limits):
         raise ValueError(f"{name} must be rising numbers >= 0, got {shown(value)}.")
     return limits
 
@@ -62,6 +63,8 @@ def pools_by_price(forest: Forest, prices: np.ndarray, limits) -> np.ndarray:
 
 class PooledCascade(CascadeClassifier):
     """Base of these cascades; not to be used by itself."""
+
+    _stored_arrays: ClassVar = CascadeClassifier._stored_arrays | {"pools": (np.int64, 1)}
 
     def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, Responses, np.ndarray]:
         """Fit trees for each stage, or share fitted ones out.
@@ -103,6 +106,19 @@ class PooledCascade(CascadeClassifier):
         if hasattr(self, "feature_names_in_"):
             meter.feature_names_in_ = self.feature_names_in_
         return meter
+
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        header, arrays = super()._stored()
+        return header, arrays | {"pools": self.pools_}
+
+    def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
+        super()._restore(header, arrays)
+        pools, coef = arrays["pools"], self.coef_
+        if pools.shape != (coef.shape[1],) or np.any((pools < 0) | (pools > len(coef))):
+            raise ValueError("pools must name a stage for each tree")
+        if np.any(coef[pools != np.arange(len(coef))[:, None]]):
+            raise ValueError("a tree must have weight at the stage of its pool only")
+        self.pools_ = pools
 
     def _take_over(self, responses: Responses, pools, constants, weights, thresholds) -> None:
         """Become a cascade with one weight for each tree, at the stage of its pool."""
