@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import costs
 from .cascades.files import SavedWithModel
+from .cascades.ranking import near_kth_largest, ranks_by_exit
 from .cascades.responses import Responses, responses_of
-from .cascades.walk import Stages, near_kth_largest, stages_of, walk
+from .cascades.walk import Stages, stages_of, walk
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,
@@ -458,16 +459,7 @@ class EarlyExit(SavedWithModel, BaseEstimator):
         if self.rule == "likelihood":
             raise ValueError("rule='likelihood' classifies and does not rank.")
         exits = self._exits(X, starts)
-        sizes = np.diff(np.append(starts, len(X)))
-        query, scores = np.repeat(np.arange(len(starts)), sizes), exits.scores[:, 0]
-        order = np.lexsort((scores, exits.exit, query))
-        differs = np.ones(len(X), dtype=bool)
-        keys = [values[order] for values in (query, exits.exit, scores)]
-        differs[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-        lower = np.maximum.accumulate(np.where(differs, np.arange(len(X)), 0))
-        ranking = np.empty(len(X))
-        ranking[order] = lower - starts[query]  # a query's rows keep their places as a block
-        return ranking
+        return ranks_by_exit(exits.exit, exits.scores[:, 0], starts)
 
     # --- paying -------------------------------------------------------------------------------
 

@@ -77,7 +77,7 @@ def seconds_of(train, valid, costs, trees: int) -> tuple[float, float, int]:
             n_threads=THREADS,
             tradeoff=1.0,
             feature_costs=costs,
-            eval_metric="loss" if valid is None else "ndcg",
+            eval_metric="loss" if valid is None else "ndcg@5",
         )
         begin = time.perf_counter()
         model.fit(X, y, sample_weight=weights, eval_set=valid)

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import algorithms.early_exit
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades import ranking
 from algorithms.cascades import walk as walking
 from algorithms.cascades.responses import responses_of
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
@@ -198,7 +199,7 @@ def test_who_is_near_the_kth_largest(margin):
     for k in range(62):
         stays = np.empty(len(scores), dtype=bool)
         ks = np.full(len(sizes), k)
-        walking.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
+        ranking.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
         for begin, end in itertools.pairwise(starts):
             best = np.sort(scores[begin:end])[::-1]
             least = -math.inf if k > end - begin else best[k - 1] - margin

@@ -25,11 +25,11 @@ from ..trees.tiles import (
     pack_tiles,
     score_tiles,
     tiled_forest,
+    weigh_tiles,
 )
 from .responses import Responses
 
 BATCH_ROWS = 32768  # rows that walk together: their tiles should stay in the processor's cache
-_FEW = 8  # among so many the best are found sooner by insertion
 _FULL_ENOUGH = 0.75  # share of remaining rows below which tiles are packed anew
 
 
@@ -43,11 +43,15 @@ class Stages(NamedTuple):
         Rounds evaluated after each stage; the last are all.
     tiled : TiledForest or None
         None if a tree is too large for tiles.
+    weights : ndarray of shape (n_trees, n_scores), float64, or None
+        What each tree's answer is multiplied by for each score; 0 for scores of earlier stages.
+        None: tree t adds to score t % n_columns only, as it is.
     """
 
     responses: Responses
     stops: np.ndarray
     tiled: TiledForest | None
+    weights: np.ndarray | None = None
 
 
 def stages_of(responses: Responses, stops: list[int]) -> Stages:
@@ -77,6 +81,27 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
     return Stages(responses, np.array(stops, dtype=np.int64), tiled)
 
 
+def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray) -> Stages:
+    """Cut a model into stages that each have a score of their own, of all trees so far.
+
+    Parameters
+    ----------
+    responses : Responses
+        With one initial score for each stage; its trees in the order of their stages.
+    stops : list of int
+        Trees evaluated after each stage, not falling; after the last all of them.
+    weights : ndarray of shape (n_trees, n_stages), float64
+        What each tree adds to each score; 0 for the stages before its own.
+
+    Returns
+    -------
+    Stages
+    """
+    tiled = tiled_forest(responses.forest, responses.contributions)
+    weights = np.ascontiguousarray(weights)
+    return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
+
+
 @parallel_kernel
 def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, out):
     """Add trees to the scores of the remaining rows by walking down.
@@ -100,6 +125,22 @@ def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, ou
             while forest.left[node] >= 0:
                 node = next_node(forest, node, X[i, forest.feature[node]])
             out[place, t % n_columns] += contributions[node]
+
+
+@parallel_kernel
+def _weigh_rows(
+    forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
+):
+    """The same for trees with weights, for the scores from a first one on."""
+    for j in prange(places.shape[0]):
+        place = places[j]
+        i = rows[place]
+        for t in range(first_tree, last_tree):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                node = next_node(forest, node, X[i, forest.feature[node]])
+            for k in range(first_score, out.shape[1]):
+                out[place, k] += weights[t, k] * contributions[node]
 
 
 @kernel
@@ -224,26 +265,24 @@ class _Packed:
     def advance(self, stage: int) -> None:
         """Add the trees of a stage to the scores."""
         stages = self._stages
-        responses, tiled = stages.responses, stages.tiled
-        n_columns = responses.n_columns
-        first = int(stages.stops[stage - 1]) * n_columns if stage else 0
-        last = int(stages.stops[stage]) * n_columns
+        responses, tiled, weights = stages.responses, stages.tiled, stages.weights
+        each = responses.n_columns if weights is None else 1
+        first = int(stages.stops[stage - 1]) * each if stage else 0
+        last = int(stages.stops[stage]) * each
+        if first == last:
+            return
         # A row passes ten trees in 20 ns: it takes many to make up for waking a thread.
         n_values = len(self.places) * (last - first) // 3 if tiled is not None else self._X.size
+        weighted = () if weights is None else (weights, stage)
         with threads(self._n_threads, n_values):
             if tiled is not None:
-                score_tiles(tiled, first, last, self._tiles, self._wanted, self._words, self.scores)
+                score = score_tiles if weights is None else weigh_tiles
+                where = (self._tiles, self._wanted, self._words)
+                score(tiled, first, last, *where, *weighted, self.scores)
             else:
-                _walk_rows(
-                    responses.forest,
-                    first,
-                    last,
-                    responses.contributions,
-                    self._X,
-                    self._rows,
-                    self.places,
-                    self.scores,
-                )
+                score = _walk_rows if weights is None else _weigh_rows
+                what = (responses.forest, first, last, responses.contributions)
+                score(*what, self._X, self._rows, self.places, *weighted, self.scores)
 
 
 class Left(NamedTuple):
@@ -315,77 +354,3 @@ def _walk_batch(stages: Stages, n_exits: int, X, starts, stays: Callable, left: 
         if not len(packed.places):
             return
     left.scores[packed.rows] = packed.remaining_scores()
-
-
-@kernel
-def _kth_largest(values, k):
-    """Find the k-th largest value (k from 1); the values change places."""
-    low, high = 0, values.shape[0] - 1
-    place = values.shape[0] - k
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:  # equal values are exchanged, so that ties divide evenly
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return values[place]
-
-
-@kernel
-def _kth_largest_of_ends(values, k, sign, best):
-    """Find the k-th largest of ``sign * values`` by keeping the k largest so far in `best`."""
-    for i in range(values.shape[0]):
-        value = sign * values[i]
-        if i < k or value > best[k - 1]:
-            j = min(i, k - 1)
-            while j > 0 and best[j - 1] < value:
-                best[j] = best[j - 1]
-                j -= 1
-            best[j] = value
-    return sign * best[k - 1]
-
-
-@parallel_kernel
-def near_kth_largest(scores, starts, k, margin, scratch, stays):
-    """Write who is no more than a margin below the k-th largest score of the query, k its own.
-
-    With margin 0 these are the scores that are not below it.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,), float64
-    starts : ndarray of shape (n_queries + 1,), int64
-    k : ndarray of shape (n_queries,), int64
-        Of a query whose k is not below its rows all stay; none if it is 0.
-    margin : float
-        At least 0.
-    scratch : ndarray like `scores`
-    stays : ndarray of shape (n_rows,), bool
-    """
-    for q in prange(k.shape[0]):
-        begin, end = starts[q], starts[q + 1]
-        if k[q] < 1 or k[q] >= end - begin:
-            stays[begin:end] = k[q] >= 1
-        else:
-            here, space, from_below = scores[begin:end], scratch[begin:end], end - begin - k[q] + 1
-            if k[q] <= _FEW:
-                at_place = _kth_largest_of_ends(here, k[q], 1.0, space)
-            elif from_below <= _FEW:
-                at_place = _kth_largest_of_ends(here, from_below, -1.0, space)
-            else:
-                space[:] = here
-                at_place = _kth_largest(space, k[q])
-            for i in range(begin, end):
-                stays[i] = not at_place - scores[i] > margin

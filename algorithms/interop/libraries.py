@@ -42,6 +42,14 @@ def _tiny_is_zero(X: np.ndarray) -> np.ndarray:
     return np.where(np.abs(X) <= _LIGHTGBM_ZERO, 0.0, X)
 
 
+AS_SEEN = {
+    "double": _double_precision,
+    "single": _single_precision,
+    "tiny_is_zero": _tiny_is_zero,
+}
+"""How a library compares numbers with thresholds, by the name that files give it."""
+
+
 # --- LightGBM -----------------------------------------------------------------------------------
 
 

@@ -57,11 +57,34 @@ class Forest(NamedTuple):
         n_nodes = int(self.tree[n_trees])
         return Forest(self.tree[: n_trees + 1].copy(), *(a[:n_nodes].copy() for a in self[1:]))
 
+    def take(self, trees: np.ndarray) -> Forest:
+        """Return a forest of some trees, int64, in the order given."""
+        sizes = np.diff(self.tree)[trees]
+        tree = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        moved = np.repeat(tree[:-1] - self.tree[trees], sizes)
+        nodes = np.arange(tree[-1]) - moved
+        left = self.left[nodes]
+        left = np.where(left >= 0, left + moved, -1).astype(np.int32)
+        return Forest(tree, *(a[nodes] for a in self[1:]))._replace(left=left)
+
     def n_split_trees(self, trees_per_round: int) -> np.ndarray:
         """Return the trees with a split in the first 0, 1, … rounds, (n_rounds + 1,) int64."""
         split = self.left[self.tree[:-1]] >= 0
         by_round = split.reshape(-1, trees_per_round).sum(axis=1)
         return np.cumsum(np.concatenate([[0], by_round]))
+
+
+def joined(forests: list[Forest]) -> Forest:
+    """Put forests one after the other."""
+    first = np.cumsum([0, *(len(forest.feature) for forest in forests)])
+    tree = [forest.tree[:-1] + start for forest, start in zip(forests, first, strict=False)]
+    left = [
+        np.where(forest.left >= 0, forest.left + start, -1)
+        for forest, start in zip(forests, first, strict=False)
+    ]
+    arrays = {name: np.concatenate([getattr(f, name) for f in forests]) for name in NODE_DTYPES}
+    arrays["left"] = np.concatenate(left).astype(np.int32)
+    return Forest(tree=np.concatenate([*tree, first[-1:]]).astype(np.int64), **arrays)
 
 
 # Dtype of each array that has one value for each node.

@@ -230,3 +230,32 @@ def score_tiles(forest, first_tree, last_tree, tiles, wanted, words, out):
                 _score_tile(
                     forest, first_tree, last_tree, tiles[tile], words[part], out, tile * LANES
                 )
+
+
+@parallel_kernel
+def weigh_tiles(forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out):
+    """Add trees, each times its weights, to the scores from a first one on, in order.
+
+    Parameters
+    ----------
+    forest, first_tree, last_tree, tiles, wanted, words
+        As for :func:`score_tiles`.
+    weights : ndarray of shape (n_trees, n_scores), float64
+        What each tree's answer is multiplied by for each score.
+    first_score : int
+    out : ndarray of shape (n_tiles * 16, n_scores), float64
+    """
+    n_tiles, n_parts, n_scores = tiles.shape[0], words.shape[0], out.shape[1]
+    for part in prange(n_parts):
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            if not wanted[tile]:
+                continue
+            for t in range(first_tree, last_tree):
+                reachable_leaves(
+                    tiles[tile], forest.feature, forest.code, forest.lost,
+                    forest.split[t], forest.split[t + 1], words[part], 0,
+                )  # fmt: skip
+                for lane in range(LANES):
+                    value = _leaf_value(forest, t, words[part, lane])
+                    for k in range(first_score, n_scores):
+                        out[tile * LANES + lane, k] += weights[t, k] * value

@@ -177,8 +177,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     figure.suptitle(
         f"Greedy Miser (ICML 2012), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} draws, "
-        "bands: 95 % t intervals · for each budget the model with the best validation score; "
-        "small numbers: λ at its best iteration",
+        "bands: 95 % t intervals\n"
+        "for each budget the model with the best validation score; rings with small numbers: λ at "
+        "its best iteration",
         fontsize=9.5,
     )
     return figure
@@ -210,6 +211,8 @@ def _draw(ax, rows: pd.DataFrame, accounting: str) -> None:
     for tradeoff in sorted(set(mine["tradeoff"])):
         at = chosen(rows, SCENES.key, "greedy_miser", tradeoff=tradeoff)
         place = at[f"test_cost{accounting}"].mean(), at["test_score"].mean()
+        colour = LOOKS["greedy_miser"].colour
+        ax.plot(*place, marker="o", markersize=8, markerfacecolor="none", color=colour)
         ax.annotate(f"{tradeoff:.3g}", place, textcoords="offset points", xytext=(0, 7),
                     ha="center", fontsize=7)  # fmt: skip
     frame(ax, np.array(drawn))

@@ -1,0 +1,193 @@
+"""AND-OR (Dundar & Bi, CVPR 2007): positives must pass all stages, negatives fail at one.
+
+The formulas are reconstructed, see :mod:`reference.and_or_cascade`, which also lists the choices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .cascades.dual_ascent import solve_block
+from .cascades.pools import LIMITS, PooledCascade
+from .cascades.tree_outputs import tree_outputs
+from .cronus import PRICED
+from .estimators.fitting import all_or_nothing
+from .estimators.parameters import Parameter, checked_parameters, documented, number, whole
+from .kernels.decorators import resolve_n_threads
+from .raykar_cascade import POOLED_ESTIMATOR
+
+
+def objective(errors, squares, signs, copies, ridge, negative_weight, positive_weight) -> float:
+    """½τ Σ_k ‖w_k‖² + ν₁ Σ_- m Π_k (e_k)₊ + ν₂ Σ_+ m max(0, max_k e_k).
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_stages, n_samples), float64
+        e = 1 - y f.
+    squares : float
+        Σ_k ‖w_k‖².
+    """
+    negative = np.prod(np.maximum(errors, 0.0), axis=0)
+    positive = np.maximum(0.0, np.max(errors, axis=0))
+    loss = np.where(signs > 0, positive_weight * positive, negative_weight * negative)
+    return 0.5 * ridge * squares + float(copies @ loss)
+
+
+_PARAMETERS = {
+    "estimator": POOLED_ESTIMATOR,
+    "price_limits": LIMITS,
+    "ridge": number("float", "tau.", positive=True),
+    "negative_weight": number("float", "nu_1.", positive=True),
+    "positive_weight": number("float", "nu_2.", positive=True),
+    "max_cycles": whole("int", "Cycles through the stages at most.", 1),
+    "tolerance": number("float", "Relative fall of the objective below which the cycles end."),
+    "max_sweeps": whole("int", "Sweeps through the rows for each stage in each cycle.", 1),
+    **PRICED,
+}
+_ATTRIBUTES = {
+    **PooledCascade._attributes,
+    "estimator_": Parameter("list of estimator", "The fitted trees: of each stage, or of all."),
+    "pools_": Parameter("ndarray of shape (n_trees,)", "Stage of each tree, from 0."),
+    "objective_": Parameter("float", "The objective."),
+    "objectives_": Parameter("ndarray", "The objective at 0 and after each block."),
+    "capped_": Parameter("bool", "Whether a stage, or the cycles, ended at their limit."),
+}
+
+
+@documented
+class AndOrCascadeClassifier(PooledCascade):
+    """A cascade whose stages have trees of their own, trained as conjunction and disjunction.
+
+    The second class is the positive one. Costs enter by the stages' price limits alone.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.and_or_cascade import AndOrCascadeClassifier
+    >>> x = np.arange(100.0)
+    >>> model = AndOrCascadeClassifier(price_limits=[1, 10], feature_costs=[1.0, 10.0])
+    >>> model = model.fit(np.column_stack([x // 2, x]), x >= 70)
+    >>> model.predict([[3.0, 6.0], [49.0, 98.0]])
+    array([False,  True])
+    """
+
+    _parameters = _PARAMETERS
+    _attributes = _ATTRIBUTES
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        price_limits=(5, 20, 50, 150, 200),
+        ridge=1e-2,
+        negative_weight=1.0,
+        positive_weight=3.5,
+        max_cycles=20,
+        tolerance=1e-4,
+        max_sweeps=2000,
+        tree_cost=1.0,
+        feature_costs=None,
+        split_cost=None,
+        feature_groups=None,
+        group_costs=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.price_limits = price_limits
+        self.ridge = ridge
+        self.negative_weight = negative_weight
+        self.positive_weight = positive_weight
+        self.max_cycles = max_cycles
+        self.tolerance = tolerance
+        self.max_sweeps = max_sweeps
+        self.tree_cost = tree_cost
+        self.feature_costs = feature_costs
+        self.split_cost = split_cost
+        self.feature_groups = feature_groups
+        self.group_costs = group_costs
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None, query_id=None):
+        """Fit the trees, unless they are, and the cascade.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row; rows of weight 0 are
+            left out.
+        query_id : array-like of shape (n_samples,), optional
+            Checked only: the loss is by row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit.
+        """
+        options = checked_parameters(self)
+        limits = options["price_limits"]
+        X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
+        fitted, responses, pools = self._pooled_trees(X, y, signs, weights, limits)
+        n_threads = resolve_n_threads(self.n_threads)
+        outputs = tree_outputs(responses.forest, responses.meter._check_X(X), n_threads)
+        copies = np.ones(len(signs)) if weights is None else weights
+        with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
+            w, self.objectives_ = self._descend(
+                outputs, pools, signs, copies / copies.sum(), options, len(limits)
+            )
+        self.objective_ = float(self.objectives_[-1])
+        self.estimator_ = fitted
+        weights = np.zeros(len(pools))
+        for k, stage in enumerate(w):
+            weights[pools == k] = stage[1:]
+        constants = np.array([stage[0] for stage in w])
+        self._take_over(responses, pools, constants, weights, np.zeros(len(limits) - 1))
+
+    def _descend(self, outputs, pools, signs, copies, options, n_stages: int):
+        """Solve one stage after the other until nothing falls any more; what rises is refused."""
+        parts = [outputs.take(np.flatnonzero(pools == k)) for k in range(n_stages)]
+        w = [np.zeros(part.n_trees + 1) for part in parts]
+        errors = np.ones((n_stages, len(signs)))
+        nu = options["negative_weight"], options["positive_weight"]
+        ridge = options["ridge"]
+        values, self.capped_ = [objective(errors, 0.0, signs, copies, ridge, *nu)], True
+        for _ in range(options["max_cycles"]):
+            before, at_limit = values[-1], False
+            for k, part in enumerate(parts):
+                others = np.delete(errors, k, axis=0)
+                product = np.prod(np.maximum(others, 0.0), axis=0)
+                worst = np.max(others, axis=0, initial=0.0)
+                caps = copies * np.where(signs > 0, nu[1], nu[0] * product)
+                targets = np.where(signs > 0, 1.0 - worst, 1.0)
+                found = solve_block(part, signs, caps, targets, ridge, options["max_sweeps"])
+                at_limit = at_limit or found.sweeps >= options["max_sweeps"]
+                scores = part.times(np.arange(part.n_trees), found.weights[1:], found.weights[0])
+                changed = errors.copy()
+                changed[k] = 1.0 - signs * scores
+                squares = sum(float(v @ v) for v in [*w[:k], found.weights, *w[k + 1 :]])
+                value = objective(changed, squares, signs, copies, ridge, *nu)
+                if value < values[-1]:
+                    w[k], errors = found.weights, changed
+                values.append(min(value, values[-1]))
+            if not before - values[-1] > options["tolerance"] * values[-1]:
+                self.capped_ = at_limit
+                break
+        return w, np.array(values)

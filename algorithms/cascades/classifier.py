@@ -1,0 +1,418 @@
+"""What all cascades of weighted trees can do once they are fitted: leave early, rank, and pay."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import costs
+from ..estimators.boosted_trees import BoostedTrees
+from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
+from ..estimators.parameters import Parameter, check_number
+from ..gbrt import GBRTRegressor
+from ..metering.by_name import feature_names
+from ..metering.trees import from_bits
+from ..metrics import query_starts
+from ..trees.forest import Forest
+from .hard_exits import Exits, HardCascade
+from .mixed_norms import TreePrices
+from .ranking import ranks_by_exit
+from .responses import Responses, responses_of
+from .saved_cascade import SavedCascade
+
+PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs")
+OF_THE_TREES = " None: as the trees of `estimator` have it."
+
+
+def check_tree_cost(name: str, value) -> float:
+    """Give the price of a tree as a float; refuse what no bill could hold."""
+    price = check_number(name, value)
+    if price > costs.LARGEST_PRICE:
+        raise ValueError(f"{name} must be at most {costs.LARGEST_PRICE:g}, got {value!r}.")
+    return price
+
+
+def tree_prices(forest: Forest, prices: costs.PriceList, tree_cost: float) -> TreePrices:
+    """What each tree costs: e if it has a split, and what it needs bought.
+
+    Parameters
+    ----------
+    forest : Forest
+    prices : PriceList
+    tree_cost : float
+        e.
+
+    Returns
+    -------
+    TreePrices
+        Its items are groups (or features by themselves) and features' own prices that are not 0.
+    """
+    n_units = len(prices.shared)
+    each = np.concatenate([prices.shared, prices.own])
+    split = np.flatnonzero(forest.feature >= 0)
+    tree = np.searchsorted(forest.tree, split, side="right") - 1
+    feature = forest.feature[split].astype(np.int64)
+    item = np.concatenate([prices.unit[feature], n_units + feature])
+    pairs = np.unique(np.column_stack([item, np.tile(tree, 2)]), axis=0)
+    pairs = pairs[each[pairs[:, 0]] > 0]
+    items, row = np.unique(pairs[:, 0], return_inverse=True)
+    shape = (len(items), forest.n_trees)
+    uses = csr_matrix((np.ones(len(pairs)), (row, pairs[:, 1])), shape)
+    is_split = forest.left[forest.tree[:-1]] >= 0
+    return TreePrices(np.where(is_split, tree_cost, 0.0), each[items], uses)
+
+
+def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
+    """Trees of an estimator: fitted anew if they are this package's, else as they are.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        None: :class:`algorithms.gbrt.GBRTRegressor` with trees of depth 4. A FrozenEstimator and
+        models of other libraries are taken as fitted.
+    X, y, signs, weights
+        Training rows; classes, and the same as -1 and +1, for regressors.
+
+    Returns
+    -------
+    fitted : estimator
+    responses : Responses
+        With leaf values before the learning rate.
+
+    Raises
+    ------
+    ValueError
+        If it gives several scores, or cannot be read.
+    """
+    if estimator is None:
+        estimator = GBRTRegressor(max_leaves=None, max_depth=4, growth="breadth_first")
+    if isinstance(estimator, FrozenEstimator):
+        fitted = estimator.estimator
+    elif isinstance(estimator, BoostedTrees):
+        fitted = clone(estimator)
+        with warnings.catch_warnings():  # one warning is enough, and the cascade gives it
+            warnings.simplefilter("ignore", ConstantModelWarning)
+            target = y if is_classifier(fitted) else signs
+            fitted.fit(X, target, sample_weight=weights)
+    else:
+        fitted = estimator
+    responses = responses_of(fitted)
+    if responses.n_columns != 1:
+        raise ValueError(
+            f"estimator must give one score to each row; {responses.name} gives "
+            f"{responses.n_columns}."
+        )
+    return fitted, responses._replace(contributions=responses.forest.value)
+
+
+class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
+    """Base of the cascades; not to be used by itself.
+
+    A subclass learns ``coef_``, ``intercept_`` and ``thresholds_`` and calls ``_set_up``.
+    """
+
+    _attributes: ClassVar[dict[str, Parameter]] = {
+        "coef_": Parameter(
+            "ndarray of shape (n_stages, n_trees)",
+            "Weight of each tree's answer (its leaf value before the learning rate) at each stage.",
+        ),
+        "intercept_": Parameter("ndarray of shape (n_stages,)", "Constant of each stage."),
+        "thresholds_": Parameter(
+            "ndarray of shape (n_stages - 1,)",
+            "A row with a lower score is rejected at the stage; minus infinity rejects none.",
+        ),
+        "estimator_": Parameter("estimator", "The fitted trees."),
+        "classes_": Parameter("ndarray of shape (2,)", "Class labels, ascending; or the only one."),
+        "n_features_in_": Parameter("int", "Number of columns."),
+        "feature_names_in_": Parameter(
+            "ndarray of str", "Names of the columns, if `fit` was given a table with names."
+        ),
+    }
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_hard_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    # --- fitting --------------------------------------------------------------------------------
+
+    def _read_rows(self, X, y, sample_weight, query_id):
+        """Check a training set; return rows as they were given, targets, ±1 and weights."""
+        checked, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        weights, kept = check_sample_weight(sample_weight, len(checked))
+        check_queries(query_id, len(checked), "query_id")
+        if kept is not None:
+            rows = np.flatnonzero(kept)
+            X, y, weights = _safe_indexing(X, rows), y[kept], weights[kept]
+        check_classification_targets(y)
+        self.classes_, encoded = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}."
+            )
+        if len(self.classes_) == 1:
+            only = self.classes_.tolist()[0]
+            warnings.warn(
+                f"y is constant ({only!r}): the model predicts it for every row.",
+                ConstantModelWarning,
+                stacklevel=4,
+            )
+            encoded = encoded + 1
+        return X, y, np.where(encoded == 1, 1.0, -1.0), weights
+
+    def _priced(self, responses: Responses) -> Responses:
+        """Put this cascade's prices, where it has any, in the place of the trees' own."""
+        meter = copy.copy(responses.meter)
+        meter.n_threads = self.n_threads
+        for name in PRICES:
+            value = getattr(self, name)
+            if value is not None:
+                by_name = name in ("feature_costs", "feature_groups")
+                setattr(meter, name, meter._in_its_spelling(value) if by_name else value)
+        if meter.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"X has {self.n_features_in_} features, but the trees were trained on "
+                f"{meter.n_features_in_}."
+            )
+        responses = responses._replace(meter=meter)
+        self._price_list(meter)
+        meter._grid_prices()
+        return responses
+
+    def _price_list(self, meter, feature_costs=None) -> costs.PriceList:
+        """What is paid once: the meter's prices but for those given here."""
+        own = feature_costs is None
+        return costs.price_list(
+            meter.feature_costs if own else meter._in_its_spelling(feature_costs),
+            meter.feature_groups,
+            meter.group_costs,
+            meter.n_features_in_,
+            feature_names(meter),
+        )
+
+    def _set_up(self, responses: Responses, coef, intercept, thresholds) -> None:
+        """Take over a cascade; a ValueError says what no fit can have left."""
+        self._hard_ = HardCascade(responses, coef, intercept, thresholds)
+        self._responses_ = responses
+        self.coef_, self.intercept_, self.thresholds_ = coef, intercept, thresholds
+
+    # --- leaving --------------------------------------------------------------------------------
+
+    def _rows(self, X) -> np.ndarray:
+        """Rows as the trees compare them."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        as_seen = getattr(self._hard_.responses.meter, "_as_seen", None)
+        X = X if as_seen is None else as_seen(X)
+        X = X.view()
+        X.flags.writeable = False
+        return X
+
+    def exits(self, X) -> Exits:
+        """Walk rows through the stages until each leaves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Exits
+            Stages from 1, and the scores there.
+        """
+        return self._hard_exits(self._rows(X))
+
+    def _hard_exits(self, X: np.ndarray) -> Exits:
+        return self._hard_.exits(X)
+
+    def exit_stage(self, X) -> np.ndarray:
+        """Stage at which each row leaves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+            1 … K; K for all that are not rejected earlier.
+        """
+        return self.exits(X).stage
+
+    def decision_function(self, X) -> np.ndarray:
+        """Score of the last stage, -1 if rejected before.
+
+        To rank, take :meth:`ranking_score`: here all rejected rows are tied.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        exits = self.exits(X)
+        return np.where(exits.stage < len(self.intercept_), -1.0, exits.scores)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict classes: the second one if the decision is above 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of `classes_`
+        """
+        positive = self.decision_function(X) > 0
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(positive))
+        return self.classes_[positive.astype(np.int64)]
+
+    def ranking_score(self, X, query_id=None) -> np.ndarray:
+        """Number of rows of the same query that rank lower: rejected earlier, or with less score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Without it all rows are one query.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            To be given to a ranking metric in the place of scores.
+
+        Raises
+        ------
+        ValueError
+            If a query's rows are not one block.
+        """
+        exits = self.exits(X)
+        query_id = check_queries(query_id, len(exits.stage), "query_id")
+        starts = np.zeros(1, dtype=np.int64) if query_id is None else query_starts(query_id)
+        return ranks_by_exit(exits.stage, exits.scores, starts)
+
+    # --- paying ---------------------------------------------------------------------------------
+
+    def evaluations(self, X) -> np.ndarray:
+        """Split nodes that each row passes until its exit: ndarray of shape (n_samples,), int64."""
+        X = self._rows(X)
+        nothing = costs.free_of_charge(X.shape[1])
+        return self._hard_.charge(X, nothing, self._hard_exits(X).stage)[2]
+
+    def acquired_features(self, X):
+        """Features that each row's paths ask for until its exit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool, or CSR matrix if there are more than 256 features, \
+of shape (n_samples, n_features)
+        """
+        X = self._rows(X)
+        nothing = costs.free_of_charge(X.shape[1])
+        used, *_ = self._hard_.charge(X, nothing, self._hard_exits(X).stage)
+        return from_bits(used, X.shape[1])
+
+    def prediction_cost(
+        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+    ) -> np.ndarray:
+        """Cost of predicting each row: what its own paths ask for until its exit, and e per tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost, tree_cost : optional
+            Charge these prices instead of the model's own. A dict or a Series is matched by the
+            names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices. Without a `split_cost` never above
+            :meth:`forest_cost_until_exit`.
+        """
+        *_, cost = self.staged_cost(
+            X, feature_costs=feature_costs, split_cost=split_cost, tree_cost=tree_cost
+        )
+        return cost
+
+    def staged_cost(
+        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+    ) -> Iterator[np.ndarray]:
+        """Cost of predicting each row until stages 1 … K, or its exit if that comes first.
+
+        Parameters
+        ----------
+        X, feature_costs, split_cost, tree_cost
+            As for :meth:`prediction_cost`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), float64
+        """
+        check_is_fitted(self)
+        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
+        prices = self._hard_.responses.meter._grid_prices(feature_costs, split_cost)
+        X = self._rows(X)
+        stage = self._hard_exits(X).stage
+        for k in range(1, len(self.intercept_) + 1):
+            _, paid, _, n_trees = self._hard_.charge(X, prices, np.minimum(stage, k))
+            yield prices.cost(paid) + each * n_trees
+
+    def stage_bills(self, *, feature_costs=None, tree_cost=None) -> np.ndarray:
+        """Bill of a row that leaves at each stage, as the papers on test-time budgets make it.
+
+        Every feature that any tree evaluated until then tests, on the row's paths or not, and e for
+        each of these trees.
+
+        Parameters
+        ----------
+        feature_costs, tree_cost : optional
+            Charge these prices instead of the model's own.
+
+        Returns
+        -------
+        ndarray of shape (n_stages,), float64
+            In the unit of the prices, correctly rounded.
+        """
+        check_is_fitted(self)
+        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
+        meter = self._hard_.responses.meter
+        return self._hard_.bills(self._price_list(meter, feature_costs), each)
+
+    def forest_cost_until_exit(self, X, *, feature_costs=None, tree_cost=None) -> np.ndarray:
+        """Cost of each row by :meth:`stage_bills`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, tree_cost : optional
+            As for :meth:`stage_bills`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        bills = self.stage_bills(feature_costs=feature_costs, tree_cost=tree_cost)
+        return bills[self.exits(X).stage - 1]

@@ -1,0 +1,118 @@
+"""A cascade of weighted trees as rows walk through it: hard exits, and both bills.
+
+Trees are evaluated at the first stage that uses them and add to an accumulator of every stage, so
+that none is evaluated twice. The reference is :mod:`reference.cascades`.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from ..costs import GridPrices, PriceList
+from ..forest_costs import staged_bill
+from .responses import Responses
+from .walk import walk, weighted_stages
+
+
+class Exits(NamedTuple):
+    """How each row left a cascade.
+
+    Attributes
+    ----------
+    stage : ndarray of shape (n_samples,), int64
+        1 … K; the last stage is everyone's who comes there.
+    scores : ndarray of shape (n_samples,), float64
+        f^k at the exit.
+    """
+
+    stage: np.ndarray
+    scores: np.ndarray
+
+
+class HardCascade:
+    """Trees in the order of the stages that use them first.
+
+    Parameters
+    ----------
+    responses : Responses
+        A model with one score; its trees answer with their leaf values before any learning rate.
+    weights : ndarray of shape (n_stages, n_trees), float64
+    constants : ndarray of shape (n_stages,), float64
+    thresholds : ndarray of shape (n_stages - 1,), float64
+        A row with a lower score is rejected; -inf rejects none.
+
+    Attributes
+    ----------
+    stops : ndarray of shape (n_stages,), int64
+        Trees evaluated until each stage.
+    responses : Responses
+        The trees that any stage uses, in their new order.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing (NaN), a weight is infinite, or shapes do not fit.
+    """
+
+    def __init__(self, responses: Responses, weights, constants, thresholds) -> None:
+        n_stages, n_trees = len(constants), responses.forest.n_trees
+        shapes = weights.shape == (n_stages, n_trees) and thresholds.shape == (n_stages - 1,)
+        if not shapes or constants.shape != (n_stages,):
+            raise ValueError("a cascade needs a weight for each stage and tree")
+        if not np.all(np.isfinite(weights)) or not np.all(np.isfinite(constants)):
+            raise ValueError("weights of a cascade must be finite")
+        if np.any(np.isnan(thresholds)):
+            raise ValueError("thresholds of a cascade must not be missing (NaN)")
+        used = weights != 0
+        first = np.where(used.any(axis=0), used.argmax(axis=0), n_stages)
+        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < n_stages)]
+        self.stops = np.searchsorted(first[order], np.arange(n_stages), side="right")
+        self.thresholds = thresholds
+        forest = responses.forest.take(order)
+        meter = copy.copy(responses.meter)
+        meter.trees_, meter.initial_scores_ = forest, np.zeros(1)
+        self.responses = responses._replace(
+            forest=forest,
+            contributions=forest.value,
+            initial_scores=np.zeros(1),
+            meter=meter,
+        )
+        stages = self.responses._replace(initial_scores=constants)
+        self._stages = weighted_stages(stages, self.stops.tolist(), weights[:, order].T)
+
+    def exits(self, X: np.ndarray) -> Exits:
+        """Walk rows until each leaves.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features), float64
+            As the meter's ``_check_X`` returns it.
+        """
+
+        def stays(k, scores, _):
+            return ~(scores[:, k] < self.thresholds[k])
+
+        left = walk(self._stages, len(self.thresholds), X, None, stays)
+        return Exits(left.stage + 1, left.scores[np.arange(len(X)), left.stage])
+
+    def charge(self, X: np.ndarray, prices: GridPrices, stage: np.ndarray):
+        """Charge rows by the meter for their own paths until the end of a stage, 1 … K.
+
+        Returns
+        -------
+        used, paid, passed : ndarray
+            As :meth:`algorithms.cascades.responses.Responses.charge`.
+        n_trees : ndarray of shape (n_samples,), int64
+            Trees with a split that were evaluated.
+        """
+        trees = self.stops[stage - 1]
+        n_split = self.responses.forest.n_split_trees(1)
+        return (*self.responses.charge(X, prices, trees), n_split[trees])
+
+    def bills(self, prices: PriceList, tree_cost: float) -> np.ndarray:
+        """Bill of a row that leaves at each stage: all features of its trees, and e per tree."""
+        staged = [0.0, *staged_bill(self.responses.forest, 1, prices, tree_cost)]
+        return np.array(staged)[self.stops]

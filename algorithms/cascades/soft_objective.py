@@ -1,0 +1,328 @@
+"""A cascade whose exits are soft: Cronus's smoothed objective (8), and its cyclic optimisation.
+
+Chen et al. 2012, sections 3.2 and 3.3. The derivatives include what later stages cost: d_j, j > k,
+depends on (β^k, θ^k), which the printed (9) leaves out. The reference is :mod:`reference.cronus`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import expit
+
+from .mixed_norms import TreePrices, prices_of_weights, solve_quadratic
+from .tree_outputs import TreeOutputs
+
+_AT_ONCE = 50  # evaluations between two updates of the auxiliary variables
+
+
+class Soft(NamedTuple):
+    """What does not change while a cascade is optimised.
+
+    Attributes
+    ----------
+    outputs : TreeOutputs
+    y, omega, copies : ndarray of shape (n_samples,), float64
+        ±1; weight in the loss, Σω = 1; share of the training rows, Σm = 1.
+    prices : TreePrices
+    tradeoff : float
+        λ.
+    penalties : ndarray of shape (n_stages,), float64
+        ρ^k.
+    steepness : float
+        γ.
+    smoothing : float
+        μ.
+    """
+
+    outputs: TreeOutputs
+    y: np.ndarray
+    omega: np.ndarray
+    copies: np.ndarray
+    prices: TreePrices
+    tradeoff: float
+    penalties: np.ndarray
+    steepness: float
+    smoothing: float
+
+    def take(self, trees: np.ndarray) -> Soft:
+        """Return the same with some of the trees only."""
+        return self._replace(outputs=self.outputs.take(trees), prices=self.prices.take(trees))
+
+
+class Weights(NamedTuple):
+    """A cascade: `weights` (K, T), `constants` (K,), `thresholds` (K - 1,)."""
+
+    weights: np.ndarray
+    constants: np.ndarray
+    thresholds: np.ndarray
+
+    def replaced(self, k: int, weights, constant, threshold) -> Weights:
+        """Return the same with another stage k."""
+        new = Weights(*(part.copy() for part in self))
+        new.weights[k], new.constants[k] = weights, constant
+        if k < len(new.thresholds):
+            new.thresholds[k] = threshold
+        return new
+
+
+class Spent(NamedTuple):
+    """A stage was optimised: cycle and stage from 0, (8) after it, and evaluations."""
+
+    cycle: int
+    stage: int
+    objective: float
+    evaluations: int
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+def scores_of(weights, constant: float, outputs: TreeOutputs) -> np.ndarray:
+    """f^k of all rows."""
+    used = np.flatnonzero(weights)
+    return outputs.times(used, weights[used], constant)
+
+
+def passing(scores: np.ndarray, thresholds: np.ndarray, steepness: float) -> np.ndarray:
+    """I (K, n), 0 for the last stage."""
+    out = np.zeros_like(scores)
+    out[:-1] = expit(steepness * (scores[:-1] - thresholds[:, None]))
+    return out
+
+
+def reaching(passes: np.ndarray) -> np.ndarray:
+    """Give p (K, n): the product of I over the stages before."""
+    out = np.ones_like(passes)
+    np.cumprod(passes[:-1], axis=0, out=out[1:])
+    return out
+
+
+class _Values(NamedTuple):
+    """(8) and what it is made of: f and I (K, n), d (K,), Σ_j (β_t^j d_j)² (T,)."""
+
+    objective: float
+    scores: np.ndarray
+    passes: np.ndarray
+    remaining: np.ndarray
+    paid: np.ndarray
+
+
+def values(cascade: Weights, soft: Soft, scores: np.ndarray | None = None) -> _Values:
+    """Evaluate (8).
+
+    Parameters
+    ----------
+    cascade : Weights
+    soft : Soft
+    scores : ndarray of shape (n_stages, n_samples), optional
+        If they are known already.
+    """
+    if scores is None:
+        parts = zip(cascade.weights, cascade.constants, strict=True)
+        scores = np.array([scores_of(w, c, soft.outputs) for w, c in parts])
+    passes = passing(scores, cascade.thresholds, soft.steepness)
+    reach = reaching(passes)
+    expected = np.zeros_like(soft.y)
+    for k in range(len(scores)):
+        expected += reach[k] * (1.0 - passes[k]) * (soft.y - scores[k]) ** 2
+    d, mu = reach @ soft.copies, soft.smoothing
+    paid = np.sum((cascade.weights * d[:, None]) ** 2, axis=0)
+    absolute = np.sqrt(cascade.weights**2 + mu**2)
+    kappa, eta = _roots(paid, soft)
+    cost = float(soft.prices.tree @ kappa + soft.prices.item @ eta)
+    total = 0.5 * float(soft.omega @ expected) + float(soft.penalties @ absolute.sum(axis=1))
+    return _Values(total + soft.tradeoff * cost, scores, passes, d, paid)
+
+
+def _roots(paid: np.ndarray, soft: Soft) -> tuple[np.ndarray, np.ndarray]:
+    """κ and η, Eq. (11)."""
+    square = soft.smoothing**2
+    return np.sqrt(paid + square), np.sqrt(soft.prices.uses @ paid + square)
+
+
+# --- thresholds of the initialisation ---------------------------------------------------------
+
+
+def soft_threshold(scores, reach, copies, steepness: float, rejection: float) -> float:
+    """θ such that a share ε of what is expected to be there is rejected; -∞ if all are alike."""
+    if rejection == 0 or np.all(scores == scores[0]):
+        return -math.inf
+    goal = (1.0 - rejection) * float(copies @ reach)
+    margin = (40.0 + math.log(1e6)) / steepness
+    here = reach * copies
+
+    def excess(theta):
+        return float(here @ expit(steepness * (scores - theta))) - goal
+
+    return brentq(excess, scores.min() - margin, scores.max() + margin, xtol=1e-14, rtol=1e-14)
+
+
+def quantile_threshold(scores, alive, copies, rejection: float) -> float:
+    """Largest θ, between two scores, that rejects at most a share ε of the rows `alive`."""
+    kept, share = scores[alive], copies[alive]
+    distinct, which = np.unique(kept, return_inverse=True)
+    below = np.cumsum(np.bincount(which, weights=share, minlength=len(distinct)))[:-1]
+    n = int(np.searchsorted(below, rejection * float(share.sum()), side="right"))
+    return -math.inf if n == 0 else float(0.5 * (distinct[n - 1] + distinct[n]))
+
+
+# --- one stage, the others fixed ----------------------------------------------------------------
+
+
+class StageSurrogate:
+    """(8) by one stage's weights and threshold, with the auxiliary variables of (11) fixed.
+
+    Parameters
+    ----------
+    soft : Soft
+    cascade : Weights
+    now : _Values
+        Of `cascade`.
+    k : int
+        Stage, from 0.
+    """
+
+    def __init__(self, soft: Soft, cascade: Weights, now: _Values, k: int) -> None:
+        self.soft, self.is_last = soft, k == len(cascade.constants) - 1
+        kappa, eta = _roots(now.paid, soft)
+        self.prices = prices_of_weights(kappa, eta, soft.prices)  # a_t
+        reach = reaching(now.passes)
+        self.reach, self.remaining = reach[k], float(now.remaining[k])
+        others = now.passes.copy()
+        others[k] = 1.0
+        self.tail = reaching(others)[k + 1 :]  # p̃^j
+        self.later_loss = np.zeros_like(soft.y)  # A
+        for j, tail in enumerate(self.tail, start=k + 1):
+            self.later_loss += tail * (1.0 - others[j]) * (soft.y - now.scores[j]) ** 2
+        self.later_prices = cascade.weights[k + 1 :] ** 2 @ self.prices  # B_j
+        sigma = np.sqrt(cascade.weights[k] ** 2 + soft.smoothing**2)
+        self.curvature = soft.penalties[k] / sigma
+        self.curvature += soft.tradeoff * self.remaining**2 * self.prices  # Λ
+        self.start = np.concatenate(
+            [[cascade.constants[k]], cascade.weights[k], cascade.thresholds[k : k + 1]]
+        )
+
+    def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Value and derivatives by the constant, the weights and the threshold.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_trees + 2,), float64
+            Without the threshold for the last stage.
+        """
+        soft, weights = self.soft, x[1 : 1 + self.soft.outputs.n_trees]
+        scores = soft.outputs.times(np.arange(len(weights)), weights, x[0])
+        r = soft.y - scores
+        at_stage = soft.omega * self.reach
+        if self.is_last:
+            value = 0.5 * float(at_stage @ r**2)
+            by_score, by_threshold = -at_stage * r, []
+        else:
+            passes = expit(soft.steepness * (scores - x[-1]))
+            stays = 1.0 - passes
+            d_later = self.tail @ (soft.copies * passes)
+            r2 = r**2
+            expected = self.reach * stays * r2 + passes * self.later_loss  # Eq. (9)
+            value = 0.5 * float(soft.omega @ expected)
+            value += 0.5 * soft.tradeoff * float(d_later**2 @ self.later_prices)
+            by_pass = 0.5 * soft.omega * (self.later_loss - self.reach * r2)
+            by_pass += soft.tradeoff * soft.copies * ((d_later * self.later_prices) @ self.tail)
+            v = by_pass * (soft.steepness * passes * stays)
+            by_score, by_threshold = v - at_stage * stays * r, [-float(v.sum())]
+        value += 0.5 * float(self.curvature @ weights**2)
+        by_weight = soft.outputs.correlations(by_score) + self.curvature * weights
+        return value, np.concatenate([[float(by_score.sum())], by_weight, by_threshold])
+
+    def scales(self) -> np.ndarray:
+        """√(diag(HᵀΩH) + Λ), and a bound of the curvature by the threshold."""
+        soft, x = self.soft, self.start
+        at_stage = soft.omega * self.reach
+        diagonal = soft.outputs.correlations(at_stage, squared=True) + self.curvature
+        weights = x[1 : 1 + soft.outputs.n_trees]
+        r2 = (soft.y - scores_of(weights, x[0], soft.outputs)) ** 2
+        size = 0.5 * float(soft.omega @ (self.later_loss + self.reach * r2))
+        by_threshold = [] if self.is_last else [0.1 * soft.steepness**2 * size]  # |σ''| < 0.1 γ²
+        every = np.concatenate([[at_stage.sum()], diagonal, by_threshold])
+        return np.sqrt(np.where(every > 0, every, 1.0))
+
+    def minimise(self, max_evaluations: int) -> tuple[np.ndarray, int]:
+        """Return the stage at a minimum, and the evaluations: one for the closed form."""
+        soft = self.soft
+        if self.is_last:
+            trees = np.arange(-1, soft.outputs.n_trees)  # the constant first
+            weights = soft.omega * self.reach
+            gram = soft.outputs.products(trees, trees, weights)
+            wy = weights * soft.y
+            moments = np.append(wy.sum(), soft.outputs.correlations(wy))
+            return solve_quadratic(gram, moments, np.append(0.0, self.curvature)), 1
+        scale = self.scales()
+
+        def scaled(z):
+            value, gradient = self(z / scale)
+            return value, gradient / scale
+
+        options = {"maxfun": max_evaluations, "maxiter": max_evaluations}
+        options |= {"ftol": 1e-12, "gtol": 1e-9}
+        start = scale * self.start
+        found = minimize(scaled, start, jac=True, method="L-BFGS-B", options=options)
+        return found.x / scale, int(found.nfev)
+
+
+# --- Algorithm 1 ----------------------------------------------------------------------------------
+
+
+def optimise(
+    cascade: Weights, soft: Soft, max_cycles: int, tolerance: float, max_evaluations: int
+) -> tuple[Weights, list[Spent]]:
+    """Lower (8) stage by stage, in cycles; what does not lower it is not accepted.
+
+    Parameters
+    ----------
+    cascade : Weights
+    soft : Soft
+    max_cycles : int
+    tolerance : float
+        Relative fall of (8) below which a loop ends.
+    max_evaluations : int
+        Evaluations for each stage in each cycle.
+
+    Returns
+    -------
+    cascade : Weights
+    trace : list of Spent
+    """
+    now, trace = values(cascade, soft), []
+    for cycle in range(max_cycles):
+        before = now.objective
+        for k in range(len(cascade.constants)):
+            cascade, now, spent = _optimise_stage(cascade, now, soft, k, tolerance, max_evaluations)
+            trace.append(Spent(cycle, k, now.objective, spent))
+        if not before - now.objective > tolerance * now.objective:
+            break
+    return cascade, trace
+
+
+def _optimise_stage(cascade, now, soft, k, tolerance, max_evaluations):
+    """Algorithm 1, lines 5 to 8; a threshold of -∞ cannot move, and its stage is left alone."""
+    spent = 0
+    if k < len(cascade.thresholds) and cascade.thresholds[k] == -math.inf:
+        return cascade, now, spent
+    while spent < max_evaluations:
+        surrogate = StageSurrogate(soft, cascade, now, k)
+        x, evaluations = surrogate.minimise(min(_AT_ONCE, max_evaluations - spent))
+        spent += evaluations
+        n_trees = soft.outputs.n_trees
+        changed = cascade.replaced(k, x[1 : 1 + n_trees], x[0], x[-1])
+        scores = now.scores.copy()
+        scores[k] = scores_of(changed.weights[k], changed.constants[k], soft.outputs)
+        after = values(changed, soft, scores)
+        gain = now.objective - after.objective
+        if gain > 0:
+            cascade, now = changed, after
+        if not gain > tolerance * now.objective:
+            break
+    return cascade, now, spent

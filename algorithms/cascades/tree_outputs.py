@@ -1,0 +1,193 @@
+"""What the trees of a forest answer to the rows of a training set, in one byte per answer.
+
+The matrix H of n rows and T trees is kept as the *leaf codes* of each tree (uint8; wider only if a
+tree has more than 256 leaves) and the values of its leaves. Products with vectors look values up;
+for the products of columns with each other, blocks of rows are expanded for BLAS. Sums over rows
+and over trees are made in one order whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import kernel, parallel_kernel, threads
+from ..trees.forest import Forest
+from ..trees.predictor import next_node
+
+_ROWS = 2048  # rows whose sums stay in the first-level cache
+_COLUMNS = 256  # columns of a product of columns that one thread computes
+
+
+class TreeOutputs(NamedTuple):
+    """H by leaf codes.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_trees, n_samples), unsigned
+        Leaf of each row, numbered within its tree.
+    values : ndarray of shape (n_trees, n_codes), float64
+        Value of each leaf; 0 beyond the tree's last.
+    n_threads : int
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+    n_threads: int
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees T."""
+        return self.codes.shape[0]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows n."""
+        return self.codes.shape[1]
+
+    def take(self, trees: np.ndarray) -> TreeOutputs:
+        """Return the outputs of some trees, with codes of their own."""
+        return TreeOutputs(self.codes[trees], self.values[trees], self.n_threads)
+
+    def times(self, trees: np.ndarray, weights: np.ndarray, constant: float = 0.0) -> np.ndarray:
+        """Sum of some trees' answers times their weights, and a constant: (n_samples,) float64."""
+        out = np.full(self.n_rows, constant)
+        with threads(self.n_threads, len(trees) * self.n_rows):
+            _add_weighted(self.codes, self.values, trees, np.ascontiguousarray(weights), out)
+        return out
+
+    def correlations(self, v: np.ndarray, trees=None, *, squared: bool = False) -> np.ndarray:
+        """Hᵀv of all trees or of some, or with the squares of H: (n_trees,) float64."""
+        trees = np.arange(self.n_trees) if trees is None else trees
+        out = np.empty(len(trees))
+        values = self.values**2 if squared else self.values
+        with threads(self.n_threads, len(trees) * self.n_rows):
+            _correlate(self.codes, values, trees, np.ascontiguousarray(v), out)
+        return out
+
+    def products(self, left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """HᵀΩH of some trees with some others, (n_left, n_right) float64; a tree -1 is a constant.
+
+        BLAS should run on one thread; the columns are divided among threads here.
+        """
+        out = np.zeros((len(left), len(right)))
+        step = max(256, min(8192, 2**22 // max(1, len(left) + len(right))))
+        cuts = [slice(a, a + _COLUMNS) for a in range(0, len(right), _COLUMNS)]
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for first in range(0, self.n_rows, step):
+                rows = slice(first, min(first + step, self.n_rows))
+                a = self._expanded(left, rows, np.ones(rows.stop - first))
+                b = self._expanded(right, rows, weights[rows])
+
+                def add(cut, a=a, b=b):
+                    out[:, cut] += a.T @ b[:, cut]
+
+                list(pool.map(add, cuts))
+        return out
+
+    def _expanded(self, trees: np.ndarray, rows: slice, scale: np.ndarray) -> np.ndarray:
+        """Answers of some trees to a block of rows, each row times its scale."""
+        out = np.empty((len(scale), len(trees)))
+        with threads(self.n_threads, out.size):
+            _expand(self.codes, self.values, trees, rows.start, scale, out)
+        return out
+
+
+def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
+    """Send rows through a forest.
+
+    Parameters
+    ----------
+    forest : Forest
+        Its leaf values are taken as they are, before any learning rate.
+    X : ndarray of shape (n_samples, n_features), float64
+        As the forest compares it.
+    n_threads : int
+
+    Returns
+    -------
+    TreeOutputs
+    """
+    leaf = forest.left < 0
+    before = np.concatenate([[0], np.cumsum(leaf)])
+    number = before[:-1] - np.repeat(before[forest.tree[:-1]], np.diff(forest.tree))
+    n_leaves = before[forest.tree[1:]] - before[forest.tree[:-1]]
+    n_codes = int(np.max(n_leaves, initial=1))
+    values = np.zeros((forest.n_trees, n_codes))
+    tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
+    values[tree[leaf], number[leaf]] = forest.value[leaf]
+    codes = np.empty((forest.n_trees, len(X)), dtype=np.min_scalar_type(n_codes - 1))
+    with threads(n_threads, X.size):
+        _leaf_codes(forest, number, X, codes)
+    return TreeOutputs(codes, values, n_threads)
+
+
+@parallel_kernel
+def _leaf_codes(forest, number, X, codes):
+    """Write the leaf in which each row ends; rows in tiles, since codes lie tree by tree."""
+    n_trees, n_rows = codes.shape
+    for tile in prange((n_rows + 63) // 64):
+        for t in range(n_trees):
+            for i in range(tile * 64, min(n_rows, tile * 64 + 64)):
+                node = forest.tree[t]
+                while forest.left[node] >= 0:
+                    node = next_node(forest, node, X[i, forest.feature[node]])
+                codes[t, i] = number[node]
+
+
+@parallel_kernel
+def _add_weighted(codes, values, trees, weights, out):
+    """Add the trees' answers times their weights, in order."""
+    n_rows = out.shape[0]
+    for tile in prange((n_rows + _ROWS - 1) // _ROWS):
+        begin, end = tile * _ROWS, min(n_rows, tile * _ROWS + _ROWS)
+        table = np.empty(values.shape[1])
+        for j in range(trees.shape[0]):
+            t = trees[j]
+            for leaf in range(values.shape[1]):
+                table[leaf] = values[t, leaf] * weights[j]
+            for i in range(begin, end):
+                out[i] += table[codes[t, i]]
+
+
+@kernel
+def _leaf_sums(codes, v, sums):
+    """Sum v by leaf; four partial sums of each leaf keep additions from waiting for each other."""
+    sums[:] = 0.0
+    n = codes.shape[0]
+    for i in range(0, n - 3, 4):
+        sums[0, codes[i]] += v[i]
+        sums[1, codes[i + 1]] += v[i + 1]
+        sums[2, codes[i + 2]] += v[i + 2]
+        sums[3, codes[i + 3]] += v[i + 3]
+    for i in range(n - n % 4, n):
+        sums[0, codes[i]] += v[i]
+
+
+@parallel_kernel
+def _correlate(codes, values, trees, v, out):
+    """Write each tree's product with v."""
+    for j in prange(trees.shape[0]):
+        t = trees[j]
+        sums = np.empty((4, values.shape[1]))
+        _leaf_sums(codes[t], v, sums)
+        total = 0.0
+        for leaf in range(values.shape[1]):
+            total += ((sums[0, leaf] + sums[1, leaf]) + (sums[2, leaf] + sums[3, leaf])) * (
+                values[t, leaf]
+            )
+        out[j] = total
+
+
+@parallel_kernel
+def _expand(codes, values, trees, first, scale, out):
+    """Write the answers of trees (-1: a constant) to rows from `first` on, times their scale."""
+    n_rows = out.shape[0]
+    for tile in prange((n_rows + 63) // 64):
+        for j in range(trees.shape[0]):
+            t = trees[j]
+            for i in range(tile * 64, min(n_rows, tile * 64 + 64)):
+                out[i, j] = scale[i] * (1.0 if t < 0 else values[t, codes[t, first + i]])

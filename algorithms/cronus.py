@@ -1,0 +1,407 @@
+"""Cronus (Chen, Xu, Weinberger, Chapelle & Kedem, AISTATS 2012): cascades of re-weighted trees.
+
+The trees of a fitted forest are given a weight at each stage of a cascade, so that most rows are
+rejected after few cheap features: an expected squared loss, and mixed norms of the weights that
+stand for what trees and features cost the rows that come there, Eq. (8). The reference, equation by
+equation and with the deviations from the paper, is :mod:`reference.cronus`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from .cascades.classifier import (
+    OF_THE_TREES,
+    CascadeClassifier,
+    check_tree_cost,
+    fit_trees,
+    tree_prices,
+)
+from .cascades.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
+from .cascades.soft_objective import (
+    Soft,
+    Weights,
+    optimise,
+    quantile_threshold,
+    scores_of,
+    soft_threshold,
+    values,
+)
+from .cascades.tree_outputs import tree_outputs
+from .estimators.fitting import all_or_nothing
+from .estimators.parameters import (
+    METERED,
+    N_THREADS,
+    Parameter,
+    check_number,
+    checked_parameters,
+    choice,
+    documented,
+    number,
+    shown,
+    whole,
+)
+from .kernels.decorators import resolve_n_threads
+
+
+def _check_share(name: str, value) -> float:
+    """Give a share as a float; refuse what is not in [0, 1)."""
+    share = check_number(name, value)
+    if share >= 1:
+        raise ValueError(f"{name} must be at least 0 and below 1, got {shown(value)}.")
+    return share
+
+
+ESTIMATOR = Parameter(
+    "estimator or None",
+    "Trees with one score. Boosted trees of this package are cloned and fitted, regressors on "
+    "-1 and +1; what is in a FrozenEstimator, a MeteredForest, and models of LightGBM, CatBoost "
+    "and scikit-learn are taken as fitted. None: GBRTRegressor with trees of depth 4.",
+)
+PRICED = {
+    "tree_cost": Parameter(
+        "float", "e: price of evaluating one tree that has a split.", check_tree_cost
+    ),
+    **{
+        name: Parameter(
+            METERED[name].kind if name != "split_cost" else "float or None",
+            METERED[name]
+            .text.replace("; None means free", "")
+            .replace("None: the features of a group have one price together. ", "")
+            + OF_THE_TREES,
+        )
+        for name in ("feature_costs", "split_cost", "feature_groups", "group_costs")
+    },
+    "n_threads": N_THREADS,
+    "random_state": Parameter(
+        "int or None", "Not used: nothing is drawn at random, but perhaps by `estimator`."
+    ),
+}
+POSITIVE_WEIGHT = number(
+    "float",
+    "omega+: weight of positives (the second class) in the loss; negatives have 1.",
+    positive=True,
+)
+_PARAMETERS = {
+    "estimator": ESTIMATOR,
+    "n_stages": whole("int", "K.", 1),
+    "tradeoff": number("float", "lambda of Eq. (8), for weights of the loss that sum to 1."),
+    "penalty": number("float", "rho of all stages but the last."),
+    "last_penalty": Parameter(
+        "float or None",
+        "rho of the last stage. None: that of the others.",
+        lambda name, value: None if value is None else check_number(name, value),
+    ),
+    "positive_weight": POSITIVE_WEIGHT,
+    "steepness": number("float", "gamma of the soft exits.", positive=True),
+    "tradeoff_decay": number(
+        "float",
+        "delta: at initialisation stage k is solved with tradeoff * delta**(K - k).",
+        positive=True,
+    ),
+    "rejection": Parameter(
+        "float", "epsilon: share rejected at each stage by the initialisation.", _check_share
+    ),
+    "threshold_rule": choice(
+        "What the initialisation's thresholds cut: what is expected to be there, or rows (never "
+        "more than `rejection`, and no ties).",
+        "soft",
+        "quantile",
+    ),
+    "max_cycles": whole("int", "Cycles of Algorithm 1 at most; 0: the initialisation alone.", 0),
+    "tolerance": number("float", "Relative fall of Eq. (8) below which its loops end."),
+    "max_evaluations": whole("int", "Evaluations for each stage in each cycle.", 1),
+    **PRICED,
+}
+_ATTRIBUTES = {
+    **CascadeClassifier._attributes,
+    "objective_": Parameter("float", "Eq. (8) with smoothed roots."),
+    "initial_objective_": Parameter("float", "The same of the initialisation."),
+    "gaps_": Parameter(
+        "ndarray of shape (n_stages,)",
+        "Duality gap of each stage of the initialisation, relative to the loss of a score of 0.",
+    ),
+    "trace_": Parameter(
+        "list of Spent", "Objective and evaluations of each stage in each cycle, of the best start."
+    ),
+    "n_evaluations_": Parameter("int", "Evaluations of Eq. (8) from all starts."),
+    "capped_": Parameter("bool", "Whether a stage, or the cycles, ended at their limit."),
+}
+
+
+class _Initialisation(NamedTuple):
+    cascade: Weights
+    gaps: np.ndarray
+
+
+@documented
+class CronusClassifier(CascadeClassifier):
+    """A cascade of re-weighted, re-ordered trees that rows leave early if they are negative.
+
+    The second class is the positive one. ``n_stages=1`` is the paper's single stage, Eq. (7);
+    ``max_cycles=0`` its initialisation, Algorithm 2.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    A file (:meth:`save`) holds the trees, the cascade and its objective; what else tells of the
+    training is not kept. The `estimator` of a loaded cascade is its trees.
+
+    Examples
+    --------
+    Two features that tell the same, the second ten times as expensive: only the first is bought.
+
+    >>> import numpy as np
+    >>> from algorithms.cronus import CronusClassifier
+    >>> x = np.arange(100.0)
+    >>> model = CronusClassifier(n_stages=2, tradeoff=1e-3, feature_costs=[1.0, 10.0])
+    >>> model = model.fit(np.column_stack([x, x]), x >= 90)
+    >>> model.acquired_features([[3.0, 3.0]])
+    array([[ True, False]])
+    """
+
+    _parameters = _PARAMETERS
+    _attributes = _ATTRIBUTES
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_stages=10,
+        tradeoff=1e-4,
+        penalty=1e-4,
+        last_penalty=None,
+        positive_weight=3.5,
+        steepness=50.0,
+        tradeoff_decay=1.3,
+        rejection=0.15,
+        threshold_rule="soft",
+        max_cycles=10,
+        tolerance=1e-4,
+        max_evaluations=200,
+        tree_cost=1.0,
+        feature_costs=None,
+        split_cost=None,
+        feature_groups=None,
+        group_costs=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_stages = n_stages
+        self.tradeoff = tradeoff
+        self.penalty = penalty
+        self.last_penalty = last_penalty
+        self.positive_weight = positive_weight
+        self.steepness = steepness
+        self.tradeoff_decay = tradeoff_decay
+        self.rejection = rejection
+        self.threshold_rule = threshold_rule
+        self.max_cycles = max_cycles
+        self.tolerance = tolerance
+        self.max_evaluations = max_evaluations
+        self.tree_cost = tree_cost
+        self.feature_costs = feature_costs
+        self.split_cost = split_cost
+        self.feature_groups = feature_groups
+        self.group_costs = group_costs
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None, query_id=None, start=None):
+        """Fit the trees, unless they are, and the cascade.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row; rows of weight 0 are
+            left out.
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Checked only: the loss is by row.
+        start : CronusClassifier, optional
+            A fitted cascade of the same trees and as many stages, such as that of a neighbouring
+            `tradeoff`: Algorithm 1 starts from it, too, and the lower end is kept.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit.
+        """
+        options = checked_parameters(self)
+        X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
+        fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
+        responses = self._priced(responses)
+        X = responses.meter._check_X(X)
+        with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
+            soft = self._problem(responses, X, signs, weights, options)
+            starts = [] if start is None else [_cascade_of(start, soft, options["n_stages"])]
+            self._learn(soft, options, starts)
+        self.estimator_ = fitted
+        self._set_up(responses, *self._optimised_)
+        return self
+
+    def _problem(self, responses, X, signs, weights, options) -> Soft:
+        """Everything that training looks at."""
+        copies = np.ones(len(signs)) if weights is None else weights
+        omega = copies * np.where(signs > 0, options["positive_weight"], 1.0)
+        outputs = tree_outputs(responses.forest, X, resolve_n_threads(self.n_threads))
+        prices = tree_prices(
+            responses.forest, self._price_list(responses.meter), options["tree_cost"]
+        )
+        total = math.fsum(prices.tree) + math.fsum(prices.item)
+        largest = options["tradeoff"] * options["tradeoff_decay"] ** (options["n_stages"] - 1)
+        if not math.isfinite(total * max(largest, options["tradeoff"])):
+            raise ValueError(
+                f"tradeoff ({options['tradeoff']:g}) times all prices ({total:g}) is not a finite "
+                "number."
+            )
+        last = options["last_penalty"]
+        penalties = np.full(options["n_stages"], options["penalty"])
+        penalties[-1] = options["penalty"] if last is None else last
+        copies = copies / copies.sum()
+        return Soft(
+            outputs,
+            signs,
+            omega / omega.sum(),
+            copies,
+            prices,
+            options["tradeoff"],
+            penalties,
+            options["steepness"],
+            smoothing_of(outputs, copies),
+        )
+
+    def _learn(self, soft: Soft, options: dict, starts: list[Weights]) -> None:
+        """Algorithm 2, then Algorithm 1 from each start on the trees that these use."""
+        initial, self.gaps_ = initialise(
+            soft,
+            options["tradeoff_decay"],
+            options["rejection"],
+            options["threshold_rule"],
+        )
+        self._initial_ = self._optimised_ = initial
+        self.initial_objective_ = self.objective_ = values(initial, soft).objective
+        self.trace_, self.n_evaluations_, self.capped_ = [], 0, False
+        limits = (options["max_cycles"], options["tolerance"], options["max_evaluations"])
+        starts = [initial, *starts]
+        kept = np.flatnonzero(np.any([np.any(s.weights != 0, axis=0) for s in starts], axis=0))
+        among = soft.take(kept)
+        for begun in starts if options["max_cycles"] else []:
+            part = begun._replace(weights=begun.weights[:, kept])
+            part, trace = optimise(part, among, *limits)
+            end = np.zeros_like(begun.weights)
+            end[:, kept] = without_traces(part.weights, soft.smoothing)
+            found = part._replace(weights=end)
+            objective = values(found, soft).objective
+            self.n_evaluations_ += sum(step.evaluations for step in trace)
+            full = len(trace) == options["max_cycles"] * options["n_stages"]
+            at_limit = any(s.evaluations >= options["max_evaluations"] for s in trace)
+            self.capped_ = self.capped_ or full or at_limit
+            if objective < self.objective_:
+                self._optimised_, self.objective_, self.trace_ = found, objective, trace
+
+    def initialised(self):
+        """Give the cascade as the initialisation left it.
+
+        Returns
+        -------
+        CronusClassifier
+            A fitted copy; its parameters are those of this one.
+
+        Raises
+        ------
+        ValueError
+            If this one comes from a file, which holds the end alone.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_initial_"):
+            raise ValueError("A cascade from a file no longer has its initialisation.")
+        other = copy.copy(self)
+        other._set_up(self._responses_, *self._initial_)
+        other._optimised_ = self._initial_
+        other.objective_, other.trace_ = self.initial_objective_, []
+        return other
+
+
+def _cascade_of(start, soft: Soft, n_stages: int) -> Weights:
+    """Check a cascade to start from."""
+    if not isinstance(start, CronusClassifier) or not hasattr(start, "coef_"):
+        raise ValueError("start must be a fitted CronusClassifier.")
+    shape = (n_stages, soft.outputs.n_trees)
+    if start.coef_.shape != shape:
+        raise ValueError(
+            f"start must have {shape[0]} stages and {shape[1]} trees, as this cascade has; it has "
+            f"{start.coef_.shape[0]} and {start.coef_.shape[1]}."
+        )
+    if np.any(np.isnan(start.thresholds_)):
+        raise ValueError("thresholds_ of start must not be missing (NaN).")
+    return Weights(start.coef_, start.intercept_, start.thresholds_)
+
+
+def initialise(soft: Soft, tradeoff_decay: float, rejection: float, rule: str) -> _Initialisation:
+    """Algorithm 2: each stage as if it were the last.
+
+    Parameters
+    ----------
+    soft : Soft
+    tradeoff_decay : float
+        δ.
+    rejection : float
+        ε.
+    rule : {"soft", "quantile"}
+
+    Returns
+    -------
+    cascade : Weights
+    gaps : ndarray of shape (n_stages,), float64
+        Relative duality gaps.
+    """
+    n_stages, n_trees = len(soft.penalties), soft.outputs.n_trees
+    cascade = Weights(
+        np.zeros((n_stages, n_trees)), np.zeros(n_stages), np.full(n_stages - 1, -math.inf)
+    )
+    reach, before, gaps = np.ones_like(soft.y), np.zeros(n_trees), np.zeros(n_stages)
+    alive = np.ones(len(soft.y), dtype=bool)
+    for k in range(n_stages):
+        remaining = float(soft.copies @ reach)
+        inflated = soft.tradeoff * tradeoff_decay ** (n_stages - 1 - k)
+        stage = Stage(
+            soft.outputs, soft.y, soft.omega * reach, remaining, before,
+            float(soft.penalties[k]), inflated, soft.prices, soft.smoothing,
+        )  # fmt: skip
+        solved = solve_stage(stage, np.flatnonzero(before))
+        gaps[k] = solved.gap / (0.5 * float(stage.weights @ soft.y**2))
+        cascade.weights[k] = without_traces(solved.weights, soft.smoothing)
+        cascade.constants[k] = solved.constant
+        before = before + (remaining * cascade.weights[k]) ** 2
+        if k == n_stages - 1:
+            break
+        scores = scores_of(cascade.weights[k], solved.constant, soft.outputs)
+        if rule == "soft":
+            at = (scores, reach, soft.copies, soft.steepness)
+            cascade.thresholds[k] = soft_threshold(*at, rejection)
+        else:
+            cascade.thresholds[k] = quantile_threshold(scores, alive, soft.copies, rejection)
+        alive &= ~(scores < cascade.thresholds[k])
+        reach = reach * expit(soft.steepness * (scores - cascade.thresholds[k]))
+    return _Initialisation(cascade, gaps)

@@ -1,0 +1,598 @@
+"""Cronus's estimator: equal to the reference, for trees of this package and of other libraries."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import roc_auc_score
+
+import algorithms.cronus
+from algorithms import costs
+from algorithms.cascades import mixed_norms, soft_objective
+from algorithms.cascades import walk as walking
+from algorithms.cascades.classifier import tree_prices
+from algorithms.cascades.responses import responses_of
+from algorithms.cascades.tree_outputs import tree_outputs
+from algorithms.cegb import CEGBClassifier
+from algorithms.cronus import CronusClassifier
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.kernels import decorators
+from reference import cascades, cronus
+from reference import mixed_norms as naive
+from tests.test_early_exit import queries_of
+
+PRICES = np.array([1.0, 5.0, 20.0, 0.0, 100.0])
+SMALL = {"n_stages": 3, "tradeoff": 3e-4, "penalty": 1e-3, "rejection": 0.3}
+
+
+def draw(seed, n=300):
+    """Rows with ties, few positives, whole weights."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 5)), 1)
+    signal = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 4] + 0.7 * rng.normal(size=n)
+    y = np.where(signal > np.quantile(signal, 0.8), "yes", "no")
+    return X, y, rng.integers(1, 11, n).astype(float)
+
+
+def trees(**options):
+    return GBRTRegressor(**{"n_estimators": 25, "max_leaves": 6, "min_samples_leaf": 5} | options)
+
+
+def outputs_of(forest, X):
+    """H (n, T): leaf values, by walking down each tree."""
+    H = np.empty((len(X), forest.n_trees))
+    for i, x in enumerate(X):
+        for t in range(forest.n_trees):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                node = forest.left[node] + (x[forest.feature[node]] > forest.threshold[node])
+            H[i, t] = forest.value[node]
+    return H
+
+
+def uses_of(forest, n_features):
+    uses = np.zeros((n_features, forest.n_trees))
+    for t in range(forest.n_trees):
+        feature = forest.feature[forest.tree[t] : forest.tree[t + 1]]
+        uses[feature[feature >= 0], t] = 1
+    return uses
+
+
+def twin_of(model, X, prices=PRICES, tree_cost=1.0):
+    """What the reference knows of a fitted cascade's trees: H, F, e, c."""
+    forest = model._responses_.forest
+    seen = model._responses_.meter._check_X(X)
+    is_split = forest.left[forest.tree[:-1]] >= 0
+    return outputs_of(forest, seen), uses_of(forest, X.shape[1]), tree_cost * is_split, prices
+
+
+def cascade_of(model):
+    beta = np.column_stack([model.intercept_, model.coef_])
+    return cascades.Cascade(beta, model.thresholds_)
+
+
+def assert_same_exits(model, X, prices=PRICES):
+    """Assert equal exits, scores and bills, given equal parameters; return the reference's."""
+    H, uses, e, c = twin_of(model, X, prices)
+    cascade = cascade_of(model)
+    expected = cascades.leave(cascade, H)
+    exits = model.exits(X)
+    np.testing.assert_array_equal(exits.stage, expected.stage)
+    np.testing.assert_array_equal(exits.scores, expected.scores)
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision)
+    np.testing.assert_array_equal(
+        model.forest_cost_until_exit(X), cascades.paper_bill(cascade, expected, uses, e, c)
+    )
+    np.testing.assert_array_equal(model.stage_bills(), cascades.stage_bills(cascade, uses, e, c))
+    assert np.all(model.prediction_cost(X) <= model.forest_cost_until_exit(X))
+    return expected
+
+
+def reference_options(model):
+    known = cronus.fit.__kwdefaults__
+    return {k: v for k, v in model.get_params(deep=False).items() if k in known} | {
+        "tree_costs": None,
+        "feature_costs": None,
+    }
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, weights = draw(0)
+    model = CronusClassifier(trees(), feature_costs=PRICES, **SMALL)
+    return model.fit(X, y, sample_weight=weights), X, y, weights
+
+
+# --- twins ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rule", ["soft", "quantile"])
+def test_equals_the_reference(seed, rule):
+    X, y, weights = draw(seed)
+    options = SMALL | {"threshold_rule": rule, "max_cycles": 3}
+    model = CronusClassifier(trees(), feature_costs=PRICES, last_penalty=2e-3, **options)
+    model.fit(X, y, sample_weight=weights)
+    H, uses, e, c = twin_of(model, X)
+    options = reference_options(model) | {"tree_costs": e, "feature_costs": c}
+    signs = np.where(y == "yes", 1.0, -1.0)
+    twin = cronus.fit(H, signs, uses, sample_weight=weights, **options)
+    np.testing.assert_allclose(model.initial_objective_, twin.initial_objective, rtol=1e-8)
+    initial = model.initialised()
+    np.testing.assert_allclose(initial.coef_, twin.initial.beta[:, 1:], atol=1e-5)
+    np.testing.assert_allclose(initial.intercept_, twin.initial.beta[:, 0], atol=1e-5)
+    np.testing.assert_allclose(initial.thresholds_, twin.initial.theta, atol=1e-5)
+    assert model.objective_ < model.initial_objective_
+    assert twin.objective < twin.initial_objective  # from equal starts to 1 %, see below
+    for cascade in (model, initial):
+        expected = assert_same_exits(cascade, X)
+    assert len(set(expected.stage)) > 1
+
+
+def problem_of(seed, n_trees=25):
+    """The same problem for both twins, and a drawn cascade with all kinds of stages."""
+    X, y, weights = draw(seed)
+    rng = np.random.default_rng(seed)
+    model = trees(n_estimators=n_trees).fit(X, y == "yes")
+    forest = model.trees_
+    signs = np.where(y == "yes", 1.0, -1.0)
+    H, uses = outputs_of(forest, X), uses_of(forest, 5)
+    problem = naive.make_problem(H, signs, uses, np.ones(n_trees), PRICES, weights)
+    prices = tree_prices(forest, costs.price_list(PRICES, None, None, 5), 1.0)
+    outputs = tree_outputs(forest, X, 2)
+    beta = rng.normal(size=(4, n_trees + 1)) * 0.3
+    beta[1, 1:] = 0.0
+    beta[:, 3] = 0.0
+    theta = np.array([-0.2, 0.1, -math.inf])
+    terms = cronus.Terms(3e-3, rng.random(4) * 1e-2, 10.0)
+    soft = soft_objective.Soft(
+        outputs, signs, problem.omega, problem.copies, prices, terms.tradeoff, terms.penalties,
+        terms.steepness, mixed_norms.smoothing_of(outputs, weights),
+    )  # fmt: skip
+    cascade = soft_objective.Weights(beta[:, 1:], beta[:, 0], theta)
+    return problem, terms, cascades.Cascade(beta, theta), soft, cascade, rng
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_and_gradients_equal_the_reference(seed):
+    problem, terms, theirs, soft, ours, rng = problem_of(seed)
+    np.testing.assert_allclose(soft.smoothing, problem.smoothing, rtol=1e-12)
+    now = soft_objective.values(ours, soft)
+    np.testing.assert_allclose(now.objective, cronus.objective(theirs, problem, terms), rtol=1e-10)
+    for k in range(4):
+        fixed = cronus.fix_others(theirs, problem, terms, k)
+        root = cronus.current_roots(theirs, problem, terms, k)
+        surrogate = soft_objective.StageSurrogate(soft, ours, now, k)
+        move = rng.normal(size=theirs.beta.shape[1]) * 0.1
+        beta_k, theta_k = theirs.beta[k] + move, theirs.theta[k] + 0.1 if k < 3 else 0.0
+        value, by_beta, by_theta = cronus.surrogate(beta_k, theta_k, fixed, root, problem, terms)
+        found, gradient = surrogate(np.append(beta_k, [theta_k] * (k < 3)))
+        np.testing.assert_allclose(found, value, rtol=1e-10)
+        expected = np.append(by_beta, [by_theta] * (k < 3))
+        size = np.max(np.abs(expected))
+        np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-10 * size)
+        scale = cronus.scales(fixed, root, *_start(theirs, k), problem, terms)
+        np.testing.assert_allclose(surrogate.scales(), scale[: len(gradient)], rtol=1e-10)
+
+
+def _start(cascade, k):
+    return cascade.beta[k], cascade.theta[k] if k < len(cascade.theta) else 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimisation_ends_as_low_as_the_references(seed):
+    """The objective is not convex: from equal starts only the end's value agrees, to 1 %."""
+    problem, _, _, soft, _, _ = problem_of(seed)
+    terms = cronus.Terms(3e-4, np.full(4, 1e-3), 50.0)
+    soft = soft._replace(tradeoff=3e-4, penalties=terms.penalties, steepness=50.0)
+    start = cronus.initialise(problem, terms, 1.3, 0.3, "soft", [])
+    limits = (10, 1e-4, 200)
+    theirs = cronus.objective(cronus.optimise(start, problem, terms, *limits, []), problem, terms)
+    ours = soft_objective.Weights(start.beta[:, 1:], start.beta[:, 0], start.theta)
+    begin = soft_objective.values(ours, soft).objective
+    ours, trace = soft_objective.optimise(ours, soft, *limits)
+    ours = soft_objective.values(ours, soft).objective
+    np.testing.assert_allclose(ours, theirs, rtol=0.01)
+    assert np.all(np.diff([begin, *(step.objective for step in trace)]) <= 0)
+    assert ours < 0.6 * begin
+
+
+@pytest.mark.parametrize("first_trees", [200, 4])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("tradeoff", "penalty"), [(1e-4, 1e-4), (1e-3, 0), (0, 1e-2), (0, 0), (5, 1)]
+)
+def test_convex_optima_equal_the_reference(monkeypatch, seed, first_trees, tradeoff, penalty):
+    """Also from a working set that begins with four trees."""
+    monkeypatch.setattr(mixed_norms, "_FIRST_TREES", first_trees)
+    problem, _, _, soft, _, rng = problem_of(seed)
+    reach = rng.random(len(problem.y))
+    before = np.append(0.0, (rng.random(25) < 0.3) * rng.random(25))
+    d = float(problem.copies @ reach)
+    stage = naive.Stage(problem.omega * reach, d, before, penalty, tradeoff)
+    beta, _ = naive.solve_stage(problem, stage)
+    value = naive.stage_loss(beta, problem, stage)
+    ours = mixed_norms.Stage(
+        soft.outputs, problem.y, stage.weights, d, before[1:], penalty, tradeoff, soft.prices,
+        soft.smoothing,
+    )  # fmt: skip
+    found = mixed_norms.solve_stage(ours)
+    scale = 0.5 * float(stage.weights.sum())
+    smoothed = 0 if first_trees == 200 else 25 * soft.smoothing * (tradeoff + penalty)
+    assert found.gap <= mixed_norms.GAP * scale + smoothed
+    np.testing.assert_allclose(found.loss, value, rtol=1e-8 if first_trees == 200 else 2e-8)
+    at = naive.stage_loss(np.append(found.constant, found.weights), problem, stage)
+    np.testing.assert_allclose(at, value, rtol=2e-8)
+
+
+def test_thresholds_equal_the_reference():
+    problem, _, _, _, _, rng = problem_of(0)
+    reach, alive = rng.random(len(problem.y)), rng.random(len(problem.y)) < 0.7
+    for digits in (0, 1, 8):
+        scores = np.round(rng.normal(size=len(problem.y)), digits)
+        for share in (0.0, 0.1, 0.5, 0.9):
+            soft = (scores, reach, problem, 50.0, share)
+            ours = soft_objective.soft_threshold(scores, reach, problem.copies, 50.0, share)
+            np.testing.assert_allclose(ours, cronus.soft_threshold(*soft), rtol=1e-12)
+            cut = soft_objective.quantile_threshold(scores, alive, problem.copies, share)
+            assert cut == cronus.quantile_threshold(scores, alive, problem, share)
+
+
+def test_a_working_set_grows_to_what_all_trees_give(monkeypatch):
+    X, y, _ = draw(1, n=400)
+    options = {"n_stages": 2, "tradeoff": 1e-4, "penalty": 3e-4, "max_cycles": 0}
+    frozen = FrozenEstimator(trees(n_estimators=150).fit(X, np.where(y == "yes", 1.0, -1.0)))
+    whole = CronusClassifier(frozen, feature_costs=PRICES, **options).fit(X, y)
+    monkeypatch.setattr(mixed_norms, "_FIRST_TREES", 10)
+    grown = CronusClassifier(frozen, feature_costs=PRICES, **options).fit(X, y)
+    np.testing.assert_allclose(grown.initial_objective_, whole.initial_objective_, rtol=1e-6)
+    assert np.all(grown.gaps_ <= mixed_norms.GAP)
+
+
+@pytest.mark.parametrize("max_leaves", [6, 100])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_neither_threads_nor_batches_matter(monkeypatch, fitted, max_leaves, n_threads):
+    _, X, y, weights = fitted
+    options = SMALL | {"max_cycles": 1, "penalty": 1e-4}
+    inner = trees(n_estimators=6, max_leaves=max_leaves, min_samples_leaf=1)
+    inner = FrozenEstimator(inner.fit(X, X[:, 0] + X[:, 1] * X[:, 2]))
+    once = CronusClassifier(inner, feature_costs=PRICES, n_threads=1, **options)
+    once.fit(X, y, sample_weight=weights)
+    monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
+    monkeypatch.setattr(walking, "BATCH_ROWS", 40)
+    again = clone(once).set_params(n_threads=n_threads).fit(X, y, sample_weight=weights)
+    for name in ("coef_", "intercept_", "thresholds_", "objective_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(once, name), name)
+    assert (again._hard_._stages.tiled is not None) == (max_leaves == 6)
+    assert_same_exits(again, X)
+
+
+# --- what it promises -----------------------------------------------------------------------------
+
+
+def test_one_stage_is_the_single_stage(fitted):
+    _, X, y, weights = fitted
+    model = CronusClassifier(trees(), n_stages=1, penalty=5e-3, tradeoff=0.0)
+    model.fit(X, y, sample_weight=weights)
+    H, uses, e, c = twin_of(model, X)
+    problem = naive.make_problem(H, np.where(y == "yes", 1, -1), uses, e, c, weights)
+    beta = naive.single_stage(problem, 5e-3, 0.0)
+    np.testing.assert_allclose(model.coef_[0], beta[1:], atol=1e-5)
+    assert model.thresholds_.shape == (0,)
+    np.testing.assert_array_equal(model.exit_stage(X), 1)
+
+
+def test_the_objective_never_rises(fitted):
+    model, *_ = fitted
+    values = [model.initial_objective_, *(step.objective for step in model.trace_)]
+    assert len(values) > 3
+    assert np.all(np.diff(values) <= 1e-9)
+    assert model.n_evaluations_ == sum(step.evaluations for step in model.trace_)
+    initial = model.initialised()
+    assert initial.objective_ == model.initial_objective_
+    assert model.objective_ < model.initial_objective_
+
+
+def test_limits_are_reported(fitted):
+    _, X, y, _ = fitted
+    model = CronusClassifier(trees(), max_cycles=1, max_evaluations=3, **SMALL).fit(X, y)
+    assert model.capped_
+    assert max(step.evaluations for step in model.trace_) <= 3 + 20  # one line search beyond
+    assert not CronusClassifier(trees(), max_cycles=0, **SMALL).fit(X, y).capped_
+
+
+def test_another_start_can_only_help(fitted):
+    model, X, y, weights = fitted
+    frozen = FrozenEstimator(model.estimator_)
+    options = SMALL | {"tradeoff": 4e-4, "max_cycles": 1}
+    alone = CronusClassifier(frozen, feature_costs=PRICES, **options)
+    alone.fit(X, y, sample_weight=weights)
+    both = clone(alone).fit(X, y, sample_weight=weights, start=model)
+    assert both.objective_ <= alone.objective_
+    assert both.n_evaluations_ > alone.n_evaluations_
+    assert both.initial_objective_ == alone.initial_objective_
+    two = CronusClassifier(trees(), n_stages=2, max_cycles=0).fit(X, y)
+    with pytest.raises(ValueError, match="start must have 3 stages and 25 trees"):
+        clone(alone).fit(X, y, start=two)
+    with pytest.raises(ValueError, match="start must be a fitted CronusClassifier"):
+        clone(alone).fit(X, y, start=CronusClassifier())
+
+
+def test_both_bills(fitted):
+    model, X, _, weights = fitted
+    H, uses, e, c = twin_of(model, X)
+    copies = weights / weights.sum()
+    exits = cascades.leave(cascade_of(model), H)
+    unrelaxed = cascades.unrelaxed_cost(cascade_of(model), exits, copies, uses, e, c)
+    np.testing.assert_allclose(copies @ model.forest_cost_until_exit(X), unrelaxed, rtol=1e-12)
+    staged = [*model.staged_cost(X)]
+    assert len(staged) == 3
+    assert all(np.all(a <= b) for a, b in itertools.pairwise(staged))
+    np.testing.assert_array_equal(staged[-1], model.prediction_cost(X))
+    # The meter by hand: what is acquired, and one unit for each tree until the exit.
+    acquired = model.acquired_features(X)
+    n_trees = model.stage_bills(feature_costs=np.zeros(5))[exits.stage - 1]
+    np.testing.assert_array_equal(model.prediction_cost(X), acquired @ PRICES + n_trees)
+    dear = model.prediction_cost(X, feature_costs=2 * PRICES, split_cost=0.5, tree_cost=0.0)
+    np.testing.assert_array_equal(dear, acquired @ PRICES * 2 + 0.5 * model.evaluations(X))
+
+
+def test_rankings(fitted):
+    model, X, _, _ = fitted
+    query = queries_of(np.random.default_rng(2), len(X))
+    exits, ranking = model.exits(X), model.ranking_score(X, query)
+    few = 0
+    for label in set(query):
+        rows = np.flatnonzero(query == label)
+        keys = [(exits.stage[i], exits.scores[i]) for i in rows]
+        lower = [sum(other < key for other in keys) for key in keys]
+        np.testing.assert_array_equal(ranking[rows], lower)
+        few += np.count_nonzero(exits.stage[rows] == 3) < 5
+    assert few > 0  # queries of which fewer than five rows survive are ranked whole
+    with pytest.raises(ValueError, match="one label for each"):
+        model.ranking_score(X, query[1:])
+
+
+def test_predictions(fitted):
+    model, X, y, _ = fitted
+    decision = model.decision_function(X)
+    assert np.all(decision[model.exit_stage(X) < 3] == -1)
+    np.testing.assert_array_equal(model.predict(X), np.where(decision > 0, "yes", "no"))
+    assert roc_auc_score(y == "yes", model.initialised().ranking_score(X)) > 0.95
+    assert roc_auc_score(y == "yes", model.ranking_score(X)) > 0.85
+    with pytest.raises(NotFittedError):
+        CronusClassifier().predict(X)
+
+
+# --- other trees ----------------------------------------------------------------------------------
+
+
+def test_frozen_trees_are_taken_as_they_are(fitted):
+    model, X, y, weights = fitted
+    frozen = FrozenEstimator(model.estimator_)
+    again = CronusClassifier(frozen, feature_costs=PRICES, **SMALL)
+    again.fit(X, y, sample_weight=weights)
+    assert again.estimator_ is model.estimator_
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    assert model.estimator is not model.estimator_
+
+
+@pytest.mark.parametrize("inner", [GBRTClassifier, CEGBClassifier])
+def test_classifiers_as_trees_with_prices_of_their_own(inner, fitted):
+    _, X, y, _ = fitted
+    prices = {"feature_costs": PRICES, "feature_groups": list("abacd"), "group_costs": None}
+    prices["feature_costs"] = np.array([20.0, 5, 20, 0, 100])
+    inner = inner(n_estimators=12, max_leaves=5, **prices)
+    model = CronusClassifier(inner, **SMALL, max_cycles=1).fit(X, y)
+    both = model.stage_bills()[-1]
+    forest = model._hard_.responses.forest
+    used = set(forest.feature[forest.feature >= 0].tolist())
+    assert {0, 2} <= used  # one group, paid for once
+    expected = sum({0: 20, 1: 5, 3: 0, 4: 100}[m] for m in used - {2})
+    assert both == expected + forest.n_split_trees(1)[-1]
+    assert np.all(model.prediction_cost(X) <= model.forest_cost_until_exit(X))
+
+
+def test_groups_with_prices_of_their_own():
+    X, y, _ = draw(3)
+    groups = {"feature_groups": list("abacd"), "group_costs": {"a": 8, "b": 0, "c": 0, "d": 2}}
+    model = CronusClassifier(trees(), feature_costs=PRICES, **groups, **SMALL, max_cycles=0)
+    model.fit(X, y)
+    prices = tree_prices(model._responses_.forest, model._price_list(model._responses_.meter), 1.0)
+    np.testing.assert_array_equal(prices.item, [8, 2, 1, 5, 20, 100])  # a, d; features not free
+    uses = uses_of(model._responses_.forest, 5)
+    np.testing.assert_array_equal(prices.uses.toarray()[0], np.any(uses[[0, 2]], axis=0))
+    np.testing.assert_array_equal(prices.uses.toarray()[2:], uses[[0, 1, 2, 4]])
+
+
+def test_trees_of_other_libraries():
+    X, y, weights = draw(4)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    models = [
+        GradientBoostingRegressor(n_estimators=15, max_depth=2).fit(X, signs),
+        HistGradientBoostingClassifier(max_iter=15).fit(X, y),
+    ]
+    for library, name, options in [
+        ("lightgbm", "LGBMRegressor", {"n_estimators": 15, "verbose": -1}),
+        ("catboost", "CatBoostRegressor", {
+            "iterations": 15, "depth": 3, "verbose": False, "allow_writing_files": False}),
+    ]:  # fmt: skip
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        models.append(getattr(module, name)(**options).fit(X, signs))
+    for inner in models:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of libraries about names
+            model = CronusClassifier(inner, feature_costs=PRICES, **SMALL, max_cycles=1)
+            model.fit(X, y, sample_weight=weights)
+        assert model.estimator_ is inner
+        assert_same_exits(model, X)
+        assert np.any(model.coef_)
+        read = responses_of(inner).meter
+        again = CronusClassifier(read, feature_costs=PRICES, **SMALL, max_cycles=1)
+        again.fit(X, y, sample_weight=weights)
+        np.testing.assert_array_equal(again.coef_, model.coef_)
+    unfitted = HistGradientBoostingClassifier()
+    with pytest.raises((ValueError, NotFittedError)):
+        CronusClassifier(unfitted).fit(X, y)
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def test_one_class():
+    X = np.arange(20.0)[:, None]
+    with pytest.warns(ConstantModelWarning, match="y is constant"):
+        model = CronusClassifier(trees(), n_stages=2).fit(X, ["b"] * 20)
+    np.testing.assert_array_equal(model.predict(X), "b")
+    np.testing.assert_array_equal(model.prediction_cost(X), 0)
+    np.testing.assert_array_equal(model.exit_stage(X), 2)
+
+
+def test_empty_stages_reject_nobody(fitted):
+    _, X, y, _ = fitted
+    model = CronusClassifier(trees(), **SMALL | {"tradeoff": 10.0}, max_cycles=2).fit(X, y)
+    assert not np.any(model.coef_)
+    np.testing.assert_array_equal(model.thresholds_, -math.inf)
+    np.testing.assert_array_equal(model.exit_stage(X), 3)
+    np.testing.assert_array_equal(model.prediction_cost(X), 0)
+    np.testing.assert_array_equal(model.ranking_score(X), 0)
+    assert not model.acquired_features(X).any()
+
+
+def test_ties_are_not_cut():
+    X = np.repeat([[0.0], [1.0]], [60, 40], axis=0)
+    options = SMALL | {"threshold_rule": "quantile", "rejection": 0.5}
+    model = CronusClassifier(trees(), max_cycles=0, **options).fit(X, X[:, 0] > 0)
+    np.testing.assert_array_equal(model.thresholds_, -math.inf)  # 60 % are too many
+    options["rejection"] = 0.61
+    model = CronusClassifier(trees(), max_cycles=0, **options).fit(X, X[:, 0] > 0)
+    np.testing.assert_array_equal(model.exit_stage(X), np.where(X[:, 0] == 0, 1, 3))
+
+
+@pytest.mark.parametrize("tradeoff", [0.0, 1e-3])
+def test_more_trees_than_rows_and_stages_than_trees(tradeoff):
+    X, y, _ = draw(5, n=20)
+    penalty = tradeoff
+    options = {"tradeoff": tradeoff, "penalty": penalty, "max_cycles": 1, "n_stages": 3}
+    inner = trees(n_estimators=40, min_samples_leaf=1)
+    model = CronusClassifier(inner, **options).fit(X, y)
+    assert np.all(np.isfinite(model.coef_))
+    assert model.coef_.shape == (3, 40)
+    options["n_stages"] = 5
+    model = CronusClassifier(trees(n_estimators=2), **options).fit(X, y)
+    assert model.coef_.shape == (5, 2)
+    assert_same_exits(model, X, np.zeros(5))
+
+
+def test_trees_without_features_cost_nothing():
+    X, y, _ = draw(6)
+    inner = GBRTRegressor(n_estimators=3, min_samples_leaf=10**6)
+    with pytest.warns(ConstantModelWarning):
+        inner.fit(X, np.where(y == "yes", 1.0, -1.0))
+    model = CronusClassifier(FrozenEstimator(inner), **SMALL, feature_costs=PRICES).fit(X, y)
+    assert model.coef_.shape[1] == inner.trees_.n_trees
+    np.testing.assert_array_equal(model.prediction_cost(X), 0)
+    np.testing.assert_array_equal(model.forest_cost_until_exit(X), 0)
+    lone = GradientBoostingRegressor(n_estimators=3, min_samples_leaf=200).fit(X, y == "yes")
+    model = CronusClassifier(lone, **SMALL, feature_costs=PRICES).fit(X, y)
+    assert model.coef_.shape == (3, 3)
+    np.testing.assert_array_equal(model.forest_cost_until_exit(X), 0)
+
+
+def test_free_features_and_trees(fitted):
+    _, X, y, _ = fitted
+    model = CronusClassifier(trees(), **SMALL, tree_cost=0.0, max_cycles=1).fit(X, y)
+    np.testing.assert_array_equal(model.prediction_cost(X), 0)
+    assert np.any(model.coef_)
+    prices = model._price_list(model._responses_.meter)
+    assert len(tree_prices(model.estimator_.trees_, prices, 0.0).item) == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_stages": 0}, "n_stages must be a whole number >= 1"),
+        ({"tradeoff": -1}, "tradeoff must be a finite number >= 0"),
+        ({"tradeoff": 1e300, "feature_costs": [1e200] * 5}, "times all prices"),
+        ({"rejection": 1.0}, "rejection must be at least 0 and below 1"),
+        ({"steepness": 0}, "steepness must be a finite number > 0"),
+        ({"positive_weight": 0}, "positive_weight must be a finite number > 0"),
+        ({"threshold_rule": "hard"}, "threshold_rule must be 'soft' or 'quantile'"),
+        ({"last_penalty": math.nan}, "last_penalty must be"),
+        ({"tree_cost": math.inf}, "tree_cost must be"),
+        ({"feature_costs": [1, 2, 3, 4, -5]}, "must not be negative"),
+        ({"feature_costs": [1, 2, 3]}, "one value for each of the 5 features"),
+        ({"max_evaluations": 0}, "max_evaluations must be"),
+        ({"estimator": "gbrt"}, "must be a fitted additive model"),
+    ],
+)
+def test_parameters_are_checked_and_an_earlier_fit_stays(fitted, parameters, message):
+    model, X, y, _ = fitted
+    model = clone(model).set_params(estimator=FrozenEstimator(model.estimator_), max_cycles=0)
+    before = model.fit(X, y).predict(X)
+    model.set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_inputs_are_checked(fitted):
+    model, X, y, _ = fitted
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        clone(model).fit(X, np.digitize(X[:, 0], [-1, 1]))
+    three = GBRTClassifier(n_estimators=2).fit(X, np.digitize(X[:, 0], [-1, 1]))
+    with pytest.raises(ValueError, match="estimator must give one score to each row"):
+        CronusClassifier(FrozenEstimator(three)).fit(X, y)
+    narrow = GBRTRegressor(n_estimators=2).fit(X[:, :3], X[:, 0])
+    with pytest.raises(ValueError, match="5 features"):
+        CronusClassifier(FrozenEstimator(narrow)).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.full((2, 5), np.nan))
+    with pytest.raises(ValueError, match="sample_weight"):
+        clone(model).fit(X, y, sample_weight=-np.ones(len(X)))
+    with pytest.raises(ValueError, match="tree_cost must be"):
+        model.prediction_cost(X, tree_cost=-1)
+
+
+def test_missing_thresholds_are_refused(fitted):
+    model, X, y, _ = fitted
+    parts = model._responses_, model.coef_, model.intercept_
+    for wrong in ([math.nan, 0.0], [0.0]):
+        with pytest.raises(ValueError, match=r"of a cascade|a weight for each"):
+            clone(model)._set_up(*parts, np.array(wrong))
+    broken = clone(model).fit(X, y)
+    broken.thresholds_ = np.array([math.nan, 0.0])
+    with pytest.raises(ValueError, match="thresholds_ of start must not be missing"):
+        clone(model).fit(X, y, start=broken)
+
+
+def test_tables_and_weights_of_zero(fitted):
+    model, X, y, weights = fitted
+    frame = pd.DataFrame(X, columns=list("pqrst"))
+    named = clone(model).set_params(feature_costs=dict(zip("tsrqp", PRICES[::-1], strict=True)))
+    named.fit(frame, y, sample_weight=weights)
+    np.testing.assert_array_equal(named.coef_, model.coef_)
+    np.testing.assert_array_equal(named.prediction_cost(frame), model.prediction_cost(X))
+    more = np.concatenate([X, X[:50] + 1])
+    padded = np.concatenate([weights, np.zeros(50)])
+    again = clone(model).fit(more, np.concatenate([y, y[:50]]), sample_weight=padded)
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_the_example_in_the_documentation():
+    assert doctest.testmod(algorithms.cronus).failed == 0
+    assert "tradeoff : float" in CronusClassifier.__doc__
