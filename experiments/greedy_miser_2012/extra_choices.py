@@ -153,8 +153,8 @@ ARTEFACT = Artefact(
     title="Beside Greedy Miser: what our choices change",
     shows="Test score and cost with charging, forced splits, leaves, start, bins, step and NDCG's "
     "rule done otherwise.",
-    minutes={"smoke": 0.2, "laptop": 5, "overnight": 80, "paper": 80},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
+    minutes={"smoke": 0.2, "laptop": 3, "overnight": 80, "paper": 80},
+    seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=varied,
     keys=("panel", "variant"),
