@@ -242,7 +242,7 @@ ARTEFACT = Artefact(
     title="Greedy Miser, Figure 3",
     shows="Accuracy against measured CPU time on Scene-15: Greedy Miser, early exits, a support "
     "vector machine on the averaged kernel, a linear model with ℓ1 penalty.",
-    minutes={"smoke": 0.3, "laptop": 28, "overnight": 90, "paper": 90},
+    minutes={"smoke": 0.3, "laptop": 15, "overnight": 90, "paper": 90},
     seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=measure,
