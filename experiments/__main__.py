@@ -2,8 +2,9 @@
 
 import sys
 
-from experiments.cli import main
-
-# Dask's processes import this file anew and must not start the command again.
+# Dask's processes import this file anew: they must not start the command again, nor wait for what
+# it imports.
 if __name__ == "__main__":
+    from experiments.cli import main
+
     sys.exit(main())

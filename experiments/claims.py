@@ -27,7 +27,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND, extent
@@ -187,10 +187,9 @@ def over_seeds(effects: np.ndarray, level: float, overlap: float = 0.0) -> Estim
     if error == 0:
         # Repetitions that do not vary at all are one observation, not n.
         return Estimate(1, effect, *[math.nan] * 3)
-    t = stats.t(df=n - 1)
-    low, high = t.interval(level)
-    detectable = (high + t.ppf(POWER)) * error
-    return Estimate(n, effect, effect + low * error, effect + high * error, float(detectable))
+    high, power = (float(special.stdtrit(n - 1, p)) for p in ((1 + level) / 2, POWER))
+    detectable = (high + power) * error
+    return Estimate(n, effect, effect - high * error, effect + high * error, detectable)
 
 
 def over_units(effects: np.ndarray, level: float) -> Estimate:
@@ -206,6 +205,8 @@ def over_units(effects: np.ndarray, level: float) -> Estimate:
     n = len(effects)
     if n < 2 or np.ptp(effects) == 0:
         return Estimate(min(n, 1), float(effects[0]) if n else math.nan, *[math.nan] * 3)
+    from scipy import stats  # takes a second, which every command and worker would wait
+
     result = stats.bootstrap(
         (effects,),
         np.mean,
@@ -215,7 +216,7 @@ def over_units(effects: np.ndarray, level: float) -> Estimate:
         rng=np.random.default_rng(0),
     )
     interval = result.confidence_interval
-    z = stats.norm.ppf((1 + level) / 2) + stats.norm.ppf(POWER)
+    z = special.ndtri((1 + level) / 2) + special.ndtri(POWER)
     detectable = float(z * result.standard_error)
     return Estimate(n, float(np.mean(effects)), interval.low, interval.high, detectable)
 
@@ -238,8 +239,8 @@ def rate_interval(failures, trials, level: float) -> tuple[np.ndarray, np.ndarra
     low = np.zeros(failures.shape)
     high = np.ones(failures.shape)
     some, not_all = failures > 0, successes > 0
-    low[some] = stats.beta.ppf(tail, failures[some], successes[some] + 1)
-    high[not_all] = stats.beta.ppf(1 - tail, failures[not_all] + 1, successes[not_all])
+    low[some] = special.betaincinv(failures[some], successes[some] + 1, tail)
+    high[not_all] = special.betaincinv(failures[not_all] + 1, successes[not_all], 1 - tail)
     return low, high
 
 

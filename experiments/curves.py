@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 HALF_THE_COST = 0.30103
 """log10(2): the smallest saving that claims call much cheaper, in decades of cost.
@@ -86,7 +86,7 @@ class Curves:
         mean, n = score.mean(axis=0), len(score)
         if n < 2:
             return cost.mean(axis=0), mean, mean, mean
-        half = stats.t.ppf(0.975, n - 1) * score.std(axis=0, ddof=1) / np.sqrt(n)
+        half = special.stdtrit(n - 1, 0.975) * score.std(axis=0, ddof=1) / np.sqrt(n)
         return cost.mean(axis=0), mean, mean - half, mean + half
 
 

@@ -159,7 +159,7 @@ def cell_key(cell: Cell, scale: str, identity: Mapping[str, str], state: Mapping
     identity : Mapping
         Kind and checksum of the data.
     state : Mapping
-        :func:`worker_state`.
+        :func:`worker_state`, and the name of the function that computes the cell, ``run_cell``.
     """
     state = {**state, "sources": state["sources"][cell.dataset]}
     return digest([cell.to_json(), scale, dict(identity), state])

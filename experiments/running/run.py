@@ -101,8 +101,9 @@ def find_data(
     dict
         For each set that is there its provenance and sizes, with one checksum for each seed under
         ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
-        have in common. Sets without a stand-in are missing when `data_mode` is ``standin``;
-        otherwise the exception passes.
+        have in common. What is said is of the first seed; ``other_draws`` has for each further one
+        what differs (the fold, its rows and queries). Sets without a stand-in are missing when
+        `data_mode` is ``standin``; otherwise the exception passes.
     """
     provenance, absent, first_test = {}, [], {}
     for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
@@ -119,15 +120,22 @@ def find_data(
             log.warning("%s is left out: %s", name, error)
             absent.append(name)
             continue
-        if name not in provenance:
+        described = describe_data(drawn)
+        first = provenance.setdefault(name, described)
+        if first is described:
             for warning in caught:
                 log.warning("%s", warning.message)
-            provenance[name] = describe_data(drawn)
             first_test[name] = _tested(drawn)
-        elif name in first_test:
-            shared = np.isin(first_test.pop(name), _tested(drawn))
-            provenance[name]["test_overlap"] = round(float(np.mean(shared)), 4)
-        provenance[name]["checksums"][str(seed)] = drawn.provenance["checksum"]
+        else:
+            if name in first_test:
+                shared = np.isin(first_test.pop(name), _tested(drawn))
+                first["test_overlap"] = round(float(np.mean(shared)), 4)
+            differs = {
+                key: v for key, v in described.items() if key != "checksums" and v != first[key]
+            }
+            if differs:
+                first.setdefault("other_draws", {})[str(seed)] = differs
+        first["checksums"][str(seed)] = drawn.provenance["checksum"]
     return provenance
 
 
@@ -200,7 +208,9 @@ def run(
     names = tuple(dict.fromkeys(cell.dataset for cell in cells))
     described = (artefact.run_cell.__module__, load.__module__, names, tuple(artefact.requires))
     state = worker_state(*described)
-    keys = [cell_key(cell, scale, _identity(data, cell), state) for cell in cells]
+    # Two functions of one module share its sources, and may have cells of one name.
+    by = {**state, "run_cell": artefact.run_cell.__qualname__}
+    keys = [cell_key(cell, scale, _identity(data, cell), by) for cell in cells]
     finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
     pending = [i for i in range(len(cells)) if i not in finished]
     kept = len(finished)

@@ -6,7 +6,6 @@ Run as a program it is the command line on the toy: the tests kill and interrupt
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +13,6 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import SCALES, Artefact, Cell, Tolerance
 from experiments.claims import Claim
-from experiments.cli import main
 from experiments.registry import Registry
 from experiments.running.suite import Suite
 from tests.experiments.toy_cells import (
@@ -138,13 +136,3 @@ def suite(results, *artefacts, **options):
 
 def with_run_cell(artefact, function):
     return dataclasses.replace(artefact, run_cell=function)
-
-
-if __name__ == "__main__":
-    # python -m tests.experiments.toy_artefact RESULTS SLEEP ARGUMENTS…
-    # Six cells per data set and algorithm.
-    # Workers find functions by the name of this module, which is not __main__ to them.
-    from tests.experiments import toy_artefact
-
-    toy = toy_artefact.make_toy(n_steps=3, sleep=float(sys.argv[2]))
-    sys.exit(main(sys.argv[3:], toy_artefact.suite(sys.argv[1], toy)))

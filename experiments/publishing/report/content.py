@@ -165,11 +165,14 @@ def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page says of a data set; a stand-in can never be taken for real data."""
     files = ", ".join(file["file"] for file in record.get("files", []))
     rows = [record["rows"].get(part, 0) for part in ("train", "valid", "test")]
+    others = record.get("other_draws", {})
+    varies = any("rows" in draw for draw in others.values())
     return {
         "name": name,
         "kind": _KINDS.get(record["kind"], "STAND-IN"),
         "source": f"{record['source']}: {files}" if files else record["source"],
-        "rows": " / ".join(f"{n:,}" for n in rows),
+        "rows": " / ".join(f"{n:,}" for n in rows)
+        + (f" (first of {1 + len(others)} draws)" if varies else ""),
         "n_features": record["n_features"],
         "missing": record.get("missing", ""),
         "cost_unit": record["cost_unit"],

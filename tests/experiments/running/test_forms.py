@@ -63,6 +63,21 @@ def test_drawn_images_share_no_test_image():
     assert record["n_features"] == 784
 
 
+def test_what_other_draws_have_different_is_said():
+    record = found(datasets.load, "mq2008", 3)
+    queries = [
+        datasets.load("mq2008", scale="smoke", data="auto", seed=seed).provenance["queries"]
+        for seed in range(3)
+    ]
+    assert record["queries"] == queries[0]
+    assert record["other_draws"] == {"1": {"queries": queries[1]}, "2": {"queries": queries[2]}}
+    assert len({str(drawn) for drawn in queries}) == 3
+
+
+def test_draws_that_differ_in_nothing_but_their_rows_are_said_once():
+    assert "other_draws" not in found(datasets.load, "digits", 2)
+
+
 def test_every_form_has_its_loader():
     assert all(callable(getattr(datasets, name)) for name in LOADERS.values())
 

@@ -29,7 +29,7 @@ def toy_command(results, sleep, *arguments):
         "args": [
             sys.executable,
             "-m",
-            "tests.experiments.toy_artefact",
+            "tests.experiments.toy_command",
             str(results),
             str(sleep),
             *arguments,
@@ -181,6 +181,22 @@ def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
     assert "Traceback" not in err
     assert len(stored(tmp_path)) == 2  # the two other cells are kept
     assert not (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
+
+
+def one(cell, dataset):
+    return [{"step": cell.params["step"], "part": 0, "score": 1.0}]
+
+
+def two(cell, dataset):
+    return [{"step": cell.params["step"], "part": 0, "score": 2.0}]
+
+
+def test_functions_of_one_module_do_not_share_cells_of_one_name(tmp_path):
+    for function, score in ((one, "1.0"), (two, "2.0")):
+        toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), function)
+        assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
+        lines = (tmp_path / "runs" / "toy-figure2" / "rows.csv").read_text().splitlines()
+        assert {line.rpartition(",")[2] for line in lines[1:]} == {score}
 
 
 def die(cell, dataset):

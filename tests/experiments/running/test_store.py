@@ -132,7 +132,12 @@ class FullFile(contextlib.nullcontext):
 def test_key_depends_on_all_that_determines_a_cell():
     cell = Cell("set", "cegb", {"tradeoff": 0.1, "x": 1}, seed=3)
     identity = {"kind": "real", "checksum": "aa"}
-    state = {"versions": {"numpy": "2"}, "processor": "x86", "sources": {"set": "s", "other": "s"}}
+    state = {
+        "versions": {"numpy": "2"},
+        "processor": "x86",
+        "sources": {"set": "s", "other": "s"},
+        "run_cell": "measure",
+    }
     key = cell_key(cell, "laptop", identity, state)
     same = Cell("set", "cegb", {"x": 1, "tradeoff": 0.1}, seed=3, alone=True)
     assert cell_key(same, "laptop", identity, state) == key  # order and manner do not matter
@@ -147,6 +152,7 @@ def test_key_depends_on_all_that_determines_a_cell():
         cell_key(cell, "laptop", identity, {**state, "versions": {"numpy": "3"}}),
         cell_key(cell, "laptop", identity, {**state, "processor": "arm"}),
         cell_key(cell, "laptop", identity, {**state, "sources": {"set": "t"}}),
+        cell_key(cell, "laptop", identity, {**state, "run_cell": "trace"}),
     ]
     assert len({key, *others}) == len(others) + 1
 
