@@ -20,7 +20,9 @@ from experiments.running.run import Result
 from experiments.running.store import write_atomically
 from experiments.style import house_style, picture_bytes
 
-_PICTURES = ("svg", "png")
+PICTURES = ("svg", "png")
+"""Formats in which figures are published."""
+
 _NEEDED = {
     "command": str,
     "data": dict,
@@ -82,7 +84,13 @@ def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd
     return claims_module.evaluate(artefact.make_claims(rows, meta), rows, meta["data"])
 
 
-def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[str, Any]) -> None:
+def write_run(
+    folder: Path,
+    artefact: Artefact,
+    result: Result,
+    meta: Mapping[str, Any],
+    kinds: Sequence[str] = PICTURES,
+) -> None:
     """Write rows, times, pictures or table, claims and provenance of a run.
 
     Parameters
@@ -95,6 +103,8 @@ def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[st
         Rows and times.
     meta : Mapping
         :func:`experiments.running.provenance.describe_run`.
+    kinds : sequence of str
+        Formats of a picture, of :data:`PICTURES`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
@@ -104,7 +114,7 @@ def write_run(folder: Path, artefact: Artefact, result: Result, meta: Mapping[st
     table = evaluate_claims(artefact, result.rows, meta)
     write_atomically(folder / "claims.csv", csv_bytes(table))
     write_atomically(folder / "meta.json", json_bytes(meta))
-    draw(folder, artefact, result.rows, meta)
+    draw(folder, artefact, result.rows, meta, kinds)
 
 
 def _sha256(rows: bytes) -> str:
@@ -112,17 +122,23 @@ def _sha256(rows: bytes) -> str:
     return hashlib.sha256(rows.replace(b"\r\n", b"\n")).hexdigest()
 
 
-def draw(folder: Path, artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
+def draw(
+    folder: Path,
+    artefact: Artefact,
+    rows: pd.DataFrame,
+    meta: Mapping[str, Any],
+    kinds: Sequence[str] = PICTURES,
+) -> None:
     """Render rows into ``figure.svg`` and ``figure.png``, or ``table.md``."""
     with house_style(artefact.id):
         drawn = artefact.render(rows, meta)
     if isinstance(drawn, str):
         write_atomically(folder / "table.md", drawn.encode())
-        for kind in _PICTURES:
+        for kind in PICTURES:
             (folder / f"figure.{kind}").unlink(missing_ok=True)
         return
     (folder / "table.md").unlink(missing_ok=True)
-    for kind in _PICTURES:
+    for kind in kinds:
         write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
 
 
@@ -274,7 +290,7 @@ def publish(
     target.mkdir(parents=True, exist_ok=True)
     (artefact,) = (a for a in artefacts if a.id == artefact_id)
     names = ["rows.csv", "timings.csv", "claims.csv", "meta.json", "table.md"]
-    names += [f"figure.{kind}" for kind in _PICTURES]
+    names += [f"figure.{kind}" for kind in PICTURES]
     for name in names:
         shown = artefact.committed_picture or not name.startswith("figure.")
         if shown and (run_folder / name).exists():

@@ -137,6 +137,12 @@ def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
 
 
 @functools.cache
+def code_hash(module: str) -> str:
+    """Return the hash of :func:`code_of`; most modules serve many cells."""
+    return _sha256(ast.unparse(code_of(module)).encode())
+
+
+@functools.cache
 def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
     """Hash of the sources that can determine what a cell returns.
 
@@ -158,7 +164,7 @@ def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
     ]
     return digest(
         {
-            **{module: _sha256(ast.unparse(code_of(module)).encode()) for module in modules},
+            **{module: code_hash(module) for module in modules},
             **{path: _sha256(contents()[path]) for path in tables},
         }
     )
