@@ -53,15 +53,15 @@ def learn(pictures: np.ndarray, labels: np.ndarray, checksum: str) -> str:
 
 
 def _learn(pictures: np.ndarray, labels: np.ndarray, out: Path) -> None:
-    announce("scene15: learning codebooks and detectors on Caltech-101, about four minutes on two cores, once")
+    announce("scene15: learning codebooks and detectors on Caltech-101, four minutes, once")
     levels = [grey(picture[None])[0] for picture in pictures]
-    some = levels[::EVERY]
+    sampled = levels[::EVERY]
     for name, function, n_words in (
         ("hog_words", blocks, HOG_WORDS),
         ("similarity_words", similarities, SIMILARITY_WORDS),
         ("textons", filter_responses, N_TEXTONS),
     ):
-        points = [function(picture) for picture in some]
+        points = [function(picture) for picture in sampled]
         np.save(out / f"{name}.npy", _centres(name, points, n_words))
     for name, array in _detectors(levels, np.asarray(labels)).items():
         np.save(out / f"{name}.npy", array)
