@@ -120,8 +120,8 @@ def test_stump_search(benchmark, codes, pairs, rng, share):
     columns = np.where(rng.random(codes.shape) < share, np.uint8(0), codes)
     every = np.arange(16)
     defaults = DefaultCodes(columns).of(every)
-    found = benchmark(search, columns, every, pairs.signed, 1, None, defaults)
-    assert found.edges.min() >= abs(pairs.signed.sum(axis=0, dtype=np.int64)).sum()
+    stumps = benchmark(search, columns, every, pairs.signed, 1, None, defaults)
+    assert stumps.edges.min() >= abs(pairs.signed.sum(axis=0, dtype=np.int64)).sum()
 
 
 @pytest.mark.benchmark(group="stumps: edges of 10 labels on one column")

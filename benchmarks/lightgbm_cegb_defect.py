@@ -101,17 +101,17 @@ def their_splits(X: np.ndarray, y: np.ndarray, case: Case) -> list[Split]:
     if case.coupled:
         parameters["cegb_penalty_feature_coupled"] = [case.coupled, case.coupled]
     model = lightgbm.train(parameters, lightgbm.Dataset(X, y), 1)
-    found = {}
+    splits = {}
 
     def visit(node: dict) -> None:
         if "split_feature" in node:
             split = Split(node["internal_count"], node["split_feature"], node["split_gain"])
-            found[node["split_index"]] = split
+            splits[node["split_index"]] = split
             visit(node["left_child"])
             visit(node["right_child"])
 
     visit(model.dump_model()["tree_info"][0]["tree_structure"])
-    return [found[number] for number in sorted(found)]
+    return [splits[number] for number in sorted(splits)]
 
 
 def left_leaf_s_net_gain(X: np.ndarray, y: np.ndarray, case: Case) -> float:

@@ -80,11 +80,11 @@ def training_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     y = np.concatenate([miniboone.y_train, miniboone.y_valid, miniboone.y_test])
     small = load("covertype")
     full_X, full_y = covertype.load_full()[:2]
-    some = np.random.default_rng(465).permutation(len(full_X))[:465_000]
+    drawn = np.random.default_rng(465).permutation(len(full_X))[:465_000]
     return {
         f"MiniBooNE ({kind}), {len(X):,} rows": (X, y),
         "Covertype, 36,603 rows": (small.X_train, small.y_train),
-        "Covertype, 465,000 rows": (np.ascontiguousarray(full_X[some]), full_y[some]),
+        "Covertype, 465,000 rows": (np.ascontiguousarray(full_X[drawn]), full_y[drawn]),
     }
 
 
@@ -145,8 +145,8 @@ def compare_prediction(X, y, runs: int) -> list[str]:
 def compare_stumps(runs: int) -> list[str]:
     """Milliseconds a round and test errors of AdaBoost on stumps, all 784 pixels in each round."""
     images = mnist.images()
-    some = [np.flatnonzero(images.y_train == k)[:OF_EACH_DIGIT] for k in range(10)]
-    rows = np.sort(np.concatenate(some))
+    by_digit = [np.flatnonzero(images.y_train == k)[:OF_EACH_DIGIT] for k in range(10)]
+    rows = np.sort(np.concatenate(by_digit))
     y, z = images.y_train[rows], images.y_test
     X, Z = (part.reshape(len(part), -1) for part in (images.train[rows], images.test))
     models = {

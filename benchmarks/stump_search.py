@@ -69,11 +69,11 @@ def seeded_columns(n_rows: int) -> dict[str, np.ndarray]:
 
 def family_columns(scale: str, n_rows: int) -> dict[str, np.ndarray]:
     """Up to N_COLUMNS columns of each feature family of MNIST, evenly spread."""
-    found = features.load("mnist", scale=scale)
+    loaded = features.load("mnist", scale=scale)
     columns = {}
-    for name, family in zip(found.names, found.families, strict=True):
-        some = family[np.linspace(0, len(family) - 1, min(N_COLUMNS, len(family))).astype(int)]
-        columns[f"family {name}"] = np.ascontiguousarray(found.train[some, :n_rows])
+    for name, family in zip(loaded.names, loaded.families, strict=True):
+        sampled = family[np.linspace(0, len(family) - 1, min(N_COLUMNS, len(family))).astype(int)]
+        columns[f"family {name}"] = np.ascontiguousarray(loaded.train[sampled, :n_rows])
     return columns
 
 

@@ -44,27 +44,27 @@ class Suite:
 
     timeout = 300
 
-    def setup(self, kind, *rest):
+    def setup(self, kind, *options):
         self.X, self.y, self.Z, self.z, self.costs = task(kind)
-        self.model = self.estimator(self.costs, *rest)
+        self.model = self.estimator(self.costs, *options)
         self.model.set_params(n_estimators=2).fit(self.X, self.y).predict(self.Z)  # compiles
-        self.model = self.estimator(self.costs, *rest).fit(self.X, self.y)
+        self.model = self.estimator(self.costs, *options).fit(self.X, self.y)
 
-    def fit(self, kind, *rest):
+    def fit(self, kind, *options):
         """Fit a new model."""
-        self.estimator(self.costs, *rest).fit(self.X, self.y)
+        self.estimator(self.costs, *options).fit(self.X, self.y)
 
-    def predict(self, kind, *rest):
+    def predict(self, kind, *options):
         """Predict the test rows."""
         self.model.predict(self.Z)
 
-    def accuracy(self, kind, *rest):
+    def accuracy(self, kind, *options):
         """Share of test rows classified rightly."""
         return float(np.mean(self.model.predict(self.Z) == self.z))
 
     accuracy.unit = "share of test rows"
 
-    def cost(self, kind, *rest):
+    def cost(self, kind, *options):
         """Mean prediction cost of the test rows."""
         return float(np.mean(self.model.prediction_cost(self.Z, feature_costs=self.costs)))
 

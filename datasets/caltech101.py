@@ -73,11 +73,11 @@ FILE = RawFile(
 
 
 def _real_images(request: Request) -> ImageSet:
-    found = find(FILE)
-    arrays, facts = decoded("caltech101", f"v1-{found.sha256[:16]}", partial(_decode, found))
+    archive = find(FILE)
+    arrays, facts = decoded("caltech101", f"v1-{archive.sha256[:16]}", partial(_decode, archive))
     n_test = facts["n_laptop_test"] if request.scale == "laptop" else len(arrays["y_test"])
     n_train = len(arrays["y_train"])
-    whole = found.form.reader == "whole"
+    whole = archive.form.reader == "whole"
     more = n_test > facts["n_laptop_test"]
     extra = f", and up to {N_MORE} drawn from the rest" if more else ""
     return ImageSet(
@@ -88,8 +88,8 @@ def _real_images(request: Request) -> ImageSet:
         y_test=arrays["y_test"][:n_test].astype(np.int64),
         n_valid=n_train // VALID_SHARE,
         provenance={
-            "source": found.source,
-            "files": [found.record()],
+            "source": archive.source,
+            "files": [archive.record()],
             "missing": "nothing" if whole else "all but the first 30 pictures of each category",
             "split_rule": f"{N_TRAIN} of the first {N_FIRST} pictures of each category train, the "
             f"others of these test{extra}, the same for all seeds ({n_train} and {n_test} "
@@ -100,13 +100,13 @@ def _real_images(request: Request) -> ImageSet:
 
 
 def _is_picture(name: str) -> bool:
-    found = re.fullmatch(r"(\./)?101_ObjectCategories/([^/]+)/image_\d{4}\.jpg", name)
-    return found is not None and found[2] != "BACKGROUND_Google"
+    match = re.fullmatch(r"(\./)?101_ObjectCategories/([^/]+)/image_\d{4}\.jpg", name)
+    return match is not None and match[2] != "BACKGROUND_Google"
 
 
-def _decode(found: Found, out: Path) -> dict[str, int]:
+def _decode(file: Found, out: Path) -> dict[str, int]:
     """Write the pictures that train, and those that test with the extra ones at the end."""
-    archive = found.path
+    archive = file.path
     train, test, more = division(names_of(archive, _is_picture, INNER), archive)
     place = {name: ("train", i) for i, (name, _) in enumerate(train)}
     place |= {name: ("test", i) for i, (name, _) in enumerate(test + more)}
@@ -152,17 +152,17 @@ def division(
         raise PictureError(f"{archive}: {len(by_category)} categories, {N_CLASSES} expected")
     train, test, more = [], [], []
     for label, category in enumerate(sorted(by_category)):
-        found = by_category[category]
-        if len(found) < N_FIRST:
+        pictures = by_category[category]
+        if len(pictures) < N_FIRST:
             raise PictureError(
-                f"{archive}: {len(found)} pictures of {category}, at least {N_FIRST} expected"
+                f"{archive}: {len(pictures)} pictures of {category}, at least {N_FIRST} expected"
             )
         rng = split_generator(f"caltech101 {category}", 0)
         order = rng.permutation(N_FIRST)
-        rest = rng.permutation(np.arange(N_FIRST, len(found)))
-        train += [(found[i], label) for i in np.sort(order[:N_TRAIN])]
-        test += [(found[i], label) for i in np.sort(order[N_TRAIN:])]
-        more += [(found[i], label) for i in np.sort(rest[:N_MORE])]
+        others = rng.permutation(np.arange(N_FIRST, len(pictures)))
+        train += [(pictures[i], label) for i in np.sort(order[:N_TRAIN])]
+        test += [(pictures[i], label) for i in np.sort(order[N_TRAIN:])]
+        more += [(pictures[i], label) for i in np.sort(others[:N_MORE])]
     return train, test, more
 
 

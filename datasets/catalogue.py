@@ -35,7 +35,7 @@ def describe(name: str) -> dict[str, Any]:
     dict
         JSON-able.
     """
-    found = spec(name)
+    declared = spec(name)
     keys = [
         "name",
         "task",
@@ -48,8 +48,8 @@ def describe(name: str) -> dict[str, Any]:
         "missing",
         "bundled",
     ]
-    record = {key: getattr(found, key) for key in keys}
-    record["stand_in"] = found.standin is not None
+    record = {key: getattr(declared, key) for key in keys}
+    record["stand_in"] = declared.standin is not None
     record["files"] = [
         {
             "title": raw.title,
@@ -65,7 +65,7 @@ def describe(name: str) -> dict[str, Any]:
                 for form in raw.forms
             ],
         }
-        for raw in found.files
+        for raw in declared.files
     ]
     return record
 
@@ -84,19 +84,25 @@ def status() -> list[dict[str, Any]]:
     return [_status(spec(name)) for name in names()]
 
 
-def _status(found: DatasetSpec) -> dict[str, Any]:
-    record = {"name": found.name, "task": found.task, "terms": found.terms}
-    record["stand_in"] = found.standin is not None
-    if found.bundled:
-        return record | {"source": "bundled", "present": True, "bytes": 0, "note": found.shape}
-    if not found.files:
-        return record | {"source": "stand-in", "present": False, "bytes": 0, "note": found.missing}
-    compact = found.compact() if found.compact else None
+def _status(dataset_spec: DatasetSpec) -> dict[str, Any]:
+    record = {"name": dataset_spec.name, "task": dataset_spec.task, "terms": dataset_spec.terms}
+    record["stand_in"] = dataset_spec.standin is not None
+    if dataset_spec.bundled:
+        return record | {
+            "source": "bundled",
+            "present": True,
+            "bytes": 0,
+            "note": dataset_spec.shape,
+        }
+    if not dataset_spec.files:
+        note = dataset_spec.missing
+        return record | {"source": "stand-in", "present": False, "bytes": 0, "note": note}
+    compact = dataset_spec.compact() if dataset_spec.compact else None
     if compact is not None:
         size = sum(path.stat().st_size for path in compact.iterdir())
         return record | {"source": "cache", "present": True, "bytes": size, "note": "compact"}
     sources, sizes, missing = [], {}, []
-    for raw in _essential(found):
+    for raw in _essential(dataset_spec):
         place = present(raw)
         source, form = place[:2] if place else _promised(raw)
         sources.append(source)
@@ -105,7 +111,7 @@ def _status(found: DatasetSpec) -> dict[str, Any]:
             missing.append(raw)
     source = max(sources, key=_ORDER.index)
     if source in ("none", "fetch"):
-        source = "stand-in" if found.standin is not None else "none"
+        source = "stand-in" if dataset_spec.standin is not None else "none"
     return record | {
         "source": source,
         "present": not missing,
@@ -114,9 +120,9 @@ def _status(found: DatasetSpec) -> dict[str, Any]:
     }
 
 
-def _essential(found: DatasetSpec) -> list[RawFile]:
+def _essential(declared: DatasetSpec) -> list[RawFile]:
     """Leave out the tables of costs, which have a substitute."""
-    return [raw for raw in found.files if raw.folder != "costs"]
+    return [raw for raw in declared.files if raw.folder != "costs"]
 
 
 def _promised(raw: RawFile) -> tuple[str, Form]:
@@ -152,11 +158,11 @@ def fetch(name: str) -> list[dict[str, Any]]:
     DataUnavailable, ChecksumMismatch
         As :func:`load`.
     """
-    found = spec(name)
+    declared = spec(name)
     records = []
-    if found.compact and found.compact() is not None:
+    if declared.compact and declared.compact() is not None:
         return verify(name)
-    for raw in found.files:
+    for raw in declared.files:
         _discard_damaged(raw)
         try:
             record = find(raw, allow_large=True).record()
@@ -165,15 +171,15 @@ def fetch(name: str) -> list[dict[str, Any]]:
         except DataUnavailable:
             if raw.folder != "costs":
                 raise
-    if not found.bundled:
+    if not declared.bundled:
         # Decode now, not in the first experiment; a set that nobody publishes says so here.
-        found.real(Request(name, "laptop", "real", 0))
+        declared.real(Request(name, "laptop", "real", 0))
     return records
 
 
-def _raw_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
+def _raw_checks(declared: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
     """Give a check for each raw file on this machine: it hashes it, or says what is wrong."""
-    advice, seen = f"Run: python -m experiments data fetch {found.name}", set()
+    advice, seen = f"Run: python -m experiments data fetch {declared.name}", set()
 
     def hashed(form: Form, path: Path) -> dict[str, Any]:
         digest = check_file(form, path, advice)
@@ -182,7 +188,7 @@ def _raw_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
     def in_the_way(path: Path) -> dict[str, Any]:
         raise DamagedData(f"{path} is no file. Delete it. {advice}")
 
-    for raw in found.files:
+    for raw in declared.files:
         for form in raw.forms:
             path = cache_folder() / raw.folder / form.filename
             if os.path.lexists(path) and not path.is_file() and path not in seen:
@@ -194,7 +200,7 @@ def _raw_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
             yield partial(hashed, *place[1:])
 
 
-def _decoded_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
+def _decoded_checks(declared: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]]:
     """Give a check for each folder of decoded tables of a set."""
 
     def hashed(folder: Path) -> dict[str, Any]:
@@ -202,7 +208,7 @@ def _decoded_checks(found: DatasetSpec) -> Iterator[Callable[[], dict[str, Any]]
         size = sum(path.stat().st_size for path in folder.glob("*.npy"))
         return {"file": str(folder), "sha256": None, "bytes": size}
 
-    for name in sorted({raw.folder for raw in _essential(found)}):
+    for name in sorted({raw.folder for raw in _essential(declared)}):
         for folder in sorted((cache_folder() / name / "decoded").glob("*/")):
             if not folder.name.startswith("."):  # being decoded now
                 yield partial(hashed, folder)
@@ -239,9 +245,9 @@ def verify(name: str) -> list[dict[str, Any]]:
     DataUnavailable
         If nothing of the set is here.
     """
-    found = spec(name)
+    declared = spec(name)
     records, problems = [], []
-    for check in (*_raw_checks(found), *_decoded_checks(found)):
+    for check in (*_raw_checks(declared), *_decoded_checks(declared)):
         try:
             records.append(check())
         except (ChecksumMismatch, DamagedData, OSError) as error:
@@ -250,7 +256,7 @@ def verify(name: str) -> list[dict[str, Any]]:
         raise problems[0]
     if problems:
         raise DamagedFiles([str(error) for error in problems])
-    if not records and not found.bundled:
+    if not records and not declared.bundled:
         raise DataUnavailable(
             f"nothing of {name} is on this machine. Next: python -m experiments data fetch {name}"
         )

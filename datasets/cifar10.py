@@ -76,8 +76,8 @@ class CifarError(DamagedData):
 
 
 def _real_images(request: Request) -> ImageSet:
-    found = find(FILE)
-    arrays, _ = decoded("cifar10", f"v1-{found.sha256[:16]}", lambda out: _decode(found, out))
+    archive = find(FILE)
+    arrays, _ = decoded("cifar10", f"v1-{archive.sha256[:16]}", lambda out: _decode(archive, out))
     n_train = len(arrays["y_train"])
     return ImageSet(
         name="cifar10",
@@ -87,22 +87,22 @@ def _real_images(request: Request) -> ImageSet:
         y_test=arrays["y_test"].astype(np.int64),
         n_valid=n_train // VALID_SHARE,
         provenance={
-            "source": found.source,
-            "files": [found.record()],
-            "missing": MISSING[found.form.reader],
+            "source": archive.source,
+            "files": [archive.record()],
+            "missing": MISSING[archive.form.reader],
             "split_rule": f"the official test images; {n_train // VALID_SHARE} of the {n_train} "
             "training images validate",
         },
     )
 
 
-def _decode(found: Found, out: Path) -> None:
+def _decode(archive: Found, out: Path) -> None:
     """Write the images, memory-mapped one file of 10,000 at a time, and the labels."""
-    names = {"train": TRAIN[found.form.reader], "test": (TEST,)}
+    names = {"train": TRAIN[archive.form.reader], "test": (TEST,)}
     with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
         members = [f"{FOLDER}/{name}" for part in names.values() for name in part]
-        with damage_named(found.path, CifarError):
-            unpack(found.path, Path(folder), members, limit=UNPACKED)
+        with damage_named(archive.path, CifarError):
+            unpack(archive.path, Path(folder), members, limit=UNPACKED)
         for part, files in names.items():
             shape = (len(files) * N_RECORDS, SIDE, SIDE, N_CHANNELS)
             pixels = new_array(out / f"{part}.npy", np.uint8, shape)

@@ -147,7 +147,7 @@ def real(request: Request) -> Dataset:
     arrays, facts = ranking.part_arrays(parts)
     provenance = {
         "source": loaded[0][1].source,
-        "files": [found.record() for _, found in loaded],
+        "files": [file.record() for _, file in loaded],
         "fold": number,
         "queries": facts,
     }
@@ -173,15 +173,15 @@ def _dataset(arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
 
 
 def _part(fold: int) -> tuple[dict[str, np.ndarray], Found]:
-    found = find(FILES[fold])
-    key = f"fold{fold}-v1-{found.sha256[:16]}"
-    tables, _ = decoded("clueweb09", key, partial(_decode, found))
-    return tables, found
+    file = find(FILES[fold])
+    key = f"fold{fold}-v1-{file.sha256[:16]}"
+    tables, _ = decoded("clueweb09", key, partial(_decode, file))
+    return tables, file
 
 
-def _decode(found: Found, out: Path) -> None:
-    with open(found.path, "rb") as lines:
-        rows = read_rows(lines, str(found.path), N_FEATURES, grades=GRADES, complete=True)
+def _decode(file: Found, out: Path) -> None:
+    with open(file.path, "rb") as lines:
+        rows = read_rows(lines, str(file.path), N_FEATURES, grades=GRADES, complete=True)
     for name in ("X", "y", "query"):
         np.save(out / f"{name}.npy", getattr(rows, name))
 

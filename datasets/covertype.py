@@ -108,7 +108,7 @@ def load_full() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def real(request: Request) -> Dataset:
     """Load the split of a seed from any source."""
-    table, found = _table()
+    table, file = _table()
     arrays = {}
     for part, rows in zip(
         ("train", "valid", "test"),
@@ -126,50 +126,50 @@ def real(request: Request) -> Dataset:
         cost_unit="features",
         cost_origin="uniform, as in the CEGB paper (no costs are known)",
         feature_names=FEATURE_NAMES,
-        provenance={"source": found.source, "files": [found.record()]},
+        provenance={"source": file.source, "files": [file.record()]},
     )
 
 
 def _table() -> tuple[np.ndarray, Found]:
     """Give the table of int16, shape (581012, 55), decoded once per raw file."""
-    found = find(FILE)
-    arrays, _ = decoded("covertype", f"v1-{found.sha256[:16]}", lambda out: _decode(found, out))
-    return arrays["table"], found
+    file = find(FILE)
+    arrays, _ = decoded("covertype", f"v1-{file.sha256[:16]}", lambda out: _decode(file, out))
+    return arrays["table"], file
 
 
-def _decode(found: Found, out: Path) -> dict:
+def _decode(file: Found, out: Path) -> dict:
     """Parse the text in pieces, checking the digest of the unpacked content on the way."""
     import pandas as pd
 
     table = np.empty((N_ROWS, N_FEATURES + 1), dtype=np.int16)
     start = 0
-    with damage_named(found.path), _text(found) as stream:
+    with damage_named(file.path), _text(file) as stream:
         hashing = _HashingReader(stream)
         pieces = pd.read_csv(
             io.BufferedReader(hashing), header=None, dtype=np.int16, chunksize=100_000
         )
         for piece in pieces:
             if start + len(piece) > N_ROWS:
-                raise DamagedData(f"{found.path}: more than {N_ROWS:,} rows")
+                raise DamagedData(f"{file.path}: more than {N_ROWS:,} rows")
             table[start : start + len(piece)] = piece.to_numpy()
             start += len(piece)
         digest = hashing.digest.hexdigest()
     if digest != CONTENT_SHA256 or start != N_ROWS:
-        raise ChecksumMismatch(f"content of {found.path}", CONTENT_SHA256, digest)
+        raise ChecksumMismatch(f"content of {file.path}", CONTENT_SHA256, digest)
     np.save(out / "table.npy", table)
     return {"content_sha256": digest}
 
 
 @contextmanager
-def _text(found: Found):
+def _text(file: Found):
     """Open the official text inside whichever container was found."""
-    if found.form.reader == "wheel":
-        with opened(found.path, TEXT_BYTES + HEADER_BYTES, WHEEL_MEMBER) as stream:
+    if file.form.reader == "wheel":
+        with opened(file.path, TEXT_BYTES + HEADER_BYTES, WHEEL_MEMBER) as stream:
             # The only difference from the official file is a header line.
             stream.readline(HEADER_BYTES)
             yield stream
     else:
-        with opened(found.path, TEXT_BYTES) as stream:
+        with opened(file.path, TEXT_BYTES) as stream:
             yield stream
 
 

@@ -146,7 +146,7 @@ def _dataset(request: Request, arrays: dict, provenance: dict) -> Dataset:
 
 def _convert(name: str, out: Path) -> dict:
     """Stream both halves into ``X.npy`` and ``y.npy``."""
-    found = {half: find(FILES[name][half]) for half in ROWS}
+    halves = {half: find(FILES[name][half]) for half in ROWS}
     n_rows, d = sum(ROWS.values()), len(NAMES[name])
     announce(f"converting {name} into the compact cache, {n_rows:,} rows; this is done once")
     with open(out / "X.npy", "wb") as x_file, open(out / "y.npy", "wb") as y_file:
@@ -155,23 +155,23 @@ def _convert(name: str, out: Path) -> dict:
             header = {"descr": dtype, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(handle, header)
         for half, expected in ROWS.items():
-            got = sum(_pieces(name, half, found[half], x_file, y_file))
+            got = sum(_pieces(name, half, halves[half], x_file, y_file))
             if got != expected:
                 raise DataUnavailable(
-                    f"{found[half].path}: {half} has {got:,} rows instead of {expected:,}; "
+                    f"{halves[half].path}: {half} has {got:,} rows instead of {expected:,}; "
                     f"Next: delete the file, then python -m experiments data fetch {name}"
                 )
-    records = {f.path: f.record() for f in found.values()}
-    return {"files": list(records.values()), "source": found["train"].source}
+    records = {f.path: f.record() for f in halves.values()}
+    return {"files": list(records.values()), "source": halves["train"].source}
 
 
-def _pieces(name: str, half: str, found: Found, x_file, y_file):
+def _pieces(name: str, half: str, file: Found, x_file, y_file):
     """Append the rows of one half piece by piece; yield their numbers."""
     import pandas as pd
 
     d, n_rows = len(NAMES[name]), 0
     try:
-        with _text(name, half, found) as stream:
+        with _text(name, half, file) as stream:
             reader = pd.read_csv(
                 stream,
                 header=None,
@@ -190,25 +190,25 @@ def _pieces(name: str, half: str, found: Found, x_file, y_file):
                 yield len(piece)
     except (*DAMAGE, ValueError) as error:
         raise DataUnavailable(
-            f"{found.path} is damaged ({error}). "
+            f"{file.path} is damaged ({error}). "
             f"Next: delete it, then python -m experiments data fetch {name}"
         ) from error
 
 
 @contextmanager
-def _text(name: str, half: str, found: Found):
+def _text(name: str, half: str, file: Found):
     """Open the CSV of one half, inside the zip if need be, without unpacking to disk."""
     limit = ROWS[half] * LINE_BYTES + HEADER_BYTES
-    if found.form.reader == "gz":
-        with opened(found.path, limit) as stream:
+    if file.form.reader == "gz":
+        with opened(file.path, limit) as stream:
             yield stream
         return
     wanted = FILES[name][half].forms[0].filename
-    with zipfile.ZipFile(found.path) as archive:
+    with zipfile.ZipFile(file.path) as archive:
         members = [m for m in archive.namelist() if m.rsplit("/", 1)[-1] == wanted]
         if not members:
-            raise DataUnavailable(f"{found.path} has no member {wanted}")
-    with opened(found.path, limit, members[0]) as stream:
+            raise DataUnavailable(f"{file.path} has no member {wanted}")
+    with opened(file.path, limit, members[0]) as stream:
         yield stream
 
 

@@ -94,12 +94,12 @@ FILE = RawFile(
 
 
 def _real_images(request: Request) -> ImageSet:
-    found = find(FILE)
-    reader = found.form.reader
+    archive = find(FILE)
+    reader = archive.form.reader
     decode = {"whole": _decode_whole, "part": _decode_part}[reader]
-    digest = found.sha256 or f"{found.path.stat().st_size}bytes"
+    digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
     key = f"{reader}-v1-{digest[:16]}"
-    arrays, facts = decoded("inria_person", key, lambda out: decode(found.path, out))
+    arrays, facts = decoded("inria_person", key, lambda out: decode(archive.path, out))
     rows = {part: slice(None) for part in ("train", "test")}
     rule = "a third of the pictures tests, the same for all seeds; persons with their reflections"
     if reader == "whole":
@@ -119,8 +119,8 @@ def _real_images(request: Request) -> ImageSet:
         y_test=labels["test"],
         n_valid=n_valid,
         provenance={
-            "source": found.source,
-            "files": [found.record()],
+            "source": archive.source,
+            "files": [archive.record()],
             "missing": MISSING[reader],
             "split_rule": f"{rule} ({counts}); {n_valid} of the training windows validate",
         },
@@ -132,18 +132,18 @@ def _real_images(request: Request) -> ImageSet:
 
 def _decode_part(archive: Path, out: Path) -> None:
     """Write the windows of both sides, persons first, then their reflections, then the others."""
-    found = {}
+    by_name = {}
     for name, picture in pictures(archive, _is_part):
         check_size(f"{archive}, {name}", picture, HEIGHT, WIDTH)
-        found[name] = picture
-    if len({name.split("/")[0] for name in found}) != 2:
+        by_name[name] = picture
+    if len({name.split("/")[0] for name in by_name}) != 2:
         raise PictureError(f"{archive}: windows with persons, or those without, are missing")
-    found = without_reflections({name: found[name] for name in sorted(found)})
-    test = windows_that_test(found)
+    by_name = without_reflections({name: by_name[name] for name in sorted(by_name)})
+    test = windows_that_test(by_name)
     for part, wanted in (("train", False), ("test", True)):
-        chosen = [name for name in found if (name in test) == wanted]
-        with_person = np.array([found[name] for name in chosen if name.startswith("positive/")])
-        without = np.array([found[name] for name in chosen if name.startswith("negative/")])
+        chosen = [name for name in by_name if (name in test) == wanted]
+        with_person = np.array([by_name[name] for name in chosen if name.startswith("positive/")])
+        without = np.array([by_name[name] for name in chosen if name.startswith("negative/")])
         windows = (with_person, with_person[:, :, ::-1], without)
         np.save(out / f"{part}.npy", np.concatenate(windows))
         labels = np.repeat([1, 0], [2 * len(with_person), len(without)])
@@ -225,10 +225,10 @@ def _decode_whole(archive: Path, out: Path) -> dict[str, list[int]]:
     facts = {}
     for part, margin in MARGINS.items():
         names = {label: names_of(archive, _is_in(part, label)) for label in (1, 0)}
-        for label, found in names.items():
-            if len(found) < LEAST[part, label]:
+        for label, members in names.items():
+            if len(members) < LEAST[part, label]:
                 raise PictureError(
-                    f"{archive}: {len(found)} pictures in INRIAPerson/{FOLDERS[part, label]}, "
+                    f"{archive}: {len(members)} pictures in INRIAPerson/{FOLDERS[part, label]}, "
                     f"at least {LEAST[part, label]} expected"
                 )
         n_with, n_without = len(names[1]), len(names[0])

@@ -210,7 +210,7 @@ def real(collection: Collection, request: Request) -> Dataset:
         )
     number, parts = ranking.fold(collection.name, subsets, request.seed)
     arrays, facts = ranking.part_arrays(parts)
-    records = {found.path: found.record() for _, found in loaded}
+    records = {file.path: file.record() for _, file in loaded}
     provenance = {
         "source": loaded[0][1].source,
         "files": list(records.values()),
@@ -241,42 +241,42 @@ def _dataset(name: str, arrays: dict[str, np.ndarray], provenance: dict) -> Data
 
 def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Found]:
     """Give the tables of S(k+1), decoded once per file."""
-    found = find(collection.subsets[k])
-    digest = found.sha256 or file_sha256(found.path)
+    file = find(collection.subsets[k])
+    digest = file.sha256 or file_sha256(file.path)
     key = f"S{k + 1}-v1-{digest[:16]}"
-    tables, _ = decoded(collection.name, key, partial(_decode, collection, k, found))
-    return tables, found
+    tables, _ = decoded(collection.name, key, partial(_decode, collection, k, file))
+    return tables, file
 
 
-def _decode(collection: Collection, k: int, found: Found, out: Path) -> None:
-    rows = _rows(collection, k, found)
+def _decode(collection: Collection, k: int, file: Found, out: Path) -> None:
+    rows = _rows(collection, k, file)
     tables = {"X": rows.X, "y": rows.y, "query": rows.query}
     if collection.digests:
         digest = checksum(tables)
         if digest != collection.digests[k]:
-            name = f"decoded tables of {found.path}"
+            name = f"decoded tables of {file.path}"
             raise ChecksumMismatch(name, collection.digests[k], digest, "Replace the file.")
     for name, table in tables.items():
         np.save(out / f"{name}.npy", table)
 
 
-def _rows(collection: Collection, k: int, found: Found) -> Rows:
+def _rows(collection: Collection, k: int, file: Found) -> Rows:
     how = {"grades": GRADES, "complete": True}
-    if found.form.reader == "text":
-        with open(found.path, "rb") as lines:
-            return read_rows(lines, str(found.path), N_FEATURES, **how)
-    if found.form.reader == "rar":
-        _check_md5(found.path, collection.rar_md5)
+    if file.form.reader == "text":
+        with open(file.path, "rb") as lines:
+            return read_rows(lines, str(file.path), N_FEATURES, **how)
+    if file.form.reader == "rar":
+        _check_md5(file.path, collection.rar_md5)
         member = f"{collection.official}/Fold{(k + 1) % 5 + 1}/test.txt"
-        lines = io.BytesIO(rar_member(found.path, member))
-        return read_rows(lines, f"{found.path}, {member}", N_FEATURES, **how)
+        lines = io.BytesIO(rar_member(file.path, member))
+        return read_rows(lines, f"{file.path}, {member}", N_FEATURES, **how)
     member = f"{collection.official}/S{k + 1}.txt"
     try:
-        with tarfile.open(found.path) as archive:
+        with tarfile.open(file.path) as archive:
             lines = archive.extractfile(member)
-            return read_rows(lines, f"{found.path}, {member}", N_FEATURES, **how)
+            return read_rows(lines, f"{file.path}, {member}", N_FEATURES, **how)
     except (tarfile.TarError, lzma.LZMAError, EOFError, KeyError) as error:
-        raise DamagedData(f"{found.path}: damaged or incomplete archive ({error})") from error
+        raise DamagedData(f"{file.path}: damaged or incomplete archive ({error})") from error
 
 
 def _check_md5(path: Path, expected: str | None) -> None:

@@ -65,8 +65,8 @@ FILE = RawFile(
 
 def real(request: Request) -> Dataset:
     """Load the split of a seed, less the rows this copy lacks."""
-    found = find(FILE)
-    tables, _ = decoded("miniboone", f"v1-{found.sha256[:16]}", lambda out: _decode(found, out))
+    file = find(FILE)
+    tables, _ = decoded("miniboone", f"v1-{file.sha256[:16]}", lambda out: _decode(file, out))
     place = np.full(N_ROWS, -1, dtype=np.int64)
     place[tables["row"]] = np.arange(tables["row"].size)
     arrays, lost = {}, {}
@@ -79,7 +79,7 @@ def real(request: Request) -> Dataset:
         lost[part] = int(rows.size - here.size)
     n_lost = N_ROWS - tables["row"].size
     missing = f"{n_lost:,} of {N_ROWS:,} rows ({lost})" if n_lost else "nothing"
-    provenance = {"source": found.source, "files": [found.record()], "missing": missing}
+    provenance = {"source": file.source, "files": [file.record()], "missing": missing}
     return _dataset(arrays, provenance)
 
 
@@ -112,20 +112,20 @@ def _dataset(arrays: dict, provenance: dict) -> Dataset:
     )
 
 
-def _decode(found: Found, out: Path) -> None:
+def _decode(file: Found, out: Path) -> None:
     """Write X (float32), y (uint8) and row (int32)."""
-    if found.form.reader == "npz":
-        stored = read_npz(found.path, ("X", "y", "row"), TEXT_BYTES)
+    if file.form.reader == "npz":
+        stored = read_npz(file.path, ("X", "y", "row"), TEXT_BYTES)
         X, y, row = stored["X"], stored["y"], stored["row"]
     else:
         with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
-            with damage_named(found.path):
-                text = unpack(found.path, Path(folder), [MEMBER], limit=TEXT_BYTES)[0]
+            with damage_named(file.path):
+                text = unpack(file.path, Path(folder), [MEMBER], limit=TEXT_BYTES)[0]
             X = _read_text(text)
         y = np.arange(N_ROWS) < N_SIGNAL
         row = np.arange(N_ROWS)
     if X.shape != (row.size, N_FEATURES) or y.shape != row.shape:
-        raise DataUnavailable(f"{found.path} has an unexpected shape {X.shape}")
+        raise DataUnavailable(f"{file.path} has an unexpected shape {X.shape}")
     np.save(out / "X.npy", X.astype(np.float32))
     np.save(out / "y.npy", y.astype(np.uint8))
     np.save(out / "row.npy", row.astype(np.int32))

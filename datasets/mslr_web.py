@@ -155,7 +155,7 @@ def real(collection: Collection, request: Request) -> Dataset:
         parts[part] = (_chosen([table["X"] for table in tables], rows), y[rows], query[rows])
     arrays, queries = ranking.part_arrays(parts)
     costs, origin, cost_files = mslr.feature_costs()
-    files = {found.path: found.record() for _, found in loaded}
+    files = {file.path: file.record() for _, file in loaded}
     provenance = {
         "source": loaded[0][1].source,
         "files": [*files.values(), *cost_files],
@@ -201,39 +201,39 @@ def _chosen(tables: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Found]:
-    found = find(collection.subsets[k])
+    file = find(collection.subsets[k])
     key = f"S{k + 1}-v1-{collection.test_sha256[(k + 1) % 5][:16]}"
-    tables, _ = decoded(collection.name, key, partial(_decode, collection, k, found))
-    return tables, found
+    tables, _ = decoded(collection.name, key, partial(_decode, collection, k, file))
+    return tables, file
 
 
-def _decode(collection: Collection, k: int, found: Found, out: Path) -> None:
+def _decode(collection: Collection, k: int, file: Found, out: Path) -> None:
     announce(f"parsing {collection.member(k)} of {collection.official}; this is done once")
-    if found.form.reader == "text":
-        _decode_text(found.path, str(found.path), out)
+    if file.form.reader == "text":
+        _decode_text(file.path, str(file.path), out)
         return
     with tempfile.TemporaryDirectory(dir=out) as room:
         text = Path(room) / "test.txt"
-        _unpack(collection, k, found, text)
-        _decode_text(text, f"{found.path}, {collection.member(k)}", out)
+        _unpack(collection, k, file, text)
+        _decode_text(text, f"{file.path}, {collection.member(k)}", out)
 
 
-def _unpack(collection: Collection, k: int, found: Found, target: Path) -> None:
+def _unpack(collection: Collection, k: int, file: Found, target: Path) -> None:
     """Write a member of the zip file to the disk and verify it."""
     try:
-        with zipfile.ZipFile(found.path) as archive:
+        with zipfile.ZipFile(file.path) as archive:
             names = [n for n in archive.namelist() if n.endswith(collection.member(k))]
             if len(names) != 1:
-                raise DamagedData(f"{found.path}: {len(names)} members {collection.member(k)}")
+                raise DamagedData(f"{file.path}: {len(names)} members {collection.member(k)}")
             with archive.open(names[0]) as source, open(target, "wb") as handle:
                 shutil.copyfileobj(source, handle, 2**20)
     except zipfile.BadZipFile as error:
-        raise DamagedData(f"{found.path}: damaged or incomplete archive ({error})") from error
+        raise DamagedData(f"{file.path}: damaged or incomplete archive ({error})") from error
     with open(target, "rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
     expected = collection.test_sha256[(k + 1) % 5]
     if digest != expected:
-        raise ChecksumMismatch(f"{collection.member(k)} in {found.path}", expected, digest)
+        raise ChecksumMismatch(f"{collection.member(k)} in {file.path}", expected, digest)
 
 
 def _decode_text(path: Path, name: str, out: Path) -> None:

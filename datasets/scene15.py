@@ -109,13 +109,13 @@ def samples(
     """
     pool = images(scale=scale, data=data, seed=seed)
     rng = split_generator("scene15 samples", seed)
-    found = {}
+    shown = {}
     for label, name in enumerate(CLASSES):
         numbers = np.flatnonzero(pool.y_train == label)
         if not 1 <= n_per_class <= len(numbers):
             raise ValueError(f"n_per_class must be 1 to {len(numbers)}, not {n_per_class!r}")
-        found[name] = pool.train[np.sort(rng.choice(numbers, n_per_class, replace=False))]
-    return found
+        shown[name] = pool.train[np.sort(rng.choice(numbers, n_per_class, replace=False))]
+    return shown
 
 
 def _images(request: Request) -> ImageSet:
@@ -124,7 +124,7 @@ def _images(request: Request) -> ImageSet:
 
 
 def _real_images(request: Request) -> ImageSet:
-    arrays, found = pixels()
+    arrays, archive = pixels()
     return ImageSet(
         name="scene15",
         train=arrays["train"],
@@ -132,7 +132,7 @@ def _real_images(request: Request) -> ImageSet:
         test=arrays["test"],
         y_test=arrays["y_test"].astype(np.int64),
         n_valid=VALID * len(CLASSES),
-        provenance=provenance(found),
+        provenance=provenance(archive),
     )
 
 
@@ -197,24 +197,24 @@ def remeasure() -> None:
     DataUnavailable, ChecksumMismatch, PictureError
         As :func:`images`; a stand-in is never measured.
     """
-    found = described(data="real")
+    scenes = described(data="real")
     prices.write(
         prices.measure(
             images(data="real").train,
-            found.provenance["learned"],
-            found.columns,
-            found.labels,
-            found.parts["kernel"],
+            scenes.provenance["learned"],
+            scenes.columns,
+            scenes.labels,
+            scenes.parts["kernel"],
         )
     )
 
 
 def real(request: Request) -> Dataset:
     """Load decision values on real pictures."""
-    found = _real_described(request)
-    made_from = found.provenance["descriptors_checksum"] + checksum(found.parts)
+    scenes = _real_described(request)
+    made_from = scenes.provenance["descriptors_checksum"] + checksum(scenes.parts)
     key = hashlib.sha256(made_from.encode()).hexdigest()[:16]
-    return _table(found, f"{request.seed}-{key}")
+    return _table(scenes, f"{request.seed}-{key}")
 
 
 def standin(request: Request) -> Dataset:
@@ -223,7 +223,7 @@ def standin(request: Request) -> Dataset:
 
 
 def _real_described(request: Request) -> tables.Described:
-    arrays, found = pixels()
+    arrays, archive = pixels()
     pictures = _images(replace(request, data="real"))
     caltech = caltech101.images(data="real")
     columns, facts = tables.real_columns(pictures, caltech)
@@ -234,9 +234,9 @@ def _real_described(request: Request) -> tables.Described:
         labels=labels,
         parts=draw(labels, arrays["twins"], request.seed),
         provenance={
-            **provenance(found),
+            **provenance(archive),
             **facts,
-            "files": [found.record(), *caltech.provenance["files"]],
+            "files": [archive.record(), *caltech.provenance["files"]],
             "stands_for": "101 detectors learned on Caltech-101 for Object Bank's 177; intensities "
             "in four regions by rule for geometric colour",
         },
@@ -264,28 +264,28 @@ def _standin_described(request: Request) -> tables.Described:
     )
 
 
-def _described_checksum(found: tables.Described) -> str:
-    return checksum({"columns": found.columns, "labels": found.labels, **found.parts})
+def _described_checksum(scenes: tables.Described) -> str:
+    return checksum({"columns": scenes.columns, "labels": scenes.labels, **scenes.parts})
 
 
-def _table(found: tables.Described, key: str | None) -> Dataset:
+def _table(scenes: tables.Described, key: str | None) -> Dataset:
     """Give the decision values of a draw with their prices."""
-    values = tables.features(found, key)
+    values = tables.features(scenes, key)
     table = prices.read()
-    measured = [prices.of_descriptor(table, one.name) for one in found.descriptors]
+    measured = [prices.of_descriptor(table, one.name) for one in scenes.descriptors]
     parts = ("train", "valid", "test")
     return Dataset(
         name="scene15",
         task="multiclass",
         **{f"X_{part}": values[part] for part in parts},
-        **{f"y_{part}": found.labels[found.parts[part]] for part in parts},
+        **{f"y_{part}": scenes.labels[scenes.parts[part]] for part in parts},
         feature_costs=np.repeat([price.machine for price in measured], len(CLASSES)),
         cost_unit=prices.UNIT,
         cost_origin=prices.origin(table),
-        feature_names=tuple(f"{d.name}_{name}" for d in found.descriptors for name in CLASSES),
+        feature_names=tuple(f"{d.name}_{name}" for d in scenes.descriptors for name in CLASSES),
         feature_groups=np.repeat(np.arange(len(measured), dtype=np.int64), len(CLASSES)),
         group_costs={k: price.descriptor + price.kernel for k, price in enumerate(measured)},
-        provenance=found.provenance,
+        provenance=scenes.provenance,
     )
 
 

@@ -90,13 +90,13 @@ def draw(
     members: dict[int, list[int]] = {}
     for number, first in enumerate(twins.tolist()):
         members.setdefault(first, []).append(number)
-    found: dict[str, list[int]] = {part: [] for part in parts}
+    drawn: dict[str, list[int]] = {part: [] for part in parts}
     for first in split_generator("scene15", seed).permutation(list(members)).tolist():
         need = np.bincount(labels[members[first]], minlength=len(room))
         part = next(k for k in range(len(parts)) if (room[:, k] >= need).all())
         room[:, part] -= need
-        found[parts[part]] += members[first]
-    return {part: np.sort(np.array(numbers, dtype=np.int64)) for part, numbers in found.items()}
+        drawn[parts[part]] += members[first]
+    return {part: np.sort(np.array(numbers, dtype=np.int64)) for part, numbers in drawn.items()}
 
 
 def pixels() -> tuple[dict[str, np.ndarray], Found]:
@@ -108,20 +108,20 @@ def pixels() -> tuple[dict[str, np.ndarray], Found]:
         ``train``, ``test``, ``y_train``, ``y_test`` as in :func:`datasets.scene15.images`;
         ``twins``, over both parts, training pictures first, the number of the first picture with
         the same pixels.
-    found : Found
+    archive : Found
         The archive.
     """
-    found = find(FILE)
-    arrays, _ = decoded("scene15", f"v1-{found.sha256[:16]}", partial(_decode, found))
-    return arrays, found
+    archive = find(FILE)
+    arrays, _ = decoded("scene15", f"v1-{archive.sha256[:16]}", partial(_decode, archive))
+    return arrays, archive
 
 
-def provenance(found: Found) -> dict:
+def provenance(archive: Found) -> dict:
     """Say where real pictures came from and in which form."""
-    copy = found.form.reader == "copy"
+    copy = archive.form.reader == "copy"
     return {
-        "source": found.source,
-        "files": [found.record()],
+        "source": archive.source,
+        "files": [archive.record()],
         "pictures": "a copy resized to 200×200 by somebody else"
         if copy
         else "the original pictures, resized to 200×200 here",
@@ -140,10 +140,10 @@ def _label_and_number(name: str) -> tuple[int, int] | None:
     return CLASSES.index(match[1]), int(match[2])
 
 
-def _decode(found: Found, out: Path) -> None:
+def _decode(file: Found, out: Path) -> None:
     """Write the pictures in the order of class and number, and which are the same."""
-    archive = found.path
-    _check_md5(found)
+    archive = file.path
+    _check_md5(file)
     order = _order(names_of(archive, lambda name: _label_and_number(name) is not None), archive)
     place = {name: (part, i) for part in _PARTS for i, (name, _) in enumerate(order[part])}
     arrays = {}
@@ -153,7 +153,7 @@ def _decode(found: Found, out: Path) -> None:
         np.save(out / f"y_{part}.npy", np.array([c for _, c in order[part]], dtype=np.uint8))
     for name, picture in pictures(archive, place.__contains__):
         part, i = place[name]
-        arrays[part][i] = _grey(f"{archive}, {name}", picture, found.form.reader == "copy")
+        arrays[part][i] = _grey(f"{archive}, {name}", picture, file.form.reader == "copy")
     first: dict[bytes, int] = {}
     digests = [hashlib.sha256(p).digest() for part in _PARTS for p in arrays[part]]
     twins = [first.setdefault(digest, number) for number, digest in enumerate(digests)]
@@ -162,15 +162,15 @@ def _decode(found: Found, out: Path) -> None:
         array.flush()
 
 
-def _check_md5(found: Found) -> None:
+def _check_md5(archive: Found) -> None:
     """Compare the official archive with its published MD5; a form of no other digest."""
-    if found.form.reader == "copy":
+    if archive.form.reader == "copy":
         return
-    with open(found.path, "rb") as handle:
+    with open(archive.path, "rb") as handle:
         digest = hashlib.file_digest(handle, "md5").hexdigest()
     if digest != OFFICIAL_MD5:
-        advice = f"(MD5, not SHA-256.) Delete {found.path} and fetch it anew."
-        raise ChecksumMismatch(str(found.path), OFFICIAL_MD5, digest, advice)
+        advice = f"(MD5, not SHA-256.) Delete {archive.path} and fetch it anew."
+        raise ChecksumMismatch(str(archive.path), OFFICIAL_MD5, digest, advice)
 
 
 def _order(names: list[str], archive: Path) -> dict[str, list[tuple[str, int]]]:

@@ -49,8 +49,8 @@ def split_rows(
         Row numbers, in drawn order.
     """
     order = split_generator(name, seed).permutation(n_rows)
-    test, rest = order[:n_test], order[n_test:]
-    return rest[:n_train], rest[n_train : n_train + n_valid], test
+    test, others = order[:n_test], order[n_test:]
+    return others[:n_train], others[n_train : n_train + n_valid], test
 
 
 def split_queries(

@@ -88,10 +88,10 @@ def real(request: Request) -> Dataset:
     """Load the official test rows and the division of the training rows that the seed draws."""
     tables, records = {}, []
     for part in ROWS:
-        found = find(FILES[f"ann-{part}.data"])
-        key = f"{part}-v1-{found.sha256[:16]}"
-        tables[part] = decoded("thyroid", key, partial(_decode, found, part))[0]["table"]
-        records.append(found)
+        file = find(FILES[f"ann-{part}.data"])
+        key = f"{part}-v1-{file.sha256[:16]}"
+        tables[part] = decoded("thyroid", key, partial(_decode, file, part))[0]["table"]
+        records.append(file)
     costs, group_costs, groups, price_files = prices()
     order = split_generator("thyroid", request.seed).permutation(ROWS["train"])
     rows = {"train": tables["train"][order[:N_TRAIN]], "valid": tables["train"][order[N_TRAIN:]]}
@@ -99,7 +99,7 @@ def real(request: Request) -> Dataset:
     for part, table in {**rows, "test": tables["test"]}.items():
         arrays[f"X_{part}"] = np.array(table[:, :N_FEATURES], order="C")
         arrays[f"y_{part}"] = table[:, -1].astype(np.int64) - 1
-    files = {found.path: found.record() for found in records + price_files}
+    files = {file.path: file.record() for file in records + price_files}
     provenance = {"source": records[0].source, "files": list(files.values())}
     return _dataset(arrays, costs, group_costs, groups, COST_ORIGIN, provenance)
 
@@ -151,7 +151,7 @@ def prices() -> tuple[np.ndarray, dict[int, float], np.ndarray, list[Found]]:
     """
     kinds = ("cost", "expense", "group")
     files = {kind: find(FILES[f"ann-thyroid.{kind}"]) for kind in kinds}
-    lines = {kind: _entries(found, kind) for kind, found in files.items()}
+    lines = {kind: _entries(file, kind) for kind, file in files.items()}
     alone = {name: _dollars(files["cost"], text) for name, (text,) in lines["cost"].items()}
     both = {
         name: tuple(_dollars(files["expense"], text) for text in texts)
@@ -176,11 +176,11 @@ def prices() -> tuple[np.ndarray, dict[int, float], np.ndarray, list[Found]]:
     return costs, group_costs, groups, list(files.values())
 
 
-def _entries(found: Found, kind: str) -> dict[str, tuple[str, ...]]:
+def _entries(file: Found, kind: str) -> dict[str, tuple[str, ...]]:
     """Read lines of ``name: value, value``; the group file starts with the groups' names."""
     width = 2 if kind == "expense" else 1
     entries = {}
-    for number, line in enumerate(_content(found, f"ann-thyroid.{kind}").splitlines(), start=1):
+    for number, line in enumerate(_content(file, f"ann-thyroid.{kind}").splitlines(), start=1):
         text = line.decode("ascii", "replace").strip()
         if not text or (kind == "group" and ":" not in text):
             continue
@@ -189,29 +189,29 @@ def _entries(found: Found, kind: str) -> dict[str, tuple[str, ...]]:
         if kind == "group":
             parts = tuple(value.rstrip(".") for value in parts)
         if len(parts) != width or not all(parts) or name in entries:
-            raise DamagedData(f"{found.path}, line {number}: {text!r} is no line of ann-thyroid")
+            raise DamagedData(f"{file.path}, line {number}: {text!r} is no line of ann-thyroid")
         entries[name] = parts
     return entries
 
 
-def _dollars(found: Found, text: str) -> Decimal:
+def _dollars(file: Found, text: str) -> Decimal:
     try:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite() or value < 0:
-        raise DamagedData(f"{found.path}: {text!r} is no price")
+        raise DamagedData(f"{file.path}: {text!r} is no price")
     return value
 
 
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def _decode(found: Found, part: str, out: Path) -> None:
+def _decode(file: Found, part: str, out: Path) -> None:
     """Parse a table of 21 features and the class, and drop FTI."""
     name = f"ann-{part}.data"
     rows = []
-    for number, line in enumerate(_content(found, name).splitlines(), start=1):
+    for number, line in enumerate(_content(file, name).splitlines(), start=1):
         words = line.split()
         if not words:
             continue
@@ -221,36 +221,36 @@ def _decode(found: Found, part: str, out: Path) -> None:
             values = []
         if len(values) != N_COLUMNS or not np.isfinite(values).all() or values[-1] not in (1, 2, 3):
             raise DamagedData(
-                f"{found.path}, line {number} of {name}: not 21 numbers and a class of 1 to 3"
+                f"{file.path}, line {number} of {name}: not 21 numbers and a class of 1 to 3"
             )
         rows.append(values)
     if len(rows) != ROWS[part]:
-        raise DamagedData(f"{found.path}: {len(rows)} rows in {name} instead of {ROWS[part]}")
+        raise DamagedData(f"{file.path}: {len(rows)} rows in {name} instead of {ROWS[part]}")
     table = np.array(rows)
     np.save(out / "table.npy", np.delete(table, N_FEATURES, axis=1))  # column 20 is FTI
 
 
-def _content(found: Found, name: str) -> bytes:
+def _content(file: Found, name: str) -> bytes:
     """Read one of the files, inside the official archive or by itself."""
-    if found.form.reader == "text":
-        return found.path.read_bytes()
+    if file.form.reader == "text":
+        return file.path.read_bytes()
     try:
-        with zipfile.ZipFile(found.path) as archive:
+        with zipfile.ZipFile(file.path) as archive:
             names = [n for n in archive.namelist() if PurePosixPath(n).name.lower() == name]
             if len(names) != 1:
-                raise DamagedData(f"{found.path}: {len(names)} members named {name}, not 1")
+                raise DamagedData(f"{file.path}: {len(names)} members named {name}, not 1")
             content = archive.read(names[0])
     except zipfile.BadZipFile as error:
-        raise DamagedData(f"{found.path}: damaged or incomplete archive ({error})") from error
+        raise DamagedData(f"{file.path}: damaged or incomplete archive ({error})") from error
     if name.endswith(".data"):
-        _check_digest(found, name, content)
+        _check_digest(file, name, content)
     return content
 
 
-def _check_digest(found: Found, name: str, content: bytes) -> None:
+def _check_digest(file: Found, name: str, content: bytes) -> None:
     expected, digest = _MEMBERS[name][0], hashlib.sha256(content).hexdigest()
     if digest != expected:
-        raise ChecksumMismatch(f"{name} in {found.path}", expected, digest)
+        raise ChecksumMismatch(f"{name} in {file.path}", expected, digest)
 
 
 SPEC = DatasetSpec(

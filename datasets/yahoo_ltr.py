@@ -118,7 +118,7 @@ def real(request: Request) -> Dataset:
         X = tables["X"][rows][:, columns].astype(np.float64, order="C")
         parts[part] = (X, tables["y"][rows], tables["query"][rows])
     arrays, queries = ranking.part_arrays(parts)
-    files = [{**found.record(), "sha256": facts["sha256"]} for _, facts, found in halves.values()]
+    files = [{**file.record(), "sha256": facts["sha256"]} for _, facts, file in halves.values()]
     provenance = {
         "source": halves["train"][2].source,
         "files": files + cost_files,
@@ -180,13 +180,13 @@ def cost_table() -> tuple[np.ndarray | None, str, list[dict]]:
         For the provenance.
     """
     try:
-        found = find(COSTS)
+        file = find(COSTS)
     except CacheFull:
         raise
     except DataUnavailable:
         origin = "uniform: the published table could not be reached, the features' kinds are secret"
         return None, origin, []
-    return np.loadtxt(found.path, dtype=np.float64), PUBLISHED, [found.record()]
+    return np.loadtxt(file.path, dtype=np.float64), PUBLISHED, [file.record()]
 
 
 def priced(table: np.ndarray | None, columns: np.ndarray) -> np.ndarray:
@@ -245,31 +245,31 @@ def part_tables(part: str) -> tuple[dict[str, np.ndarray], dict, Found]:
         ``X`` of shape (n, 700), float32; ``y``; ``query``; ``occurs`` of shape (700,), bool.
     facts : dict
         ``sha256`` of the file read.
-    found : Found
+    file : Found
         That file.
     """
-    found = find(FILES[part])
-    if found.form is OUTER_ARCHIVE:
-        found = inner_archive(found, ARCHIVE, "yahoo_ltr")
-    state = found.path.stat()
+    file = find(FILES[part])
+    if file.form is OUTER_ARCHIVE:
+        file = inner_archive(file, ARCHIVE, "yahoo_ltr")
+    state = file.path.stat()
     # Hashing a gigabyte at every load is too much: the file's name, size and time of change
     # decide whether the decoded tables are still its own.
-    stamp = f"{found.path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
+    stamp = f"{file.path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     key = f"{part}-v1-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}"
-    tables, facts = decoded("yahoo_ltr", key, lambda out: _decode(found, part, out))
-    return tables, facts, found
+    tables, facts = decoded("yahoo_ltr", key, lambda out: _decode(file, part, out))
+    return tables, facts, file
 
 
-def _decode(found: Found, part: str, out: Path) -> dict:
+def _decode(file: Found, part: str, out: Path) -> dict:
     """Parse the text in pieces of lines into float32 (the text has six digits)."""
-    announce(f"parsing {found.path}; this is done once")
-    if found.form.reader == "svmlight":
-        _decode_text(found.path, str(found.path), out)
+    announce(f"parsing {file.path}; this is done once")
+    if file.form.reader == "svmlight":
+        _decode_text(file.path, str(file.path), out)
     else:
         member = f"set1.{part}.txt"
-        with member_text(found.path, member, out) as text:
-            _decode_text(text, f"{found.path}, {member}", out)
-    return {"sha256": file_sha256(found.path)}
+        with member_text(file.path, member, out) as text:
+            _decode_text(text, f"{file.path}, {member}", out)
+    return {"sha256": file_sha256(file.path)}
 
 
 def _decode_text(path: Path, name: str, out: Path) -> None:

@@ -85,10 +85,10 @@ def real(request: Request) -> Dataset:
         for part, (source, which) in chosen.items()
     }
     arrays, queries = ranking.part_arrays(parts)
-    files = [found for _, both in halves.values() for found in both]
+    files = [file for _, both in halves.values() for file in both]
     provenance = {
         "source": files[0].source,
-        "files": [found.record() for found in files] + cost_files,
+        "files": [file.record() for file in files] + cost_files,
         "missing": MISSING,
         "queries": queries,
     }

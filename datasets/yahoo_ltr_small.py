@@ -47,7 +47,7 @@ def cuts(query: np.ndarray, sizes: tuple[int, ...]) -> list[int]:
 
 def real(request: Request) -> Dataset:
     """Load the user's copy of the training file."""
-    tables, facts, found = yahoo_ltr.part_tables("train")
+    tables, facts, file = yahoo_ltr.part_tables("train")
     yahoo_ltr.check_rows({"train": tables["y"].size})
     table, origin, cost_files = yahoo_ltr.cost_table()
     columns = np.flatnonzero(tables["occurs"])
@@ -62,8 +62,8 @@ def real(request: Request) -> Dataset:
         parts[part] = (X, tables["y"][where][rows], tables["query"][where][rows])
     arrays, queries = ranking.part_arrays(parts)
     provenance = {
-        "source": found.source,
-        "files": [{**found.record(), "sha256": facts["sha256"]}, *cost_files],
+        "source": file.source,
+        "files": [{**file.record(), "sha256": facts["sha256"]}, *cost_files],
         "missing": "the official validation and test files, as in the papers",
         "cut_at": edges[1:-1],
         "queries": queries,

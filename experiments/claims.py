@@ -238,9 +238,9 @@ def rate_interval(failures, trials, level: float) -> tuple[np.ndarray, np.ndarra
     tail, successes = (1 - level) / 2, trials - failures
     low = np.zeros(failures.shape)
     high = np.ones(failures.shape)
-    some, not_all = failures > 0, successes > 0
-    low[some] = special.betaincinv(failures[some], successes[some] + 1, tail)
-    high[not_all] = special.betaincinv(failures[not_all] + 1, successes[not_all], 1 - tail)
+    any_failed, any_held = failures > 0, successes > 0
+    low[any_failed] = special.betaincinv(failures[any_failed], successes[any_failed] + 1, tail)
+    high[any_held] = special.betaincinv(failures[any_held] + 1, successes[any_held], 1 - tail)
     return low, high
 
 

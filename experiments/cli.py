@@ -345,9 +345,9 @@ def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> in
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
             base = out or suite.results / "runs" / "check"
-            found = _check_one(suite, artefact, options, workers, base / artefact.id, update)
-            columns += found[0]
-            problems += found[1]
+            compared = _check_one(suite, artefact, options, workers, base / artefact.id, update)
+            columns += compared[0]
+            problems += compared[1]
     if columns:
         click.echo(check_module.table(columns))
     for problem in problems:
@@ -387,14 +387,17 @@ def _check_one(suite, artefact, options, workers, folder, update):
             click.echo(f"{artefact.id}: other data for {name} than published, not compared")
         expected = published[0][published[0]["dataset"].isin(same)]
         return check_module.compare(artefact, expected, rows[rows["dataset"].isin(same)])
-    found = [], [] if update else [f"{artefact.id}: no expected values yet (--update writes them)"]
+    compared = (
+        [],
+        [] if update else [f"{artefact.id}: no expected values yet (--update writes them)"],
+    )
     if expected_path.exists():
-        found = check_module.compare(artefact, output.read_expected(expected_path), rows)
+        compared = check_module.compare(artefact, output.read_expected(expected_path), rows)
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
         output.write_atomically(expected_path, output.csv_bytes(output.committed(artefact, rows)))
         click.echo(f"Written: {shown(expected_path)}")
-    return found
+    return compared
 
 
 @commands.command()
@@ -409,14 +412,14 @@ def claims(suite: Suite, names, out) -> None:
     """Test the papers' claims on published rows."""
     artefacts, _ = suite.registry.resolve(names or ["all"])
     for artefact in artefacts:
-        found = output.read_published((out or suite.results) / artefact.id)
-        if found is None:
+        published = output.read_published((out or suite.results) / artefact.id)
+        if published is None:
             click.echo(
                 f"{artefact.id}: no rows yet; make them with: "
                 f"python -m experiments reproduce {artefact.id} --publish"
             )
             continue
-        rows, meta = found
+        rows, meta = published
         click.echo(f"{artefact.id}: {artefact.title}, scale {meta['scale']}")
         for row in output.evaluate_claims(artefact, rows, meta).to_dict("records"):
             click.echo(f"  {sentence(row)}\n    {row['sentence']} ({row['place']})")

@@ -115,9 +115,9 @@ def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "")
     score, cost = np.full((2, len(pools), len(budgets)), np.nan)
     for s, pool in enumerate(pools):
         at = choose(pool, budgets, accounting)
-        found = at >= 0
-        score[s, found] = pool["test_score"].to_numpy()[at[found]]
-        cost[s, found] = pool[f"test_cost{accounting}"].to_numpy()[at[found]]
+        reached = at >= 0
+        score[s, reached] = pool["test_score"].to_numpy()[at[reached]]
+        cost[s, reached] = pool[f"test_cost{accounting}"].to_numpy()[at[reached]]
     return Curves(budgets, score, cost, cheapest, most_expensive)
 
 

@@ -294,8 +294,8 @@ def minimise_surrogate(cascade: Cascade, problem: Problem, terms: Terms, k: int,
         return value, np.append(by_beta, by_theta) / scale
 
     options = {"maxfun": max_evaluations, "maxiter": max_evaluations, "ftol": 1e-12, "gtol": 1e-9}
-    found = minimize(scaled, scale * start, jac=True, method="L-BFGS-B", options=options)
-    return found.x[:-1] / scale[:-1], found.x[-1] / scale[-1], found.nfev
+    result = minimize(scaled, scale * start, jac=True, method="L-BFGS-B", options=options)
+    return result.x[:-1] / scale[:-1], result.x[-1] / scale[-1], result.nfev
 
 
 def optimise_stage(
@@ -389,8 +389,8 @@ def fit(
     part = optimise(part, restricted(problem, kept), terms, *limits, trace)
     beta = np.zeros_like(initial.beta)
     beta[:, kept] = without_traces(part.beta, problem)
-    found = Cascade(beta, part.theta)
-    after = objective(found, problem, terms)
+    cascade = Cascade(beta, part.theta)
+    after = objective(cascade, problem, terms)
     if not after < before:
-        found, after = initial, before
-    return Model(found, initial, after, before, trace)
+        cascade, after = initial, before
+    return Model(cascade, initial, after, before, trace)

@@ -109,7 +109,7 @@ def fit(
     )
     prices = pool_prices(pools, n_stages, uses, tree_costs, np.asarray(feature_costs))
     options = {"maxfun": max_evaluations, "maxiter": max_evaluations, "ftol": 1e-12, "gtol": 1e-8}
-    found = minimize(
+    result = minimize(
         objective,
         np.zeros(n_stages + len(pools)),
         (problem, pools, prices, tradeoff, ridge),
@@ -118,4 +118,4 @@ def fit(
         options=options,
     )
     theta = np.full(n_stages - 1, math.log(reject_below) - math.log1p(-reject_below))
-    return Model(Cascade(by_stage(found.x, pools, n_stages), theta), found.fun, found.nfev)
+    return Model(Cascade(by_stage(result.x, pools, n_stages), theta), result.fun, result.nfev)

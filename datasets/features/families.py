@@ -234,10 +234,10 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            rest = [
+            statements = [
                 line
                 for line in body
                 if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
             ]
-            node.body = rest or [ast.Pass()]
+            node.body = statements or [ast.Pass()]
     return tree

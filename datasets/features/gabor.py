@@ -129,8 +129,8 @@ def responses(image: np.ndarray, scale: int) -> np.ndarray:
     padded = np.pad(grey, _MARGIN, mode="symmetric")
     spectrum = scipy.fft.rfft2(padded) * transfer(padded.shape, scale)
     inside = slice(_MARGIN, -_MARGIN)
-    found = scipy.fft.irfft2(spectrum, padded.shape)[:, inside, inside]
-    return normalise(np.clip(found, 0, 1))
+    filtered = scipy.fft.irfft2(spectrum, padded.shape)[:, inside, inside]
+    return normalise(np.clip(filtered, 0, 1))
 
 
 @functools.cache
@@ -142,8 +142,8 @@ def _averages(size: int) -> np.ndarray:
 
 def _samples(image: np.ndarray, scale: int) -> np.ndarray:
     height, width = image.shape[:2]
-    found = _averages(height) @ responses(image, scale) @ _averages(width).T
-    share = (np.clip(found, LOWEST, HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
+    means = _averages(height) @ responses(image, scale) @ _averages(width).T
+    share = (np.clip(means, LOWEST, HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return np.rint(255 * share).astype(np.uint8).reshape(-1)
 
 

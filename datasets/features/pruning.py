@@ -24,13 +24,13 @@ def unused() -> list[dict[str, Any]]:
     list of dict
         ``folder`` (Path), ``bytes`` and ``reason``.
     """
-    found = []
+    records = []
     for place in sorted((cache_folder() / "features").glob("*/*/")):
         reason = _reason(place)
         if reason:
             size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
-            found.append({"folder": place, "bytes": size, "reason": reason})
-    return found
+            records.append({"folder": place, "bytes": size, "reason": reason})
+    return records
 
 
 def _reason(folder: Path) -> str:

@@ -117,8 +117,8 @@ class Columns:
             path = self.path(part)
             size = path.stat().st_size if path.is_file() else -1
             if index[part] and size != self.n_bytes(part):
-                found = f"{size} bytes" if size >= 0 else "missing"
-                announce(f"{path} is {found}, not {self.n_bytes(part)} bytes; computed anew")
+                state = f"{size} bytes" if size >= 0 else "missing"
+                announce(f"{path} is {state}, not {self.n_bytes(part)} bytes; computed anew")
                 index[part] = {}
         return index
 
@@ -242,24 +242,24 @@ def complete(columns: Columns, n_jobs: int | None, progress: bool) -> dict[str, 
 
 def _missing(columns: Columns, index: dict[str, dict[str, str]]) -> list[tuple[str, int]]:
     """List (part, k) of families that are not in the index, the largest first."""
-    tasks = [
+    missing = [
         (part, k)
         for part in PARTS
         for k, family in enumerate(columns.families)
         if family.name not in index[part]
     ]
-    return sorted(tasks, key=lambda task: -columns.sizes[task[1]] * len(columns.images[task[0]]))
+    return sorted(missing, key=lambda task: -columns.sizes[task[1]] * len(columns.images[task[0]]))
 
 
 def _compute(columns: Columns, index: dict, n_jobs: int | None, progress: bool) -> None:
     """Compute the missing families in parallel; after each the index is replaced."""
     from tqdm import tqdm
 
-    tasks = _missing(columns, index)
+    missing = _missing(columns, index)
     for part in PARTS:
         if not index[part]:
             _allocate(columns.path(part), columns.n_bytes(part))
-    total = sum(columns.sizes[k] * len(columns.images[part]) for part, k in tasks)
+    total = sum(columns.sizes[k] * len(columns.images[part]) for part, k in missing)
     with tqdm(
         total=total,
         desc=f"features of {columns.folder.parent.name}",
@@ -267,21 +267,21 @@ def _compute(columns: Columns, index: dict, n_jobs: int | None, progress: bool) 
         unit_scale=True,
         disable=None if progress else True,  # None: only on a terminal
     ) as bar:
-        for part, k, sha256 in _run(columns, tasks, n_jobs):
+        for part, k, sha256 in _run(columns, missing, n_jobs):
             index[part][columns.families[k].name] = sha256
             write_text(columns.folder / "index.json", json.dumps(index, indent=1))
             bar.update(columns.sizes[k] * len(columns.images[part]))
 
 
 def _run(
-    columns: Columns, tasks: list[tuple[str, int]], n_jobs: int | None
+    columns: Columns, missing: list[tuple[str, int]], n_jobs: int | None
 ) -> Iterator[tuple[str, int, str]]:
     """Compute families, here or in processes of their own, in any order."""
     from joblib import Parallel, cpu_count, delayed
 
     # More processes than families would only cost memory.
-    n_jobs = min(cpu_count() if n_jobs is None else n_jobs, len(tasks))
-    if multiprocessing.current_process().daemon or len(tasks) < 2:
+    n_jobs = min(cpu_count() if n_jobs is None else n_jobs, len(missing))
+    if multiprocessing.current_process().daemon or len(missing) < 2:
         n_jobs = 1  # a daemon, such as a worker of Dask, may not have processes of its own
     # Images are memory-mapped or become so: processes share their pages.
     run = Parallel(
@@ -292,7 +292,7 @@ def _run(
         initializer=end_with,
         initargs=(os.getpid(),),
     )
-    yield from run(delayed(_compute_task)(columns, part, k) for part, k in tasks)
+    yield from run(delayed(_compute_task)(columns, part, k) for part, k in missing)
 
 
 def end_with(driver: int) -> None:

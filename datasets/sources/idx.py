@@ -51,8 +51,8 @@ def read_idx(path: Path, shape: Sequence[int]) -> np.ndarray:
     n_values = math.prod(shape)
     try:
         with gzip.open(path, "rb") as stream:
-            found = stream.read(len(header))
-            _check_header(path, found, header)
+            start = stream.read(len(header))
+            _check_header(path, start, header)
             content = stream.read(n_values)
             n_more = len(stream.read(1)) if len(content) == n_values else 0
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -64,21 +64,21 @@ def read_idx(path: Path, shape: Sequence[int]) -> np.ndarray:
     return np.frombuffer(content, dtype=np.uint8).reshape(shape)
 
 
-def _check_header(path: Path, found: bytes, expected: bytes) -> None:
+def _check_header(path: Path, start: bytes, expected: bytes) -> None:
     """Say in which field a header differs."""
-    if found == expected:
+    if start == expected:
         return
-    if found[:2] != expected[:2]:
-        raise IdxError(f"{path}: no idx file, it begins with {found[:4].hex(' ') or 'nothing'}")
-    if found[:4] != expected[:4] and len(found) >= 4:
+    if start[:2] != expected[:2]:
+        raise IdxError(f"{path}: no idx file, it begins with {start[:4].hex(' ') or 'nothing'}")
+    if start[:4] != expected[:4] and len(start) >= 4:
         raise IdxError(
-            f"{path}: an idx file of type {found[2]} with {found[3]} axes, "
+            f"{path}: an idx file of type {start[2]} with {start[3]} axes, "
             f"expected type {expected[2]} with {expected[3]}"
         )
-    if len(found) < len(expected):
+    if len(start) < len(expected):
         raise IdxError(f"{path}: cut off within its header of {len(expected)} bytes")
     lengths, wanted = (
         " × ".join(str(int.from_bytes(text[i : i + 4], "big")) for i in range(4, len(text), 4))
-        for text in (found, expected)
+        for text in (start, expected)
     )
     raise IdxError(f"{path}: holds {lengths} values, expected {wanted}")

@@ -360,11 +360,11 @@ def read_decoded(folder: Path, *, full: bool = False) -> tuple[dict[str, np.ndar
         size = path.stat().st_size if path.is_file() else -1
         small = entry["bytes"] <= FULL_CHECK_BYTES
         if size != entry["bytes"]:
-            found = f"(a file of {max(size, 0)} instead of {entry['bytes']} bytes)"
+            instead = f"(a file of {max(size, 0)} instead of {entry['bytes']} bytes)"
         else:
-            found = file_sha256(path) if small or full else entry["sha256"]
-        if found != entry["sha256"]:
+            instead = file_sha256(path) if small or full else entry["sha256"]
+        if instead != entry["sha256"]:
             advice = f"Delete the folder {folder}; it is made anew from the raw file."
-            raise ChecksumMismatch(str(path), entry["sha256"], found, advice)
+            raise ChecksumMismatch(str(path), entry["sha256"], instead, advice)
         arrays[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
     return arrays, index["facts"]

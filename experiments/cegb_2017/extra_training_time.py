@@ -46,8 +46,8 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         if dataset is None:
             continue
         for seed in seeds:
-            given = settings(scale, panel, "cegb") | {"n_estimators": ROUNDS[scale]}
-            params = {"tradeoff": tradeoff(panel), "settings": given}
+            base = settings(scale, panel, "cegb") | {"n_estimators": ROUNDS[scale]}
+            params = {"tradeoff": tradeoff(panel), "settings": base}
             cells.append(Cell(dataset, "cegb", params, seed, alone=True))
     return cells
 

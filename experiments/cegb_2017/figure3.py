@@ -162,14 +162,14 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
     cheaper = _FIG_3A + '"at a much cheaper cost"'
     lower = _FIG_3A + '"Only λ = 0.001 converges to a lower accuracy"'
     unit = _FIG_3A + '"behaves similarly to one learned with λ = 0"'
-    found = []
+    claims = []
     for t in (t for t in _LARGE if t in tradeoffs):
         # Worded as it is judged: the effect is what is left of the margin.
         text = (
             f"λ = {t:g} ends at most {_SIMILAR - _SMALLEST_EFFECT:g} below the score of λ = 0, "
             f"and surely less than {_SIMILAR:g}"
         )
-        found.append(
+        claims.append(
             claim(
                 f"similar-{t:g}",
                 text,
@@ -181,7 +181,7 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
             )
         )
         text = f"λ = {t:g} ends at no more than half the cost of λ = 0"
-        found.append(
+        claims.append(
             claim(
                 f"cheaper-{t:g}",
                 text,
@@ -195,12 +195,12 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
     if CONVERGES_LOWER in tradeoffs:
         t = CONVERGES_LOWER
         text = f"λ = {t:g} ends with a lower score than λ = 0"
-        found.append(claim("lower", text, lower, _SMALLEST_EFFECT, "AP@5", score_lost, tradeoff=t))
+        claims.append(claim("lower", text, lower, _SMALLEST_EFFECT, "AP@5", score_lost, tradeoff=t))
         text = f"trained at β = 1 with λ = {t:g}, the final cost is nearer to λ = 0 than to β"
-        found.append(
+        claims.append(
             claim("unit-costs", text, unit, _NEARER, "decades of cost", nearer_to_free, tradeoff=t)
         )
-    return found
+    return claims
 
 
 def _growth_claims(claim: Callable) -> list[Claim]:

@@ -14,7 +14,7 @@ REPEATS = 3
 """Fits of each model; the median counts."""
 
 
-def race(models: Mapping, X: np.ndarray, y: np.ndarray, **given) -> dict[str, float]:
+def race(models: Mapping, X: np.ndarray, y: np.ndarray, **options) -> dict[str, float]:
     """Train each model :data:`REPEATS` times, in an order that turns round each time.
 
     Parameters
@@ -35,12 +35,12 @@ def race(models: Mapping, X: np.ndarray, y: np.ndarray, **given) -> dict[str, fl
         warnings.simplefilter("ignore", ConstantModelWarning)
         for model in models.values():  # compiles
             n_estimators = model.n_estimators
-            model.set_params(n_estimators=2).fit(X, y, **given)
+            model.set_params(n_estimators=2).fit(X, y, **options)
             model.set_params(n_estimators=n_estimators)
         for turn in range(REPEATS):
             for name in sorted(models, reverse=turn % 2 == 1):
                 start = time.perf_counter()
-                models[name].fit(X, y, **given)
+                models[name].fit(X, y, **options)
                 seconds[name].append(time.perf_counter() - start)
     return {name: float(f"{np.median(each):.4g}") for name, each in seconds.items()}
 

@@ -43,8 +43,8 @@ def chosen(labels: np.ndarray, rule: str, n: int, rng: np.random.Generator) -> n
     if rule == "random of each class":
         drawn = [rng.choice(m, min(n, len(m)), replace=False) for m in of_class]
         return np.concatenate([np.sort(numbers) for numbers in drawn])
-    some = np.sort(rng.choice(len(classes), min(n, len(classes)), replace=False))
-    return np.array([rng.choice(of_class[k]) for k in some], dtype=np.int64)
+    classes_shown = np.sort(rng.choice(len(classes), min(n, len(classes)), replace=False))
+    return np.array([rng.choice(of_class[k]) for k in classes_shown], dtype=np.int64)
 
 
 def run_cell(cell: Cell, images) -> list[dict]:

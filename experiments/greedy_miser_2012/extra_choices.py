@@ -120,12 +120,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     ]
     for variant, says in SAYS.items():
         for panel in _there(rows):
-            found = effects(rows, panel.key, variant)
+            differences = effects(rows, panel.key, variant)
             standin = "" if meta["data"][panel.dataset]["kind"] == "real" else " (STAND-IN)"
-            lines.append(
-                f"| {says} | {panel.name}{standin} | {mean_and_deviation(found['score'], '+.4f')} "
-                f"| {mean_and_deviation(found['cost'], '.3f')} |"
-            )
+            score = mean_and_deviation(differences["score"], "+.4f")
+            cost = mean_and_deviation(differences["cost"], ".3f")
+            lines.append(f"| {says} | {panel.name}{standin} | {score} | {cost} |")
     return "\n".join(lines) + "\n"
 
 

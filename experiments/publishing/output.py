@@ -322,10 +322,10 @@ def redraw(results: Path, artefact: Artefact) -> bool:
     stays; what the artefact says of itself is brought up to date.
     """
     folder = results / artefact.id
-    found = read_published(folder)
-    if found is None:
+    published = read_published(folder)
+    if published is None:
         return False
-    rows, meta = found
+    rows, meta = published
     meta |= provenance.describe_artefact(artefact)
     meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
     write_atomically(folder / "meta.json", json_bytes(meta))
@@ -348,9 +348,9 @@ def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
 def with_summary(text: str, summary: str) -> str:
     """Return a README with the counts of verdicts between its two markers, if it has them."""
     begin, end = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
-    head, found, rest = text.partition(begin)
-    _, closed, tail = rest.partition(end)
-    return head + begin + summary + end + tail if found and closed else text
+    head, marker, after = text.partition(begin)
+    _, closed, tail = after.partition(end)
+    return head + begin + summary + end + tail if marker and closed else text
 
 
 def published_claims(
@@ -359,7 +359,7 @@ def published_claims(
     """Evaluate the claims of all published rows: for each artefact its meta and its claims."""
     tables = {}
     for artefact in artefacts:
-        if (found := read_published(results / artefact.id)) is not None:
-            rows, meta = found
+        if (published := read_published(results / artefact.id)) is not None:
+            rows, meta = published
             tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
     return tables

@@ -59,8 +59,10 @@ def processor() -> str:
     rather than the model.
     """
     try:
-        found = np._core._multiarray_umath.__cpu_features__
-        widest = [name for name in ("AVX512_SKX", "AVX2", "SVE", "ASIMD", "VSX") if found.get(name)]
+        features = np._core._multiarray_umath.__cpu_features__
+        widest = [
+            name for name in ("AVX512_SKX", "AVX2", "SVE", "ASIMD", "VSX") if features.get(name)
+        ]
     except AttributeError:
         widest = []
     return " ".join([platform.machine().lower(), *widest[:1]])

@@ -124,11 +124,11 @@ def _descriptors() -> tuple[Descriptor, ...]:
         ("geometric_intensity", "intersection", ((N_BINS * len(REGIONS), 1.0),)),
         *((f"detector_{k}", "rbf", ((N_RESPONSES, 1.0),)) for k in range(N_DETECTORS)),
     ]
-    found, first = [], 0
+    descriptors, first = [], 0
     for name, kernel, parts in layout:
-        found.append(Descriptor(name, kernel, first, parts))
-        first = found[-1].columns.stop
-    return tuple(found)
+        descriptors.append(Descriptor(name, kernel, first, parts))
+        first = descriptors[-1].columns.stop
+    return tuple(descriptors)
 
 
 DESCRIPTORS = _descriptors()

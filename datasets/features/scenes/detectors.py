@@ -53,8 +53,8 @@ def windows(image: np.ndarray) -> np.ndarray:
         Whole numbers.
     """
     size = (TEMPLATE_BLOCKS, TEMPLATE_BLOCKS)
-    found = np.lib.stride_tricks.sliding_window_view(blocks(image), size, axis=(0, 1))
-    return np.ascontiguousarray(found).reshape(*found.shape[:2], N_TEMPLATE)
+    slid = np.lib.stride_tricks.sliding_window_view(blocks(image), size, axis=(0, 1))
+    return np.ascontiguousarray(slid).reshape(*slid.shape[:2], N_TEMPLATE)
 
 
 def pooled(scores: np.ndarray) -> np.ndarray:
@@ -96,10 +96,10 @@ def detections(images: np.ndarray, *, learned: str, detector: int | None = None)
         Detector by detector, scale by scale, cell by cell: 64 for a response of 0, 192 for the
         mean response to pictures of the own category.
     """
-    found = learned_arrays(learned)
+    arrays = learned_arrays(learned)
     chosen = slice(None) if detector is None else slice(detector, detector + 1)
-    templates = np.ascontiguousarray(found["detectors"][chosen].T)
-    offset, own = found["detector_offset"][chosen], found["detector_own"][chosen]
+    templates = np.ascontiguousarray(arrays["detectors"][chosen].T)
+    offset, own = arrays["detector_offset"][chosen], arrays["detector_own"][chosen]
     rows = []
     for image in images:
         # Templates and windows are whole numbers of lengths that make the products exact.

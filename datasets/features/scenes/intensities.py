@@ -28,8 +28,8 @@ def geometric_intensities(images: np.ndarray) -> np.ndarray:
     ndarray of shape (n, 256), uint8
         255 times the square root of a bin's share of its region's weight; region by region.
     """
-    found = np.empty((len(images), N_INTENSITIES), dtype=np.uint8)
-    for image, row in zip(images, found, strict=True):
+    histograms = np.empty((len(images), N_INTENSITIES), dtype=np.uint8)
+    for image, row in zip(images, histograms, strict=True):
         counts = region_counts(image.astype(np.int64) // 4, region_weights(image), N_BINS)
         row[:] = rooted_share(counts, counts.sum(axis=1, keepdims=True)).reshape(-1)
-    return found
+    return histograms

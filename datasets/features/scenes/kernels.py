@@ -44,9 +44,9 @@ def intersections(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Give |a - b|² for each pair of rows of bytes, exact, (n, m) float64."""
     a, b = a.astype(np.float64), b.astype(np.float64)
-    found = np.einsum("ij,ij->i", a, a)[:, None] - 2 * (a @ b.T)
-    found += np.einsum("ij,ij->i", b, b)
-    return found
+    distances = np.einsum("ij,ij->i", a, a)[:, None] - 2 * (a @ b.T)
+    distances += np.einsum("ij,ij->i", b, b)
+    return distances
 
 
 class Kernel:
@@ -100,7 +100,7 @@ class Kernel:
             1 for pictures with the same descriptor.
         """
         if self.descriptor.kernel == "intersection":
-            found = self._weighted(pictures, self.reference)
-            found /= np.sqrt(self._own(pictures)[:, None] * self.own)
-            return found
+            weighted = self._weighted(pictures, self.reference)
+            weighted /= np.sqrt(self._own(pictures)[:, None] * self.own)
+            return weighted
         return np.exp(-squared_distances(pictures, self.reference) / self.mean)

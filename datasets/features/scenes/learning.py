@@ -80,12 +80,12 @@ def _centres(name: str, points: list[np.ndarray], n_words: int) -> np.ndarray:
 
 def _detectors(levels: list[np.ndarray], labels: np.ndarray) -> dict[str, np.ndarray]:
     """Give whitened templates, the response of the mean window, and that of the own category."""
-    found = np.concatenate([windows(resized(picture, TEMPLATE)) for picture in levels])
-    found = found.reshape(-1, N_TEMPLATE).astype(np.float64)
-    mean = found.mean(axis=0)
-    centres = np.stack([found[labels == c].mean(axis=0) for c in range(int(labels.max()) + 1)])
-    within = found - centres[labels]
-    covariance = within.T @ within / len(found)
+    positions = np.concatenate([windows(resized(picture, TEMPLATE)) for picture in levels])
+    positions = positions.reshape(-1, N_TEMPLATE).astype(np.float64)
+    mean = positions.mean(axis=0)
+    centres = np.stack([positions[labels == c].mean(axis=0) for c in range(int(labels.max()) + 1)])
+    within = positions - centres[labels]
+    covariance = within.T @ within / len(positions)
     shrunk = (1 - SHRINKAGE) * covariance
     shrunk += SHRINKAGE * np.trace(covariance) / N_TEMPLATE * np.eye(N_TEMPLATE)
     templates = np.linalg.solve(shrunk, (centres - mean).T).T

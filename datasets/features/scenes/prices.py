@@ -114,10 +114,10 @@ def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
 
 def n_reference(table: list[dict[str, str]]) -> int:
     """Give the number of pictures that the table's kernel rows compare with."""
-    found = {int(row["reference"]) for row in table}
-    if len(found) != 1:
-        raise ValueError(f"{TABLE}: kernel rows of different lengths: {sorted(found)}")
-    return found.pop()
+    counts = {int(row["reference"]) for row in table}
+    if len(counts) != 1:
+        raise ValueError(f"{TABLE}: kernel rows of different lengths: {sorted(counts)}")
+    return counts.pop()
 
 
 def origin(table: list[dict[str, str]]) -> str:
@@ -165,7 +165,7 @@ def measure(
         f"detector_{k}": detector_family(learned, k) for k in MEASURED_DETECTORS if k < N_DETECTORS
     }
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    found: dict[str, list[tuple[float, ...]]] = {}
+    milliseconds: dict[str, list[tuple[float, ...]]] = {}
     with threadpool_limits(1):
         for descriptor in DESCRIPTORS:
             if descriptor.name not in single:
@@ -182,7 +182,7 @@ def measure(
                 _least_seconds(lambda v=values, w=weights, b=intercept: v @ w + b),
             )
             name = "detector" if descriptor.name.startswith("detector_") else descriptor.name
-            found.setdefault(name, []).append(times)
+            milliseconds.setdefault(name, []).append(times)
     return [
         dict(
             zip(
@@ -195,7 +195,7 @@ def measure(
                 strict=True,
             )
         )
-        for name, times in found.items()
+        for name, times in milliseconds.items()
     ]
 
 

@@ -82,9 +82,9 @@ def similarities(image: np.ndarray) -> np.ndarray:
     product = np.matmul(patches[around], patches[middle][:, :, None])[:, :, 0]
     ssd = (length[around] - 2 * product) + length[middle][:, None]
     variance = np.maximum(ssd[:, near].max(axis=1, keepdims=True), NOISE)
-    found = np.maximum.reduceat(np.exp(-ssd.astype(np.float64) / variance), starts, axis=1)
-    found /= np.maximum(found.max(axis=1, keepdims=True), 1e-9)
-    return np.rint(255 * found).astype(np.float32).reshape(*grid, N_SIMILARITIES)
+    maxima = np.maximum.reduceat(np.exp(-ssd.astype(np.float64) / variance), starts, axis=1)
+    maxima /= np.maximum(maxima.max(axis=1, keepdims=True), 1e-9)
+    return np.rint(255 * maxima).astype(np.float32).reshape(*grid, N_SIMILARITIES)
 
 
 def self_similarity(images: np.ndarray, *, learned: str) -> np.ndarray:
@@ -103,9 +103,9 @@ def self_similarity(images: np.ndarray, *, learned: str) -> np.ndarray:
         See :func:`datasets.features.scenes.words.pyramid`.
     """
     book = learned_arrays(learned)["similarity_words"]
-    found = np.empty((len(images), N_SELF_SIMILARITY), dtype=np.uint8)
-    for image, row in zip(images, found, strict=True):
+    histograms = np.empty((len(images), N_SELF_SIMILARITY), dtype=np.uint8)
+    for image, row in zip(images, histograms, strict=True):
         points = similarities(image)
         words = nearest(points.reshape(-1, N_SIMILARITIES), book)
         row[:] = pyramid(words.reshape(points.shape[:2]), N_WORDS)
-    return found
+    return histograms

@@ -47,9 +47,9 @@ def spatial_hog(images: np.ndarray, *, learned: str) -> np.ndarray:
         See :func:`datasets.features.scenes.words.pyramid`.
     """
     book = learned_arrays(learned)["hog_words"]
-    found = np.empty((len(images), N_HOG), dtype=np.uint8)
-    for image, row in zip(images, found, strict=True):
+    histograms = np.empty((len(images), N_HOG), dtype=np.uint8)
+    for image, row in zip(images, histograms, strict=True):
         points = blocks(image)
         words = nearest(points.reshape(-1, BLOCK_VALUES), book)
         row[:] = pyramid(words.reshape(points.shape[:2]), N_WORDS)
-    return found
+    return histograms

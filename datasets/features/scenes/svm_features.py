@@ -86,13 +86,13 @@ def of_descriptor(
     rows = columns[descriptor.columns]
     kernel = Kernel(descriptor, rows[:, parts["kernel"]].T)
     machines = train_machines(kernel.rows(kernel.reference), labels[parts["kernel"]])
-    found = {}
+    decisions = {}
     for part, numbers in parts.items():
         if part != "kernel":
             pictures = np.ascontiguousarray(rows[:, numbers].T)
             decided = machines.decide(kernel.rows(pictures))
-            found[part] = (np.rint(decided * GRID) / GRID).astype(np.float32)
-    return found
+            decisions[part] = (np.rint(decided * GRID) / GRID).astype(np.float32)
+    return decisions
 
 
 def svm_features(
@@ -122,5 +122,5 @@ def svm_features(
 
     bar = tqdm(descriptors, desc="scene15: kernel machines", disable=None if progress else True)
     with threadpool_limits(1, user_api="blas"):  # the products are too small for threads
-        found = [of_descriptor(descriptor, columns, labels, parts) for descriptor in bar]
-    return {part: np.hstack([one[part] for one in found]) for part in parts if part != "kernel"}
+        parts_of = [of_descriptor(descriptor, columns, labels, parts) for descriptor in bar]
+    return {part: np.hstack([one[part] for one in parts_of]) for part in parts if part != "kernel"}

@@ -119,8 +119,8 @@ def standin_columns(
     columns : ndarray of shape (n_columns, n_pictures), uint8
     labels : ndarray of shape (n_pictures,), int64
     """
-    found = standin_descriptors(standins_scenes.N_VALUES)[:n_descriptors]
-    return found, *standins_scenes.descriptors(sum(per_class), len(found), seed)
+    descriptors = standin_descriptors(standins_scenes.N_VALUES)[:n_descriptors]
+    return descriptors, *standins_scenes.descriptors(sum(per_class), len(descriptors), seed)
 
 
 def features(described: Described, key: str | None) -> dict[str, np.ndarray]:
@@ -138,11 +138,11 @@ def features(described: Described, key: str | None) -> dict[str, np.ndarray]:
     dict of str to ndarray of shape (n, 15·n_descriptors), float64
     """
     if key is None:
-        found = _compute(described)
+        computed = _compute(described)
     else:
         name = f"svm-{key}-{_svm_digest()}"
-        found, _ = decoded("scene15", name, functools.partial(_write, described))
-    return {part: np.array(array, dtype=np.float64) for part, array in found.items()}
+        computed, _ = decoded("scene15", name, functools.partial(_write, described))
+    return {part: np.array(array, dtype=np.float64) for part, array in computed.items()}
 
 
 def _svm_digest() -> str:

@@ -42,8 +42,8 @@ def filter_responses(image: np.ndarray) -> np.ndarray:
         Whole numbers: r log(1 + |r| / 0.03) / |r|, where |r| is the length of a pixel's vector of
         responses to grey levels 0..1, in steps of 1/256.
     """
-    found = responses(image.astype(np.float32) / 255, FREQUENCIES)[:, ::STEP, ::STEP]
-    vectors = np.concatenate((found.real, found.imag)).transpose(1, 2, 0)
+    filtered = responses(image.astype(np.float32) / 255, FREQUENCIES)[:, ::STEP, ::STEP]
+    vectors = np.concatenate((filtered.real, filtered.imag)).transpose(1, 2, 0)
     length = np.sqrt(np.einsum("ijk,ijk->ij", vectors, vectors, dtype=np.float64))[:, :, None]
     scale = FINENESS * np.log1p(length / WEBER) / np.maximum(length, 1e-12)
     return np.rint(vectors * scale).astype(np.float32)
@@ -51,9 +51,9 @@ def filter_responses(image: np.ndarray) -> np.ndarray:
 
 def textons(image: np.ndarray, learned: str) -> np.ndarray:
     """Give the texton at every second pixel, (rows, columns) int64."""
-    found = filter_responses(image)
+    filtered = filter_responses(image)
     book = learned_arrays(learned)["textons"]
-    return nearest(found.reshape(-1, N_FILTERS), book).reshape(found.shape[:2])
+    return nearest(filtered.reshape(-1, N_FILTERS), book).reshape(filtered.shape[:2])
 
 
 def texton_histogram(images: np.ndarray, *, learned: str) -> np.ndarray:
@@ -88,9 +88,9 @@ def geometric_textons(images: np.ndarray, *, learned: str) -> np.ndarray:
     ndarray of shape (n, 1024), uint8
         255 times the square root of a texton's share of its region's weight; region by region.
     """
-    found = np.empty((len(images), N_GEOMETRIC_TEXTONS), dtype=np.uint8)
-    for image, row in zip(images, found, strict=True):
+    histograms = np.empty((len(images), N_GEOMETRIC_TEXTONS), dtype=np.uint8)
+    for image, row in zip(images, histograms, strict=True):
         weights = region_weights(image)[:, ::STEP, ::STEP]
         counts = region_counts(textons(image, learned), weights, N_TEXTONS)
         row[:] = rooted_share(counts, counts.sum(axis=1, keepdims=True)).reshape(-1)
-    return found
+    return histograms

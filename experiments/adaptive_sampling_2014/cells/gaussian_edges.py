@@ -29,20 +29,20 @@ def run_cell(cell: Cell, nothing: object) -> list[dict]:
         For each Q and S the expectation; of lines also its estimate and the estimate's standard
         error.
     """
-    given = cell.params
-    if given["kind"] == "surface":
-        places = [(0, Q, S) for Q in given["sizes"] for S in given["sizes"]]
-        found = [(float("nan"), float("nan"))] * len(places)
+    params = cell.params
+    if params["kind"] == "surface":
+        places = [(0, Q, S) for Q in params["sizes"] for S in params["sizes"]]
+        drawn = [(float("nan"), float("nan"))] * len(places)
     else:
-        places = [(c, Q, c / Q) for c in given["costs"] for Q in given["sizes"] if Q <= c]
-        found = simulate(given["std"], places, given["draws"], np.random.default_rng(cell.seed))
+        places = [(c, Q, c / Q) for c in params["costs"] for Q in params["sizes"] if Q <= c]
+        drawn = simulate(params["std"], places, params["draws"], np.random.default_rng(cell.seed))
     expected = expected_edge_of_one_gaussian(
-        np.array([Q for _, Q, _ in places]), np.array([S for _, _, S in places]), given["std"]
+        np.array([Q for _, Q, _ in places]), np.array([S for _, _, S in places]), params["std"]
     )
     return [
         {
-            "kind": given["kind"],
-            "std": given["std"],
+            "kind": params["kind"],
+            "std": params["std"],
             "cost": cost,
             "n_features": Q,
             "n_examples": _rounded(S),
@@ -50,7 +50,7 @@ def run_cell(cell: Cell, nothing: object) -> list[dict]:
             "simulated": _rounded(mean),
             "error": _rounded(error),
         }
-        for (cost, Q, S), expectation, (mean, error) in zip(places, expected, found, strict=True)
+        for (cost, Q, S), expectation, (mean, error) in zip(places, expected, drawn, strict=True)
     ]
 
 

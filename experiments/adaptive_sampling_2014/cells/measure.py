@@ -122,20 +122,20 @@ def learning_curve(cell: Cell, features) -> list[dict]:
         were trained. If timed, ``training_seconds`` up to then, of the training kept, and
         ``tuning_seconds``, of all.
     """
-    given = cell.params
+    params = cell.params
     model, kept, seconds = _train(cell, features)
     n_samples = features.train.shape[1]
     curve = _Curve(model, kept, features)
-    reads = [("paper", t, t, 0) for t in given["rounds"]]
-    for t in given["tables"]:
-        budget = given["max_cost"] * n_samples * t
+    reads = [("paper", t, t, 0) for t in params["rounds"]]
+    for t in params["tables"]:
+        budget = params["max_cost"] * n_samples * t
         reads.append(("all", t, *rounds_within(budget, curve.evaluations)))
     errors = staged_errors(model, features, {used for _, _, used, _ in reads})
     rows = []
     for budget, rounds, used, short in reads:
         row = {"budget": budget, "rounds": rounds, "used_rounds": used, "short": short}
         row |= {"test_error": rounded(errors[used]), **curve.at(used)}
-        if given["timed"]:
+        if params["timed"]:
             last = used - 1
             row |= {name: rounded(spent[last]) if used else 0.0 for name, spent in seconds.items()}
         rows.append(row)

@@ -27,54 +27,54 @@ def run_cell(cell: Cell, nothing: object) -> list[dict]:
     list of dict
         For each strength the examples S, the failures and the trials.
     """
-    given = cell.params
+    params = cell.params
     rng = np.random.default_rng(cell.seed)
     rows = []
-    for strength in given["strengths"]:
-        n_examples = round(strength / given["delta"] ** 2)
-        failures, left = 0, given["trials"]
-        size = max(1, _CHUNK // given["n_features"])
+    for strength in params["strengths"]:
+        n_examples = round(strength / params["delta"] ** 2)
+        failures, left = 0, params["trials"]
+        size = max(1, _CHUNK // params["n_features"])
         while left:
             n_trials = min(size, left)
-            failures += count_failures(given, n_examples, n_trials, rng)
+            failures += count_failures(params, n_examples, n_trials, rng)
             left -= n_trials
         rows.append(
             {
-                "procedure": given["procedure"],
-                "votes": given["votes"],
-                "n_features": given["n_features"],
+                "procedure": params["procedure"],
+                "votes": params["votes"],
+                "n_features": params["n_features"],
                 "strength": strength,
                 "n_examples": n_examples,
                 "failures": failures,
-                "trials": given["trials"],
+                "trials": params["trials"],
             }
         )
     return rows
 
 
-def count_failures(given: dict, n_examples: int, n_trials: int, rng: np.random.Generator) -> int:
+def count_failures(params: dict, n_examples: int, n_trials: int, rng: np.random.Generator) -> int:
     """Run some trials of Algorithm 4, or of its first iteration, and count the lost ones.
 
     Parameters
     ----------
-    given : dict
+    params : dict
         Parameters of a cell.
     n_examples : int
         S of the first iteration.
     n_trials : int
     rng : numpy.random.Generator
     """
-    right = (1 + given["delta"] / 2) / 2
-    Q, kept = given["n_features"], n_trials
+    right = (1 + params["delta"] / 2) / 2
+    Q, kept = params["n_features"], n_trials
     while Q > 1:
         best = rng.binomial(n_examples, right, size=(kept, 1))
-        if given["votes"] == "opposed":
+        if params["votes"] == "opposed":
             ahead = (Q - 1) * (n_examples - best >= best).sum(axis=1)
         else:
             others = rng.binomial(n_examples, 1 - right, size=(kept, Q - 1))
             ahead = (others >= best).sum(axis=1)
         kept = int(np.count_nonzero(ahead < Q // 2))  # equal ones are lost, as the lemma counts
-        if given["procedure"] == "one iteration":
+        if params["procedure"] == "one iteration":
             break
         Q, n_examples = Q // 2, 2 * n_examples
     return n_trials - kept

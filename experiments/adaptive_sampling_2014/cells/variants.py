@@ -33,7 +33,7 @@ def read(cell: Cell, features) -> list[dict]:
     ----------
     cell : Cell
         Its algorithm is the sampler. Parameters: ``variant``, its name; ``n_estimators``,
-        ``max_cost``, and ``rounds``, after which it is read. Either ``given``, parameters of the
+        ``max_cost``, and ``rounds``, after which it is read. Either ``params``, parameters of the
         sampler; or ``exact``, whether the thresholds are, then also ``families``, by name, and
         ``n_train``, how many of the first training images are used.
     features : datasets.features.FeatureSet
@@ -45,25 +45,25 @@ def read(cell: Cell, features) -> list[dict]:
         feature over all training images, mean of the rounds so far, ``paper_cost`` as the paper
         counts and ``evaluations``, all.
     """
-    given = cell.params
-    if "exact" in given:
+    params = cell.params
+    if "exact" in params:
         log_loss, cost, labels = _with_thresholds(cell, features)
     else:
-        sampler = SAMPLERS[cell.algorithm](**given["given"])
+        sampler = SAMPLERS[cell.algorithm](**params["given"])
         model = _fitted(cell, features.train, features.y_train, features.families, sampler)
         log_loss, cost = model.log_train_loss_, model.sampling_cost_ / features.train.shape[1]
-        labels = at_rounds(model.staged_predict(features.test.T), given["rounds"])
+        labels = at_rounds(model.staged_predict(features.test.T), params["rounds"])
     passes = np.cumsum(cost, axis=0)
     return [
         {
-            "variant": given["variant"],
+            "variant": params["variant"],
             "rounds": t,
             "log10_loss": rounded(log_loss[t - 1] / np.log(10)),
             "test_error": rounded(100 * float(np.mean(labels[t] != features.y_test))),
             "paper_cost": rounded(passes[t - 1, 0] / t),
             "evaluations": rounded(passes[t - 1, 1] / t),
         }
-        for t in given["rounds"]
+        for t in params["rounds"]
     ]
 
 
@@ -85,20 +85,22 @@ def _fitted(cell: Cell, columns, y, families, sampler) -> AdaBoostMH:
 
 def _with_thresholds(cell: Cell, features) -> tuple[np.ndarray, np.ndarray, dict]:
     """Losses, costs in passes, labels by round: 8-bit columns, or their values with exact cuts."""
-    given, n_train = cell.params, cell.params["n_train"]
+    params, n_train = cell.params, cell.params["n_train"]
     y = features.y_train[:n_train]
-    if given["exact"]:
+    if params["exact"]:
         train, test = (
-            np.concatenate([VALUES[name](part) for name in given["families"]], axis=1).T
+            np.concatenate([VALUES[name](part) for name in params["families"]], axis=1).T
             for part in (_pixels(features, "train")[:n_train], _pixels(features, "test"))
         )
-        found = boost_exactly(train, y, given["n_estimators"], int(given["max_cost"]), cell.seed)
-        labels = at_rounds(staged_labels(found, test), given["rounds"])
-        return found.log_loss, np.column_stack([found.n_searched] * 2), labels
-    rows = np.concatenate([_family(features, name) for name in given["families"]])
+        boosted = boost_exactly(
+            train, y, params["n_estimators"], int(params["max_cost"]), cell.seed
+        )
+        labels = at_rounds(staged_labels(boosted, test), params["rounds"])
+        return boosted.log_loss, np.column_stack([boosted.n_searched] * 2), labels
+    rows = np.concatenate([_family(features, name) for name in params["families"]])
     train = np.ascontiguousarray(features.train[rows, :n_train])
     model = _fitted(cell, train, y, None, cell.algorithm)
-    labels = at_rounds(model.staged_predict(features.test[rows].T), given["rounds"])
+    labels = at_rounds(model.staged_predict(features.test[rows].T), params["rounds"])
     return model.log_train_loss_, model.sampling_cost_ / train.shape[1], labels
 
 
@@ -136,8 +138,10 @@ def hog_unoriented_7(images: np.ndarray) -> np.ndarray:
     """
     from skimage.feature import hog
 
-    given = {"pixels_per_cell": (7, 7), "cells_per_block": (2, 2), "block_norm": "L2-Hys"}
-    values = [hog(image.astype(np.float64), orientations=ORIENTATIONS, **given) for image in images]
+    options = {"pixels_per_cell": (7, 7), "cells_per_block": (2, 2), "block_norm": "L2-Hys"}
+    values = [
+        hog(image.astype(np.float64), orientations=ORIENTATIONS, **options) for image in images
+    ]
     return np.rint(np.array(values) * _GRID) / _GRID
 
 

@@ -172,7 +172,7 @@ def number(value: float, decimals: int) -> str:
 
 def _kept(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
     """Say which of the trainings of each tuned method was kept."""
-    found = []
+    families = []
     for method in METHODS:
         kept = rows[(rows["algorithm"] == method.key)].drop_duplicates("seed")
         if not method.tuned or kept.empty:
@@ -182,12 +182,12 @@ def _kept(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
             texts = _family_names(dataset, meta["data"][dataset], values)
         else:
             texts = [f"2^{k}" for k in values]
-        found.append(f"{method.name}: {', '.join(texts)}")
-    if not found:
+        families.append(f"{method.name}: {', '.join(texts)}")
+    if not families:
         return []
     return [
         "\\* tuned: trained with each family, or each of 2⁰ … 2¹¹, and the training with the "
-        f"smallest final loss is kept, for each repetition. Kept: {'; '.join(found)}.",
+        f"smallest final loss is kept, for each repetition. Kept: {'; '.join(families)}.",
         "",
     ]
 
@@ -225,19 +225,19 @@ def _correlations(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[s
     for t in rounds:
         if t not in ROUNDS:
             continue
-        found = correlations(rows, dataset, t)
-        texts = " | ".join(_interval(one) for one in found.values())
-        lines.append(f"| {t:,} | {found['log10_loss'].n} | {texts} |")
+        correlation = correlations(rows, dataset, t)
+        texts = " | ".join(_interval(one) for one in correlation.values())
+        lines.append(f"| {t:,} | {correlation['log10_loss'].n} | {texts} |")
     return [*lines, ""]
 
 
-def _interval(found: Correlation) -> str:
-    if np.isnan(found.tau):
+def _interval(correlation: Correlation) -> str:
+    if np.isnan(correlation.tau):
         return "–"
-    text = number(found.tau, 2)
-    if np.isnan(found.low):
+    text = number(correlation.tau, 2)
+    if np.isnan(correlation.low):
         return text
-    return f"{text} [{number(found.low, 2)}, {number(found.high, 2)}]"
+    return f"{text} [{number(correlation.low, 2)}, {number(correlation.high, 2)}]"
 
 
 def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:

@@ -49,9 +49,9 @@ def make_estimator(cell: Cell, dataset):
         Its costs enter the training (for ``cegb_unit_costs`` 1 per feature instead); ranking sets
         are regressed (squared loss), others are classified (logistic loss).
     """
-    given, beta = cell.params["settings"], dataset.feature_costs
+    options, beta = cell.params["settings"], dataset.feature_costs
     shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
-    settings = {name: given[name] for name in (*shape, "growth")}
+    settings = {name: options[name] for name in (*shape, "growth")}
     settings |= {"feature_groups": dataset.feature_groups, "n_threads": 1}
     ranking = dataset.task == "ranking"
     if cell.algorithm == "gbrt":
@@ -65,7 +65,7 @@ def make_estimator(cell: Cell, dataset):
     else:
         unit = cell.algorithm == "cegb_unit_costs"
         settings["feature_costs"] = np.ones_like(beta) if unit else beta
-        settings["split_cost"] = given["split_cost"]
+        settings["split_cost"] = options["split_cost"]
     return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
 
 

@@ -129,10 +129,10 @@ def _last_split(model) -> int:
 
 
 def _ours(cell: Cell, dataset, y):
-    given, ranking = cell.params, dataset.task == "ranking"
-    settings = {n: given[n] for n in ("learning_rate", "max_leaves", "min_samples_leaf")}
+    params, ranking = cell.params, dataset.task == "ranking"
+    settings = {n: params[n] for n in ("learning_rate", "max_leaves", "min_samples_leaf")}
     settings |= {
-        "n_estimators": max(given["rounds"]),
+        "n_estimators": max(params["rounds"]),
         "feature_costs": dataset.feature_costs,
         "n_threads": 1,
     }
@@ -140,7 +140,7 @@ def _ours(cell: Cell, dataset, y):
         model = (GBRTRegressor if ranking else GBRTClassifier)(**settings)
     elif cell.algorithm == "cegb":
         kind = CEGBRegressor if ranking else CEGBClassifier
-        model = kind(**settings, tradeoff=given["tradeoff"])
+        model = kind(**settings, tradeoff=params["tradeoff"])
     else:
         raise ValueError(f"Unknown method {cell.algorithm!r}.")
     return model.fit(dataset.X_train, y)
@@ -151,12 +151,12 @@ def lightgbm_parameters(cell: Cell, dataset) -> dict:
 
     See ``benchmarks/lightgbm_cegb_defect.py``.
     """
-    given = cell.params
+    params = cell.params
     parameters = {
         "objective": _loss(dataset, ("regression", "binary", "multiclass")),
-        "learning_rate": given["learning_rate"],
-        "num_leaves": given["max_leaves"],
-        "min_data_in_leaf": given["min_samples_leaf"],
+        "learning_rate": params["learning_rate"],
+        "num_leaves": params["max_leaves"],
+        "min_data_in_leaf": params["min_samples_leaf"],
         "seed": library_seed(cell),
         "deterministic": True,
         "force_col_wise": True,
@@ -166,7 +166,7 @@ def lightgbm_parameters(cell: Cell, dataset) -> dict:
     if dataset.task == "multiclass":
         parameters["num_class"] = len(np.unique(dataset.y_train))
     if cell.algorithm == "lightgbm_cegb":
-        parameters["cegb_tradeoff"] = 2 * given["tradeoff"]
+        parameters["cegb_tradeoff"] = 2 * params["tradeoff"]
         parameters["cegb_penalty_feature_lazy"] = dataset.feature_costs.tolist()
     return parameters
 
@@ -182,12 +182,12 @@ def _lightgbm(cell: Cell, dataset, y):
 
 def catboost_parameters(cell: Cell, dataset) -> dict:
     """Return CatBoost's parameters: its defaults, but for what all methods share and the prices."""
-    given = cell.params
+    tried = cell.params
     parameters = {
         "loss_function": _loss(dataset, ("RMSE", "Logloss", "MultiClass")),
-        "iterations": max(given["rounds"]),
-        "learning_rate": given["learning_rate"],
-        "depth": int(given["max_leaves"]).bit_length() - 1,  # as many leaves
+        "iterations": max(tried["rounds"]),
+        "learning_rate": tried["learning_rate"],
+        "depth": int(tried["max_leaves"]).bit_length() - 1,  # as many leaves
         "random_seed": library_seed(cell),
         "thread_count": 1,
         "allow_writing_files": False,
@@ -196,7 +196,10 @@ def catboost_parameters(cell: Cell, dataset) -> dict:
     if cell.algorithm == "catboost":
         return parameters
     hessian = 1.0 if dataset.task == "ranking" else LARGEST_LOGISTIC_HESSIAN
-    parameters |= {"score_function": "L2", "penalties_coefficient": 2 * given["tradeoff"] * hessian}
+    parameters |= {
+        "score_function": "L2",
+        "penalties_coefficient": 2 * tried["tradeoff"] * hessian,
+    }
     if cell.algorithm == "catboost_first_use":
         prices = dataset.feature_costs * len(dataset.X_train)
         return parameters | {"first_feature_use_penalties": prices.tolist()}
@@ -206,8 +209,8 @@ def catboost_parameters(cell: Cell, dataset) -> dict:
         "per_object_feature_penalties": dataset.feature_costs.tolist(),
         "grow_policy": "Lossguide",
         "depth": _DEEPEST,
-        "max_leaves": given["max_leaves"],
-        "min_data_in_leaf": given["min_samples_leaf"],
+        "max_leaves": tried["max_leaves"],
+        "min_data_in_leaf": tried["min_samples_leaf"],
     }
 
 
@@ -219,13 +222,13 @@ def _catboost(cell: Cell, dataset, y):
 
 
 def _hist_gradient_boosting(cell: Cell, dataset, y):
-    given, ranking = cell.params, dataset.task == "ranking"
+    params, ranking = cell.params, dataset.task == "ranking"
     kind = HistGradientBoostingRegressor if ranking else HistGradientBoostingClassifier
     model = kind(
-        max_iter=max(given["rounds"]),
-        learning_rate=given["learning_rate"],
-        max_leaf_nodes=given["max_leaves"],
-        min_samples_leaf=given["min_samples_leaf"],
+        max_iter=max(params["rounds"]),
+        learning_rate=params["learning_rate"],
+        max_leaf_nodes=params["max_leaves"],
+        min_samples_leaf=params["min_samples_leaf"],
         early_stopping=False,
         random_state=library_seed(cell),
     ).fit(dataset.X_train, y)

@@ -96,19 +96,19 @@ def make_estimator(cell: Cell, dataset):
     dataset : Dataset
         Ranking sets are regressed (squared loss), others are classified (log-loss).
     """
-    given = cell.params
-    tradeoff = given["tradeoff"]
-    if not given["as_printed"]:
+    params = cell.params
+    tradeoff = params["tradeoff"]
+    if not params["as_printed"]:
         tradeoff = scaled_tradeoff(dataset, tradeoff)
     kind = GreedyMiserRegressor if dataset.task == "ranking" else GreedyMiserClassifier
     return kind(
         tradeoff=tradeoff,
-        tree_cost=given["tree_cost"],
+        tree_cost=params["tree_cost"],
         feature_costs=dataset.feature_costs,
         feature_groups=dataset.feature_groups,
         group_costs=dataset.group_costs,
         n_threads=1,
-        **given["settings"],
+        **params["settings"],
     )
 
 

@@ -81,9 +81,9 @@ def varied(cell: Cell, dataset) -> list[dict]:
 
 def _without_stop(params, dataset) -> CEGBRegressor:
     """Return restricted CEGB, which is Greedy Miser, without its stop at negative net gain."""
-    given = {name: v for name, v in params["settings"].items() if name != "charging"}
+    settings = {name: v for name, v in params["settings"].items() if name != "charging"}
     return CEGBRegressor(
-        **given,
+        **settings,
         tradeoff=scaled_tradeoff(dataset, params["tradeoff"]),
         model_feature_costs=dataset.feature_costs,
         max_leaves=None,

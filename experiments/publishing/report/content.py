@@ -100,10 +100,10 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         If files are missing, cannot be read, or lack what the page says.
     """
     folder = results / artefact.id
-    found = output.read_published(folder)
-    if found is None:
+    published = output.read_published(folder)
+    if published is None:
         return None
-    rows, meta = found
+    rows, meta = published
     figure, table = folder / "figure.svg", folder / "table.md"
     if artefact.committed_picture and figure.exists() == table.exists():
         raise damaged(folder, "there must be either figure.svg or table.md")
@@ -147,7 +147,7 @@ def _picture(path: Path, artefact_id: str) -> Picture:
         raise damaged(path.parent, "figure.svg does not state its size in points")
     if not text.rstrip().endswith("</svg>"):
         raise damaged(path.parent, "figure.svg has no end")
-    width, height = (round(float(found.group(1)) * _PIXELS_PER_POINT) for found in sizes)
+    width, height = (round(float(size.group(1)) * _PIXELS_PER_POINT) for size in sizes)
     return Picture(f"{artefact_id}/{path.name}", width, height)
 
 

@@ -122,8 +122,8 @@ def read_history(folder: Path) -> list[Machine]:
             if path != machine_path:
                 run = _load(path, _FORMAT, _NEEDED)
                 runs.setdefault(run["env_name"], []).append(run)
-        for environment, found in sorted(runs.items()):
-            machines.append(_machine(facts, environment, found, catalogue))
+        for environment, benchmarks in sorted(runs.items()):
+            machines.append(_machine(facts, environment, benchmarks, catalogue))
     return machines
 
 
@@ -147,13 +147,13 @@ def _machine(
 ) -> Machine:
     runs = sorted(runs, key=lambda run: (run["date"], run["commit_hash"]))
     commits = [Commit(run["commit_hash"][:8], run["date"]) for run in runs]
-    found = (_benchmark(entry, runs, commits) for _, entry in sorted(catalogue.items()))
+    benchmarks = (_benchmark(entry, runs, commits) for _, entry in sorted(catalogue.items()))
     return Machine(
         name=facts["machine"],
         environment=environment,
         facts=_facts(facts),
         commits=commits,
-        benchmarks=[benchmark for benchmark in found if benchmark is not None],
+        benchmarks=[benchmark for benchmark in benchmarks if benchmark is not None],
     )
 
 
