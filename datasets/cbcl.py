@@ -15,7 +15,7 @@ mirror
 **Divisions.** Neighbouring training faces are one person a moment later, or the same picture a
 little turned or moved: 77 % of the faces have another with a correlation of 0.9 or more. Windows of
 one class that are so much alike, directly or by way of others, make a group (1,047 of faces, the
-largest of 66; 4,292 of others, the largest of 90), and the training part falls into **five
+largest of 66; 4,275 of others, the largest of 90), and the training part falls into **five
 divisions** that never tear a group apart; sizes differ by at most a window of each class. Exact
 duplicates are among them: three pairs of faces, and 18 windows of one constant grey level.
 Repetition ``seed`` begins at division ``seed`` mod 5.

@@ -49,8 +49,8 @@ class Columns:
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
-def stored(images: ImageSet, checksum: str, progress: bool = True) -> tuple[np.ndarray, ...]:
-    """Give the columns of real windows, computing what the cache does not have.
+def stored(images: ImageSet, checksum: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Give the columns of real windows, computing what the cache does not have (in seconds).
 
     Parameters
     ----------
@@ -58,8 +58,6 @@ def stored(images: ImageSet, checksum: str, progress: bool = True) -> tuple[np.n
         Windows.
     checksum : str
         Digest of the windows.
-    progress : bool, default True
-        Draw a progress bar.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def stored(images: ImageSet, checksum: str, progress: bool = True) -> tuple[np.n
     """
     parts = {part: getattr(images, part) for part in PARTS}
     store = columns_of(images.name, FAMILIES, parts, checksum)
-    index = complete(store, None, progress)
+    index = complete(store, n_jobs=1, progress=False)
     digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()
     return *(store.open(part) for part in PARTS), digest
 
