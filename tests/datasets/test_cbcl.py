@@ -9,6 +9,7 @@ import pytest
 
 import datasets
 from datasets import cbcl, cbcl_windows
+from datasets.features import pruning
 from datasets.features.faces import prices, tables
 from datasets.features.faces.families import FAMILIES, N_FEATURES
 from datasets.standins import faces as standins_faces
@@ -58,6 +59,24 @@ def test_damaged_columns_are_computed_anew(cache, monkeypatch, few_faces, capsys
     path.write_bytes(content)
     assert cbcl.columns(data="real").provenance["checksum"] == before
     assert "haar_two_across is damaged" in capsys.readouterr().err
+
+
+def test_pruning_keeps_columns_that_serve(cache, monkeypatch, few_faces):
+    put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
+    cbcl.columns(data="real")
+    assert pruning.unused() == []
+    (folder,) = (cache / "features" / "cbcl").glob("*/")
+    learned = cache / "features" / "scene15" / folder.name  # these depend on what was learned
+    learned.parent.mkdir()
+    folder.rename(learned)
+    assert pruning.unused() == []
+    unknown = cache / "features" / "no_such_set" / folder.name
+    unknown.parent.mkdir()
+    learned.rename(unknown)
+    assert [record["reason"] for record in pruning.unused()] == ["no data set has this name"]
+    monkeypatch.setattr(pruning, "FACES", FAMILIES[1:])
+    cbcl.columns(data="real")
+    assert "made by other families" in pruning.unused()[0]["reason"]
 
 
 def test_windows_of_another_size_are_refused():
