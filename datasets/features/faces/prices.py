@@ -3,7 +3,7 @@
 ``milliseconds.csv`` beside this file is the committed table and the default everywhere, so that
 results do not depend on who measures; ``python -m datasets.features.faces --remeasure`` replaces
 it. For each family two CPU times of one thread (not elapsed time: other programs may run beside
-it), a block of real windows at a time, the least of many repetitions:
+it), a block of real windows at a time, the least of many repetitions, all families in turns:
 
 shared
     what all features of its group have in common, by itself: integral image and standard
@@ -15,9 +15,9 @@ A window pays *shared* once, for the first feature of a group that it asks for (
 several families the median of their measurements), and for each feature of a family
 (*whole* - *shared*) / number of features. These are times of a whole family computed at once for
 many windows: what a single feature costs in a program that computes one at a time is more. The
-committed table was measured while other programs kept both processors busy: CPU time leaves their
-turns out, but not what they take from shared caches, so that an idle machine may be faster by some
-tenths.
+committed table was measured on a machine with other work on it: CPU time leaves its turns out, but
+not what it takes from shared caches and processors; measurements under heavy load gave HOG up to
+twice as much.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from datasets.features.faces.families import GROUPS, PARTS
+from datasets.features.faces.families import GROUPS, PARTS, Part
 from datasets.features.prices import processor
 from datasets.sources.storage import write_text
 
@@ -41,7 +42,7 @@ COLUMNS = ("family", "features", "shared_ms", "whole_ms", "block", "processor", 
 UNIT = "ms"
 BLOCK = 512
 """Windows measured at once: arrays of a few megabytes, as a detector scans a picture."""
-REPETITIONS = 25
+REPETITIONS = 60
 LEAST_SECONDS = 0.02
 """A repetition does its work as often as needed to take this long."""
 
@@ -157,18 +158,26 @@ def measure(windows: np.ndarray) -> list[dict]:
 
     block = np.ascontiguousarray(windows[:: max(1, len(windows) // BLOCK)][:BLOCK])
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    rows = []
+    works: list[Callable[[], object]] = []
+    for part in PARTS:
+        kept = np.empty((len(block), part.n_features), dtype=np.uint8)
+        works += [partial(part.prepare, block), partial(_keep, part, block, kept)]
     with threadpool_limits(1):
-        for part in PARTS:
-            kept = np.empty((len(block), part.n_features), dtype=np.uint8)
-            shared, whole = least_seconds(
-                lambda part=part: part.prepare(block),
-                lambda part=part, kept=kept: np.copyto(kept, part.family.columns(block)),
+        times = [f"{1e3 * seconds / len(block):.4g}" for seconds in least_seconds(*works)]
+    return [
+        dict(
+            zip(
+                COLUMNS,
+                (part.family.name, part.n_features, *pair, len(block), processor(), date),
+                strict=True,
             )
-            times = (f"{1e3 * seconds / len(block):.4g}" for seconds in (shared, whole))
-            values = (part.family.name, part.n_features, *times, len(block), processor(), date)
-            rows.append(dict(zip(COLUMNS, values, strict=True)))
-    return rows
+        )
+        for part, *pair in zip(PARTS, times[::2], times[1::2], strict=True)
+    ]
+
+
+def _keep(part: Part, block: np.ndarray, kept: np.ndarray) -> None:
+    kept[:] = part.family.columns(block)
 
 
 def least_seconds(*works: Callable[[], object]) -> list[float]:
