@@ -262,6 +262,57 @@ def _gains(grades: np.ndarray) -> np.ndarray:
     return np.ldexp(1.0, grades.astype(np.int64)) - 1.0
 
 
+def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_from=1) -> float:
+    """Average precision of all rows as one ranking, as scikit-learn's function of this name.
+
+    Σ (recall_t - recall_(t-1)) precision_t over the distinct scores t, from the highest one down:
+    rows with equal scores are taken together, so that their order does not matter (unlike the
+    metrics of queries, which rank the least relevant first).
+
+    Parameters
+    ----------
+    y_true : (n,) array-like
+        Labels; a row is positive if its label is at least ``relevant_from``.
+    y_score : (n,) array-like
+        Scores, larger is better.
+    sample_weight : (n,) array-like or None
+        Weights of 0 or more: a weight of 2 counts as two such rows. None: all 1.
+    relevant_from : float
+        Smallest label of a positive row.
+
+    Returns
+    -------
+    float
+        NaN if no row, or only rows without weight, are positive.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there are no rows, numbers are missing, or a weight is negative.
+    """
+    y_true, y_score = _numbers(y_true, "y_true"), _numbers(y_score, "y_score")
+    weight = np.ones(len(y_true)) if sample_weight is None else sample_weight
+    weight = _numbers(weight, "sample_weight")
+    lengths = len(y_true), len(y_score), len(weight)
+    if len(set(lengths)) > 1 or len(y_true) == 0:
+        raise ValueError(
+            "y_true, y_score and sample_weight must have the same length of 1 or more, got "
+            f"{lengths[0]}, {lengths[1]} and {lengths[2]}."
+        )
+    if np.any(weight < 0):
+        raise ValueError("sample_weight must not be negative.")
+    order = np.argsort(-y_score, kind="stable")
+    falling = y_score[order]
+    last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))  # row of each score
+    positive = np.where(y_true[order] >= relevant_from, weight[order], 0.0)
+    found = np.cumsum(positive)[last]
+    taken = np.cumsum(weight[order])[last]
+    if found[-1] == 0:
+        return math.nan
+    precisions = np.divide(found, taken, out=np.zeros(len(last)), where=taken > 0)
+    return math.fsum((np.diff(found, prepend=0.0) * precisions).tolist()) / float(found[-1])
+
+
 def accuracy(y_true, y_pred) -> float:
     """Share of rows whose label is right; ValueError if lengths differ or there are no rows."""
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)

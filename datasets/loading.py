@@ -19,7 +19,8 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
         One of :func:`names`.
     scale : {"smoke", "laptop", "paper"}, default "laptop"
         ``smoke`` uses only stand-ins and bundled sets (about 2,000/1,000/1,000 rows; INRIA Person
-        60/20/60, Caltech-101 15/5/20) and touches neither network nor cache nor mirror.
+        60/20/60, Caltech-101 15/5/20, CBCL 599/151/1,000) and touches neither network nor cache
+        nor mirror.
     data : {"auto", "real", "standin"}, default "auto"
         ``auto``: real data from any source that can be reached, else the stand-in with a
         :class:`StandInWarning`; ``real``: fail rather than stand in; ``standin``: no real data.

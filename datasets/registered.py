@@ -14,6 +14,8 @@ from datasets.images import ImageSpec
 from datasets.registry import DatasetSpec
 
 TABLES = {
+    "cbcl": "cbcl",
+    "cbcl_divided": "cbcl",
     "clueweb09": "clueweb09",
     "covertype": "covertype",
     "digits": "digits",

@@ -117,6 +117,24 @@ def ndcg_letor_at_k(y_true, y_score, query_id, k, *, per_query=False):
     return np.array(values) if per_query else mean_over_queries(values)
 
 
+def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_from=1) -> float:
+    """Σ (recall_t - recall_(t-1)) precision_t over the distinct scores t; a weight counts as rows.
+
+    All rows are one ranking, and equal scores are taken together.
+    """
+    weight = np.ones(len(y_true)) if sample_weight is None else np.asarray(sample_weight, float)
+    found, taken, terms = 0.0, 0.0, []
+    order = sorted(range(len(y_true)), key=lambda i: -y_score[i])
+    for score in sorted(set(y_score), reverse=True):
+        before = found
+        for i in order:
+            if y_score[i] == score:
+                taken += weight[i]
+                found += weight[i] if y_true[i] >= relevant_from else 0.0
+        terms.append((found - before) * (found / taken) if taken > 0 else 0.0)
+    return math.fsum(terms) / found if found > 0 else math.nan
+
+
 def accuracy(y_true, y_pred) -> float:
     """Share of rows whose label is right."""
     return int(np.sum(y_true == y_pred)) / len(y_true)

@@ -178,6 +178,78 @@ def test_ndcg_wants_grades(grade):
 
 
 @both
+def test_average_precision_of_one_ranking_by_hand(metrics):
+    # Scores 4 | 3 3 | 1: positives 0, then one of two, then one: precisions 0, 1/3, 2/4.
+    y, score = np.array([0, 1, 0, 1]), np.array([4.0, 3.0, 3.0, 1.0])
+    expected = 0.5 * (1 / 3) + 0.5 * (2 / 4)
+    assert metrics.average_precision_score(y, score) == pytest.approx(expected, rel=1e-15)
+    # The second row three times: 3 of 5 taken, then 4 of 6.
+    weighted = metrics.average_precision_score(y, score, sample_weight=[1, 3, 1, 1])
+    assert weighted == pytest.approx(0.75 * (3 / 5) + 0.25 * (4 / 6), rel=1e-15)
+    assert metrics.average_precision_score(np.array([0, 2, 1]), np.arange(3.0)) == 1.0
+    grades = metrics.average_precision_score(np.array([0, 2, 1]), np.arange(3.0), relevant_from=2)
+    assert grades == 0.5
+    assert math.isnan(metrics.average_precision_score(np.zeros(3), np.arange(3.0)))
+    no_weight = metrics.average_precision_score(
+        np.eye(3)[0], np.arange(3.0), sample_weight=[0, 1, 1]
+    )
+    assert math.isnan(no_weight)
+
+
+@st.composite
+def weighted_rows(draw):
+    n = draw(st.integers(1, 25))
+    labels = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    scores = draw(
+        st.lists(st.sampled_from([-1.5, 0.0, -0.0, 0.1, 2.0, 1e9]), min_size=n, max_size=n)
+    )
+    weights = draw(st.lists(st.sampled_from([0.0, 0.1, 1.0, 2.5, 10.0]), min_size=n, max_size=n))
+    return np.array(labels), np.array(scores), np.array(weights)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=weighted_rows(), weighted=st.booleans())
+def test_average_precision_is_scikit_learns(data, weighted):
+    y, score, weight = data
+    options = {"sample_weight": weight} if weighted else {}
+    ours = fast.average_precision_score(y, score, **options)
+    np.testing.assert_array_equal(ours, slow.average_precision_score(y, score, **options))
+    if np.sum(np.where(weighted, weight, 1.0) * y) > 0:
+        assert ours == pytest.approx(average_precision_score(y, score, **options), rel=1e-12)
+    else:
+        assert math.isnan(ours)
+
+
+def test_average_precision_takes_weights_as_copies_and_any_order():
+    rng = np.random.default_rng(7)
+    y, score = rng.integers(0, 2, 300), rng.integers(0, 40, 300) / 8
+    weight = rng.integers(0, 5, 300)
+    copies = np.repeat(np.arange(300), weight)
+    expected = fast.average_precision_score(y[copies], score[copies])
+    assert fast.average_precision_score(y, score, sample_weight=weight) == expected
+    order = rng.permutation(300)
+    again = fast.average_precision_score(y[order], score[order], sample_weight=weight[order])
+    assert again == expected
+
+
+@pytest.mark.parametrize(
+    ("y", "score", "weight", "message"),
+    [
+        ([1, 0], [1.0, 2.0, 3.0], None, "same length of 1 or more, got 2, 3 and 2"),
+        ([1, 0], [1.0, 2.0], [1.0], "got 2, 2 and 1"),
+        ([], [], None, "got 0, 0 and 0"),
+        ([1, 0], [1.0, np.nan], None, "y_score must not contain NaN"),
+        ([1, 0], [1.0, 2.0], [1.0, -1.0], "sample_weight must not be negative"),
+        ([1, 0], [1.0, 2.0], [1.0, np.inf], "sample_weight must not contain NaN or infinity"),
+        (["a", "b"], [1.0, 2.0], None, "y_true must be numbers"),
+    ],
+)
+def test_bad_input_to_average_precision_is_named(y, score, weight, message):
+    with pytest.raises(ValueError, match=message):
+        fast.average_precision_score(y, score, sample_weight=weight)
+
+
+@both
 def test_accuracy(metrics):
     assert metrics.accuracy(np.array([0, 1, 2, 1]), np.array([0, 1, 1, 1])) == 0.75
 

@@ -11,8 +11,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from datasets.features.families import NAMES, families_of
+from datasets.features.faces.families import FAMILIES as FACES
+from datasets.features.families import NAMES, Family, families_of
 from datasets.features.store import MADE_FROM, made_from
+from datasets.registered import names
 from datasets.sources.storage import cache_folder, locked
 
 
@@ -36,8 +38,11 @@ def unused() -> list[dict[str, Any]]:
 def _reason(folder: Path) -> str:
     """Say why a folder of columns is of no use; nothing if it is."""
     name = folder.parent.name
-    if name not in NAMES:
-        return "no set of images has this name"
+    if name not in names():
+        return "no data set has this name"
+    current_families = _families(name)
+    if current_families is None:
+        return ""
     try:
         noted = json.loads((folder / MADE_FROM).read_text(encoding="utf-8"))
         families, libraries = noted["families"], noted["libraries"]
@@ -45,12 +50,19 @@ def _reason(folder: Path) -> str:
         return "not opened since notes are kept of what columns were made from"
     except (OSError, ValueError, KeyError, TypeError) as error:
         return f"its note {MADE_FROM} is damaged ({error})"
-    current = made_from(families_of(name))
+    current = made_from(current_families)
     if families != current["families"]:
         return "made by other families, or earlier versions of them"
     if libraries != current["libraries"]:
         return "made with other versions of libraries"
     return ""
+
+
+def _families(name: str) -> tuple[Family, ...] | None:
+    """Give the current families of a set; None where they depend on what was learned before."""
+    if name in NAMES:
+        return families_of(name)
+    return FACES if name == "cbcl" else None
 
 
 def remove(folder: Path) -> None:

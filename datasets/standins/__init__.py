@@ -99,6 +99,12 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     pair being the class. What tells the classes apart is form, never colour. Real persons are far
     more varied, and real categories are no pairs of shapes.
 
+``cbcl``, ``cbcl_divided`` (generator and parameters in :mod:`datasets.standins.faces`)
+    Windows of 19×19 grey pixels in the shares of the real set (35 % of the training and 2 % of the
+    test windows are faces): an ellipse with eyes, brows, nose and mouth, lit from a side, over
+    clutter on a cloudy ground. Every sixth window without a face has one that is out of place. Real
+    faces are far more varied, and real windows without faces were selected for being hard.
+
 ``scene15`` (generators and parameters in :mod:`datasets.standins.scenes`)
     For the table: bytes of 108 descriptors (smoke: 20) that do not come from pictures, 299 rows of
     each of 15 classes (smoke: 44); kernel machines are trained on 30 (6) of each class as on the

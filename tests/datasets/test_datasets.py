@@ -25,6 +25,8 @@ from tests.datasets.server import Server
 STAND_INS = {
     # SHA-256 of what is delivered at smoke scale, seed 0: the stand-ins are frozen
     "caltech101": "0999cd00953ec3c4a65a8a1b224b6e37b2fdb99078d3b577f2eeab2bf8671a11",
+    "cbcl": "10d05a7c1448710976ed7aa8862793b0ccb2930e654cbf7cbe125cb6b6681979",
+    "cbcl_divided": "4ff1249a6d92baf26ec5a7b1ba47fd0bfd1fb34bdbb1a06d4c8b8f06f566100b",
     "cifar10": "27bae22da3ac37c1a09d0cbc97aa657a0bb3f9114d471500c25e3f33c2919b61",
     "clueweb09": "46615140edf858022d56c13aeaf756e54c5660ebc667e19825937696ec716989",
     "flies": "3926447e02fdca4ef52a4c98ca8c5010eb5d20c5d33092b8b405afc555db899e",
@@ -45,6 +47,8 @@ STAND_INS = {
 }
 OTHER_SIZES = {
     "caltech101": [15, 5, 20],  # features are computed from these two: few rows
+    "cbcl": [599, 151, 1000],  # 1,779 features; their prices are part of what is frozen
+    "cbcl_divided": [449, 150, 151],
     "inria_person": [60, 20, 60],
     "scene15": [210, 60, 300],  # the same; its prices are part of what is frozen
     "clueweb09": [4000, 2000, 2000],  # its queries have hundreds of documents

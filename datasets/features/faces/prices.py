@@ -1,0 +1,226 @@
+"""What the features of windows of faces cost: measured CPU milliseconds per window.
+
+``milliseconds.csv`` beside this file is the committed table and the default everywhere, so that
+results do not depend on who measures; ``python -m datasets.features.faces --remeasure`` replaces
+it. For each family two CPU times of one thread (not elapsed time: other programs may run beside
+it), a block of real windows at a time, the least of many repetitions, all families in turns:
+
+shared
+    what all features of its group have in common, by itself: integral image and standard
+    deviation, the histograms of the cells, the patterns of the pixels;
+whole
+    all its features with what they share, copied to where they are kept.
+
+A window pays *shared* once, for the first feature of a group that it asks for (of a group of
+several families the median of their measurements), and for each feature of a family
+(*whole* - *shared*) / number of features. These are times of a whole family computed at once for
+many windows: what a single feature costs in a program that computes one at a time is more. The
+committed table was measured on a machine with other work on it: CPU time leaves its turns out, but
+not what it takes from shared caches and processors; measurements under heavy load gave HOG up to
+twice as much.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets.features.faces.families import GROUPS, PARTS, Part
+from datasets.features.prices import processor
+from datasets.sources.storage import write_text
+
+TABLE = Path(__file__).with_name("milliseconds.csv")
+COLUMNS = ("family", "features", "shared_ms", "whole_ms", "block", "processor", "date")
+UNIT = "ms"
+BLOCK = 512
+"""Windows measured at once: arrays of a few megabytes, as a detector scans a picture."""
+REPETITIONS = 60
+LEAST_SECONDS = 0.02
+"""A repetition does its work as often as needed to take this long."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What groups and features cost, in :data:`UNIT`.
+
+    Attributes
+    ----------
+    groups : dict of int to float
+        By place in :data:`~datasets.features.faces.families.GROUPS`.
+    features : ndarray of shape (n_features,), float64
+        What each feature costs besides.
+    origin : str
+        Where and when it was measured.
+    """
+
+    groups: dict[int, float]
+    features: np.ndarray
+    origin: str
+
+
+def read(path: Path | None = None) -> list[dict[str, str]]:
+    """Read the table.
+
+    Parameters
+    ----------
+    path : Path, optional
+        A file as written by :func:`write`; the committed one if not given.
+
+    Raises
+    ------
+    ValueError
+        If the columns are others, a time is not positive, or a whole family takes no longer than
+        what it shares.
+    """
+    path = TABLE if path is None else path
+    with open(path, encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
+        rows = list(reader)
+    for row in rows:
+        try:
+            fine = 0 < float(row["shared_ms"]) < float(row["whole_ms"]) < np.inf
+            fine = fine and int(row["features"]) > 0
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise ValueError(
+                f"{path}: {row['family']}: shared {row['shared_ms']!r} and whole "
+                f"{row['whole_ms']!r} ms of {row['features']!r} features are no times"
+            )
+    return rows
+
+
+def prices(table: list[dict[str, str]] | None = None) -> Prices:
+    """Give the prices of groups and features.
+
+    Parameters
+    ----------
+    table : list of dict, optional
+        Of :func:`read`; the committed one if not given.
+
+    Raises
+    ------
+    ValueError
+        If a family was never measured, or with another number of features; the message says how
+        to measure it.
+    """
+    measured = {row["family"]: row for row in (read() if table is None else table)}
+    shared: dict[int, list[float]] = {}
+    own = []
+    for part in PARTS:
+        row = measured.get(part.family.name)
+        if row is None or int(row["features"]) != part.n_features:
+            raise ValueError(
+                f"no measured time for the {part.n_features} features {part.family.name} of cbcl. "
+                "Next: python -m datasets.features.faces --remeasure"
+            )
+        times = float(row["shared_ms"]), float(row["whole_ms"])
+        shared.setdefault(GROUPS.index(part.group), []).append(times[0])
+        own += [(times[1] - times[0]) / part.n_features] * part.n_features
+    groups = {group: float(np.median(times)) for group, times in shared.items()}
+    return Prices(groups, np.array(own), origin(list(measured.values())))
+
+
+def origin(table: list[dict[str, str]]) -> str:
+    """Say on which processor and when the times were measured."""
+    said = {
+        f"measured CPU time per window, one thread, {row['processor']}, {row['date']}, on real "
+        f"windows in blocks of {row['block']}"
+        for row in table
+    }
+    return "; ".join(sorted(said))
+
+
+def measure(windows: np.ndarray) -> list[dict]:
+    """Measure all prices.
+
+    Parameters
+    ----------
+    windows : ndarray of shape (n, 19, 19), uint8
+        Real windows, evenly spaced ones of which are used.
+
+    Returns
+    -------
+    list of dict
+        Rows of the table.
+    """
+    from threadpoolctl import threadpool_limits
+
+    block = np.ascontiguousarray(windows[:: max(1, len(windows) // BLOCK)][:BLOCK])
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    works: list[Callable[[], object]] = []
+    for part in PARTS:
+        kept = np.empty((len(block), part.n_features), dtype=np.uint8)
+        works += [partial(part.prepare, block), partial(_keep, part, block, kept)]
+    with threadpool_limits(1):
+        times = [f"{1e3 * seconds / len(block):.4g}" for seconds in least_seconds(*works)]
+    return [
+        dict(
+            zip(
+                COLUMNS,
+                (part.family.name, part.n_features, *pair, len(block), processor(), date),
+                strict=True,
+            )
+        )
+        for part, *pair in zip(PARTS, times[::2], times[1::2], strict=True)
+    ]
+
+
+def _keep(part: Part, block: np.ndarray, kept: np.ndarray) -> None:
+    kept[:] = part.family.columns(block)
+
+
+def least_seconds(*works: Callable[[], object]) -> list[float]:
+    """Give the least CPU time of one call of each, measured in turns.
+
+    Parameters
+    ----------
+    *works : callable
+        What is measured. The first call, which fills tables, does not count.
+    """
+    calls = []
+    for work in works:
+        work()
+        n = 1
+        while _spent(work, n) < LEAST_SECONDS:
+            n *= 2
+        calls.append(n)
+    rounds = [
+        [_spent(work, n) / n for work, n in zip(works, calls, strict=True)]
+        for _ in range(REPETITIONS)
+    ]
+    return np.min(rounds, axis=0).tolist()
+
+
+def _spent(work: Callable[[], object], n: int) -> float:
+    start = time.process_time()
+    for _ in range(n):
+        work()
+    return time.process_time() - start
+
+
+def write(measured: list[dict], path: Path | None = None) -> None:
+    """Replace the table.
+
+    Parameters
+    ----------
+    measured : list of dict
+        Of :func:`measure`.
+    path : Path, optional
+        The table; the committed one if not given.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(measured)
+    write_text(TABLE if path is None else path, text.getvalue())

@@ -1,0 +1,157 @@
+"""From windows to columns and tables: bytes kept in the cache once, rows chosen by number."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from datasets.dataset import Dataset
+from datasets.features.faces import prices
+from datasets.features.faces.families import (
+    FAMILIES,
+    N_FEATURES,
+    SHAPE,
+    feature_groups,
+    feature_names,
+)
+from datasets.features.store import PARTS, columns_of, complete
+from datasets.images import ImageSet
+
+ROWS = 1_000
+"""Rows converted to float64 at once."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features of all windows as bytes, one row per feature.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (n_features, n_windows), uint8
+        Of real windows memory-mapped and read-only: pages are read when a row is used.
+    y_train, y_test : ndarray of shape (n_windows,), int64
+        1 = face.
+    fold : ndarray of shape (n_train,), int64
+        Which of the five divisions each training window is in, 0..4.
+    provenance : dict
+        As :attr:`datasets.Dataset.provenance`.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    y_train: np.ndarray
+    y_test: np.ndarray
+    fold: np.ndarray
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def stored(images: ImageSet, checksum: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Give the columns of real windows, computing what the cache does not have (in seconds).
+
+    Parameters
+    ----------
+    images : ImageSet
+        Windows.
+    checksum : str
+        Digest of the windows.
+
+    Returns
+    -------
+    train, test : ndarray of shape (n_features, n_windows), uint8
+        Memory-mapped.
+    digest : str
+        SHA-256 of the columns' own digests.
+
+    Raises
+    ------
+    DataUnavailable
+        If the cache folder cannot be written.
+    """
+    parts = {part: getattr(images, part) for part in PARTS}
+    store = columns_of(images.name, FAMILIES, parts, checksum)
+    index = complete(store, n_jobs=1, progress=False)
+    digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()
+    return *(store.open(part) for part in PARTS), digest
+
+
+def computed(windows: np.ndarray) -> np.ndarray:
+    """Compute the columns of windows without keeping them.
+
+    Parameters
+    ----------
+    windows : ndarray of shape (n, 19, 19), uint8
+        Grey windows.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n), uint8
+
+    Raises
+    ------
+    ValueError
+        If the windows have another size.
+    """
+    if windows.shape[1:] != SHAPE:
+        raise ValueError(f"windows must be of {SHAPE} pixels, not {windows.shape[1:]}")
+    columns = np.empty((N_FEATURES, len(windows)), dtype=np.uint8)
+    for start in range(0, len(windows), ROWS):
+        block = windows[start : start + ROWS]
+        found = np.concatenate([family.columns(block) for family in FAMILIES], axis=1)
+        columns[:, start : start + ROWS] = found.T
+    return columns
+
+
+def rows(columns: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Give rows of a table, some at a time.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_windows), uint8
+        Columns as bytes.
+    numbers : ndarray of int64
+        Windows wanted.
+
+    Returns
+    -------
+    ndarray of shape (len(numbers), n_features), float64, C order
+    """
+    found = np.empty((len(numbers), len(columns)))
+    for start in range(0, len(numbers), ROWS):
+        chosen = numbers[start : start + ROWS]
+        found[start : start + ROWS] = columns[:, chosen].T
+    return found
+
+
+def table(name: str, columns: Columns, parts: dict[str, tuple[str, np.ndarray]]) -> Dataset:
+    """Make a data set with the committed prices.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    columns : Columns
+        Features of all windows.
+    parts : dict of str to (str, ndarray of int64)
+        By "train", "valid" and "test": in which of the two sets of windows, and which ones.
+    """
+    measured = prices.prices()
+    arrays = {}
+    for part, (side, numbers) in parts.items():
+        arrays[f"X_{part}"] = rows(getattr(columns, side), numbers)
+        arrays[f"y_{part}"] = getattr(columns, f"y_{side}")[numbers]
+    return Dataset(
+        name=name,
+        task="binary",
+        **arrays,
+        feature_costs=measured.features,
+        cost_unit=prices.UNIT,
+        cost_origin=measured.origin,
+        feature_names=feature_names(),
+        feature_groups=feature_groups(),
+        group_costs=measured.groups,
+        provenance=columns.provenance,
+    )

@@ -1,0 +1,146 @@
+"""CBCL faces: the two tables, their columns, and the stand-in."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import cbcl, cbcl_windows
+from datasets.features import pruning
+from datasets.features.faces import prices, tables
+from datasets.features.faces.families import FAMILIES, N_FEATURES
+from datasets.standins import faces as standins_faces
+from tests.datasets.contract import NEEDS_MIRROR, check_contract
+from tests.datasets.face_archives import MIRROR, contents, packed
+from tests.datasets.picture_archives import noise, put
+
+# --- the tables ----------------------------------------------------------------------------------
+
+
+def test_tables_of_real_windows(cache, monkeypatch, few_faces):
+    put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
+    found = cbcl.columns(data="real")
+    expected = np.concatenate([family.columns(few_faces["train"]) for family in FAMILIES], axis=1)
+    np.testing.assert_array_equal(found.train, expected.T)
+    measured = prices.prices()
+    for seed in range(6):
+        data = datasets.load("cbcl", data="real", seed=seed)
+        check_contract(data)
+        assert data.provenance["kind"] == "real"
+        np.testing.assert_array_equal(data.X_valid, expected[found.fold == seed % 5])
+        np.testing.assert_array_equal(data.X_train, expected[found.fold != seed % 5])
+        np.testing.assert_array_equal(data.X_test, found.test.T)
+        np.testing.assert_array_equal(data.feature_costs, measured.features)
+        divided = datasets.load("cbcl_divided", data="real", seed=seed)
+        check_contract(divided)
+        np.testing.assert_array_equal(divided.X_test, data.X_valid)
+        np.testing.assert_array_equal(divided.y_test, data.y_valid)
+        np.testing.assert_array_equal(divided.X_valid, expected[found.fold == (seed + 1) % 5])
+        total = len(divided.y_train) + len(divided.y_valid) + len(divided.y_test)
+        assert total == len(expected)
+    assert (data.task, data.cost_unit, data.name) == ("binary", "ms", "cbcl")
+    assert "measured CPU time per window" in data.cost_origin
+    assert data.group_costs == measured.groups
+    assert set(np.unique(data.feature_groups)) == {0, 1, 2}
+    assert "official test windows" in data.provenance["split_rule"]
+    assert "three train" in divided.provenance["split_rule"]
+    assert divided.name == "cbcl_divided"
+
+
+def test_damaged_columns_are_computed_anew(cache, monkeypatch, few_faces, capsys):
+    put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
+    before = cbcl.columns(data="real").provenance["checksum"]
+    (path,) = (cache / "features" / "cbcl").glob("*/train.u8")
+    content = bytearray(path.read_bytes())
+    content[5] ^= 1
+    path.write_bytes(content)
+    assert cbcl.columns(data="real").provenance["checksum"] == before
+    assert "haar_two_across is damaged" in capsys.readouterr().err
+
+
+def test_pruning_keeps_columns_that_serve(cache, monkeypatch, few_faces):
+    put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
+    cbcl.columns(data="real")
+    assert pruning.unused() == []
+    (folder,) = (cache / "features" / "cbcl").glob("*/")
+    learned = cache / "features" / "scene15" / folder.name  # these depend on what was learned
+    learned.parent.mkdir()
+    folder.rename(learned)
+    assert pruning.unused() == []
+    unknown = cache / "features" / "no_such_set" / folder.name
+    unknown.parent.mkdir()
+    learned.rename(unknown)
+    assert [record["reason"] for record in pruning.unused()] == ["no data set has this name"]
+    monkeypatch.setattr(pruning, "FACES", FAMILIES[1:])
+    cbcl.columns(data="real")
+    assert "made by other families" in pruning.unused()[0]["reason"]
+
+
+def test_windows_of_another_size_are_refused():
+    with pytest.raises(ValueError, match="windows must be of"):
+        tables.computed(noise(0, 3, 24, 24))
+
+
+def test_nowhere_to_be_had(unreachable, monkeypatch):
+    for name in ("cbcl", "cbcl_divided"):
+        with pytest.raises(datasets.DataUnavailable, match=r"(?s)cbcl\.mit\.edu.*Next: allow acc"):
+            datasets.load(name, data="real")
+    monkeypatch.setattr(cbcl, "SIZES", {"real": (60, 100), "smoke": (0, 0)})
+    with pytest.warns(datasets.StandInWarning, match="CBCL"):
+        data = datasets.load("cbcl")
+    assert data.provenance["kind"] == "stand-in"
+    assert data.X_test.shape == (100, N_FEATURES)
+
+
+# --- the stand-in --------------------------------------------------------------------------------
+
+
+def test_smoke_windows_are_the_stand_in(offline):
+    images = cbcl.images(scale="smoke")
+    assert (images.train.shape, images.test.shape) == ((750, 19, 19), (1000, 19, 19))
+    assert (images.y_train.sum(), images.y_test.sum()) == (261, 20)
+    assert images.provenance["checksum"] == FROZEN_WINDOWS
+    other = cbcl.images(scale="smoke", seed=1)
+    assert not np.array_equal(images.train, other.train)
+    assert not offline.exists()
+
+
+FROZEN_WINDOWS = "57095eaef76f9f8fa2bf66fc31d345463440d3b3aa4bf14cfd61c747a824cf3e"
+
+
+def test_stand_in_is_as_described():
+    drawn, labels = standins_faces.windows(3000, 0, "train")
+    assert labels.sum() == round(3000 * 2429 / 6977)
+    faces, others = drawn[labels == 1].astype(float), drawn[labels == 0].astype(float)
+    eyes = faces[:, 6:8, [5, 6, 12, 13]].mean(axis=(1, 2))
+    cheeks = faces[:, 10:12, [5, 6, 12, 13]].mean(axis=(1, 2))
+    mouth = faces[:, 14:15, 8:11].mean(axis=(1, 2))
+    assert (eyes < cheeks).mean() > 0.9
+    assert (mouth < cheeks).mean() > 0.75
+    plain = others[np.arange(len(others)) % 2 == 0]
+    dark = plain[:, 6:8, [5, 6, 12, 13]].mean(axis=(1, 2))
+    assert 0.35 < (dark < plain[:, 10:12, [5, 6, 12, 13]].mean(axis=(1, 2))).mean() < 0.65
+    assert abs(faces.mean() - others.mean()) < 25  # brightness alone does not tell them apart
+    again, _ = standins_faces.windows(3000, 0, "train")
+    np.testing.assert_array_equal(again, drawn)
+
+
+# --- real data -----------------------------------------------------------------------------------
+
+
+@NEEDS_MIRROR
+def test_real_columns(cache):
+    real = cbcl.images(data="real")
+    windows = np.ascontiguousarray(real.train[::500])
+    columns = tables.computed(real.train)
+    np.testing.assert_array_equal(columns[:, ::500], tables.computed(windows))
+    assert hashlib.sha256(columns).hexdigest() == FROZEN_COLUMNS
+    haar = columns[:1000]
+    assert ((haar == 0) | (haar == 255)).mean() < 1e-3  # hardly anything is cut off
+    assert (columns.std(axis=1) > 0).all()
+
+
+FROZEN_COLUMNS = "1a4c5521d98f576307c4637c21a9fb9521246c58936ae70376a3c6c1fe3a30fd"
