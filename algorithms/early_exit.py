@@ -9,8 +9,6 @@ Weinberger and Chapelle (The Greedy Miser, 2012, section 6) describe them. The r
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +17,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import costs
+from .cascades.exit_rules import (
+    RANKING_RULES,
+    RULES,
+    check_threshold,
+    documents_stay,
+    exit_rounds,
+)
 from .cascades.files import SavedWithModel
-from .cascades.ranking import near_kth_largest, ranks_by_exit
+from .cascades.ranking import ranks_by_exit
 from .cascades.responses import Responses, responses_of
 from .cascades.walk import Stages, stages_of, walk
 from .estimators.fitting import check_queries
@@ -30,7 +35,6 @@ from .estimators.parameters import (
     checked_parameters,
     choice,
     documented,
-    shown,
     whole,
 )
 from .forest_costs import staged_bill
@@ -38,9 +42,6 @@ from .kernels.decorators import resolve_n_threads, threads
 from .metering.by_name import feature_names
 from .metering.trees import from_bits
 from .metrics import query_starts
-
-RANKING_RULES = ("proximity", "score", "capacity", "rank")
-RULES = (*RANKING_RULES, "likelihood")
 
 
 class Exits(NamedTuple):
@@ -70,48 +71,6 @@ class _Read(NamedTuple):
     responses: Responses
     stages: Stages
     n_exits: int
-
-
-def exit_rounds(n_rounds: int, every: int) -> list[int]:
-    """Rounds evaluated before each exit."""
-    return list(range(every, n_rounds + 1, every))
-
-
-def proximity_margin(i: int, n_exits: int, s: float) -> float:
-    """(E - i)/(E - 1) s at exit i, from 1; s if there is but one exit."""
-    return s if n_exits == 1 else (n_exits - i) / (n_exits - 1) * s
-
-
-def check_threshold(rule: str, threshold) -> float:
-    """Check s by its rule.
-
-    Parameters
-    ----------
-    rule : str
-    threshold : float
-        At least 0 but for the rule ``"score"``; infinity is allowed.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If it is no number, missing, or negative though the rule measures a margin, a share, a rank
-        or a likelihood.
-    """
-    number = isinstance(threshold, Real) and not isinstance(threshold, bool | np.bool_)
-    least = "" if rule == "score" else " >= 0"
-    try:
-        number = number and not math.isnan(threshold)
-    except OverflowError:  # a whole number beyond any float
-        number = False
-    if not number or (least and threshold < 0):
-        raise ValueError(
-            f"threshold must be a number{least} with rule={rule!r}, got {shown(threshold)}."
-        )
-    return float(threshold)
 
 
 _PARAMETERS = {
@@ -360,32 +319,14 @@ class EarlyExit(SavedWithModel, BaseEstimator):
 
         def stays(i, scores, query):
             with threads(n_threads, scores.size):
-                return self._stays(read, s, i + 1, scores, query)
+                if self.rule == "likelihood":
+                    return read.responses.largest_likelihood(scores) <= s
+                return documents_stay(self.rule, s, i + 1, read.n_exits, self.place, scores, query)
 
         with threads(n_threads, 0):  # what is worth more threads asks for them
             left = walk(read.stages, read.n_exits, X, by_query, stays)
         stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
         return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
-
-    def _stays(self, read: _Read, s: float, i: int, scores: np.ndarray, starts) -> np.ndarray:
-        """Apply the rule at exit i to the scores of the remaining rows."""
-        if self.rule == "likelihood":
-            return read.responses.largest_likelihood(scores) <= s
-        scores = np.ascontiguousarray(scores[:, 0])
-        if self.rule == "score":
-            return scores >= s
-        sizes = starts[1:] - starts[:-1]
-        margin = 0.0
-        if self.rule == "proximity":
-            k = np.full(len(sizes), min(self.place, len(scores)), dtype=np.int64)
-            margin = proximity_margin(i, read.n_exits, s)
-        else:  # so many stay of each query: fewer others are better
-            with np.errstate(over="ignore"):
-                share = np.ceil(s * sizes) if self.rule == "capacity" else np.floor(s)
-            k = np.minimum(share, sizes).astype(np.int64)
-        stays = np.empty(len(scores), dtype=bool)
-        near_kth_largest(scores, starts, k, margin, np.empty_like(scores), stays)
-        return stays
 
     def exit_stage(self, X, query_id=None) -> np.ndarray:
         """Exit at which each row leaves.

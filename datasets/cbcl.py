@@ -108,7 +108,7 @@ def remeasure() -> None:
 
 
 def _real_images(request: Request) -> ImageSet:
-    arrays, found = windows()
+    arrays, archive = windows()
     return ImageSet(
         name="cbcl",
         train=arrays["train"],
@@ -117,9 +117,9 @@ def _real_images(request: Request) -> ImageSet:
         y_test=arrays["y_test"].astype(np.int64),
         n_valid=int((arrays["fold"] == 0).sum()),
         provenance={
-            "source": found.source,
-            "files": [found.record()],
-            "missing": MISSING[found.form.reader],
+            "source": archive.source,
+            "files": [archive.record()],
+            "missing": MISSING[archive.form.reader],
         },
     )
 
@@ -157,25 +157,25 @@ def _drawn_columns(request: Request) -> tables.Columns:
     )
 
 
-def _columns_checksum(found: tables.Columns) -> str:
+def _columns_checksum(columns: tables.Columns) -> str:
     names = ("train", "y_train", "test", "y_test", "fold")
-    return checksum({name: getattr(found, name) for name in names})
+    return checksum({name: getattr(columns, name) for name in names})
 
 
 def _table(request: Request, give, divided: bool) -> Dataset:
     """Make the table of a repetition from the columns."""
-    found = give(request)
-    rows = rows_of(found.fold, request.seed, 2 if divided else 1)
+    columns = give(request)
+    rows = rows_of(columns.fold, request.seed, 2 if divided else 1)
     if divided:
         train, test, valid = rows
         sides = {"train": train, "valid": valid, "test": test}
         parts = {part: ("train", numbers) for part, numbers in sides.items()}
     else:
-        everything = np.arange(len(found.y_test))
+        everything = np.arange(len(columns.y_test))
         parts = {"train": ("train", rows[0]), "valid": ("train", rows[1])}
         parts["test"] = ("test", everything)
-    provenance = {**found.provenance, "split_rule": SPECS[request.name].split_rule}
-    return tables.table(request.name, replace(found, provenance=provenance), parts)
+    provenance = {**columns.provenance, "split_rule": SPECS[request.name].split_rule}
+    return tables.table(request.name, replace(columns, provenance=provenance), parts)
 
 
 def _spec(name: str, divided: bool, title: str, shape: str, split_rule: str) -> DatasetSpec:

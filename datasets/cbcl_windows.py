@@ -75,7 +75,7 @@ def windows() -> tuple[dict[str, np.ndarray], Found]:
     arrays : dict of str to ndarray
         ``train`` and ``test`` of shape (n, 19, 19), uint8, faces first, each class by file name;
         ``y_train`` and ``y_test``; ``fold``, the division of each training window.
-    found : Found
+    archive : Found
         The archive.
 
     Raises
@@ -85,11 +85,11 @@ def windows() -> tuple[dict[str, np.ndarray], Found]:
     PictureError
         If the archive or a picture in it is damaged, or some are missing; names it.
     """
-    found = find(FILE)
-    digest = found.sha256 or f"{found.path.stat().st_size}bytes"
-    key = f"{found.form.reader}-v1-{digest[:16]}"
-    arrays, _ = decoded("cbcl", key, lambda out: decode(found.path, found.form.reader, out))
-    return arrays, found
+    archive = find(FILE)
+    digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
+    key = f"{archive.form.reader}-v1-{digest[:16]}"
+    arrays, _ = decoded("cbcl", key, lambda out: decode(archive.path, archive.form.reader, out))
+    return arrays, archive
 
 
 def decode(archive: Path, reader: str, out: Path) -> None:
@@ -109,16 +109,16 @@ def decode(archive: Path, reader: str, out: Path) -> None:
     PictureError, ChecksumMismatch
         If it does not have exactly the windows that it should have.
     """
-    found = {(part, kind): {} for part in ("train", "test") for kind in KINDS.values()}
+    pictures = {(part, kind): {} for part in ("train", "test") for kind in KINDS.values()}
     for part, kind, name, content in _files(archive):
-        place = found[part, kind]
+        place = pictures[part, kind]
         if name in place:
             raise PictureError(f"{archive}: {part}/{kind}/{name}.pgm is there twice")
         place[name] = window(f"{archive}, {part}/{kind}/{name}.pgm", content)
     for part, counts in COUNTS[reader].items():
         chosen = []
         for label, expected in counts.items():
-            place = found[part, KINDS[label]]
+            place = pictures[part, KINDS[label]]
             if len(place) != expected:
                 raise PictureError(
                     f"{archive}: {len(place)} pictures in {part}/{KINDS[label]}, {expected} "

@@ -170,9 +170,8 @@ def _leave(stays, rows, places, scores, stage, starts, wanted, exit_stage, exit_
     n_remaining, n_queries, q = 0, 0, 0
     wanted[:] = False
     for j in range(places.shape[0]):
-        while (
-            q < starts.shape[0] and starts[q] <= j
-        ):  # the last query of which nobody stays is gone
+        # A query of which nobody stays is overwritten by the next.
+        while q < starts.shape[0] and starts[q] <= j:
             if n_queries == 0 or starts[n_queries - 1] < n_remaining:
                 n_queries += 1
             starts[n_queries - 1] = n_remaining

@@ -105,11 +105,11 @@ def boxes(kind: str, shape: tuple[int, int], n: int) -> np.ndarray:
     ValueError
         If there are not so many.
     """
-    found = all_boxes(kind, shape)
-    if not 1 <= n <= len(found):
-        raise ValueError(f"there are {len(found)} features {kind} in {shape}, not {n}")
+    every = all_boxes(kind, shape)
+    if not 1 <= n <= len(every):
+        raise ValueError(f"there are {len(every)} features {kind} in {shape}, not {n}")
     rng = frozen_generator("faces haar", kind, *shape)
-    chosen = found[np.sort(rng.choice(len(found), n, replace=False))]
+    chosen = every[np.sort(rng.choice(len(every), n, replace=False))]
     chosen.setflags(write=False)
     return chosen
 
@@ -187,8 +187,8 @@ def haar(images: np.ndarray, kind: str, n: int) -> np.ndarray:
     ndarray of shape (n_images, n), uint8
         128 is zero.
     """
-    found = values(*prepared(images), images.shape[1:], kind, n)
-    return np.clip(np.floor(ZERO + STEPS * found), 0.0, 255.0).astype(np.uint8)
+    responses = values(*prepared(images), images.shape[1:], kind, n)
+    return np.clip(np.floor(ZERO + STEPS * responses), 0.0, 255.0).astype(np.uint8)
 
 
 def _inside(outlines: np.ndarray, step: np.ndarray, part: tuple[int, int, int, int]) -> np.ndarray:

@@ -100,8 +100,8 @@ def computed(windows: np.ndarray) -> np.ndarray:
     columns = np.empty((N_FEATURES, len(windows)), dtype=np.uint8)
     for start in range(0, len(windows), ROWS):
         block = windows[start : start + ROWS]
-        found = np.concatenate([family.columns(block) for family in FAMILIES], axis=1)
-        columns[:, start : start + ROWS] = found.T
+        every = np.concatenate([family.columns(block) for family in FAMILIES], axis=1)
+        columns[:, start : start + ROWS] = every.T
     return columns
 
 
@@ -119,11 +119,11 @@ def rows(columns: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (len(numbers), n_features), float64, C order
     """
-    found = np.empty((len(numbers), len(columns)))
+    table = np.empty((len(numbers), len(columns)))
     for start in range(0, len(numbers), ROWS):
         chosen = numbers[start : start + ROWS]
-        found[start : start + ROWS] = columns[:, chosen].T
-    return found
+        table[start : start + ROWS] = columns[:, chosen].T
+    return table
 
 
 def table(name: str, columns: Columns, parts: dict[str, tuple[str, np.ndarray]]) -> Dataset:
