@@ -32,8 +32,9 @@ from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.trials import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim, rate_interval
+from experiments.claims import Claim
 from experiments.data_kinds import NAME
+from experiments.estimates import rate_interval
 from experiments.style import LOOKS
 from reference import adaptive_sampling
 

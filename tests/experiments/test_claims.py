@@ -11,13 +11,11 @@ from scipy import stats
 from experiments.claims import (
     Claim,
     evaluate,
-    over_seeds,
-    over_trials,
-    over_units,
     scoreboard,
     sentence,
 )
 from experiments.data_kinds import extent
+from experiments.estimates import over_seeds, over_trials, over_units
 
 REAL = {"set": {"kind": "real"}, "made_up": {"kind": "stand-in"}}
 

@@ -8,8 +8,9 @@ from experiments.artefact import Cell
 from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
-from experiments.claims import over_seeds, verdict
+from experiments.claims import verdict
 from experiments.curves import saving
+from experiments.estimates import over_seeds
 from tests.experiments.cegb_2017.test_figure2 import tiny
 
 META = {
