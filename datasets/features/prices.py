@@ -9,24 +9,24 @@ repetitions (other work on the machine only ever adds).
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
-import platform
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from datasets.features.families import Family, block_length
-from datasets.sources.storage import write_text
+from datasets.features.measured_times import (
+    is_positive,
+    least_seconds,
+    processor,
+    read_table,
+    write_table,
+)
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("dataset", "family", "milliseconds", "images", "block", "processor", "date")
 REPETITIONS = 5
-LEAST_SECONDS = 0.02
-"""A repetition computes the block as often as needed to take this long."""
 
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
@@ -48,17 +48,9 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
         If the columns are others, or a time is not a positive number.
     """
     path = TABLE if path is None else path
-    with open(path, encoding="utf-8", newline="") as handle:
-        reader = csv.DictReader(handle)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
-        rows = list(reader)
+    rows = read_table(path, COLUMNS)
     for row in rows:
-        try:
-            fine = 0 < float(row["milliseconds"]) < np.inf
-        except (TypeError, ValueError):
-            fine = False
-        if not fine:
+        if not is_positive(row["milliseconds"]):
             raise ValueError(
                 f"{path}: {row['dataset']}, {row['family']}: {row['milliseconds']!r} is no time"
             )
@@ -126,20 +118,13 @@ def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: 
 
 
 def _seconds(family: Family, block: np.ndarray) -> float:
-    """Least CPU time to compute a block; the first call, which fills tables, does not count."""
+    """Least CPU time to compute a block."""
     kept = np.empty((len(block), family.size(block.shape[1:])), dtype=np.uint8)
-    kept[:] = family.columns(block)
-    spent, calls = [], 1
-    while len(spent) < REPETITIONS:
-        start = time.process_time()
-        for _ in range(calls):
-            kept[:] = family.columns(block)
-        seconds = time.process_time() - start
-        if seconds < LEAST_SECONDS:
-            calls *= 2
-        else:
-            spent.append(seconds / calls)
-    return min(spent)
+
+    def keep():
+        kept[:] = family.columns(block)
+
+    return least_seconds(keep, repetitions=REPETITIONS)[0]
 
 
 def write(measured: list[dict], path: Path | None = None) -> None:
@@ -155,18 +140,4 @@ def write(measured: list[dict], path: Path | None = None) -> None:
     path = TABLE if path is None else path
     replaced = {row["dataset"] for row in measured}
     kept = [row for row in read(path) if row["dataset"] not in replaced] if path.exists() else []
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(kept + measured)
-    write_text(path, text.getvalue())
-
-
-def processor() -> str:
-    """Name the model of the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
+    write_table(path, COLUMNS, kept + measured)

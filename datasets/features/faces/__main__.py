@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from datasets import cbcl
-from datasets.errors import ChecksumMismatch, DamagedData, DataUnavailable
+from datasets.features import price_command
 from datasets.features.faces import prices
 from datasets.features.faces.families import GROUPS, PARTS
 
@@ -28,34 +27,15 @@ def price_table() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Instead of the process's own.
-
-    Returns
-    -------
-    int
-        Exit status: 0 fine, 2 usage, 3 data unavailable or damaged.
-    """
-    parser = argparse.ArgumentParser(prog="python -m datasets.features.faces", description=__doc__)
-    parser.add_argument(
-        "--remeasure",
-        action="store_true",
-        help="measure the CPU time of all families on the real windows and replace the committed "
-        "table",
+    """Run the command line; see :func:`datasets.features.price_command.run`."""
+    return price_command.run(
+        "python -m datasets.features.faces",
+        __doc__,
+        "measure the CPU time of all families on the real windows and replace the committed table",
+        cbcl.remeasure,
+        price_table,
+        arguments,
     )
-    options = parser.parse_args(arguments)
-    if options.remeasure:
-        try:
-            cbcl.remeasure()
-        except (DataUnavailable, ChecksumMismatch, DamagedData) as error:
-            print(error, file=sys.stderr)
-            return 3
-    print(price_table())
-    return 0
 
 
 if __name__ == "__main__":

@@ -22,10 +22,7 @@ twice as much.
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,8 +31,12 @@ from pathlib import Path
 import numpy as np
 
 from datasets.features.faces.families import GROUPS, PARTS, Part
-from datasets.features.prices import processor
-from datasets.sources.storage import write_text
+from datasets.features.measured_times import (
+    least_seconds,
+    processor,
+    read_table,
+    write_table,
+)
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("family", "features", "shared_ms", "whole_ms", "block", "processor", "date")
@@ -43,8 +44,6 @@ UNIT = "ms"
 BLOCK = 512
 """Windows measured at once: arrays of a few megabytes, as a detector scans a picture."""
 REPETITIONS = 60
-LEAST_SECONDS = 0.02
-"""A repetition does its work as often as needed to take this long."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,7 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
         what it shares.
     """
     path = TABLE if path is None else path
-    with open(path, encoding="utf-8", newline="") as handle:
-        reader = csv.DictReader(handle)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
-        rows = list(reader)
+    rows = read_table(path, COLUMNS)
     for row in rows:
         try:
             fine = 0 < float(row["shared_ms"]) < float(row["whole_ms"]) < np.inf
@@ -163,7 +158,8 @@ def measure(windows: np.ndarray) -> list[dict]:
         kept = np.empty((len(block), part.n_features), dtype=np.uint8)
         works += [partial(part.prepare, block), partial(_keep, part, block, kept)]
     with threadpool_limits(1):
-        times = [f"{1e3 * seconds / len(block):.4g}" for seconds in least_seconds(*works)]
+        seconds = least_seconds(*works, repetitions=REPETITIONS)
+    times = [f"{1e3 * spent / len(block):.4g}" for spent in seconds]
     return [
         dict(
             zip(
@@ -180,35 +176,6 @@ def _keep(part: Part, block: np.ndarray, kept: np.ndarray) -> None:
     kept[:] = part.family.columns(block)
 
 
-def least_seconds(*works: Callable[[], object]) -> list[float]:
-    """Give the least CPU time of one call of each, measured in turns.
-
-    Parameters
-    ----------
-    *works : callable
-        What is measured. The first call, which fills tables, does not count.
-    """
-    calls = []
-    for work in works:
-        work()
-        n = 1
-        while _spent(work, n) < LEAST_SECONDS:
-            n *= 2
-        calls.append(n)
-    rounds = [
-        [_spent(work, n) / n for work, n in zip(works, calls, strict=True)]
-        for _ in range(REPETITIONS)
-    ]
-    return np.min(rounds, axis=0).tolist()
-
-
-def _spent(work: Callable[[], object], n: int) -> float:
-    start = time.process_time()
-    for _ in range(n):
-        work()
-    return time.process_time() - start
-
-
 def write(measured: list[dict], path: Path | None = None) -> None:
     """Replace the table.
 
@@ -219,8 +186,4 @@ def write(measured: list[dict], path: Path | None = None) -> None:
     path : Path, optional
         The table; the committed one if not given.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(measured)
-    write_text(TABLE if path is None else path, text.getvalue())
+    write_table(TABLE if path is None else path, COLUMNS, measured)

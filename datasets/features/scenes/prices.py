@@ -22,22 +22,23 @@ computed: a few of them are measured, all get their median.
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from datasets.features.prices import processor
+from datasets.features.measured_times import (
+    is_positive,
+    least_seconds,
+    processor,
+    read_table,
+    write_table,
+)
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
 from datasets.features.scenes.detectors import N_DETECTORS
 from datasets.features.scenes.kernels import Kernel
 from datasets.features.scenes.svm_features import train_machines
-from datasets.sources.storage import write_text
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = (
@@ -48,8 +49,6 @@ UNIT = "ms"
 BLOCK = 26
 """Pictures measured at once, as many as the store computes at once."""
 REPETITIONS = 7
-LEAST_SECONDS = 0.02
-"""A repetition does its work as often as needed to take this long."""
 MEASURED_DETECTORS = (0, 25, 50, 75, 100)
 
 
@@ -76,18 +75,10 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
         If the columns are others, or a time or number is not positive.
     """
     path = TABLE if path is None else path
-    with open(path, encoding="utf-8", newline="") as handle:
-        reader = csv.DictReader(handle)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(COLUMNS)}")
-        rows = list(reader)
+    rows = read_table(path, COLUMNS)
     for row in rows:
         for column in COLUMNS[1:6]:
-            try:
-                fine = 0 < float(row[column]) < np.inf
-            except (TypeError, ValueError):
-                fine = False
-            if not fine:
+            if not is_positive(row[column]):
                 raise ValueError(
                     f"{path}: {row['descriptor']}, {column}: {row[column]!r} is no positive number"
                 )
@@ -177,9 +168,12 @@ def measure(
             weights, intercept = machines.weights[:, 0].copy(), machines.intercept[0]
             family, own = single[descriptor.name], rows[:BLOCK]
             times = (
-                _least_seconds(lambda family=family: family.columns(block)),
-                _least_seconds(lambda kernel=kernel, own=own: kernel.rows(own)),
-                _least_seconds(lambda v=values, w=weights, b=intercept: v @ w + b),
+                *least_seconds(
+                    lambda family=family: family.columns(block),
+                    lambda kernel=kernel, own=own: kernel.rows(own),
+                    lambda v=values, w=weights, b=intercept: v @ w + b,
+                    repetitions=REPETITIONS,
+                ),
             )
             name = "detector" if descriptor.name.startswith("detector_") else descriptor.name
             milliseconds.setdefault(name, []).append(times)
@@ -199,22 +193,6 @@ def measure(
     ]
 
 
-def _least_seconds(work: Callable[[], object]) -> float:
-    """Least CPU time of one call; the first one, which fills tables, does not count."""
-    work()
-    spent, calls = [], 1
-    while len(spent) < REPETITIONS:
-        start = time.process_time()
-        for _ in range(calls):
-            work()
-        seconds = time.process_time() - start
-        if seconds < LEAST_SECONDS:
-            calls *= 2
-        else:
-            spent.append(seconds / calls)
-    return min(spent)
-
-
 def write(measured: list[dict], path: Path | None = None) -> None:
     """Replace the table.
 
@@ -225,8 +203,4 @@ def write(measured: list[dict], path: Path | None = None) -> None:
     path : Path, optional
         The table; the committed one if not given.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(measured)
-    write_text(TABLE if path is None else path, text.getvalue())
+    write_table(TABLE if path is None else path, COLUMNS, measured)

@@ -17,7 +17,7 @@ import pytest
 from datasets import features
 from datasets.errors import CacheFull, DataUnavailable
 from datasets.features import __main__ as command
-from datasets.features import loading, prices, pruning, store
+from datasets.features import loading, measured_times, prices, pruning, store
 from datasets.features.families import Family
 
 TRAIN = np.random.RandomState(0).randint(0, 256, (7, 4, 4)).astype(np.uint8)
@@ -344,7 +344,7 @@ def test_every_family_has_a_measured_time():
 
 
 def test_measure_and_replace(tmp_path, monkeypatch):
-    monkeypatch.setattr(prices, "LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(measured_times, "LEAST_SECONDS", 1e-4)
     path = tmp_path / "milliseconds.csv"
     rows = prices.measure("mnist", (FIRST, SECOND), TRAIN, "real")
     prices.write(rows, path)
@@ -395,7 +395,7 @@ def test_remeasure_replaces_table_and_readme(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(command, "README", tmp_path / "README.md")
     table = tmp_path / "milliseconds.csv"
     monkeypatch.setattr(prices, "TABLE", table)
-    monkeypatch.setattr(prices, "LEAST_SECONDS", 1e-6)
+    monkeypatch.setattr(measured_times, "LEAST_SECONDS", 1e-6)
     monkeypatch.setattr(prices, "REPETITIONS", 1)
     monkeypatch.setattr(prices, "processor", lambda: "Abacus")
     small = features.images_of("mnist", scale="smoke")

@@ -125,10 +125,6 @@ def test_a_descriptor_without_price_says_how_to_measure():
         prices.of_descriptor(prices.read()[1:], prices.read()[0]["descriptor"])
 
 
-def test_least_time_is_a_time():
-    assert 0 < prices._least_seconds(lambda: sum(range(1000))) < 0.1
-
-
 def test_command_line_shows_the_table(capsys):
     assert main([]) == 0
     assert "geometric_texton" in capsys.readouterr().out

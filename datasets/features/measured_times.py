@@ -1,0 +1,107 @@
+"""Tables of measured CPU times: reading and writing them, and the measuring itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from datasets.sources.storage import write_text
+
+LEAST_SECONDS = 0.02
+"""A repetition does its work as often as needed to take this long."""
+
+
+def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Read a table as :func:`write_table` writes it.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+
+    Raises
+    ------
+    ValueError
+        If the columns are others.
+    """
+    with open(path, encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle)
+        if tuple(reader.fieldnames or ()) != tuple(columns):
+            raise ValueError(f"{path}: columns are {reader.fieldnames}, not {list(columns)}")
+        return list(reader)
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping]) -> None:
+    """Replace a table, at once.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+    rows : sequence of Mapping
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def is_positive(text: str | None) -> bool:
+    """Say whether a field holds a positive, finite number."""
+    try:
+        return 0 < float(text) < np.inf
+    except (TypeError, ValueError):
+        return False
+
+
+def least_seconds(*works: Callable[[], object], repetitions: int) -> list[float]:
+    """Give the least CPU time of one call of each of several works, measured in turns.
+
+    Parameters
+    ----------
+    *works : callable
+        What is measured. The first call, which fills tables, does not count.
+    repetitions : int
+        Of each.
+
+    Returns
+    -------
+    list of float
+        Seconds.
+    """
+    calls = []
+    for work in works:
+        work()
+        n = 1
+        while _spent(work, n) < LEAST_SECONDS:
+            n *= 2
+        calls.append(n)
+    rounds = [
+        [_spent(work, n) / n for work, n in zip(works, calls, strict=True)]
+        for _ in range(repetitions)
+    ]
+    return np.min(rounds, axis=0).tolist()
+
+
+def _spent(work: Callable[[], object], n: int) -> float:
+    start = time.process_time()
+    for _ in range(n):
+        work()
+    return time.process_time() - start
+
+
+def processor() -> str:
+    """Name the model of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
