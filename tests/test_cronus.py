@@ -20,9 +20,9 @@ import algorithms.cronus
 from algorithms import costs
 from algorithms.cascades import mixed_norms, soft_objective
 from algorithms.cascades import walk as walking
-from algorithms.cascades.classifier import tree_prices
 from algorithms.cascades.responses import responses_of
 from algorithms.cascades.tree_outputs import tree_outputs
+from algorithms.cascades.weighed_trees import tree_prices
 from algorithms.cegb import CEGBClassifier
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
@@ -409,7 +409,9 @@ def test_groups_with_prices_of_their_own():
     groups = {"feature_groups": list("abacd"), "group_costs": {"a": 8, "b": 0, "c": 0, "d": 2}}
     model = CronusClassifier(trees(), feature_costs=PRICES, **groups, **SMALL, max_cycles=0)
     model.fit(X, y)
-    prices = tree_prices(model._responses_.forest, model._price_list(model._responses_.meter), 1.0)
+    prices = tree_prices(
+        model._responses_.forest, model._price_list(model._priced(model._responses_).meter), 1.0
+    )
     np.testing.assert_array_equal(prices.item, [8, 2, 1, 5, 20, 100])  # a, d; features not free
     uses = uses_of(model._responses_.forest, 5)
     np.testing.assert_array_equal(prices.uses.toarray()[0], np.any(uses[[0, 2]], axis=0))
@@ -518,7 +520,7 @@ def test_free_features_and_trees(fitted):
     model = CronusClassifier(trees(), **SMALL, tree_cost=0.0, max_cycles=1).fit(X, y)
     np.testing.assert_array_equal(model.prediction_cost(X), 0)
     assert np.any(model.coef_)
-    prices = model._price_list(model._responses_.meter)
+    prices = model._price_list(model._priced(model._responses_).meter)
     assert len(tree_prices(model.estimator_.trees_, prices, 0.0).item) == 0
 
 
