@@ -6,16 +6,11 @@ The formulas are reconstructed, see :mod:`reference.and_or_cascade`, which also 
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .cascades.dual_ascent import solve_block
-from .cascades.pools import LIMITS, PooledCascade
-from .cascades.tree_outputs import tree_outputs
-from .cronus import PRICED
-from .estimators.fitting import all_or_nothing
-from .estimators.parameters import Parameter, checked_parameters, documented, number, whole
-from .kernels.decorators import resolve_n_threads
-from .raykar_cascade import POOLED_ESTIMATOR
+from .cascades.parameters import PRICED
+from .cascades.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
+from .estimators.parameters import Parameter, documented, keep, number, whole
 
 
 def objective(errors, squares, signs, copies, ridge, negative_weight, positive_weight) -> float:
@@ -47,9 +42,6 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     **PooledCascade._attributes,
-    "estimator_": Parameter("list of estimator", "The fitted trees: of each stage, or of all."),
-    "pools_": Parameter("ndarray of shape (n_trees,)", "Stage of each tree, from 0."),
-    "objective_": Parameter("float", "The objective."),
     "objectives_": Parameter("ndarray", "The objective at 0 and after each block."),
     "capped_": Parameter("bool", "Whether a stage, or the cycles, ended at their limit."),
 }
@@ -102,68 +94,22 @@ class AndOrCascadeClassifier(PooledCascade):
         n_threads=None,
         random_state=None,
     ):
-        self.estimator = estimator
-        self.price_limits = price_limits
-        self.ridge = ridge
-        self.negative_weight = negative_weight
-        self.positive_weight = positive_weight
-        self.max_cycles = max_cycles
-        self.tolerance = tolerance
-        self.max_sweeps = max_sweeps
-        self.tree_cost = tree_cost
-        self.feature_costs = feature_costs
-        self.split_cost = split_cost
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.n_threads = n_threads
-        self.random_state = random_state
+        keep(self, locals())
 
-    @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None):
-        """Fit the trees, unless they are, and the cascade.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights >= 0. A weight of 3 equals three copies of the row; rows of weight 0 are
-            left out.
-        query_id : array-like of shape (n_samples,), optional
-            Checked only: the loss is by row.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If an input or a parameter does not fit.
-        """
-        options = checked_parameters(self)
-        limits = options["price_limits"]
-        X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
-        fitted, responses, pools = self._pooled_trees(X, y, signs, weights, limits)
-        n_threads = resolve_n_threads(self.n_threads)
-        outputs = tree_outputs(responses.forest, responses.meter._check_X(X), n_threads)
-        copies = np.ones(len(signs)) if weights is None else weights
-        with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
-            w, self.objectives_ = self._descend(
-                outputs, pools, signs, copies / copies.sum(), options, len(limits)
-            )
+    def _train(self, shared: Shared, options: dict):
+        """Give constants, weights of the trees, and thresholds."""
+        w, self.objectives_ = self._descend(shared, options)
         self.objective_ = float(self.objectives_[-1])
-        self.estimator_ = fitted
-        weights = np.zeros(len(pools))
+        weights = np.zeros(len(shared.pools))
         for k, stage in enumerate(w):
-            weights[pools == k] = stage[1:]
+            weights[shared.pools == k] = stage[1:]
         constants = np.array([stage[0] for stage in w])
-        self._take_over(responses, pools, constants, weights, np.zeros(len(limits) - 1))
+        return constants, weights, np.zeros(shared.n_stages - 1)
 
-    def _descend(self, outputs, pools, signs, copies, options, n_stages: int):
+    def _descend(self, shared: Shared, options: dict):
         """Solve one stage after the other until nothing falls any more; what rises is refused."""
-        parts = [outputs.take(np.flatnonzero(pools == k)) for k in range(n_stages)]
+        n_stages, signs, copies = shared.n_stages, shared.y, shared.copies
+        parts = [shared.outputs.take(np.flatnonzero(shared.pools == k)) for k in range(n_stages)]
         w = [np.zeros(part.n_trees + 1) for part in parts]
         errors = np.ones((n_stages, len(signs)))
         nu = options["negative_weight"], options["positive_weight"]

@@ -17,14 +17,9 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .cascades.classifier import (
-    OF_THE_TREES,
-    CascadeClassifier,
-    check_tree_cost,
-    fit_trees,
-    tree_prices,
-)
+from .cascades.classifier import CascadeClassifier
 from .cascades.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
+from .cascades.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
 from .cascades.soft_objective import (
     Soft,
     Weights,
@@ -35,15 +30,15 @@ from .cascades.soft_objective import (
     values,
 )
 from .cascades.tree_outputs import tree_outputs
+from .cascades.weighed_trees import fit_trees, tree_prices
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import (
-    METERED,
-    N_THREADS,
     Parameter,
     check_number,
     checked_parameters,
     choice,
     documented,
+    keep,
     number,
     shown,
     whole,
@@ -59,36 +54,6 @@ def _check_share(name: str, value) -> float:
     return share
 
 
-ESTIMATOR = Parameter(
-    "estimator or None",
-    "Trees with one score. Boosted trees of this package are cloned and fitted, regressors on "
-    "-1 and +1; what is in a FrozenEstimator, a MeteredForest, and models of LightGBM, CatBoost "
-    "and scikit-learn are taken as fitted. None: GBRTRegressor with trees of depth 4.",
-)
-PRICED = {
-    "tree_cost": Parameter(
-        "float", "e: price of evaluating one tree that has a split.", check_tree_cost
-    ),
-    **{
-        name: Parameter(
-            METERED[name].kind if name != "split_cost" else "float or None",
-            METERED[name]
-            .text.replace("; None means free", "")
-            .replace("None: the features of a group have one price together. ", "")
-            + OF_THE_TREES,
-        )
-        for name in ("feature_costs", "split_cost", "feature_groups", "group_costs")
-    },
-    "n_threads": N_THREADS,
-    "random_state": Parameter(
-        "int or None", "Not used: nothing is drawn at random, but perhaps by `estimator`."
-    ),
-}
-POSITIVE_WEIGHT = number(
-    "float",
-    "omega+: weight of positives (the second class) in the loss; negatives have 1.",
-    positive=True,
-)
 _PARAMETERS = {
     "estimator": ESTIMATOR,
     "n_stages": whole("int", "K.", 1),
@@ -199,26 +164,7 @@ class CronusClassifier(CascadeClassifier):
         n_threads=None,
         random_state=None,
     ):
-        self.estimator = estimator
-        self.n_stages = n_stages
-        self.tradeoff = tradeoff
-        self.penalty = penalty
-        self.last_penalty = last_penalty
-        self.positive_weight = positive_weight
-        self.steepness = steepness
-        self.tradeoff_decay = tradeoff_decay
-        self.rejection = rejection
-        self.threshold_rule = threshold_rule
-        self.max_cycles = max_cycles
-        self.tolerance = tolerance
-        self.max_evaluations = max_evaluations
-        self.tree_cost = tree_cost
-        self.feature_costs = feature_costs
-        self.split_cost = split_cost
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.n_threads = n_threads
-        self.random_state = random_state
+        keep(self, locals())
 
     @all_or_nothing
     def fit(self, X, y, *, sample_weight=None, query_id=None, start=None):
@@ -250,10 +196,10 @@ class CronusClassifier(CascadeClassifier):
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
         fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
-        responses = self._priced(responses)
-        X = responses.meter._check_X(X)
+        priced = self._priced(responses)
+        X = priced.meter._check_X(X)
         with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
-            soft = self._problem(responses, X, signs, weights, options)
+            soft = self._problem(priced, X, signs, weights, options)
             starts = [] if start is None else [_cascade_of(start, soft, options["n_stages"])]
             self._learn(soft, options, starts)
         self.estimator_ = fitted
@@ -306,6 +252,7 @@ class CronusClassifier(CascadeClassifier):
         starts = [initial, *starts]
         kept = np.flatnonzero(np.any([np.any(s.weights != 0, axis=0) for s in starts], axis=0))
         among = soft.take(kept)
+        among = among._replace(outputs=among.outputs.paired())
         for begun in starts if options["max_cycles"] else []:
             part = begun._replace(weights=begun.weights[:, kept])
             part, trace = optimise(part, among, *limits)

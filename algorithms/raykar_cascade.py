@@ -10,22 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
-from .cascades.pools import LIMITS, PooledCascade, logit, pool_prices
-from .cascades.tree_outputs import TreeOutputs, tree_outputs
-from .cronus import ESTIMATOR, POSITIVE_WEIGHT, PRICED
-from .estimators.fitting import all_or_nothing
+from .cascades.parameters import POSITIVE_WEIGHT, PRICED
+from .cascades.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
+from .cascades.tree_outputs import TreeOutputs
 from .estimators.parameters import (
     Parameter,
     check_number,
-    checked_parameters,
     documented,
+    keep,
     number,
     shown,
     whole,
 )
-from .kernels.decorators import resolve_n_threads
 
 
 def _check_probability(name: str, value) -> float:
@@ -93,12 +90,6 @@ class SoftLikelihood(NamedTuple):
         return value, gradient
 
 
-POOLED_ESTIMATOR = Parameter(
-    ESTIMATOR.kind,
-    ESTIMATOR.text + " Trees that are fitted here are fitted for each stage on the features that "
-    "it may use; those that were are shared out: a tree belongs to the first stage that may use "
-    "all its features, and to none if there is no such stage.",
-)
 _PARAMETERS = {
     "estimator": POOLED_ESTIMATOR,
     "price_limits": LIMITS,
@@ -113,9 +104,6 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     **PooledCascade._attributes,
-    "estimator_": Parameter("list of estimator", "The fitted trees: of each stage, or of all."),
-    "pools_": Parameter("ndarray of shape (n_trees,)", "Stage of each tree, from 0."),
-    "objective_": Parameter("float", "The objective."),
     "n_evaluations_": Parameter("int", "Evaluations of it."),
     "capped_": Parameter("bool", "Whether they ended at their limit."),
 }
@@ -167,73 +155,28 @@ class RaykarCascadeClassifier(PooledCascade):
         n_threads=None,
         random_state=None,
     ):
-        self.estimator = estimator
-        self.price_limits = price_limits
-        self.tradeoff = tradeoff
-        self.ridge = ridge
-        self.reject_below = reject_below
-        self.positive_weight = positive_weight
-        self.max_evaluations = max_evaluations
-        self.tree_cost = tree_cost
-        self.feature_costs = feature_costs
-        self.split_cost = split_cost
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.n_threads = n_threads
-        self.random_state = random_state
+        keep(self, locals())
 
-    @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None):
-        """Fit the trees, unless they are, and the cascade.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights >= 0. A weight of 3 equals three copies of the row; rows of weight 0 are
-            left out.
-        query_id : array-like of shape (n_samples,), optional
-            Checked only: the loss is by row.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If an input or a parameter does not fit.
-        """
-        options = checked_parameters(self)
-        limits = options["price_limits"]
-        X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
-        fitted, responses, pools = self._pooled_trees(X, y, signs, weights, limits)
-        copies = np.ones(len(signs)) if weights is None else weights
-        omega = copies * np.where(signs > 0, options["positive_weight"], 1.0)
-        n_threads = resolve_n_threads(self.n_threads)
-        prices = self._price_list(responses.meter)
+    def _train(self, shared: Shared, options: dict):
+        """Give constants, weights of the trees, and thresholds."""
+        omega = shared.copies * np.where(shared.y > 0, options["positive_weight"], 1.0)
         problem = SoftLikelihood(
-            tree_outputs(responses.forest, responses.meter._check_X(X), n_threads),
-            pools,
-            signs,
+            shared.outputs,
+            shared.pools,
+            shared.y,
             omega / omega.sum(),
-            copies / copies.sum(),
-            pool_prices(responses.forest, pools, len(limits), prices, options["tree_cost"]),
+            shared.copies,
+            shared.prices,
             options["tradeoff"],
             options["ridge"],
         )
-        if not np.isfinite(options["tradeoff"] * problem.prices.sum()):
+        if not np.isfinite(options["tradeoff"] * shared.prices.sum()):
             raise ValueError("tradeoff times all prices is not a finite number.")
-        most = options["max_evaluations"]
+        n_stages, most = shared.n_stages, options["max_evaluations"]
         ends = {"maxfun": most, "maxiter": most, "ftol": 1e-12, "gtol": 1e-8}
-        start = np.zeros(len(limits) + len(pools))
-        with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
-            found = minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
+        start = np.zeros(n_stages + len(shared.pools))
+        found = minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
         self.objective_, self.n_evaluations_ = float(found.fun), int(found.nfev)
         self.capped_ = self.n_evaluations_ >= most
-        self.estimator_ = fitted
-        thresholds = np.full(len(limits) - 1, logit(options["reject_below"]))
-        constants, weights = found.x[: len(limits)], found.x[len(limits) :]
-        self._take_over(responses, pools, constants.copy(), weights, thresholds)
+        thresholds = np.full(n_stages - 1, logit(options["reject_below"]))
+        return found.x[:n_stages].copy(), found.x[n_stages:], thresholds

@@ -14,6 +14,7 @@ import algorithms.and_or_cascade
 from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.cascades import dual_ascent
 from algorithms.cascades.tree_outputs import tree_outputs
+from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels import decorators
 from reference import and_or_cascade
 from tests.test_cronus import PRICES, assert_same_exits, draw, trees, twin_of
@@ -139,6 +140,14 @@ def test_wrong_parameters_leave_the_fit(fitted, name, value, message):
     with pytest.raises(ValueError, match=message):
         broken.set_params(**{name: value}).fit(X, y)
     np.testing.assert_array_equal(broken.predict(X), before)
+
+
+def test_one_class():
+    X = np.arange(20.0)[:, None]
+    with pytest.warns(ConstantModelWarning, match="y is constant"):
+        model = AndOrCascadeClassifier(price_limits=[1, 2]).fit(X, ["b"] * 20)
+    np.testing.assert_array_equal(model.predict(X), "b")
+    np.testing.assert_array_equal(model.prediction_cost(X), 0)
 
 
 def test_the_example_in_the_documentation():

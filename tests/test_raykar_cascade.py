@@ -107,7 +107,7 @@ def test_pools_by_price(fitted):
         assert not np.any(uses[PRICES > limit][:, model.pools_ == k])
     pools = cascades.pools_by_price(uses, PRICES, LIMITS)
     np.testing.assert_array_equal(pooling.pools_by_price(forest, PRICES, LIMITS), pools)
-    prices = model._price_list(model._responses_.meter)
+    prices = model._price_list(model._priced(model._responses_).meter)
     expected = cascades.pool_prices(model.pools_, 3, uses, np.ones(24), PRICES)
     ours = pooling.pool_prices(forest, model.pools_, 3, prices, 1.0)
     np.testing.assert_array_equal(ours, expected)

@@ -8,111 +8,22 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import costs
-from ..estimators.boosted_trees import BoostedTrees
 from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
-from ..estimators.parameters import Parameter, check_number
-from ..gbrt import GBRTRegressor
+from ..estimators.parameters import Parameter
 from ..metering.by_name import feature_names
 from ..metering.trees import from_bits
 from ..metrics import query_starts
-from ..trees.forest import Forest
 from .hard_exits import Exits, HardCascade
-from .mixed_norms import TreePrices
+from .parameters import PRICES, check_tree_cost
 from .ranking import ranks_by_exit
-from .responses import Responses, responses_of
+from .responses import Responses
 from .saved_cascade import SavedCascade
-
-PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs")
-OF_THE_TREES = " None: as the trees of `estimator` have it."
-
-
-def check_tree_cost(name: str, value) -> float:
-    """Give the price of a tree as a float; refuse what no bill could hold."""
-    price = check_number(name, value)
-    if price > costs.LARGEST_PRICE:
-        raise ValueError(f"{name} must be at most {costs.LARGEST_PRICE:g}, got {value!r}.")
-    return price
-
-
-def tree_prices(forest: Forest, prices: costs.PriceList, tree_cost: float) -> TreePrices:
-    """What each tree costs: e if it has a split, and what it needs bought.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : PriceList
-    tree_cost : float
-        e.
-
-    Returns
-    -------
-    TreePrices
-        Its items are groups (or features by themselves) and features' own prices that are not 0.
-    """
-    n_units = len(prices.shared)
-    each = np.concatenate([prices.shared, prices.own])
-    split = np.flatnonzero(forest.feature >= 0)
-    tree = np.searchsorted(forest.tree, split, side="right") - 1
-    feature = forest.feature[split].astype(np.int64)
-    item = np.concatenate([prices.unit[feature], n_units + feature])
-    pairs = np.unique(np.column_stack([item, np.tile(tree, 2)]), axis=0)
-    pairs = pairs[each[pairs[:, 0]] > 0]
-    items, row = np.unique(pairs[:, 0], return_inverse=True)
-    shape = (len(items), forest.n_trees)
-    uses = csr_matrix((np.ones(len(pairs)), (row, pairs[:, 1])), shape)
-    is_split = forest.left[forest.tree[:-1]] >= 0
-    return TreePrices(np.where(is_split, tree_cost, 0.0), each[items], uses)
-
-
-def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
-    """Trees of an estimator: fitted anew if they are this package's, else as they are.
-
-    Parameters
-    ----------
-    estimator : estimator or None
-        None: :class:`algorithms.gbrt.GBRTRegressor` with trees of depth 4. A FrozenEstimator and
-        models of other libraries are taken as fitted.
-    X, y, signs, weights
-        Training rows; classes, and the same as -1 and +1, for regressors.
-
-    Returns
-    -------
-    fitted : estimator
-    responses : Responses
-        With leaf values before the learning rate.
-
-    Raises
-    ------
-    ValueError
-        If it gives several scores, or cannot be read.
-    """
-    if estimator is None:
-        estimator = GBRTRegressor(max_leaves=None, max_depth=4, growth="breadth_first")
-    if isinstance(estimator, FrozenEstimator):
-        fitted = estimator.estimator
-    elif isinstance(estimator, BoostedTrees):
-        fitted = clone(estimator)
-        with warnings.catch_warnings():  # one warning is enough, and the cascade gives it
-            warnings.simplefilter("ignore", ConstantModelWarning)
-            target = y if is_classifier(fitted) else signs
-            fitted.fit(X, target, sample_weight=weights)
-    else:
-        fitted = estimator
-    responses = responses_of(fitted)
-    if responses.n_columns != 1:
-        raise ValueError(
-            f"estimator must give one score to each row; {responses.name} gives "
-            f"{responses.n_columns}."
-        )
-    return fitted, responses._replace(contributions=responses.forest.value)
 
 
 class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
@@ -205,10 +116,27 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         )
 
     def _set_up(self, responses: Responses, coef, intercept, thresholds) -> None:
-        """Take over a cascade; a ValueError says what no fit can have left."""
+        """Take over a cascade; a ValueError says what no fit can have left.
+
+        Parameters
+        ----------
+        responses : Responses
+            The trees with their own prices.
+        coef, intercept, thresholds : ndarray
+        """
         self._hard_ = HardCascade(responses, coef, intercept, thresholds)
         self._responses_ = responses
         self.coef_, self.intercept_, self.thresholds_ = coef, intercept, thresholds
+
+    def _now(self, *, priced: bool = False) -> HardCascade:
+        """The fitted cascade with the threads, and perhaps prices, that the parameters tell now."""
+        check_is_fitted(self)
+        responses = self._hard_.responses
+        if priced:
+            return self._hard_.metered(self._priced(responses).meter)
+        meter = copy.copy(responses.meter)
+        meter.n_threads = self.n_threads
+        return self._hard_.metered(meter)
 
     # --- leaving --------------------------------------------------------------------------------
 
@@ -234,10 +162,8 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         Exits
             Stages from 1, and the scores there.
         """
-        return self._hard_exits(self._rows(X))
-
-    def _hard_exits(self, X: np.ndarray) -> Exits:
-        return self._hard_.exits(X)
+        X = self._rows(X)
+        return self._now().exits(X)
 
     def exit_stage(self, X) -> np.ndarray:
         """Stage at which each row leaves.
@@ -266,7 +192,9 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), float64
         """
-        exits = self.exits(X)
+        return self._decision(self.exits(X))
+
+    def _decision(self, exits: Exits) -> np.ndarray:
         return np.where(exits.stage < len(self.intercept_), -1.0, exits.scores)
 
     def predict(self, X) -> np.ndarray:
@@ -280,7 +208,10 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), of the dtype of `classes_`
         """
-        positive = self.decision_function(X) > 0
+        return self._labels(self.exits(X))
+
+    def _labels(self, exits: Exits) -> np.ndarray:
+        positive = self._decision(exits) > 0
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(positive))
         return self.classes_[positive.astype(np.int64)]
@@ -313,9 +244,13 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
 
     def evaluations(self, X) -> np.ndarray:
         """Split nodes that each row passes until its exit: ndarray of shape (n_samples,), int64."""
-        X = self._rows(X)
-        nothing = costs.free_of_charge(X.shape[1])
-        return self._hard_.charge(X, nothing, self._hard_exits(X).stage)[2]
+        _, _, passed, _ = self._free_walk(X)
+        return passed
+
+    def _free_walk(self, X):
+        """What rows use and pass until their exits, if nothing has a price."""
+        X, hard = self._rows(X), self._now()
+        return hard.charge(X, costs.free_of_charge(X.shape[1]), hard.exits(X).stage)
 
     def acquired_features(self, X):
         """Features that each row's paths ask for until its exit.
@@ -329,10 +264,8 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         ndarray of bool, or CSR matrix if there are more than 256 features, \
 of shape (n_samples, n_features)
         """
-        X = self._rows(X)
-        nothing = costs.free_of_charge(X.shape[1])
-        used, *_ = self._hard_.charge(X, nothing, self._hard_exits(X).stage)
-        return from_bits(used, X.shape[1])
+        used, *_ = self._free_walk(X)
+        return from_bits(used, self.n_features_in_)
 
     def prediction_cost(
         self, X, *, feature_costs=None, split_cost=None, tree_cost=None
@@ -371,14 +304,16 @@ of shape (n_samples, n_features)
         ------
         ndarray of shape (n_samples,), float64
         """
-        check_is_fitted(self)
-        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
-        prices = self._hard_.responses.meter._grid_prices(feature_costs, split_cost)
+        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
+        prices = hard.responses.meter._grid_prices(feature_costs, split_cost)
         X = self._rows(X)
-        stage = self._hard_exits(X).stage
-        for k in range(1, len(self.intercept_) + 1):
-            _, paid, _, n_trees = self._hard_.charge(X, prices, np.minimum(stage, k))
+        stage = hard.exits(X).stage
+        for k in range(1, len(hard.stops) + 1):
+            _, paid, _, n_trees = hard.charge(X, prices, np.minimum(stage, k))
             yield prices.cost(paid) + each * n_trees
+
+    def _price_of_a_tree(self, tree_cost=None) -> float:
+        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
 
     def stage_bills(self, *, feature_costs=None, tree_cost=None) -> np.ndarray:
         """Bill of a row that leaves at each stage, as the papers on test-time budgets make it.
@@ -396,10 +331,8 @@ of shape (n_samples, n_features)
         ndarray of shape (n_stages,), float64
             In the unit of the prices, correctly rounded.
         """
-        check_is_fitted(self)
-        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
-        meter = self._hard_.responses.meter
-        return self._hard_.bills(self._price_list(meter, feature_costs), each)
+        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
+        return hard.bills(self._price_list(hard.responses.meter, feature_costs), each)
 
     def forest_cost_until_exit(self, X, *, feature_costs=None, tree_cost=None) -> np.ndarray:
         """Cost of each row by :meth:`stage_bills`.

@@ -48,6 +48,8 @@ class HardCascade:
     ----------
     stops : ndarray of shape (n_stages,), int64
         Trees evaluated until each stage.
+    constants : ndarray of shape (n_stages,), float64
+    weights : ndarray of shape (n_used_trees, n_stages), float64
     responses : Responses
         The trees that any stage uses, in their new order.
 
@@ -81,7 +83,17 @@ class HardCascade:
             meter=meter,
         )
         stages = self.responses._replace(initial_scores=constants)
-        self._stages = weighted_stages(stages, self.stops.tolist(), weights[:, order].T)
+        self.constants, self.weights = constants, np.ascontiguousarray(weights[:, order].T)
+        self._stages = weighted_stages(stages, self.stops.tolist(), self.weights)
+
+    def metered(self, meter) -> HardCascade:
+        """Return the same with another meter of its trees: other prices, other threads."""
+        other = copy.copy(self)
+        other.responses = self.responses._replace(meter=meter)
+        other._stages = self._stages._replace(
+            responses=self._stages.responses._replace(meter=meter)
+        )
+        return other
 
     def exits(self, X: np.ndarray) -> Exits:
         """Walk rows until each leaves.

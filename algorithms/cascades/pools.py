@@ -10,19 +10,25 @@ from __future__ import annotations
 import copy
 import math
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from .. import costs
 from ..estimators.boosted_trees import BoostedTrees
-from ..estimators.parameters import Parameter, shown
+from ..estimators.fitting import all_or_nothing
+from ..estimators.parameters import Parameter, checked_parameters, shown
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
+from ..kernels.decorators import resolve_n_threads
 from ..trees.forest import Forest, joined
-from .classifier import CascadeClassifier, fit_trees
+from .classifier import CascadeClassifier
+from .parameters import ESTIMATOR
 from .responses import Responses
+from .tree_outputs import TreeOutputs, tree_outputs
+from .weighed_trees import fit_trees
 
 
 def check_limits(name: str, value) -> tuple[float, ...]:
@@ -42,6 +48,38 @@ LIMITS = Parameter(
     "For each stage the price that the features of its trees may have at most.",
     check_limits,
 )
+POOLED_ESTIMATOR = Parameter(
+    ESTIMATOR.kind,
+    ESTIMATOR.text + " Trees that are fitted here are fitted for each stage on the features that "
+    "it may use; those that were are shared out: a tree belongs to the first stage that may use "
+    "all its features, and to none if there is no such stage.",
+)
+
+
+class Shared(NamedTuple):
+    """Training rows, and trees shared out among the stages.
+
+    Attributes
+    ----------
+    outputs : TreeOutputs
+    pools : ndarray of shape (n_trees,), int64
+        Stage of each tree, from 0; the number of stages: of none.
+    y, copies : ndarray of shape (n_samples,), float64
+        ±1; share of the training rows, Σm = 1.
+    prices : ndarray of shape (n_stages,), float64
+        C_k: what each stage's trees cost, and what no earlier one has bought.
+    """
+
+    outputs: TreeOutputs
+    pools: np.ndarray
+    y: np.ndarray
+    copies: np.ndarray
+    prices: np.ndarray
+
+    @property
+    def n_stages(self) -> int:
+        """Number of stages K."""
+        return len(self.prices)
 
 
 def feature_prices(prices: costs.PriceList) -> np.ndarray:
@@ -62,9 +100,63 @@ def pools_by_price(forest: Forest, prices: np.ndarray, limits) -> np.ndarray:
 
 
 class PooledCascade(CascadeClassifier):
-    """Base of these cascades; not to be used by itself."""
+    """Base of these cascades; not to be used by itself.
+
+    A subclass defines ``_train``.
+    """
 
     _stored_arrays: ClassVar = CascadeClassifier._stored_arrays | {"pools": (np.int64, 1)}
+    _attributes: ClassVar[dict[str, Parameter]] = {
+        **CascadeClassifier._attributes,
+        "estimator_": Parameter("list of estimator", "The fitted trees: of each stage, or of all."),
+        "pools_": Parameter("ndarray of shape (n_trees,)", "Stage of each tree, from 0."),
+        "objective_": Parameter("float", "The objective."),
+    }
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None, query_id=None):
+        """Fit the trees, unless they are, and the cascade.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row; rows of weight 0 are
+            left out.
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Checked only: the loss is by row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit.
+        """
+        options = checked_parameters(self)
+        limits = options["price_limits"]
+        X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
+        self.estimator_, responses, self.pools_ = self._pooled_trees(X, y, signs, weights, limits)
+        priced, pools = self._priced(responses), self.pools_
+        copies = np.ones(len(signs)) if weights is None else weights
+        meter, forest = priced.meter, responses.forest
+        shared = Shared(
+            tree_outputs(forest, meter._check_X(X), resolve_n_threads(self.n_threads)),
+            pools,
+            signs,
+            copies / copies.sum(),
+            pool_prices(forest, pools, len(limits), self._price_list(meter), options["tree_cost"]),
+        )
+        with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
+            constants, weights, thresholds = self._train(shared, options)
+        coef = np.zeros((len(limits), len(pools)))
+        mine = np.flatnonzero(pools < len(limits))
+        coef[pools[mine], mine] = weights[mine]
+        self._set_up(responses, coef, constants, thresholds)
 
     def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, Responses, np.ndarray]:
         """Fit trees for each stage, or share fitted ones out.
@@ -78,8 +170,7 @@ class PooledCascade(CascadeClassifier):
         """
         if self.estimator is not None and not isinstance(self.estimator, BoostedTrees):
             fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
-            responses = self._priced(responses)
-            prices = feature_prices(self._price_list(responses.meter))
+            prices = feature_prices(self._price_list(self._priced(responses).meter))
             return [fitted], responses, pools_by_price(responses.forest, prices, limits)
         prices = feature_prices(self._price_list(self._unfitted_meter()))
         parts, all_fitted, pools = [], [], []
@@ -94,7 +185,7 @@ class PooledCascade(CascadeClassifier):
         meter = copy.copy(parts[-1].meter)
         meter.trees_ = forest
         whole = parts[-1]._replace(forest=forest, contributions=forest.value, meter=meter)
-        return all_fitted, self._priced(whole), np.array(pools, dtype=np.int64)
+        return all_fitted, whole, np.array(pools, dtype=np.int64)
 
     def _unfitted_meter(self):
         """The estimator's prices, or this cascade's own, before there are any trees."""
@@ -119,14 +210,6 @@ class PooledCascade(CascadeClassifier):
         if np.any(coef[pools != np.arange(len(coef))[:, None]]):
             raise ValueError("a tree must have weight at the stage of its pool only")
         self.pools_ = pools
-
-    def _take_over(self, responses: Responses, pools, constants, weights, thresholds) -> None:
-        """Become a cascade with one weight for each tree, at the stage of its pool."""
-        coef = np.zeros((len(constants), len(pools)))
-        mine = np.flatnonzero(pools < len(constants))
-        coef[pools[mine], mine] = weights[mine]
-        self.pools_ = pools
-        self._set_up(responses, coef, constants, thresholds)
 
 
 def pool_prices(

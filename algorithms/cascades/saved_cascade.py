@@ -2,7 +2,8 @@
 
 Whatever the trees came from, a loaded cascade holds them as a
 :class:`algorithms.interop.MeteredForest`, which needs no other library. It is also the loaded
-model's `estimator`: fitted again, the cascade takes the same trees.
+model's `estimator`: fitted again, the cascade takes the same trees. Prices of the cascade's own are
+parameters of it, and stored as such.
 """
 
 from __future__ import annotations
@@ -134,4 +135,4 @@ class SavedCascade(SavedModel):
     def _check_restored(self) -> None:
         check_is_fitted(self)
         checked_parameters(self)
-        self._price_list(self._responses_.meter)
+        self._priced(self._responses_)

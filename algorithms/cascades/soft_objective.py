@@ -215,7 +215,7 @@ class StageSurrogate:
             Without the threshold for the last stage.
         """
         soft, weights = self.soft, x[1 : 1 + self.soft.outputs.n_trees]
-        scores = soft.outputs.times(np.arange(len(weights)), weights, x[0])
+        scores = soft.outputs.times(None, weights, x[0])
         r = soft.y - scores
         at_stage = soft.omega * self.reach
         if self.is_last:

@@ -11,8 +11,9 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
+from ..gbrt import GBRTRegressor
 from ..kernels.cache import cache_folder
 from .fitting import ConstantModelWarning
 from .registered import ESTIMATORS
@@ -40,7 +41,7 @@ def compile_for(weighted: bool) -> int:
     # The two kinds in opposite order: where kernels serve both, one finds what the other compiled.
     chosen = reversed(ESTIMATORS) if weighted else ESTIMATORS
     for estimator in chosen:
-        model = estimator(n_estimators=_ROUNDS, n_threads=1)
+        model = small(estimator)
         y = label if is_classifier(model) else X[:, 0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantModelWarning)
@@ -48,6 +49,13 @@ def compile_for(weighted: bool) -> int:
         model.predict(X)
         model.prediction_cost(X, feature_costs=np.ones(_FEATURES))
     return len(ESTIMATORS)
+
+
+def small(estimator: type[BaseEstimator]) -> BaseEstimator:
+    """Give an estimator few rounds, or trees of few rounds if it weighs those of another one."""
+    if "n_estimators" in estimator().get_params(deep=False):
+        return estimator(n_estimators=_ROUNDS, n_threads=1)
+    return estimator(GBRTRegressor(n_estimators=_ROUNDS, n_threads=1), n_threads=1)
 
 
 def compile_all() -> int:

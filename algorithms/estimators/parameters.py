@@ -239,6 +239,19 @@ TREES = {
 # --- what estimators do with their table ----------------------------------------------------------
 
 
+def keep(estimator, values: Mapping[str, Any]) -> None:
+    """Keep what a constructor was given as scikit-learn wants it: each under its name, untouched.
+
+    Parameters
+    ----------
+    estimator : estimator
+    values : mapping
+        The ``locals()`` of its constructor.
+    """
+    for name in estimator._get_param_names():
+        setattr(estimator, name, values[name])
+
+
 def checked_parameters(estimator) -> dict[str, Any]:
     """Check the parameters of an estimator that have a check in its table.
 

@@ -10,9 +10,12 @@ from sklearn.base import BaseEstimator
 
 from .. import (
     adaboost_mh,
+    and_or_cascade,
     cegb,
+    cronus,
     gbrt,
     greedy_miser,
+    raykar_cascade,
 )
 
 ESTIMATORS: tuple[type[BaseEstimator], ...] = tuple(

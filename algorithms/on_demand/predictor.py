@@ -6,11 +6,12 @@ feature, or for each group of features that one acquisition brings, and each fun
 only with the rows that need it. Predictions, acquired features, evaluations and costs equal those
 of the model on the full matrix, bit for bit; beside them stand the seconds that were spent.
 
-A batch of rows walks through the trees in order, so that scores are added up in the same order. A
-row stops where a tree tests what it does not have. When all rows of the batch stopped or finished,
-the one furthest behind decides: the function it waits for is called once for all rows that wait
-for it, and those walk on. (Serving what most rows wait for instead took 2 to 4 times as many calls
-on the digits: rows ahead leave those behind to be served alone.)
+A batch of rows walks through the trees in order, so that scores are added up in the same order.
+Through a cascade it walks stage by stage: rows that leave at the end of one need no feature of the
+next. A row stops where a tree tests what it does not have. When all rows of the batch stopped or
+finished, the one furthest behind decides: the function it waits for is called once for all rows
+that wait for it, and those walk on. (Serving what most rows wait for instead took 2 to 4 times as
+many calls on the digits: rows ahead leave those behind to be served alone.)
 The naive twin, one row and one node at a time, is :mod:`reference.on_demand`.
 """
 
@@ -24,13 +25,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.boosted_trees import BoostedTrees
+from ..cascades.hard_exits import Exits
 from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import kernel
 from ..metering.trees import DENSE_FEATURES
 from ..trees.predictor import next_node
+from .course import course_of
 from .functions import Source, check_answer, check_rows, sources, take
 
 
@@ -65,8 +66,8 @@ class Walk(NamedTuple):
 
 
 @kernel
-def advance(forest, prices, contributions, values, rows, walk):
-    """Let rows walk until each has finished or tests a feature that it does not have.
+def advance(forest, prices, contributions, weights, values, rows, stage, last_tree, walk):
+    """Let rows walk until each is at the end of a stage or tests a feature that it does not have.
 
     Features and units are numbered among those that the forest tests.
 
@@ -76,20 +77,24 @@ def advance(forest, prices, contributions, values, rows, walk):
     prices : GridPrices
     contributions : ndarray of shape (n_nodes,), float64
         Leaf values times the learning rate.
+    weights : ndarray of shape (n_trees, n_columns), float64
+        Of the trees' answers for each score, or empty: see :class:`.course.Course`.
     values : ndarray of shape (n_features, n_rows), float64
         Read only where the row owns the feature's unit.
     rows : ndarray of int64
         Rows to move; they wait for nothing.
+    stage, last_tree : int
+        Stage from 0, and one more than its last tree.
     walk : Walk
         Brought up to date. A row that stops has paid for the unit that it waits for.
     """
     one = np.uint64(1)
-    n_trees, n_columns = forest.tree.shape[0] - 1, walk.scores.shape[1]
+    n_columns, weighted = walk.scores.shape[1], weights.shape[1] > 0
     for i in rows:
         t, node = walk.tree[i], walk.node[i]
         cost = count = np.int64(0)
         missing = np.int64(-1)
-        while t < n_trees:
+        while t < last_tree:
             while forest.left[node] >= 0:
                 feature = np.int64(forest.feature[node])
                 unit = prices.unit[feature]
@@ -105,7 +110,11 @@ def advance(forest, prices, contributions, values, rows, walk):
                 node = next_node(forest, node, values[feature, i])
             if missing >= 0:
                 break
-            walk.scores[i, t % n_columns] += contributions[node]
+            if weighted:
+                for k in range(stage, n_columns):
+                    walk.scores[i, k] += weights[t, k] * contributions[node]
+            else:
+                walk.scores[i, t % n_columns] += contributions[node]
             t += 1
             node = forest.tree[t]
         if missing >= 0:
@@ -122,7 +131,7 @@ class OnDemandResult:
     Attributes
     ----------
     predictions : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As the model's own ``predict`` or ``predict_proba``.
+        As the model's own ``predict``, ``predict_proba`` or ``decision_function``.
     acquired : ndarray of bool, or CSR matrix if there are more than 256 features, \
 of shape (n_rows, n_features)
         Features that each row's paths tested, as the model's ``acquired_features``.
@@ -136,6 +145,8 @@ of shape (n_rows, n_features)
         Wall-clock seconds inside each function, by its key.
     calls_by_function, rows_by_function : dict
         Number of calls of each function, and of rows it was asked for, by its key.
+    exits : Exits or None
+        How each row left a cascade, as its ``exits``.
     """
 
     predictions: np.ndarray
@@ -146,6 +157,7 @@ of shape (n_rows, n_features)
     seconds_by_function: dict[Any, float]
     calls_by_function: dict[Any, int]
     rows_by_function: dict[Any, int]
+    exits: Exits | None = None
 
 
 class _Tally:
@@ -173,11 +185,6 @@ class _Tally:
         return check_answer(source, answer, rows, n_rows)
 
 
-def _targets(scores: np.ndarray) -> np.ndarray:
-    """Predictions of a regressor."""
-    return scores[:, 0]
-
-
 def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
     """One bit per tested feature as the model's ``acquired_features`` gives it."""
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
@@ -197,8 +204,10 @@ class OnDemandPredictor:
 
     Parameters
     ----------
-    model : regressor or classifier of CEGB, Greedy Miser or GBRT
-        Fitted. It is taken as it is now: a later `fit` or `set_params` changes nothing here.
+    model : regressor or classifier of CEGB, Greedy Miser or GBRT, or a cascade
+        Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
+        whatever their trees came from. It is taken as it is now: a later `fit` or `set_params`
+        changes nothing here.
     functions : mapping
         For each feature that the model tests a function of the rows that need it. Keys are column
         numbers, or column names if the model was fitted on a table with names; if the model has
@@ -216,6 +225,8 @@ class OnDemandPredictor:
     feature_costs, split_cost : optional
         Charge these prices instead of the model's own. A dict or a Series is matched by the
         names of the columns.
+    tree_cost : float, optional
+        The same for the trees of a cascade.
 
     Attributes
     ----------
@@ -251,23 +262,21 @@ class OnDemandPredictor:
         batch_size: int = 1024,
         feature_costs=None,
         split_cost=None,
+        tree_cost=None,
     ) -> None:
-        if not isinstance(model, BoostedTrees):
-            raise ValueError(f"model must be boosted trees of this package, got {model!r}.")
-        check_is_fitted(model)
-        self.model = copy.copy(model)
+        self.model, self._course = copy.copy(model), course_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
-        self._sources = sources(self.model, functions)
+        self._sources = sources(self._course.meter, functions)
         self.functions = {source.key: source.function for source in self._sources.values()}
         self._prepare(feature_costs, split_cost)
 
     def _prepare(self, feature_costs, split_cost) -> None:
         """Number features and units among those tested: memory must not grow with the others."""
-        prices = self.model._grid_prices(feature_costs, split_cost)
-        forest = self.model.trees_
-        self._tested = np.flatnonzero(self.model.model_features())
+        forest, meter = self._course.forest, self._course.meter
+        prices = meter._grid_prices(feature_costs, split_cost)
+        self._tested = np.flatnonzero(meter.model_features())
         self._number = {column: i for i, column in enumerate(self._tested.tolist())}
-        number = np.full(self.model.n_features_in_ + 1, -1, dtype=np.int32)  # a leaf stays -1
+        number = np.full(meter.n_features_in_ + 1, -1, dtype=np.int32)  # a leaf stays -1
         number[self._tested] = np.arange(len(self._tested))
         self._forest = forest._replace(feature=number[forest.feature])
         units, unit = np.unique(prices.unit[self._tested], return_inverse=True)
@@ -302,8 +311,7 @@ class OnDemandPredictor:
             If a function fails; its own exception is the cause. KeyboardInterrupt and the like
             pass through. Nothing of the prediction is kept.
         """
-        classifies = hasattr(self.model, "classes_")
-        return self._predict(rows, self.model._labels if classifies else _targets)
+        return self._predict(rows, "predict")
 
     def predict_proba(self, rows) -> OnDemandResult:
         """Predict class probabilities; otherwise as :meth:`predict`.
@@ -320,34 +328,65 @@ class OnDemandPredictor:
         Raises
         ------
         ValueError
-            If the model is no classifier, and as :meth:`predict`.
+            If the model gives none, and as :meth:`predict`.
         RuntimeError
             As :meth:`predict`.
         """
-        if not hasattr(self.model, "classes_"):
-            raise ValueError(f"{type(self.model).__name__} predicts numbers: use predict.")
-        return self._predict(rows, self.model._probabilities)
+        return self._predict(rows, "predict_proba")
 
-    def _predict(self, rows, shape_scores: Callable) -> OnDemandResult:
-        begin = time.perf_counter()
+    def decision_function(self, rows) -> OnDemandResult:
+        """Give the decisions of a cascade; otherwise as :meth:`predict`.
+
+        Parameters
+        ----------
+        rows : sequence of length n_rows
+
+        Returns
+        -------
+        OnDemandResult
+
+        Raises
+        ------
+        ValueError
+            If the model is no cascade, and as :meth:`predict`.
+        RuntimeError
+            As :meth:`predict`.
+        """
+        return self._predict(rows, "decision_function")
+
+    def _predict(self, rows, method: str) -> OnDemandResult:
+        begin, course = time.perf_counter(), self._course
+        if method not in course.predictions:
+            known = " or ".join(course.predictions)
+            raise ValueError(f"{type(self.model).__name__} has no {method} on demand: use {known}.")
         rows, n_rows = check_rows(rows)
         n_tested = len(self._tested)
         tested = np.zeros((n_rows, -(-n_tested // 64)), dtype=np.uint64)
         paid, passed = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
-        scores = np.tile(self.model.initial_scores_, (n_rows, 1))
+        scores, stage = (
+            np.tile(course.initial_scores, (n_rows, 1)),
+            np.zeros(n_rows, dtype=np.int64),
+        )
         tally = _Tally(self._sources)
         # A feature's values lie side by side: memory of features never asked for stays untouched.
         values = np.zeros((n_tested, min(self.batch_size, n_rows)))
         for first in range(0, n_rows, self.batch_size):
             part = slice(first, min(first + self.batch_size, n_rows))
             batch = _Batch(self, values, (tested[part], paid[part], passed[part], scores[part]))
-            batch.run(rows, first, tally)
-        acquired = _from_bits(tested, self._tested, self.model.n_features_in_)
-        predictions = shape_scores(scores)
-        cost = self._prices.cost(paid)
-        seconds = time.perf_counter() - begin
+            stage[part] = batch.run(rows, first, tally)
+        exits = None
+        if course.weights.shape[1]:
+            exits = Exits(stage + 1, scores[np.arange(n_rows), stage])
         return OnDemandResult(
-            predictions, acquired, passed, cost, seconds, tally.seconds, tally.calls, tally.rows
+            course.finish(method, exits, scores),
+            _from_bits(tested, self._tested, course.meter.n_features_in_),
+            passed,
+            self._prices.cost(paid) + course.tree_prices[stage],
+            time.perf_counter() - begin,
+            tally.seconds,
+            tally.calls,
+            tally.rows,
+            exits,
         )
 
 
@@ -374,17 +413,39 @@ class _Batch:
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
-        contributions = predictor.model._contributions
-        self.fixed = (predictor._forest, predictor._prices, contributions, values)
+        course = predictor._course
+        self.fixed = (predictor._forest, predictor._prices, course.contributions, course.weights)
 
-    def run(self, rows, first: int, tally: _Tally) -> None:
-        """Walk to the end of the last tree; `first` is the batch's first row among `rows`."""
+    def run(self, rows, first: int, tally: _Tally) -> np.ndarray:
+        """Walk until each row has left; `first` is the batch's first row among `rows`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), int64
+            Stage at which each row left, from 0.
+        """
+        course, walk = self.predictor._course, self.walk
+        last = len(course.stops) - 1
+        exit_stage, remaining = np.full(len(walk.tree), last), np.arange(len(walk.tree))
+        for stage, stop in enumerate(course.stops.tolist()):
+            self.walk_to(stop, stage, remaining, rows, first, tally)
+            if stage == last:
+                break
+            leaves = walk.scores[remaining, stage] < course.thresholds[stage]
+            gone, remaining = remaining[leaves], remaining[~leaves]
+            exit_stage[gone] = stage
+            walk.node[gone] = course.forest.tree[-1]  # behind all that others wait at
+            if not len(remaining):
+                break
+        return exit_stage
+
+    def walk_to(self, stop: int, stage: int, moving, rows, first: int, tally: _Tally) -> None:
+        """Bring the rows `moving` to the end of a stage, buying what they need."""
         walk = self.walk
-        moving = np.arange(len(walk.tree))
         while True:
-            advance(*self.fixed, moving, walk)
+            advance(*self.fixed, self.values, moving, stage, stop, walk)
             unit = int(walk.waiting[walk.node.argmin()])
-            if unit < 0:  # even the row furthest behind has finished
+            if unit < 0:  # even the row furthest behind has come to the end
                 return
             moving = (walk.waiting == unit).nonzero()[0]
             source = self.predictor._source_of_unit[unit]
@@ -400,4 +461,5 @@ class _Batch:
             raise RuntimeError(f"A row acquired {name} twice: an error in this package.")
         self.walk.owned[rows, word] = owned | bit
         for column, values in answer.items():
-            self.values[self.predictor._number[column], rows] = values
+            seen = self.predictor._course.as_seen(values)
+            self.values[self.predictor._number[column], rows] = seen

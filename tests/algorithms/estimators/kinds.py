@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from sklearn.base import is_classifier, is_regressor
 
+from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
+from algorithms.gbrt import GBRTRegressor
 
 REGRESSORS = [cls for cls in ESTIMATORS if is_regressor(cls())]
 CLASSIFIERS = [cls for cls in ESTIMATORS if is_classifier(cls())]
+OF_TWO_CLASSES = [
+    cls for cls in CLASSIFIERS if not cls().__sklearn_tags__().classifier_tags.multi_class
+]
 TREES = [cls for cls in ESTIMATORS if issubclass(cls, BoostedTrees)]
 TREE_REGRESSORS = [cls for cls in TREES if cls in REGRESSORS]
 TREE_CLASSIFIERS = [cls for cls in TREES if cls in CLASSIFIERS]
@@ -19,12 +24,33 @@ def takes(cls, name: str) -> bool:
     return name in cls().get_params(deep=False)
 
 
-def small_size(cls, *, n_estimators=3, max_leaves=4, max_depth=2) -> dict:
+def n_classes(cls, most: int = 3) -> int:
+    """Number of classes that a classifier can tell apart, of so many that a test has."""
+    return min(most, 2) if cls in OF_TWO_CLASSES else most
+
+
+def small_size(
+    cls, *, n_estimators=3, max_leaves=4, max_depth=2, min_samples_leaf=5, n_stages=2
+) -> dict:
     """Parameters of a model that is fitted in no time, of those that the estimator has.
 
-    Trees are limited by their leaves, or by their depth where there is no limit of leaves.
+    Trees are limited by their leaves, or by their depth where there is no limit of leaves. A
+    cascade has such trees, and few stages.
     """
-    size = {"n_estimators": n_estimators, "min_samples_leaf": 5, "max_leaves": max_leaves}
-    if not takes(cls, "max_leaves"):
+    size = {
+        "n_estimators": n_estimators,
+        "min_samples_leaf": min_samples_leaf,
+        "max_leaves": max_leaves,
+    }
+    if issubclass(cls, CascadeClassifier):
+        size = {
+            "estimator": GBRTRegressor(**size),
+            "n_stages": n_stages,
+            "price_limits": tuple(float(10**k) for k in range(n_stages)),
+            "max_cycles": 1,
+            "max_evaluations": 50,
+            "max_sweeps": 50,
+        }
+    elif not takes(cls, "max_leaves"):
         size["max_depth"] = max_depth
     return {name: value for name, value in size.items() if takes(cls, name)}

@@ -35,7 +35,7 @@ from algorithms.estimators.registered import ESTIMATORS
 from algorithms.feature_sampling import UCB, Exp3P
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
-from tests.algorithms.estimators.kinds import REGRESSORS, small_size
+from tests.algorithms.estimators.kinds import REGRESSORS, n_classes, small_size
 
 ROOT = Path(__file__).resolve().parents[3]
 CLASSES = {cls.__name__: cls for cls in (*ESTIMATORS, EarlyExit)}
@@ -79,7 +79,8 @@ def write_bases(folder: Path) -> None:
     """Save a model of each kind into a folder, each named by its class and a number."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(90, 4))
-    labels = np.array(["no", "perhaps", "yes"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    names, places = np.array(["no", "perhaps", "yes"]), np.digitize(X[:, 0], [-0.5, 0.5])
+    labels = names[places]
     small = {"n_estimators": 3, "max_leaves": 4, "min_samples_leaf": 5}
     prices = {"feature_costs": [1.0, 2.0, 2.0, 0.1], "feature_groups": [0, 1, 1, 2]}
     deep = {"n_estimators": 2, "max_leaves": None, "min_samples_leaf": 1}
@@ -95,7 +96,9 @@ def write_bases(folder: Path) -> None:
                               group_costs={0: 1.0, 1: 0.5, 2: 0.0}).fit(X, labels),
     ]  # fmt: skip
     models += [
-        cls(**small_size(cls)).fit(X, X[:, 0] if cls in REGRESSORS else labels)
+        cls(**small_size(cls)).fit(
+            X, X[:, 0] if cls in REGRESSORS else names[np.minimum(places, n_classes(cls) - 1)]
+        )
         for cls in ESTIMATORS
         if cls not in map(type, models)
     ]
@@ -356,8 +359,12 @@ def use(model) -> None:
     d = model.n_features_in_ if model.n_features_in_ <= 64 else 4
     X = np.random.default_rng(3).normal(size=(6, d)) * 2
     results = [model.predict(X), model.prediction_cost(X), model.evaluations(X)]
-    if hasattr(model, "staged_cost"):  # early exits have no stages of their own
-        results += [*model.staged_predict(X), *model.staged_cost(X)]
+    for method in ("staged_predict", "staged_cost"):  # not all have stages
+        if hasattr(model, method):
+            results += list(getattr(model, method)(X))
+    for method in ("exit_stage", "ranking_score", "forest_cost_until_exit"):
+        if hasattr(model, method):
+            results.append(getattr(model, method)(X))
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape
     for method in ("decision_function", "predict_proba"):

@@ -14,10 +14,11 @@ from sklearn.exceptions import NotFittedError
 import algorithms.boosting
 from algorithms import adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators import boosted_trees
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.stumps.sampling import Sampler
-from tests.algorithms.estimators.kinds import REGRESSORS, TREES, small_size
+from tests.algorithms.estimators.kinds import REGRESSORS, TREES, n_classes, small_size
 
 WIDTH = 40
 
@@ -36,7 +37,8 @@ def new(cls, **parameters):
 def target(cls, labels=LABELS):
     if cls in REGRESSORS:
         return np.unique(labels, return_inverse=True)[1] * 2.5
-    return labels
+    top = np.unique(labels)[: n_classes(cls)][-1]
+    return np.where(labels > top, top, labels)
 
 
 def contents(model, folder):
@@ -118,13 +120,14 @@ def interrupted_in_a_kernel(model, cls, patch):
 
 def interrupted_after_boosting(model, cls, patch):
     model.set_params(feature_costs=None)
-    original = cls._set_fitted
+    name = "_set_up" if issubclass(cls, CascadeClassifier) else "_set_fitted"
+    original = getattr(cls, name)
 
     def set_and_stop(self, *fitted):
         original(self, *fitted)
         raise KeyboardInterrupt
 
-    patch.setattr(cls, "_set_fitted", set_and_stop)
+    patch.setattr(cls, name, set_and_stop)
     return {}
 
 

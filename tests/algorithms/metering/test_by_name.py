@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.cegb import CEGBRegressor
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
@@ -177,8 +178,9 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     own = [1.0, 2.0, 0.5, 4.0]
     labels = ["lab", "tall", "lab", "lab"]
     prices = {"lab": 3.0, "tall": 0.25}
+    free = {"tree_cost": 0.0} if issubclass(cls, CascadeClassifier) else {}  # else on the bill
     expected = small(
-        cls, feature_groups=[9, 8, 9, 9], feature_costs=own, group_costs={9: 3.0, 8: 0.25}
+        cls, feature_groups=[9, 8, 9, 9], feature_costs=own, group_costs={9: 3.0, 8: 0.25}, **free
     ).fit(TABLE, Y)
     used = expected.acquired_features(TABLE)
     in_lab = used[:, [0, 2, 3]].sum(axis=1)
@@ -188,7 +190,7 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     assert in_lab.max() > 1 or cls in too_small
     for groups in (labels, shuffled_series(labels), shuffled_dict(labels)):
         costs = shuffled_dict(own)
-        model = small(cls, feature_groups=groups, feature_costs=costs, group_costs=prices)
+        model = small(cls, feature_groups=groups, feature_costs=costs, group_costs=prices, **free)
         assert_same_bills(clone(model).fit(TABLE, Y), expected)
         model.fit(TABLE, Y).save(tmp_path / "model")
         loaded = cls.load(tmp_path / "model")

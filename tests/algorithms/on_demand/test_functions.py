@@ -300,7 +300,7 @@ def test_no_rows(rows):
 
 
 def test_a_regressor_has_no_probabilities():
-    with pytest.raises(ValueError, match="CEGBRegressor predicts numbers"):
+    with pytest.raises(ValueError, match="CEGBRegressor has no predict_proba on demand"):
         OnDemandPredictor(fork_model(), Functions(fork_model(), FORK_X)).predict_proba([0])
 
 
