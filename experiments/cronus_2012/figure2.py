@@ -1,0 +1,116 @@
+"""Figure 2 of the Cronus paper: precision@5 against test-time cost, its steps and its rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.artefact import Artefact, Cell
+from experiments.claims import Claim
+from experiments.cronus_2012.cells.measure import FAMILIES, run_cell
+from experiments.cronus_2012.show.comparison import PAPER, models
+from experiments.cronus_2012.show.panels import (
+    PANELS,
+    ROW_KEYS,
+    TOLERANCES,
+    Panel,
+    cost_label,
+    make_cell,
+    panel_title,
+    repetitions,
+    score_label,
+    shown,
+)
+from experiments.curves import curves
+from experiments.style import draw_curve, frame, log_cost_axis, stamp
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return the cells: panel × seed × family of methods."""
+    return [
+        make_cell(scale, panel, family, seed)
+        for panel in shown(scale)
+        for seed in repetitions(scale, panel, seeds)
+        for family in FAMILIES
+    ]
+
+
+STEPS = ("gbrt", "single_stage", "cronus_initial", "cronus")
+RIVALS = ("gbrt", "early_exit", "raykar_cascade", "and_or_cascade", "cronus")
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return nothing yet."""
+    return []
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw for each data set the steps (left), the rivals (middle) and both, metered (right)."""
+    panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+    figure = Figure(figsize=(14, 1.4 + 3.7 * len(panels)), layout="constrained")
+    axes = figure.subplots(len(panels), 3, squeeze=False)
+    whole, named = models(rows), {}
+    for line, panel in zip(axes, panels, strict=True):
+        record = meta["data"][panel.dataset]
+        drawn = [
+            *_draw(line[0], whole, panel, STEPS, PAPER),
+            *_draw(line[1], whole, panel, RIVALS, PAPER),
+            *_draw(line[2], whole, panel, tuple(dict.fromkeys(STEPS + RIVALS)), ""),
+        ]
+        for ax, accounting in zip(line, (PAPER, PAPER, ""), strict=True):
+            log_cost_axis(ax)
+            frame(ax, np.concatenate(drawn))
+            ax.set_title(panel_title(panel, record), loc="left")
+            ax.set_xlabel(cost_label(panel, record, accounting))
+            ax.set_ylabel(score_label(panel))
+            if record["kind"] != "real":
+                stamp(ax, "STAND-IN")
+            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+                named.setdefault(label, handle)
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+    figure.suptitle(
+        f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
+        "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
+        "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
+        "them, metered",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _draw(ax, whole: pd.DataFrame, panel: Panel, methods, accounting: str) -> list[np.ndarray]:
+    drawn = []
+    for method in methods:
+        if (curve := curves(whole, panel.key, method, accounting)) is not None:
+            x, y, low, high = curve.summary()
+            draw_curve(ax, method, x, y, low, high)
+            drawn.append(y)
+    return drawn
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say what is shown."""
+    return "Panels of test score against cost."
+
+
+ARTEFACT = Artefact(
+    id="cronus-figure2",
+    paper="cronus_2012",
+    title="Cronus, Figure 2",
+    shows="Precision@5 against test-time cost: GBRT, single stage, initialisation, optimisation; "
+    "early exits, soft cascade, AND-OR.",
+    minutes={"smoke": 0.3, "laptop": 15, "overnight": 240, "paper": 1500},
+    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
+    make_cells=make_cells,
+    run_cell=run_cell,
+    keys=ROW_KEYS,
+    tolerances=TOLERANCES,
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="Figure 2 prints curves without numbers.",
+    timing_columns=("fit_seconds",),
+)
