@@ -1,8 +1,8 @@
-"""The artefacts of the paper: an import line for each figure, table, and what stands beside them."""
+"""The artefacts of the paper: an import line for each figure, table, and extra."""
 
 from types import ModuleType
 
-from experiments.cronus_2012 import figure2
+from experiments.cronus_2012 import figure1, figure2, figure3, figure4
 
 ARTEFACTS = tuple(
     module.ARTEFACT for module in list(globals().values()) if isinstance(module, ModuleType)

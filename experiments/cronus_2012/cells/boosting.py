@@ -9,7 +9,7 @@ import numpy as np
 from algorithms.early_exit import EarlyExit
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.rows import model_row
-from experiments.cronus_2012.cells.task import Part, bills, boosted, listed_prices, part_of
+from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
 
 
 def checkpoints(n_rounds: int) -> list[int]:

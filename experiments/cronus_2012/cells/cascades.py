@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from itertools import product
@@ -83,10 +84,13 @@ class Trainer:
         return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
 
     def empty_from(self, chosen: Mapping, **changed) -> int:
-        """Return the steps from :data:`TOP` to the smallest λ whose initial cascade is empty."""
-        return _first_empty(
-            lambda step: self.fit(TOP * STEP**step, chosen, **{**changed, "max_cycles": 0})
-        )
+        """Return the steps from :data:`TOP` to the smallest λ whose last stage alone is empty.
+
+        A single stage with the last stage's ρ: later than that the cascade is not empty either but
+        for what rejection changes.
+        """
+        alone = {**changed, "n_stages": 1, "max_cycles": 0}
+        return _first_empty(lambda step: self.fit(TOP * STEP**step, chosen, **alone))
 
     def fit_plain(self, penalty: float, chosen: Mapping) -> CronusClassifier:
         """Return a single stage without prices: nothing but an ℓ1 penalty."""
@@ -133,7 +137,7 @@ def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> di
     trainer : Trainer
     valid : Part
     grid : Mapping
-        ``start``, a value for each, and ``groups``: lists of names with values that are tried in all
+        ``start``, a value for each; ``groups``, lists of names whose ``values`` are tried in all
         combinations, the others as chosen so far.
     steps : list of int
         λ, see :func:`tradeoffs`.
@@ -227,7 +231,12 @@ def stages(
         }
         rows.append(stage_row(cell, method, k, -1.0, about, **given))
         for price in np.unique(prices):
-            of_price = {"n_trees": 0, "n_features": (bought & (prices == price)).sum()}
+            mine = prices == price
+            of_price = {
+                "n_trees": 0,
+                "n_features": np.count_nonzero(bought & mine),
+                "n_listed": np.count_nonzero(mine),
+            }
             rows.append(stage_row(cell, method, k, price, of_price, **given))
     return rows
 
@@ -326,13 +335,12 @@ def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
     """Initialise and optimise along λ, each started from its neighbour, too."""
     rows, before = [], None
     empty = trainer.empty_from(chosen)
+    while np.any(trainer.fit(TOP * STEP**empty, chosen, max_cycles=0).coef_):
+        empty += 1
     for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
-        trainer.fit(tradeoff, chosen, max_cycles=0)
-        initialised = time.process_time()
         model = trainer.fit(tradeoff, chosen, start=before)
-        optimised = time.process_time()
-        seconds = {"cronus_initial": initialised - begun, "cronus": optimised - initialised}
+        seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
             found = {"fit_seconds": seconds[method], **measured(cascade, parts)}
             found["capped"] = model.capped_ and method == "cronus"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import boosting_rows
 from experiments.cronus_2012.cells.cascades import cronus_rows
+from experiments.cronus_2012.cells.rivals import rival_rows
 
 FAMILIES = {
     "gbrt": boosting_rows,
     "cronus": cronus_rows,
+    "raykar_cascade": rival_rows,
+    "and_or_cascade": rival_rows,
 }
 
 

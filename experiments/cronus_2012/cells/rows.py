@@ -53,7 +53,8 @@ def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict,
         -1 for a row about the stage as a whole.
     measured : dict
         ``hard`` and ``soft``, shares of the test inputs that come there; ``n_trees`` with weight
-        there; ``n_features`` bought until then; ``threshold``.
+        there; ``n_features`` bought until then, ``n_listed`` that there are; ``threshold``,
+        NaN if it rejects nothing.
     """
     nothing = dict.fromkeys((*SCORES, "objective", "tied_score"), math.nan)
     nothing |= {"capped": 0, "fit_seconds": 0.0}
@@ -61,8 +62,8 @@ def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict,
 
 
 def _row(cell: Cell, method: str, stage: int, price: float, measured: dict, given: dict) -> dict:
-    found = {"hard": math.nan, "soft": math.nan, "threshold": math.nan, **measured}
-    whole = ("n_trees", "n_features", "capped")
+    found = {"hard": math.nan, "soft": math.nan, "threshold": math.nan, "n_listed": 0, **measured}
+    whole = ("n_trees", "n_features", "n_listed", "capped")
     return {
         "panel": cell.params["panel"],
         "method": method,

@@ -115,7 +115,9 @@ def training_weights(cell: Cell, train: Part) -> np.ndarray:
     return train.copies if cell.params["train_copies"] else np.ones_like(train.copies)
 
 
-def boosted(cell: Cell, dataset, X: np.ndarray | None = None) -> GBRTRegressor:
+def boosted(
+    cell: Cell, dataset, X: np.ndarray | None = None, n_trees: int | None = None
+) -> GBRTRegressor:
     """Return gradient boosted regression trees of the targets -1 and +1.
 
     Parameters
@@ -125,6 +127,8 @@ def boosted(cell: Cell, dataset, X: np.ndarray | None = None) -> GBRTRegressor:
     dataset : Dataset
     X : ndarray, optional
         Training rows in the place of the data set's, for example with some features held constant.
+    n_trees : int, optional
+        In the place of the cell's own number.
     """
     train = part_of(cell, dataset, "train")
     model = GBRTRegressor(
@@ -132,7 +136,7 @@ def boosted(cell: Cell, dataset, X: np.ndarray | None = None) -> GBRTRegressor:
         growth="breadth_first",
         n_threads=1,
         **prices_of(dataset),
-        **cell.params["trees"],
+        **{**cell.params["trees"], **({} if n_trees is None else {"n_estimators": n_trees})},
     )
     X = train.X if X is None else X
     return model.fit(X, train.signs, sample_weight=training_weights(cell, train))

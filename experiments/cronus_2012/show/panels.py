@@ -60,7 +60,7 @@ PANELS = (
     Panel("e", "MSLR, a sample", "mslr", limits=_NO_PRICE_BEYOND_100),
 )
 
-TREES = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 5000}
+TREES = {"smoke": 20, "laptop": 60, "overnight": 1000, "paper": 5000}
 """T."""
 
 STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
@@ -68,14 +68,14 @@ STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
 
 STEPS = {
     "smoke": (2, 6),
-    "laptop": (0, 1, 2, 3, 5, 7, 9, 12, 16, 22),
+    "laptop": (1, 2, 4, 6, 9, 13, 20),
     "overnight": (*range(10), 12, 16, 22, 30),
     "paper": (*range(10), 12, 16, 22, 30),
 }
 """λ, in factors of 1.3 below the smallest that leaves the cascade empty. The paper's ten are
 neighbours; those beyond reach for the score of all trees."""
 
-TUNING_STEPS = {"smoke": (4,), "laptop": (3, 7, 12), "overnight": (3, 7, 12), "paper": (3, 7, 12)}
+TUNING_STEPS = {"smoke": (4,), "laptop": (3, 9), "overnight": (3, 6, 9, 14), "paper": (3, 6, 9, 14)}
 """λ at which hyper-parameters are compared."""
 
 START = {
@@ -90,20 +90,20 @@ START = {
 VALUES = {
     "positive_weight": (3.5, 35.0),
     "quantile": (0, 1),
-    "penalty": (1e-5, 1e-3),
+    "penalty": (1e-5, 1e-4),
     "last_penalty": (1e-5, 1e-3),
     "decay": (1.3, 1.1),
 }
 """What is tried. ω⁺ = 35 makes up for the ten copies of the negatives."""
 
-GROUPS = (("positive_weight", "quantile"), ("penalty", "last_penalty"), ("decay",))
+GROUPS = (("positive_weight", "quantile"), ("last_penalty",), ("penalty",), ("decay",))
 """Which are tried together, the others as chosen before."""
 
 SINGLE_GROUPS = (("positive_weight", "last_penalty"),)
 
 LIMITS = {
     "smoke": {"max_cycles": 1, "max_evaluations": 10},
-    "laptop": {"max_cycles": 3, "max_evaluations": 50},
+    "laptop": {"max_cycles": 2, "max_evaluations": 40},
     "overnight": {"max_cycles": 10, "max_evaluations": 200},
     "paper": {"max_cycles": 10, "max_evaluations": 200},
 }
@@ -117,6 +117,28 @@ EXITS = {
 }
 """s of early exits; proximity and score in standard deviations of the scores, these from their
 mean."""
+
+SIZES = {"smoke": (2,), "laptop": (6, 24), "overnight": (30, 100, 300), "paper": (100, 300, 1000)}
+"""Trees in each pool of the rivals, all of which a row pays for that comes to the stage."""
+
+POSITIVE_WEIGHTS = (3.5, 35.0)
+"""ω⁺, of AND-OR ν₂ beside ν₁ = 1."""
+
+RAYKAR = {
+    "tradeoffs": [1e-6, 1e-5, 1e-4],
+    "max_evaluations": 150,
+}
+"""λ, and where L-BFGS is stopped."""
+
+AND_OR = {
+    "ridges": [1e-3, 1e-1],
+    "max_cycles": 10,
+    "max_sweeps": 100,
+}
+"""τ, and where the descent is stopped."""
+
+REJECTIONS = (-1.0, 0.0, 0.15, 0.3, 0.5, 0.7, 0.9)
+"""Both rivals' thresholds: their own (-1), and those that reject a share at each stage."""
 
 ROW_KEYS = ("panel", "method", "tradeoff", "setting", "rounds", "stage", "price")
 
@@ -159,7 +181,8 @@ def _of_boosting(scale: str, panel: Panel) -> dict:
     rules = EXITS if panel.ranking else {"score": EXITS["score"]}
     if scale == "smoke":
         rules = {rule: grid[1:2] for rule, grid in rules.items()}
-    return {"every": 10, "exits": {rule: list(grid) for rule, grid in rules.items()}}
+    every = 5 if TREES[scale] < 100 else 10
+    return {"every": every, "exits": {rule: list(grid) for rule, grid in rules.items()}}
 
 
 def _of_cronus(scale: str, panel: Panel) -> dict:
@@ -184,7 +207,27 @@ def _of_cronus(scale: str, panel: Panel) -> dict:
     }
 
 
-_OF_FAMILY = {"gbrt": _of_boosting, "cronus": _of_cronus}
+def _of_rival(own: dict, first: str):
+    def of_panel(scale: str, panel: Panel) -> dict:
+        weights = POSITIVE_WEIGHTS[:1] if scale == "smoke" else POSITIVE_WEIGHTS
+        grid = {**own, first: own[first][:1]} if scale == "smoke" else own
+        return {
+            "limits": list(panel.limits),
+            "sizes": list(SIZES[scale]),
+            "positive_weights": list(weights),
+            "rejections": list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS),
+            **grid,
+        }
+
+    return of_panel
+
+
+_OF_FAMILY = {
+    "gbrt": _of_boosting,
+    "cronus": _of_cronus,
+    "raykar_cascade": _of_rival(RAYKAR, "tradeoffs"),
+    "and_or_cascade": _of_rival(AND_OR, "ridges"),
+}
 
 _COST = Tolerance(absolute=0.01, relative=0.05)
 _SHARE = Tolerance(absolute=0.02)
@@ -202,6 +245,7 @@ TOLERANCES = {
     "threshold": Tolerance(absolute=0.02),
     "n_trees": Tolerance(absolute=1, relative=0.05),
     "n_features": Tolerance(absolute=1, relative=0.05),
+    "n_listed": Tolerance(),
     "capped": Tolerance(absolute=1),
     "penalty": Tolerance(relative=0.3),
     "last_penalty": Tolerance(relative=0.3),
