@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from experiments.cronus_2012 import figure1, figure2, figure3, figure4
+from experiments.cronus_2012 import extra_choices, figure1, figure2, figure3, figure4
 
 ARTEFACTS = tuple(
     module.ARTEFACT for module in list(globals().values()) if isinstance(module, ModuleType)

@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
+from algorithms.cascades.ranking import ranks_by_exit
 from algorithms.early_exit import EarlyExit
+from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
@@ -65,54 +67,71 @@ def _staged(model, part: Part, rounds: list[int], tree_cost: float) -> dict:
 
 def _exit_rows(cell: Cell, dataset, model, parts: dict[str, Part], seconds: float) -> list[dict]:
     """Measure early exits of all rules, on all trees and on the first third of them."""
-    train = part_of(cell, dataset, "train")
-    deviation = float(np.std(model.predict(train.X)))
-    lengths = sorted({max(1, model.n_estimators_ // k) for k in (1, 3)})
+    predicted = model.predict(part_of(cell, dataset, "train").X)
+    e, every = cell.params["tree_cost"], cell.params["every"]
+    inputs = {name: _Inputs(part, model, every, e) for name, part in parts.items()}
     rows = []
-    for length in lengths:
+    for length in sorted({max(1, model.n_estimators_ // k) for k in (1, 3)}):
         shorter = model.first_rounds(length)
-        spent = seconds * length / model.n_estimators_
+        size = {"n_trees": length, "n_features": n_used(shorter.trees_)}
+        size["fit_seconds"] = seconds * length / model.n_estimators_
+        billed = np.array([0.0, *bills(shorter, dataset, e)])
         for rule, grid in cell.params["exits"].items():
             for s in grid:
-                measured = _with_exits(
-                    cell,
-                    shorter,
-                    dataset,
-                    parts,
-                    rule,
-                    _threshold(rule, s, deviation, shorter, parts),
+                early = EarlyExit(
+                    shorter, rule=rule, threshold=threshold(rule, s, predicted), every=every
                 )
-                measured |= {
-                    "n_trees": length,
-                    "n_features": n_used(shorter.trees_),
-                    "fit_seconds": spent,
-                }
-                rows.append(
-                    model_row(cell, f"early_exit_{rule}", measured, setting=s, rounds=length)
-                )
+                found = dict(size)
+                for name, part in inputs.items():
+                    found |= {f"{name}_{k}": v for k, v in part.measured(early, billed).items()}
+                about = {"setting": s, "rounds": length}
+                rows.append(model_row(cell, f"early_exit_{rule}", found, **about))
     return rows
 
 
-def _threshold(rule: str, s: float, deviation: float, model, parts: dict[str, Part]) -> float:
-    """Return s in the unit of the rule."""
+def threshold(rule: str, s: float, predicted: np.ndarray) -> float:
+    """Return s in the unit of the rule; `predicted` are the whole model's training scores."""
     if rule == "proximity":
-        return s * deviation
-    if rule == "score":
-        return float(np.mean(model.predict(parts["valid"].X))) + s * deviation
-    return s
+        return s * float(np.std(predicted))
+    return float(np.mean(predicted)) + s * float(np.std(predicted)) if rule == "score" else s
 
 
-def _with_exits(cell: Cell, model, dataset, parts: dict[str, Part], rule: str, s: float) -> dict:
-    """Return scores and both bills; the copies of a row are documents of its query, too."""
-    early = EarlyExit(model, rule=rule, threshold=s, every=cell.params["every"])
-    e, measured = cell.params["tree_cost"], {}
-    for name, part in parts.items():
-        rows = part.repeated
-        X, query = part.X[rows], None if part.query is None else part.query[rows]
-        first = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])  # copies share their fate
-        ranked = early.ranking_score(X, query)[first]
-        measured[f"{name}_score"] = part.score(ranked)
-        measured[f"{name}_cost"] = part.mean(early.prediction_cost(X, query, tree_cost=e)[first])
-        bill = early.forest_cost_until_exit(X, query, tree_cost=e)
-        measured[f"{name}_cost_paper"] = part.mean(bill[first])
-    return measured
+class _Inputs:
+    """One part with its copies, which are documents of their query, too.
+
+    Parameters
+    ----------
+    part : Part
+    model : GBRTRegressor
+        All trees; what its first trees cost each row is measured once for all settings.
+    every : int
+        Trees between exits.
+    tree_cost : float
+    """
+
+    def __init__(self, part: Part, model, every: int, tree_cost: float) -> None:
+        self.part = part
+        self.rows = part.repeated
+        self.first = np.flatnonzero(np.r_[True, self.rows[1:] != self.rows[:-1]])
+        self.X = part.X[self.rows]
+        self.query = None if part.query is None else part.query[self.rows]
+        starts = [0] if self.query is None else query_starts(self.query)
+        self.starts = np.asarray(starts, dtype=np.int64)
+        stops = {*range(every, model.n_estimators_ + 1, every), model.n_estimators_}
+        stops |= {max(1, model.n_estimators_ // 3)}
+        paid = at_rounds(model.staged_cost(part.X), stops)
+        self.paid = {r: cost + tree_cost * r for r, cost in paid.items()}
+
+    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict[str, float]:
+        """Return score, metered cost and the paper's bill of a model with exits."""
+        exits = early.exits(self.X, self.query)
+        ranked = ranks_by_exit(exits.exit, exits.scores[:, 0], self.starts)
+        rounds, part = exits.rounds[self.first], self.part  # copies share their fate
+        cost = np.zeros(len(rounds))
+        for r in np.unique(rounds):
+            cost[rounds == r] = self.paid[r][rounds == r]
+        return {
+            "score": part.score(ranked[self.first]),
+            "cost": part.mean(cost),
+            "cost_paper": part.mean(billed[rounds]),
+        }

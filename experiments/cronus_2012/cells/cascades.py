@@ -31,7 +31,7 @@ STEP = 1.3
 TOP = 1e-4
 """λ from which the path is found: the paper's largest."""
 
-_SEARCHED = (-64, 32)
+_SEARCHED = (-64, 64)
 """Steps from :data:`TOP` between which the smallest λ with an empty cascade is looked for."""
 
 
