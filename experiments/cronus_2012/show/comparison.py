@@ -21,18 +21,16 @@ def models(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows about whole models, as :mod:`experiments.curves` reads them.
 
     Early exits of all rules are one method, ``early_exit``, beside those of each rule; all of them
-    have all trees without exits, too, which is an endless margin. The number of features stands in
-    the columns of a third bill, ``_features``.
+    have GBRT's models, too, which are those with an endless margin. The number of features stands
+    in the columns of a third bill, ``_features``.
     """
     whole = rows[rows["stage"] == 0]
     whole = whole.assign(algorithm=whole["method"])
     exits = whole[whole["method"].str.startswith("early_exit_")]
     boosting = whole[whole["method"] == "gbrt"]
-    most = boosting.groupby(["panel", "seed"])["rounds"].transform("max")
-    endless = boosting[boosting["rounds"] == most]
     parts = [whole, exits.assign(algorithm="early_exit")]
     for method in ("early_exit", *exits["method"].unique()):
-        parts.append(endless.assign(algorithm=method))
+        parts.append(boosting.assign(algorithm=method))
     together = pd.concat([part for part in parts if len(exits) or part is whole])
     together = together.reset_index(drop=True)
     for part in ("valid", "test"):
