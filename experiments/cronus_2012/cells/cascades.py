@@ -11,8 +11,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.frozen import FrozenEstimator
 
+from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.ranking import ranks_by_exit
 from algorithms.cascades.tree_outputs import tree_outputs
 from algorithms.cronus import CronusClassifier
+from algorithms.metrics import query_starts
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import n_used
 from experiments.cronus_2012.cells.rows import model_row, stage_row
@@ -50,6 +53,7 @@ class Trainer:
         self.cell, self.dataset, self.trees = cell, dataset, FrozenEstimator(trees)
         self.train = part_of(cell, dataset, "train")
         self.weights = training_weights(cell, self.train)
+        self.forest = trees.trees_
 
     def fit(self, tradeoff: float, chosen: Mapping, *, start=None, **changed) -> CronusClassifier:
         """Return a cascade.
@@ -170,40 +174,51 @@ def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> di
 
 def _all_there_is(trainer: Trainer) -> float:
     """Return the bill of all trees."""
-    data, forest = trainer.dataset, trainer.trees.estimator.trees_
+    data, forest = trainer.dataset, trainer.forest
     features = float(np.sum(data.feature_costs)) + sum((data.group_costs or {}).values())
     return features + trainer.cell.params["tree_cost"] * forest.n_trees
 
 
-def score_and_bill(model: CronusClassifier, part: Part) -> tuple[float, float]:
+def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
     """Return the score of a cascade, and its bill."""
-    score = part.score(model.ranking_score(part.X, part.query))
-    return score, part.mean(model.forest_cost_until_exit(part.X))
+    left = leaving(model, part)
+    return left["score"], left["cost_paper"]
+
+
+def leaving(model: CascadeClassifier, part: Part) -> dict[str, float]:
+    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk."""
+    exits = model.exits(part.X)
+    starts = [0] if part.query is None else query_starts(part.query)
+    ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
+    rejected = exits.stage < len(model.intercept_)
+    return {
+        "score": part.score(ranked),
+        "cost_paper": part.mean(model.stage_bills()[exits.stage - 1]),
+        "tied_score": part.score(np.where(rejected, -1.0, exits.scores)),
+    }
 
 
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def measured(model: CronusClassifier, parts: Mapping[str, Part]) -> dict:
-    """Return scores, both bills, and sizes of a cascade.
+def measured(model: CascadeClassifier, forest, parts: Mapping[str, Part]) -> dict:
+    """Return scores, both bills, and sizes of a cascade of a forest's trees.
 
     ``tied_score`` is the test score if whoever is rejected gets -1, as the paper says.
     """
     found = {}
-    for name, part in parts.items():
-        found[f"{name}_score"] = part.score(model.ranking_score(part.X, part.query))
-        found[f"{name}_cost"] = part.mean(model.prediction_cost(part.X))
-        bill = model.forest_cost_until_exit(part.X)
-        found[f"{name}_cost_paper"] = part.mean(bill)
-    test = parts["test"]
-    found["tied_score"] = test.score(model.decision_function(test.X))
-    used = model.coef_.any(axis=0)
-    found |= {
-        "n_trees": used.sum(),
-        "n_features": n_used(model.estimator_.trees_.take(np.flatnonzero(used))),
+    for name in ("valid", "test"):
+        left = leaving(model, parts[name])
+        found |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper")}
+        found[f"{name}_cost"] = parts[name].mean(model.prediction_cost(parts[name].X))
+    used = np.flatnonzero(model.coef_.any(axis=0))
+    return {
+        **found,
+        "tied_score": left["tied_score"],
+        "n_trees": len(used),
+        "n_features": n_used(forest.take(used)),
+        "objective": model.objective_,
     }
-    found["objective"] = model.objective_
-    return found
 
 
 def stages(
@@ -301,7 +316,7 @@ def _path(trainer: Trainer, method: str, chosen: dict, parts, **changed) -> list
         begun = time.process_time()
         model = trainer.fit(tradeoff, chosen, **changed)
         found = {"fit_seconds": time.process_time() - begun}
-        found |= measured(model, parts)
+        found |= measured(model, trainer.forest, parts)
         rows.append(
             model_row(
                 trainer.cell,
@@ -323,7 +338,7 @@ def _plain_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
         begun = time.process_time()
         model = trainer.fit_plain(penalty, chosen)
         found = {"fit_seconds": time.process_time() - begun}
-        found |= measured(model, parts)
+        found |= measured(model, trainer.forest, parts)
         about = {**chosen, "penalty": penalty, "last_penalty": penalty, "setting": penalty}
         rows.append(
             model_row(trainer.cell, "plain_l1", found, rounds=int(found["n_trees"]), **about)
@@ -342,7 +357,7 @@ def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
         model = trainer.fit(tradeoff, chosen, start=before)
         seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
-            found = {"fit_seconds": seconds[method], **measured(cascade, parts)}
+            found = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
             found["capped"] = model.capped_ and method == "cronus"
             about = {"tradeoff": tradeoff, "rounds": int(found["n_trees"]), **chosen}
             rows.append(model_row(trainer.cell, method, found, **about))

@@ -15,11 +15,9 @@ from algorithms.cascades.responses import Responses
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from algorithms.trees.forest import joined
 from experiments.cell import Cell
-from experiments.cronus_2012.cells.boosting import n_used
-from experiments.cronus_2012.cells.cascades import outputs
+from experiments.cronus_2012.cells.cascades import measured, outputs
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import (
-    Part,
     boosted,
     part_of,
     price_with_group,
@@ -164,7 +162,8 @@ def _rows(cell, dataset, parts, method, pooled, number, about) -> list[dict]:
         for m, share in enumerate(given["rejections"]):
             cut = thresholds if share == AS_FITTED else cuts(scores, train.copies, share)
             model._set_up(*fitted, cut)
-            found = {"fit_seconds": seconds, "capped": model.capped_, **_measured(model, parts)}
+            found = {"fit_seconds": seconds, "capped": model.capped_}
+            found |= measured(model, responses.forest, parts)
             setting = number * len(given["rejections"]) + m
             named = {**about, "tradeoff": tradeoff, "setting": setting}
             rows.append(model_row(cell, method, found, **named))
@@ -197,18 +196,3 @@ def cuts(scores: np.ndarray, copies: np.ndarray, share: float) -> np.ndarray:
         found.append(score[order[fits][-1]])
         alive &= ~(score < found[-1])
     return np.array(found)
-
-
-def _measured(model, parts: Mapping[str, Part]) -> dict:
-    found = {}
-    for name in ("valid", "test"):
-        part = parts[name]
-        found[f"{name}_score"] = part.score(model.ranking_score(part.X, part.query))
-        found[f"{name}_cost"] = part.mean(model.prediction_cost(part.X))
-        found[f"{name}_cost_paper"] = part.mean(model.forest_cost_until_exit(part.X))
-    test = parts["test"]
-    found["tied_score"] = test.score(model.decision_function(test.X))
-    used = np.flatnonzero(model.coef_.any(axis=0))
-    found["n_trees"] = len(used)
-    found["n_features"] = n_used(model._responses_.forest.take(used))
-    return found | {"objective": model.objective_}

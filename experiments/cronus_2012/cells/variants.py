@@ -76,7 +76,7 @@ def varied(cell: Cell, dataset) -> list[dict]:
                     "variant": variant,
                     "method": method,
                     "step": step,
-                    **_summary(cascade, parts),
+                    **_summary(cascade, trainer.forest, parts),
                 }
             )
     return rows
@@ -95,8 +95,8 @@ def scaled(model, factor: float):
     return other
 
 
-def _summary(cascade, parts) -> dict:
-    found = measured(cascade, parts)
+def _summary(cascade, forest, parts) -> dict:
+    found = measured(cascade, forest, parts)
     test = parts["test"]
     last = test.mean(cascade.exit_stage(test.X) == len(cascade.intercept_))
     kept = ("valid_score", "test_score", "tied_score", "test_cost_paper")

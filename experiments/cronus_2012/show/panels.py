@@ -63,6 +63,9 @@ PANELS = (
 TREES = {"smoke": 20, "laptop": 60, "overnight": 1000, "paper": 5000}
 """T."""
 
+TREES_OF_LICENSED = {**TREES, "laptop": 20}
+"""Of Yahoo! LTR, which has the most rows and features."""
+
 STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
 """K."""
 
@@ -121,6 +124,8 @@ mean."""
 SIZES = {"smoke": (2,), "laptop": (6, 24), "overnight": (30, 100, 300), "paper": (100, 300, 1000)}
 """Trees in each pool of the rivals, all of which a row pays for that comes to the stage."""
 
+SIZES_OF_LICENSED = {**SIZES, "laptop": (2, 8)}
+
 POSITIVE_WEIGHTS = (3.5, 35.0)
 """ω⁺, of AND-OR ν₂ beside ν₁ = 1."""
 
@@ -164,7 +169,8 @@ def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Ce
     **changed
         Parameters in the place of those declared.
     """
-    trees = {"n_estimators": TREES[scale], "learning_rate": 0.1, "max_depth": 4}
+    number = (TREES_OF_LICENSED if panel.licensed else TREES)[scale]
+    trees = {"n_estimators": number, "learning_rate": 0.1, "max_depth": 4}
     params = {
         "panel": panel.key,
         "relevant_from": panel.relevant_from,
@@ -213,7 +219,7 @@ def _of_rival(own: dict, first: str):
         grid = {**own, first: own[first][:1]} if scale == "smoke" else own
         return {
             "limits": list(panel.limits),
-            "sizes": list(SIZES[scale]),
+            "sizes": list((SIZES_OF_LICENSED if panel.licensed else SIZES)[scale]),
             "positive_weights": list(weights),
             "rejections": list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS),
             **grid,
