@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from sklearn.metrics import average_precision_score
 
 import datasets
 from algorithms.and_or_cascade import AndOrCascadeClassifier
@@ -316,3 +317,45 @@ def test_training_copies_can_be_left_out(dataset):
     )
     assert set(with_copies) == {1.0, 10.0}
     assert set(without) == {1.0}
+
+
+def detection():
+    """Rows without queries, features in two groups with prices in milliseconds."""
+    ranked = tiny()
+    parts = {f"y_{p}": (getattr(ranked, f"y_{p}") >= 3).astype(np.int64) for p in PARTS}
+    return replace(
+        ranked,
+        task="binary",
+        **parts,
+        **{f"query_{p}": None for p in PARTS},
+        feature_costs=PRICES / 1000,
+        feature_groups=np.array([0, 0, 1, 1, 1]),
+        group_costs={0: 0.002, 1: 0.01},
+    )
+
+
+PARTS = ("train", "valid", "test")
+DETECTION = replace(
+    PANEL, key="z", relevant_from=1, times=1, limits=(0.01, 0.04), tree_cost=0.001, ranking=False
+)
+
+
+@pytest.mark.parametrize("family", ["gbrt", "cronus", "raykar_cascade", "and_or_cascade"])
+def test_a_panel_of_detection_is_one_record(family):
+    """Average precision, groups, milliseconds: nothing but the panel's record differs."""
+    dataset = detection()
+    cell = make_cell("smoke", DETECTION, family, 0)
+    rows = pd.DataFrame(run_cell(cell, dataset))
+    whole = rows[rows["stage"] == 0]
+    assert (whole["panel"] == "z").all()
+    assert whole["test_score"].between(0, 1).all()
+    everything = PRICES.sum() / 1000 + 0.012 + 0.001 * 24
+    assert whole["test_cost_paper"].max() <= everything * (1 + 1e-6)
+    assert whole["test_cost_paper"].max() > 0.012  # a group is paid for
+    assert not whole["method"].isin(["early_exit_rank", "early_exit_proximity"]).any()
+    if family == "gbrt":
+        last = whole[(whole["method"] == "gbrt") & (whole["rounds"] == 20)].iloc[0]
+        model = task.boosted(cell, dataset)
+        ties_last = model.predict(dataset.X_test) - 1e-9 * dataset.y_test
+        expected = average_precision_score(dataset.y_test, ties_last)
+        assert last["test_score"] == pytest.approx(expected, rel=1e-5)
