@@ -1,0 +1,1 @@
+"""Cronus (AISTATS 2012): its figures, and what stands beside them."""

@@ -1,0 +1,1 @@
+"""What the cells of the Cronus artefacts measure; nothing here draws."""

@@ -1,0 +1,137 @@
+"""Gradient boosted trees as they grow, and with early exits: what Cronus is compared with."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from algorithms.cascades.ranking import ranks_by_exit
+from algorithms.early_exit import EarlyExit
+from algorithms.metrics import query_starts
+from experiments.cell import Cell, at_rounds
+from experiments.cronus_2012.cells.rows import model_row
+from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
+
+
+def checkpoints(n_rounds: int) -> list[int]:
+    """Return the numbers of trees that are measured: 1, 2, 3, 5, 10, 20, 30, 50, … and the last."""
+    rounds, a, b = [1, 2, 3, 5], 10, 20
+    while a < n_rounds:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*(r for r in rounds if r < n_rounds), n_rounds]
+
+
+def boosting_rows(cell: Cell, dataset) -> list[dict]:
+    """Train the trees and measure them after some of their rounds, and with exits.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``exits`` of its parameters has a grid of s for each rule; those of proximity and score are
+        in standard deviations of the whole model's training scores. ``every``: trees between exits.
+    dataset : Dataset
+    """
+    begun = time.process_time()
+    model = boosted(cell, dataset)
+    seconds = time.process_time() - begun
+    e = cell.params["tree_cost"]
+    parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
+    rounds = checkpoints(model.n_estimators_)
+    staged = {name: _staged(model, part, rounds, e) for name, part in parts.items()}
+    billed = list(bills(model, dataset, e))
+    rows = []
+    for r in rounds:
+        measured = {"fit_seconds": seconds * r / model.n_estimators_}
+        for name in parts:
+            score, cost = staged[name][r]
+            measured |= {f"{name}_score": score, f"{name}_cost": cost}
+            measured[f"{name}_cost_paper"] = billed[r - 1]
+        measured |= {"n_trees": r, "n_features": n_used(model.first_rounds(r).trees_)}
+        rows.append(model_row(cell, "gbrt", measured, rounds=r))
+    return rows + _exit_rows(cell, dataset, model, parts, seconds)
+
+
+def n_used(forest) -> int:
+    """Return how many features the trees of a forest test."""
+    return len(np.unique(forest.feature[forest.feature >= 0]))
+
+
+def _staged(model, part: Part, rounds: list[int], tree_cost: float) -> dict:
+    """Return score and metered cost of a part after some rounds."""
+    scores = at_rounds(map(part.score, model.staged_predict(part.X)), rounds)
+    costs = at_rounds(map(part.mean, model.staged_cost(part.X)), rounds)
+    return {r: (scores[r], costs[r] + tree_cost * r) for r in rounds}
+
+
+def _exit_rows(cell: Cell, dataset, model, parts: dict[str, Part], seconds: float) -> list[dict]:
+    """Measure early exits of all rules, on all trees and on the first third of them."""
+    predicted = model.predict(part_of(cell, dataset, "train").X)
+    e, every = cell.params["tree_cost"], cell.params["every"]
+    inputs = {name: _Inputs(part, model, every, e) for name, part in parts.items()}
+    rows = []
+    for length in sorted({max(1, model.n_estimators_ // k) for k in (1, 3)}):
+        shorter = model.first_rounds(length)
+        size = {"n_trees": length, "n_features": n_used(shorter.trees_)}
+        size["fit_seconds"] = seconds * length / model.n_estimators_
+        billed = np.array([0.0, *bills(shorter, dataset, e)])
+        for rule, grid in cell.params["exits"].items():
+            for s in grid:
+                early = EarlyExit(
+                    shorter, rule=rule, threshold=threshold(rule, s, predicted), every=every
+                )
+                found = dict(size)
+                for name, part in inputs.items():
+                    found |= {f"{name}_{k}": v for k, v in part.measured(early, billed).items()}
+                about = {"setting": s, "rounds": length}
+                rows.append(model_row(cell, f"early_exit_{rule}", found, **about))
+    return rows
+
+
+def threshold(rule: str, s: float, predicted: np.ndarray) -> float:
+    """Return s in the unit of the rule; `predicted` are the whole model's training scores."""
+    if rule == "proximity":
+        return s * float(np.std(predicted))
+    return float(np.mean(predicted)) + s * float(np.std(predicted)) if rule == "score" else s
+
+
+class _Inputs:
+    """One part with its copies, which are documents of their query, too.
+
+    Parameters
+    ----------
+    part : Part
+    model : GBRTRegressor
+        All trees; what its first trees cost each row is measured once for all settings.
+    every : int
+        Trees between exits.
+    tree_cost : float
+    """
+
+    def __init__(self, part: Part, model, every: int, tree_cost: float) -> None:
+        self.part = part
+        self.rows = part.repeated
+        self.first = np.flatnonzero(np.r_[True, self.rows[1:] != self.rows[:-1]])
+        self.X = part.X[self.rows]
+        self.query = None if part.query is None else part.query[self.rows]
+        starts = [0] if self.query is None else query_starts(self.query)
+        self.starts = np.asarray(starts, dtype=np.int64)
+        stops = {*range(every, model.n_estimators_ + 1, every), model.n_estimators_}
+        stops |= {max(1, model.n_estimators_ // 3)}
+        paid = at_rounds(model.staged_cost(part.X), stops)
+        self.paid = {r: cost + tree_cost * r for r, cost in paid.items()}
+
+    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict[str, float]:
+        """Return score, metered cost and the paper's bill of a model with exits."""
+        exits = early.exits(self.X, self.query)
+        ranked = ranks_by_exit(exits.exit, exits.scores[:, 0], self.starts)
+        rounds, part = exits.rounds[self.first], self.part  # copies share their fate
+        cost = np.zeros(len(rounds))
+        for r in np.unique(rounds):
+            cost[rounds == r] = self.paid[r][rounds == r]
+        return {
+            "score": part.score(ranked[self.first]),
+            "cost": part.mean(cost),
+            "cost_paper": part.mean(billed[rounds]),
+        }

@@ -1,0 +1,366 @@
+"""Cronus step by step: single stage, initialisation, optimisation, each along its path of λ."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+from scipy.special import expit
+from sklearn.frozen import FrozenEstimator
+
+from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.ranking import ranks_by_exit
+from algorithms.cascades.tree_outputs import tree_outputs
+from algorithms.cronus import CronusClassifier
+from algorithms.metrics import query_starts
+from experiments.cell import Cell
+from experiments.cronus_2012.cells.boosting import n_used
+from experiments.cronus_2012.cells.rows import model_row, stage_row
+from experiments.cronus_2012.cells.task import (
+    Part,
+    boosted,
+    part_of,
+    price_with_group,
+    prices_of,
+    training_weights,
+)
+
+STEP = 1.3
+"""Ratio of neighbouring λ; that of the paper's ten."""
+
+TOP = 1e-4
+"""λ from which the path is found: the paper's largest."""
+
+_SEARCHED = (-64, 64)
+"""Steps from :data:`TOP` between which the smallest λ with an empty cascade is looked for."""
+
+
+class Trainer:
+    """Fits cascades of a cell's trees, which are grown once.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``n_stages``, ``rejection``, ``steepness``, ``limits`` of the optimisation.
+    dataset : Dataset
+    trees : fitted estimator
+    """
+
+    def __init__(self, cell: Cell, dataset, trees) -> None:
+        self.cell, self.dataset, self.trees = cell, dataset, FrozenEstimator(trees)
+        self.train = part_of(cell, dataset, "train")
+        self.weights = training_weights(cell, self.train)
+        self.forest = trees.trees_
+
+    def fit(self, tradeoff: float, chosen: Mapping, *, start=None, **changed) -> CronusClassifier:
+        """Return a cascade.
+
+        Parameters
+        ----------
+        tradeoff : float
+            λ for prices in units of a tree's.
+        chosen : Mapping
+            :data:`experiments.cronus_2012.cells.rows.CHOSEN`.
+        start : CronusClassifier, optional
+        **changed
+            Further parameters.
+        """
+        given = self.cell.params
+        options = {
+            "n_stages": given["n_stages"],
+            "rejection": given["rejection"],
+            "steepness": given["steepness"],
+            "tree_cost": given["tree_cost"],
+            **prices_of(self.dataset),
+            **given["limits"],
+            "penalty": chosen["penalty"],
+            "last_penalty": chosen["last_penalty"],
+            "tradeoff_decay": chosen["decay"],
+            "positive_weight": chosen["positive_weight"],
+            "threshold_rule": "quantile" if chosen["quantile"] else "soft",
+        }
+        options |= {"tradeoff": tradeoff / given["tree_cost"], "n_threads": 1, **changed}
+        model = CronusClassifier(self.trees, **options)
+        classes = self.train.signs > 0
+        return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
+
+    def empty_from(self, chosen: Mapping, **changed) -> int:
+        """Return the steps from :data:`TOP` to the smallest λ whose last stage alone is empty.
+
+        A single stage with the last stage's ρ: later than that the cascade is not empty either but
+        for what rejection changes.
+        """
+        alone = {**changed, "n_stages": 1, "max_cycles": 0}
+        return _first_empty(lambda step: self.fit(TOP * STEP**step, chosen, **alone))
+
+    def fit_plain(self, penalty: float, chosen: Mapping) -> CronusClassifier:
+        """Return a single stage without prices: nothing but an ℓ1 penalty."""
+        plain = {**chosen, "penalty": penalty, "last_penalty": penalty}
+        return self.fit(0.0, plain, n_stages=1, max_cycles=0)
+
+
+def _first_empty(fit) -> int:
+    """Return the smallest step, by bisection, whose cascade is empty."""
+    full, empty = _SEARCHED
+    while empty - full > 1:
+        middle = (full + empty) // 2
+        full, empty = (middle, empty) if np.any(fit(middle).coef_) else (full, middle)
+    return empty
+
+
+def tradeoffs(empty: int, steps) -> list[float]:
+    """Return λ by their steps below the first at which a cascade is empty, the largest first."""
+    return [TOP * STEP ** (empty - step) for step in sorted(steps)]
+
+
+# --- choosing by validation -----------------------------------------------------------------------
+
+
+def quality(models: list[tuple[float, float]], most: float) -> float:
+    """Return the mean over budgets, evenly spaced by logarithm, of the best score within each.
+
+    Parameters
+    ----------
+    models : list of (cost, score)
+        Of the validation set.
+    most : float
+        Largest budget; the smallest is a thousandth of it. A budget without a model counts 0.
+    """
+    budgets = most * 10.0 ** (np.arange(-36, 1) / 12)
+    return float(np.mean([max((s for c, s in models if c <= b), default=0.0) for b in budgets]))
+
+
+def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> dict[str, float]:
+    """Choose hyper-parameters by the initialisation alone, one group of them after the other.
+
+    Parameters
+    ----------
+    trainer : Trainer
+    valid : Part
+    grid : Mapping
+        ``start``, a value for each; ``groups``, lists of names whose ``values`` are tried in all
+        combinations, the others as chosen so far.
+    steps : list of int
+        λ, see :func:`tradeoffs`.
+    **changed
+        Parameters of all cascades.
+
+    Returns
+    -------
+    dict
+        The values with the highest :func:`quality`; the first of several.
+    """
+    chosen, known = dict(grid["start"]), {}
+    most = _all_there_is(trainer)
+    for names in grid["groups"]:
+        tried = []
+        for values in product(*(grid["values"][name] for name in names)):
+            setting = {**chosen, **dict(zip(names, values, strict=True))}
+            key = tuple(sorted(setting.items()))
+            if key not in known:
+                empty = trainer.empty_from(setting, **changed)
+                models = []
+                for tradeoff in tradeoffs(empty, steps):
+                    model = trainer.fit(tradeoff, setting, max_cycles=0, **changed)
+                    models.append(score_and_bill(model, valid)[::-1])
+                known[key] = quality(models, most)
+            tried.append((known[key], setting))
+        chosen = max(tried, key=lambda one: one[0])[1]
+    return chosen
+
+
+def _all_there_is(trainer: Trainer) -> float:
+    """Return the bill of all trees."""
+    data, forest = trainer.dataset, trainer.forest
+    features = float(np.sum(data.feature_costs)) + sum((data.group_costs or {}).values())
+    return features + trainer.cell.params["tree_cost"] * forest.n_trees
+
+
+def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
+    """Return the score of a cascade, and its bill."""
+    left = leaving(model, part)
+    return left["score"], left["cost_paper"]
+
+
+def leaving(model: CascadeClassifier, part: Part) -> dict[str, float]:
+    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk."""
+    exits = model.exits(part.X)
+    starts = [0] if part.query is None else query_starts(part.query)
+    ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
+    rejected = exits.stage < len(model.intercept_)
+    return {
+        "score": part.score(ranked),
+        "cost_paper": part.mean(model.stage_bills()[exits.stage - 1]),
+        "tied_score": part.score(np.where(rejected, -1.0, exits.scores)),
+    }
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def measured(model: CascadeClassifier, forest, parts: Mapping[str, Part]) -> dict:
+    """Return scores, both bills, and sizes of a cascade of a forest's trees.
+
+    ``tied_score`` is the test score if whoever is rejected gets -1, as the paper says.
+    """
+    found = {}
+    for name in ("valid", "test"):
+        left = leaving(model, parts[name])
+        found |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper")}
+        found[f"{name}_cost"] = parts[name].mean(model.prediction_cost(parts[name].X))
+    used = np.flatnonzero(model.coef_.any(axis=0))
+    return {
+        **found,
+        "tied_score": left["tied_score"],
+        "n_trees": len(used),
+        "n_features": n_used(forest.take(used)),
+        "objective": model.objective_,
+    }
+
+
+def stages(
+    cell: Cell, method: str, model: CronusClassifier, dataset, test: Part, **given
+) -> list[dict]:
+    """Return rows about the stages of a cascade: who comes there, and what is bought until then."""
+    K = len(model.intercept_)
+    exits = model.exit_stage(test.X)
+    soft = soft_shares(model, test)
+    prices = price_with_group(dataset)
+    forest = model.estimator_.trees_
+    rows = []
+    for k in range(1, K + 1):
+        until = np.flatnonzero(model.coef_[:k].any(axis=0))
+        part = forest.take(until)
+        bought = np.zeros(len(prices), dtype=bool)
+        bought[np.unique(part.feature[part.feature >= 0])] = True
+        rejects = k < K and np.isfinite(model.thresholds_[k - 1])
+        about = {
+            "hard": test.mean(exits >= k),
+            "soft": soft[k - 1],
+            "n_trees": np.count_nonzero(model.coef_[k - 1]),
+            "n_features": bought.sum(),
+            "threshold": model.thresholds_[k - 1] if rejects else np.nan,
+        }
+        rows.append(stage_row(cell, method, k, -1.0, about, **given))
+        for price in np.unique(prices):
+            mine = prices == price
+            of_price = {
+                "n_trees": 0,
+                "n_features": np.count_nonzero(bought & mine),
+                "n_listed": np.count_nonzero(mine),
+            }
+            rows.append(stage_row(cell, method, k, price, of_price, **given))
+    return rows
+
+
+def soft_shares(model: CronusClassifier, test: Part) -> list[float]:
+    """Return d_k of the test inputs, section 3.2."""
+    forest = model.estimator_.trees_
+    used = np.flatnonzero(model.coef_.any(axis=0))
+    answers = outputs(forest, used, test.X)
+    reach, shares = np.ones(len(test.X)), []
+    for k, constant in enumerate(model.intercept_):
+        shares.append(test.mean(reach))
+        if k < len(model.thresholds_):
+            score = constant + answers @ model.coef_[k, used]
+            reach = reach * expit(model.steepness * (score - model.thresholds_[k]))
+    return shares
+
+
+def outputs(forest, trees: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return what some trees answer, (n, n_trees) float64."""
+    found = tree_outputs(forest.take(trees), X, 1)
+    answers = np.zeros((len(X), len(trees)))
+    for t in range(len(trees)):
+        answers[:, t] = found.values[t, found.codes[t]]
+    return answers
+
+
+# --- the cell -------------------------------------------------------------------------------------
+
+
+def cronus_rows(cell: Cell, dataset) -> list[dict]:
+    """Walk the paths of λ of all steps.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``grid`` and ``tuning_steps`` choose hyper-parameters; ``steps`` are the paths'.
+    dataset : Dataset
+
+    Returns
+    -------
+    list of dict
+        Methods ``single_stage``, ``plain_l1`` (no prices), ``cronus_initial``
+        and ``cronus``; the last two also stage by stage.
+    """
+    trainer = Trainer(cell, dataset, boosted(cell, dataset))
+    parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
+    given = cell.params
+    single = choose(
+        trainer, parts["valid"], given["single_grid"], given["tuning_steps"], n_stages=1
+    )
+    rows = _path(trainer, "single_stage", single, parts, n_stages=1, max_cycles=0)
+    rows += _plain_path(trainer, single, parts)
+    chosen = choose(trainer, parts["valid"], given["grid"], given["tuning_steps"])
+    return rows + _cascade_path(trainer, chosen, parts)
+
+
+def _path(trainer: Trainer, method: str, chosen: dict, parts, **changed) -> list[dict]:
+    rows = []
+    empty = trainer.empty_from(chosen, **changed)
+    for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
+        begun = time.process_time()
+        model = trainer.fit(tradeoff, chosen, **changed)
+        found = {"fit_seconds": time.process_time() - begun}
+        found |= measured(model, trainer.forest, parts)
+        rows.append(
+            model_row(
+                trainer.cell,
+                method,
+                found,
+                tradeoff=tradeoff,
+                rounds=int(found["n_trees"]),
+                **chosen,
+            )
+        )
+    return rows
+
+
+def _plain_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
+    """Measure plain ℓ1 along its path of ρ, which stands in the column ``setting``."""
+    rows = []
+    empty = _first_empty(lambda step: trainer.fit_plain(TOP * STEP**step, chosen))
+    for penalty in tradeoffs(empty, trainer.cell.params["steps"]):
+        begun = time.process_time()
+        model = trainer.fit_plain(penalty, chosen)
+        found = {"fit_seconds": time.process_time() - begun}
+        found |= measured(model, trainer.forest, parts)
+        about = {**chosen, "penalty": penalty, "last_penalty": penalty, "setting": penalty}
+        rows.append(
+            model_row(trainer.cell, "plain_l1", found, rounds=int(found["n_trees"]), **about)
+        )
+    return rows
+
+
+def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
+    """Initialise and optimise along λ, each started from its neighbour, too."""
+    rows, before = [], None
+    empty = trainer.empty_from(chosen)
+    while np.any(trainer.fit(TOP * STEP**empty, chosen, max_cycles=0).coef_):
+        empty += 1
+    for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
+        begun = time.process_time()
+        model = trainer.fit(tradeoff, chosen, start=before)
+        seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
+        for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
+            found = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
+            found["capped"] = model.capped_ and method == "cronus"
+            about = {"tradeoff": tradeoff, "rounds": int(found["n_trees"]), **chosen}
+            rows.append(model_row(trainer.cell, method, found, **about))
+            rows += stages(trainer.cell, method, cascade, trainer.dataset, parts["test"], **about)
+        before = model
+    return rows

@@ -1,0 +1,32 @@
+"""What a cell of the paper's figures measures, by its method."""
+
+from __future__ import annotations
+
+from experiments.cell import Cell
+from experiments.cronus_2012.cells.boosting import boosting_rows
+from experiments.cronus_2012.cells.cascades import cronus_rows
+from experiments.cronus_2012.cells.rivals import rival_rows
+
+FAMILIES = {
+    "gbrt": boosting_rows,
+    "cronus": cronus_rows,
+    "raykar_cascade": rival_rows,
+    "and_or_cascade": rival_rows,
+}
+
+
+def run_cell(cell: Cell, dataset) -> list[dict]:
+    """Measure one family of methods on one draw of one data set.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``algorithm`` is a key of :data:`FAMILIES`.
+    dataset : Dataset
+
+    Returns
+    -------
+    list of dict
+        See :mod:`experiments.cronus_2012.cells.rows`.
+    """
+    return FAMILIES[cell.algorithm](cell, dataset)

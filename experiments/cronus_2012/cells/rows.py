@@ -1,0 +1,76 @@
+"""The columns that all rows of the paper's figures have."""
+
+from __future__ import annotations
+
+import math
+
+from experiments.cell import Cell, rounded
+
+WHOLE, ALL_PRICES = 0, -1.0
+"""Stage and price of a row that is about a whole model."""
+
+SETTING = {
+    "tradeoff": 0.0,
+    "setting": 0.0,
+    "rounds": 0,
+}
+SCORES = tuple(
+    f"{part}_{name}" for part in ("valid", "test") for name in ("score", "cost", "cost_paper")
+)
+CHOSEN = ("penalty", "last_penalty", "decay", "positive_weight", "quantile")
+"""Hyper-parameters that validation chose, 0 where a method has none."""
+
+
+def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
+    """Return the row of a whole model.
+
+    Parameters
+    ----------
+    cell : Cell
+    method : str
+        Key of :data:`experiments.style.LOOKS`.
+    measured : dict
+        :data:`SCORES`, ``n_trees``, ``n_features`` and, where it has them, ``objective``,
+        ``capped``, ``tied_score`` and ``fit_seconds``.
+    **given
+        Of ``tradeoff``, ``setting`` (what else tells models apart, such as s of early exits),
+        ``rounds`` and :data:`CHOSEN`.
+    """
+    found = {"objective": math.nan, "tied_score": math.nan, "capped": 0, "fit_seconds": 0.0}
+    return _row(cell, method, WHOLE, ALL_PRICES, {**found, **measured}, given)
+
+
+def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict, **given) -> dict:
+    """Return the row of one stage, or of the features of one price until it.
+
+    Parameters
+    ----------
+    cell, method, **given
+        As for :func:`model_row`.
+    stage : int
+        1 … K.
+    price : float
+        -1 for a row about the stage as a whole.
+    measured : dict
+        ``hard`` and ``soft``, shares of the test inputs that come there; ``n_trees`` with weight
+        there; ``n_features`` bought until then, ``n_listed`` that there are; ``threshold``,
+        NaN if it rejects nothing.
+    """
+    nothing = dict.fromkeys((*SCORES, "objective", "tied_score"), math.nan)
+    nothing |= {"capped": 0, "fit_seconds": 0.0}
+    return _row(cell, method, stage, price, {**nothing, **measured}, given)
+
+
+def _row(cell: Cell, method: str, stage: int, price: float, measured: dict, given: dict) -> dict:
+    found = {"hard": math.nan, "soft": math.nan, "threshold": math.nan, "n_listed": 0, **measured}
+    whole = ("n_trees", "n_features", "n_listed", "capped")
+    return {
+        "panel": cell.params["panel"],
+        "method": method,
+        **SETTING,
+        **dict.fromkeys(CHOSEN, 0.0),
+        **{name: v if name == "rounds" else rounded(v) for name, v in given.items()},
+        "stage": stage,
+        "price": rounded(price),
+        **{name: int(v) if name in whole else rounded(v) for name, v in found.items()},
+    }

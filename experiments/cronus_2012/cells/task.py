@@ -1,0 +1,147 @@
+"""A data set as Cronus sees it: two classes, copies of the negatives, a score, and the trees.
+
+The paper replicates each negative ten times "to make our evaluation more realistic" (section 4).
+In training a row weight of 10 stands for the copies; in evaluation rows are repeated, and every
+mean over rows counts a negative ten times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from algorithms.costs import PriceList, price_list
+from algorithms.forest_costs import staged_bill
+from algorithms.gbrt import GBRTRegressor
+from algorithms.metrics import average_precision_at_k, precision_at_k
+from experiments.cell import Cell
+
+PLACES = 5
+"""Places of the precision, precision@5."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one part of a data set.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), float64
+    signs : ndarray of shape (n,), float64
+        +1 and -1.
+    copies : ndarray of shape (n,), float64
+        How many inputs each row stands for.
+    query : ndarray of shape (n,), int64, or None
+        None: one detection task, no queries.
+    """
+
+    X: np.ndarray
+    signs: np.ndarray
+    copies: np.ndarray
+    query: np.ndarray | None
+
+    @cached_property
+    def repeated(self) -> np.ndarray:
+        """Row of each input: a row with 10 copies comes 10 times."""
+        return np.repeat(np.arange(len(self.copies)), self.copies.astype(np.int64))
+
+    def mean(self, values: np.ndarray) -> float:
+        """Return the mean over inputs, copies included."""
+        return float(np.average(values, weights=self.copies))
+
+    def score(self, values: np.ndarray) -> float:
+        """Return precision@5 of the copied inputs, or average precision where there are no queries.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            What ranks the rows, larger first. Equal values count against whoever gave them, and so
+            do copies: a negative above the fifth place fills all places behind it.
+        """
+        relevant = (self.signs > 0).astype(np.float64)
+        rows = self.repeated
+        if self.query is None:
+            nobody = np.zeros(len(rows), dtype=np.int64)
+            return average_precision_at_k(relevant[rows], values[rows], nobody, len(rows))
+        return precision_at_k(relevant[rows], values[rows], self.query[rows], PLACES)
+
+
+def part_of(cell: Cell, dataset, name: str) -> Part:
+    """Return one part as the cell wants it.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``relevant_from`` of its parameters is the smallest label of a positive, ``times`` how often
+        a negative is copied.
+    dataset : Dataset
+    name : {"train", "valid", "test"}
+    """
+    y = getattr(dataset, f"y_{name}")
+    signs = np.where(y >= cell.params["relevant_from"], 1.0, -1.0)
+    copies = np.where(signs > 0, 1.0, float(cell.params["times"]))
+    return Part(getattr(dataset, f"X_{name}"), signs, copies, getattr(dataset, f"query_{name}"))
+
+
+def prices_of(dataset) -> dict:
+    """Return the prices as parameters of an estimator."""
+    return {
+        "feature_costs": dataset.feature_costs,
+        "feature_groups": dataset.feature_groups,
+        "group_costs": dataset.group_costs,
+    }
+
+
+def price_with_group(dataset) -> np.ndarray:
+    """Return what each feature costs if it is acquired alone, (d,) float64."""
+    if dataset.group_costs is None:
+        return dataset.feature_costs
+    shared = [dataset.group_costs[label] for label in dataset.feature_groups.tolist()]
+    return dataset.feature_costs + np.array(shared)
+
+
+def listed_prices(dataset) -> PriceList:
+    """Return the prices as bills need them."""
+    return price_list(
+        dataset.feature_costs, dataset.feature_groups, dataset.group_costs, dataset.n_features
+    )
+
+
+def training_weights(cell: Cell, train: Part) -> np.ndarray:
+    """Return the copies that training is given: all of them, or one of each row."""
+    return train.copies if cell.params["train_copies"] else np.ones_like(train.copies)
+
+
+def boosted(
+    cell: Cell, dataset, X: np.ndarray | None = None, n_trees: int | None = None
+) -> GBRTRegressor:
+    """Return gradient boosted regression trees of the targets -1 and +1.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``trees`` of its parameters are the estimator's.
+    dataset : Dataset
+    X : ndarray, optional
+        Training rows in the place of the data set's, for example with some features held constant.
+    n_trees : int, optional
+        In the place of the cell's own number.
+    """
+    train = part_of(cell, dataset, "train")
+    model = GBRTRegressor(
+        max_leaves=None,
+        growth="breadth_first",
+        n_threads=1,
+        **prices_of(dataset),
+        **{**cell.params["trees"], **({} if n_trees is None else {"n_estimators": n_trees})},
+    )
+    X = train.X if X is None else X
+    return model.fit(X, train.signs, sample_weight=training_weights(cell, train))
+
+
+def bills(model: GBRTRegressor, dataset, tree_cost: float) -> Iterator[float]:
+    """Yield the paper's bill of a row after each tree: all features so far, and e per tree."""
+    return staged_bill(model.trees_, 1, listed_prices(dataset), tree_cost)

@@ -1,0 +1,167 @@
+"""Figure 3 of the Cronus paper: the share of test inputs that remain at each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.artefact import Artefact, Cell
+from experiments.claims import Claim, Subject
+from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.show.comparison import (
+    shares_remaining,
+    stages_with_trees,
+    there,
+)
+from experiments.cronus_2012.show.panels import (
+    PANELS,
+    ROW_KEYS,
+    TOLERANCES,
+    make_cell,
+    panel_title,
+    repetitions,
+    shown,
+)
+from experiments.style import LOOKS, stamp
+
+METHODS = ("cronus_initial", "cronus")
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return Cronus's cells of Figure 2: nothing is trained that is not there already."""
+    return [
+        make_cell(scale, panel, "cronus", seed)
+        for panel in shown(scale)
+        for seed in repetitions(scale, panel, seeds)
+    ]
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+_SMALLEST_SHARE = 0.05
+_SMALLEST_STAGES = 1.0
+_RAPID = (
+    'section 4, Fig. 3: "The optimized classifier is more aggressive and reduces inputs more '
+    'rapidly in earlier stages"'
+)
+_FEWER = 'section 4, Fig. 3: "the resulting cascade is reduced to four stages (1,3,4,10)"'
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return what the paper says of the optimised cascade beside the initialised one."""
+    claims = []
+    for panel in PANELS:
+        if not there(rows, panel.key, *METHODS):
+            continue
+        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
+        claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
+        claims += [
+            claim("rejects-earlier",
+                  "of the optimised cascade fewer test inputs remain at stages 2 to K than of the "
+                  "initialised one, mean over stages",
+                  _RAPID, _SMALLEST_SHARE, "share of the inputs", area_between),
+            claim("fewer-stages",
+                  "the optimised cascade has fewer stages with trees than the initialised one",
+                  _FEWER, _SMALLEST_STAGES, "stages", stages_emptied),
+        ]  # fmt: skip
+    return claims
+
+
+def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return the mean share, over stages 2 to K, that optimisation rejects more, by seed."""
+    initial, optimised = (shares_remaining(rows, panel, m, "hard") for m in METHODS)
+    return (initial - optimised).loc[:, 2:].mean(axis=1).to_numpy()
+
+
+def stages_emptied(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return how many stages fewer have trees after the optimisation, by seed."""
+    initial, optimised = (stages_with_trees(rows, panel, m) for m in METHODS)
+    return (initial - optimised).to_numpy(dtype=np.float64)
+
+
+# --- picture --------------------------------------------------------------------------------------
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw for each data set the shares that remain, hard and soft."""
+    panels = [panel for panel in PANELS if there(rows, panel.key, *METHODS)]
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.6 * columns, 1.2 + 3.6 * lines), layout="constrained")
+    axes = list(figure.subplots(lines, columns, squeeze=False).flat)
+    for ax, panel in zip(axes, panels, strict=False):
+        record = meta["data"][panel.dataset]
+        for method in METHODS:
+            for kind in ("hard", "soft"):
+                _draw(ax, shares_remaining(rows, panel.key, method, kind), method, kind)
+        ax.set_title(panel_title(panel, record), loc="left")
+        ax.set_xlabel("stage")
+        ax.set_ylabel("share of test inputs that come there")
+        ax.set_ylim(-0.03, 1.05)
+        if record["kind"] != "real":
+            stamp(ax, "STAND-IN")
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    figure.suptitle(
+        f"Cronus (AISTATS 2012), Figure 3 · scale {meta['scale']} · mean over seeds and lines of "
+        "one seed each\nthe λ with the best validation score; hard: as inputs leave, soft: as the "
+        "objective (8) expects it",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _draw(ax, shares: pd.DataFrame, method: str, kind: str) -> None:
+    look, hard = LOOKS[method], kind == "hard"
+    mean = shares.mean()
+    ax.plot(
+        mean.index,
+        mean,
+        color=look.colour,
+        marker=look.marker if hard else "",
+        linestyle="-" if hard else ":",
+        label=f"{look.label}, {kind}",
+    )
+    if hard:
+        for _, one in shares.iterrows():
+            ax.plot(one.index, one, color=look.colour, linewidth=0.5, alpha=0.4)
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say for each data set what share comes to the last stage."""
+    said = []
+    for panel in PANELS:
+        if there(rows, panel.key, *METHODS):
+            standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+            ends = [shares_remaining(rows, panel.key, m, "hard").mean().iloc[-1] for m in METHODS]
+            said.append(f"({panel.key}) {panel.name}{standin}: {ends[0]:.2f} and {ends[1]:.2f}")
+    return (
+        "Share of the test inputs that come to each stage of the cascade as it was initialised "
+        "and as it was optimised, by hard exits and as the objective expects it. At the last "
+        f"stage: {'; '.join(said)}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="cronus-figure3",
+    paper="cronus_2012",
+    title="Cronus, Figure 3",
+    shows="The share of test inputs that remain at each stage, before and after optimisation.",
+    minutes={"smoke": 0.1, "laptop": 12, "overnight": 240, "paper": 1500},
+    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
+    make_cells=make_cells,
+    run_cell=run_cell,
+    keys=ROW_KEYS,
+    tolerances=TOLERANCES,
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="Figure 3 prints curves without numbers. The text: stages 1, 3, 4 and 10 of ten "
+    "keep trees.",
+    timing_columns=("fit_seconds",),
+)

@@ -1,0 +1,1 @@
+"""How the Cronus artefacts are declared and drawn; nothing here measures."""

@@ -1,0 +1,146 @@
+"""What is compared: each method's pool of models, and differences between pools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.curves import advantage, curves
+
+PAPER = "_paper"
+"""Of the columns of costs: all features of the trees evaluated; the claims are judged in it."""
+
+MARGIN = 0.01
+"""A marginal loss: a score that is not lower by more."""
+
+RULES = ("proximity", "score", "capacity", "rank")
+"""Rules of early exits that there are for rankings."""
+
+
+def models(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows about whole models, as :mod:`experiments.curves` reads them.
+
+    Early exits of all rules are one method, ``early_exit``, beside those of each rule; all of them
+    have GBRT's models, too, which are those with an endless margin. The number of features stands
+    in the columns of a third bill, ``_features``.
+    """
+    whole = rows[rows["stage"] == 0]
+    whole = whole.assign(algorithm=whole["method"])
+    exits = whole[whole["method"].str.startswith("early_exit_")]
+    boosting = whole[whole["method"] == "gbrt"]
+    parts = [whole, exits.assign(algorithm="early_exit")]
+    for method in ("early_exit", *exits["method"].unique()):
+        parts.append(boosting.assign(algorithm=method))
+    together = pd.concat([part for part in parts if len(exits) or part is whole])
+    together = together.reset_index(drop=True)
+    for part in ("valid", "test"):
+        together[f"{part}_cost_features"] = together["n_features"].astype(np.float64)
+    return together
+
+
+def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
+    """Whether a panel has rows about whole models of all these methods."""
+    mine = rows[(rows["panel"] == panel) & (rows["stage"] == 0)]["method"]
+    return all(mine.str.startswith(method).any() for method in methods)
+
+
+def lead(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = PAPER
+) -> np.ndarray:
+    """Return the mean lead over shared budgets, logarithmically spaced, one value per seed."""
+    if not there(rows, panel, better, worse):
+        return np.empty(0)
+    return advantage(models(rows), panel, better, worse, accounting)
+
+
+def least_lead(rows: pd.DataFrame, panel: str, better: str, others: tuple[str, ...]) -> np.ndarray:
+    """Return the smallest lead over several methods, one value per seed."""
+    leads = [lead(rows, panel, better, other) for other in others]
+    if any(len(values) == 0 for values in leads):
+        return np.empty(0)
+    return np.min(leads, axis=0)
+
+
+def best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
+    """Return for each seed the model with the best validation score (ties: cheaper)."""
+    mine = rows[(rows["panel"] == panel) & (rows["method"] == method) & (rows["stage"] == 0)]
+    mine = mine[mine["rounds"] > 0]
+    order = mine.sort_values(["valid_score", "valid_cost_paper"], ascending=[False, True])
+    return order.groupby("seed").first()
+
+
+def decades_saved(
+    rows: pd.DataFrame, panel: str, method: str, margin: float = MARGIN
+) -> np.ndarray:
+    """Return log10 of how many times cheaper a method is where it is as good as all trees.
+
+    That is the first of its budgets whose model scores, on the test set, no less than `margin`
+    below GBRT's best by validation; 0 for a repetition in which none does.
+    """
+    if not there(rows, panel, method, "gbrt"):
+        return np.empty(0)
+    other, curve = best(rows, panel, "gbrt"), curves(models(rows), panel, method, PAPER)
+    saved = np.zeros(len(other))
+    if curve is None:
+        return saved
+    wanted = zip(other["test_score"] - margin, other["test_cost_paper"], strict=True)
+    for s, (target, cost) in enumerate(wanted):
+        reached = curve.score[s] >= target
+        if reached.any():
+            saved[s] = np.log10(cost / curve.cost[s, np.argmax(reached)])
+    return saved
+
+
+def times_as_long(rows: pd.DataFrame, panel: str, method: str, than: str) -> np.ndarray:
+    """Return log10 of how many times as long one training takes, medians, one value per seed."""
+    if not there(rows, panel, method, than):
+        return np.empty(0)
+    mine = rows[(rows["panel"] == panel) & (rows["stage"] == 0)]
+    seconds = mine.groupby(["method", "seed"])["fit_seconds"].median()
+    return np.log10(seconds[method] / seconds[than]).to_numpy()
+
+
+# --- stages ---------------------------------------------------------------------------------------
+
+
+def of_best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
+    """Return the rows by stage of a method at the λ that validation chooses for ``cronus``.
+
+    So both ends of one training are compared: how it was initialised, and how optimised.
+    """
+    chosen = best(rows, panel, "cronus")["tradeoff"].rename("chosen")
+    mine = rows[(rows["panel"] == panel) & (rows["method"] == method) & (rows["stage"] > 0)]
+    mine = mine.join(chosen, on="seed")
+    return mine[mine["tradeoff"] == mine["chosen"]]
+
+
+def shares_remaining(rows: pd.DataFrame, panel: str, method: str, kind: str) -> pd.DataFrame:
+    """Return the share of inputs that come to each stage (columns), by seed.
+
+    Parameters
+    ----------
+    kind : {"hard", "soft"}
+    """
+    mine = of_best(rows, panel, method)
+    return mine[mine["price"] < 0].pivot(index="seed", columns="stage", values=kind)
+
+
+def stages_with_trees(rows: pd.DataFrame, panel: str, method: str) -> pd.Series:
+    """Return how many stages have trees, by seed."""
+    mine = of_best(rows, panel, method)
+    whole = mine[mine["price"] < 0]
+    return (whole["n_trees"] > 0).groupby(whole["seed"]).sum()
+
+
+def bought(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.DataFrame:
+    """Return features bought until each stage (columns) for each (seed, price)."""
+    mine = of_best(rows, panel, method)
+    mine = mine[mine["price"] >= 0]
+    return mine.pivot(index=["seed", "price"], columns="stage", values="n_features")
+
+
+def first_stage(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.Series:
+    """Return the first stage that has trees, by seed."""
+    mine = of_best(rows, panel, method)
+    mine = mine[(mine["price"] < 0) & (mine["n_trees"] > 0)]
+    return mine.groupby("seed")["stage"].min()

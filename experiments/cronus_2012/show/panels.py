@@ -1,0 +1,284 @@
+"""Panels: the data sets, the grids tried on them, and what both accountings are called.
+
+All grids were fixed before any score was looked at; the reasons are in README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.artefact import Cell, Tolerance
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One data set.
+
+    Attributes
+    ----------
+    key, name : str
+        Letter in the figures; what titles call the data.
+    dataset : str
+        Name for :func:`datasets.load`.
+    relevant_from : int
+        Smallest label of a positive.
+    times : int
+        Copies of each negative.
+    limits : tuple of float
+        For each stage of the rivals the price that its features may have at most.
+    tree_cost : float
+        e, in the unit of the prices.
+    ranking : bool
+        Scores are precision@5, else average precision.
+    licensed : bool
+        Only its users have the real data: elsewhere a stand-in serves, fewer repetitions do.
+    in_smoke : bool
+        Its stand-in is part of the smoke scale.
+    """
+
+    key: str
+    name: str
+    dataset: str
+    relevant_from: int = 3
+    times: int = 10
+    limits: tuple[float, ...] = (5, 20, 50, 150, 200)
+    tree_cost: float = 1.0
+    ranking: bool = True
+    licensed: bool = False
+    in_smoke: bool = False
+
+
+_NO_PRICE_BEYOND_100 = (5, 20, 50, 150)
+"""Where the highest price is 100, the paper's last pool would be its last but one."""
+
+PANELS = (
+    Panel("a", "Yahoo! LTR", "yahoo_ltr", licensed=True),
+    Panel("b", "Yahoo! LTR, a part", "yahoo_ltr_sample", limits=(5, 20, 50, 150), in_smoke=True),
+    Panel("c", "MQ2008", "mq2008", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
+    Panel("d", "ClueWeb09", "clueweb09", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
+    Panel("e", "MSLR, a sample", "mslr", limits=_NO_PRICE_BEYOND_100),
+)
+
+TREES = {"smoke": 20, "laptop": 60, "overnight": 1000, "paper": 5000}
+"""T."""
+
+TREES_OF_LICENSED = {**TREES, "laptop": 20}
+"""Of Yahoo! LTR, which has the most rows and features."""
+
+STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
+"""K."""
+
+STEPS = {
+    "smoke": (2, 6),
+    "laptop": (1, 2, 4, 6, 9, 13, 20),
+    "overnight": (*range(10), 12, 16, 22, 30),
+    "paper": (*range(10), 12, 16, 22, 30),
+}
+"""λ, in factors of 1.3 below the smallest that leaves the cascade empty. The paper's ten are
+neighbours; those beyond reach for the score of all trees."""
+
+TUNING_STEPS = {"smoke": (4,), "laptop": (3, 9), "overnight": (3, 6, 9, 14), "paper": (3, 6, 9, 14)}
+"""λ at which hyper-parameters are compared."""
+
+START = {
+    "penalty": 1e-5,
+    "last_penalty": 1e-5,
+    "decay": 1.3,
+    "positive_weight": 3.5,
+    "quantile": 0,
+}
+"""δ and ω⁺ of the paper, its soft thresholds; small ρ."""
+
+VALUES = {
+    "positive_weight": (3.5, 35.0),
+    "quantile": (0, 1),
+    "penalty": (1e-5, 1e-4),
+    "last_penalty": (1e-5, 1e-3),
+    "decay": (1.3, 1.1),
+}
+"""What is tried. ω⁺ = 35 makes up for the ten copies of the negatives."""
+
+GROUPS = (("positive_weight", "quantile"), ("last_penalty",), ("penalty",), ("decay",))
+"""Which are tried together, the others as chosen before."""
+
+SINGLE_GROUPS = (("positive_weight", "last_penalty"),)
+
+LIMITS = {
+    "smoke": {"max_cycles": 1, "max_evaluations": 10},
+    "laptop": {"max_cycles": 2, "max_evaluations": 40},
+    "overnight": {"max_cycles": 10, "max_evaluations": 200},
+    "paper": {"max_cycles": 10, "max_evaluations": 200},
+}
+"""Of the optimisation; whether it ended there stands in the column ``capped``."""
+
+EXITS = {
+    "proximity": (1 / 16, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
+    "score": (-0.5, 0.0, 0.5, 1.0),
+    "capacity": (0.3, 0.5, 0.7, 0.9),
+    "rank": (5.0, 20.0, 60.0),
+}
+"""s of early exits; proximity and score in standard deviations of the scores, these from their
+mean."""
+
+SIZES = {"smoke": (2,), "laptop": (6, 24), "overnight": (30, 100, 300), "paper": (100, 300, 1000)}
+"""Trees in each pool of the rivals, all of which a row pays for that comes to the stage."""
+
+SIZES_OF_LICENSED = {**SIZES, "laptop": (2, 8)}
+
+POSITIVE_WEIGHTS = (3.5, 35.0)
+"""ω⁺, of AND-OR ν₂ beside ν₁ = 1."""
+
+RAYKAR = {
+    "tradeoffs": [1e-6, 1e-5, 1e-4],
+    "max_evaluations": 150,
+}
+"""λ, and where L-BFGS is stopped."""
+
+AND_OR = {
+    "ridges": [1e-3, 1e-1],
+    "max_cycles": 10,
+    "max_sweeps": 100,
+}
+"""τ, and where the descent is stopped."""
+
+REJECTIONS = (-1.0, 0.0, 0.15, 0.3, 0.5, 0.7, 0.9)
+"""Both rivals' thresholds: their own (-1), and those that reject a share at each stage."""
+
+ROW_KEYS = ("panel", "method", "tradeoff", "setting", "rounds", "stage", "price")
+
+
+def shown(scale: str) -> list[Panel]:
+    """Return the panels of a scale."""
+    return [panel for panel in PANELS if scale != "smoke" or panel.in_smoke]
+
+
+def repetitions(scale: str, panel: Panel, seeds: range) -> range:
+    """Return the repetitions of a panel; one at laptop scale where a stand-in must be expected."""
+    return seeds[:1] if panel.licensed and scale == "laptop" else seeds
+
+
+def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Cell:
+    """Return the cell of a family of methods.
+
+    Parameters
+    ----------
+    scale, panel, seed
+        Which.
+    family : {"gbrt", "cronus", "raykar_cascade", "and_or_cascade"}
+    **changed
+        Parameters in the place of those declared.
+    """
+    number = (TREES_OF_LICENSED if panel.licensed else TREES)[scale]
+    trees = {"n_estimators": number, "learning_rate": 0.1, "max_depth": 4}
+    params = {
+        "panel": panel.key,
+        "relevant_from": panel.relevant_from,
+        "times": panel.times,
+        "train_copies": True,
+        "tree_cost": panel.tree_cost,
+        "trees": trees,
+        **_OF_FAMILY[family](scale, panel),
+    }
+    return Cell(panel.dataset, family, {**params, **changed}, seed)
+
+
+def _of_boosting(scale: str, panel: Panel) -> dict:
+    rules = EXITS if panel.ranking else {"score": EXITS["score"]}
+    if scale == "smoke":
+        rules = {rule: grid[1:2] for rule, grid in rules.items()}
+    every = 5 if TREES[scale] < 100 else 10
+    return {"every": every, "exits": {rule: list(grid) for rule, grid in rules.items()}}
+
+
+def _of_cronus(scale: str, panel: Panel) -> dict:
+    def grid(groups):
+        groups = groups[:1] if scale == "smoke" else groups
+        names = {name for group in groups for name in group}
+        return {
+            "start": START,
+            "groups": [list(group) for group in groups],
+            "values": {name: list(VALUES[name]) for name in sorted(names)},
+        }
+
+    return {
+        "n_stages": STAGES[scale],
+        "rejection": 0.15,
+        "steepness": 50.0,
+        "limits": LIMITS[scale],
+        "steps": list(STEPS[scale]),
+        "tuning_steps": list(TUNING_STEPS[scale]),
+        "grid": grid(GROUPS),
+        "single_grid": grid(SINGLE_GROUPS),
+    }
+
+
+def _of_rival(own: dict, first: str):
+    def of_panel(scale: str, panel: Panel) -> dict:
+        weights = POSITIVE_WEIGHTS[:1] if scale == "smoke" else POSITIVE_WEIGHTS
+        grid = {**own, first: own[first][:1]} if scale == "smoke" else own
+        return {
+            "limits": list(panel.limits),
+            "sizes": list((SIZES_OF_LICENSED if panel.licensed else SIZES)[scale]),
+            "positive_weights": list(weights),
+            "rejections": list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS),
+            **grid,
+        }
+
+    return of_panel
+
+
+_OF_FAMILY = {
+    "gbrt": _of_boosting,
+    "cronus": _of_cronus,
+    "raykar_cascade": _of_rival(RAYKAR, "tradeoffs"),
+    "and_or_cascade": _of_rival(AND_OR, "ridges"),
+}
+
+_COST = Tolerance(absolute=0.01, relative=0.05)
+_SHARE = Tolerance(absolute=0.02)
+TOLERANCES = {
+    "valid_score": Tolerance(absolute=0.01),
+    "valid_cost": _COST,
+    "valid_cost_paper": _COST,
+    "test_score": Tolerance(absolute=0.01),
+    "test_cost": _COST,
+    "test_cost_paper": _COST,
+    "tied_score": Tolerance(absolute=0.01),
+    "objective": Tolerance(absolute=1e-4, relative=0.02),
+    "hard": _SHARE,
+    "soft": _SHARE,
+    "threshold": Tolerance(absolute=0.02),
+    "n_trees": Tolerance(absolute=1, relative=0.05),
+    "n_features": Tolerance(absolute=1, relative=0.05),
+    "n_listed": Tolerance(),
+    "capped": Tolerance(absolute=1),
+    "penalty": Tolerance(relative=0.3),
+    "last_penalty": Tolerance(relative=0.3),
+    "decay": Tolerance(),
+    "positive_weight": Tolerance(),
+    "quantile": Tolerance(),
+}
+"""What ``check`` lets pass. The optimisation is not convex: its ends are those of one kind of
+processor to a percent."""
+
+
+def panel_title(panel: Panel, record: Mapping) -> str:
+    """Return a panel's title: the data, whether they are real, and their sizes."""
+    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
+    what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+    return (
+        f"({panel.key}) {panel.name}\n{what}\n"
+        f"{rows} train/valid/test, {record['n_features']} features"
+    )
+
+
+def score_label(panel: Panel) -> str:
+    """Return what the score axis shows."""
+    return "test precision@5" if panel.ranking else "test average precision"
+
+
+def cost_label(panel: Panel, record: Mapping, accounting: str) -> str:
+    """Return what the cost axis shows, with its unit; `accounting` is "_paper" or "", the meter."""
+    what = "all features of every tree until exit" if accounting else "features on its own paths"
+    return f"{what}, and {panel.tree_cost:g} per tree\n[{record['cost_unit']}], mean over inputs"

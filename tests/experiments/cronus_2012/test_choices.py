@@ -1,0 +1,116 @@
+"""What our choices change: each variant is what it says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.cell import Cell
+from experiments.cronus_2012 import extra_choices
+from experiments.cronus_2012.cells import task, variants
+from experiments.cronus_2012.cells.cascades import Trainer
+from experiments.cronus_2012.show.panels import START
+from tests.experiments.cronus_2012.test_cells import cell_of, tiny
+
+
+def with_variant(variant):
+    return extra_choices._with(cell_of("cronus"), variant, [4])
+
+
+def trained(variant, dataset):
+    """Train the variant's cascade from what its name says."""
+    cell = with_variant(variant)
+    params = {
+        "no_copies": {"train_copies": False},
+        "steepness_200": {"steepness": 200.0},
+        "stages_5": {"n_stages": 5},
+        "rejection_0.3": {"rejection": 0.3},
+        "leaves_8": {"trees": {**cell.params["trees"], "max_depth": 3}},
+    }.get(variant, {})
+    chosen = {**START, **({"quantile": 1} if variant == "quantile" else {})}
+    chosen |= {"decay": 1.1} if variant == "decay_1.1" else {}
+    cell = Cell(cell.dataset, cell.algorithm, {**cell.params, **params}, 0)
+    trees = task.boosted(cell, dataset)
+    if variant == "after_step":
+        trees.trees_ = trees.trees_._replace(value=0.1 * trees.trees_.value)
+    trainer = Trainer(cell, dataset, trees)
+    return trainer.fit(1e-4 * 1.3 ** (trainer.empty_from(chosen) - 4), chosen), cell
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        *("ours", "quantile", "no_copies", "steepness_200", "stages_5", "rejection_0.3"),
+        *("leaves_8", "after_step", "decay_1.1"),
+    ],
+)
+def test_a_variant_is_the_cascade_that_it_says(variant):
+    dataset = tiny()
+    row = variants.varied(with_variant(variant), dataset)[-1]
+    model, cell = trained(variant, dataset)
+    test = task.part_of(cell, dataset, "test")
+    assert row["method"] == "cronus"
+    score = test.score(model.ranking_score(test.X, test.query))
+    assert row["test_score"] == pytest.approx(score, rel=1e-5)
+    bill = test.mean(model.forest_cost_until_exit(test.X))
+    assert row["test_cost_paper"] == pytest.approx(bill, rel=1e-5)
+    assert row["n_stages"] == np.count_nonzero(model.coef_.any(axis=1))
+
+
+def test_leaves_of_a_copy_are_scaled_and_the_model_is_left_alone():
+    model = task.boosted(cell_of("cronus"), tiny())
+    before = model.trees_.value.copy()
+    np.testing.assert_array_equal(variants.scaled(model, 0.1).trees_.value, 0.1 * before)
+    np.testing.assert_array_equal(model.trees_.value, before)
+
+
+def test_every_variant_has_words():
+    assert set(extra_choices.SAYS) == {*variants.VARIANTS, "tied"} - {"ours"}
+    assert set(extra_choices.TUNED) == {"ours", *variants.CHOSEN}
+
+
+def made_up():
+    """Scores of settings rise alike before and after optimisation, but for the last two."""
+    rows = []
+    for seed in range(5):
+        for i, variant in enumerate(variants.VARIANTS):
+            for method in ("cronus_initial", "cronus"):
+                valid = 0.4 + 0.01 * i
+                score = 0.5 + {"stages_5": 0.005, "rejection_0.3": -0.05}.get(variant, 0.0)
+                rows.append(
+                    {"panel": "b", "dataset": "yahoo_ltr_sample", "algorithm": "cronus",
+                     "seed": seed, "variant": variant, "method": method, "step": 4,
+                     "valid_score": valid, "test_score": score + 0.001 * seed, "tied_score": 0.2,
+                     "test_cost_paper": 150.0 if variant == "stages_5" else 100.0, "hard": 0.1,
+                     "n_stages": 4}
+                )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+META = {
+    "scale": "laptop",
+    "seeds": range(5),
+    "data": {"yahoo_ltr_sample": {"kind": "real", "test_overlap": 1.0}},
+}
+
+
+def test_effects_claims_and_table_by_hand():
+    rows = made_up()
+    found = extra_choices.effects(rows, "b", "stages_5")
+    np.testing.assert_allclose(found["score"], 0.005)
+    np.testing.assert_allclose(found["cost"], 1.5)
+    tied = extra_choices.effects(rows, "b", "tied")["score"]
+    np.testing.assert_allclose(tied, -0.3 - 0.001 * np.arange(5))
+    claims = {claim.id: claim.effects(rows) for claim in extra_choices.make_claims(rows, META)}
+    assert len(claims) == 5
+    np.testing.assert_allclose(claims["b-stages-5"], 0.015)
+    assert np.all(claims["b-rejection-0.3"] < 0)
+    np.testing.assert_allclose(claims["b-initialisation-tunes"], 1.0)
+    other = rows.copy()
+    optimised = other["method"] == "cronus"
+    other.loc[optimised, "valid_score"] = 1 - other.loc[optimised, "valid_score"]
+    np.testing.assert_allclose(extra_choices.foretold(other, "b"), -1.0)
+    table = extra_choices.render(rows, META)
+    assert "| K = 5 instead of 10 | Yahoo! LTR, a part | +0.0050 ± 0.0000 |" in table
+    assert "| 1.500 ± 0.0000 |" in table
+    assert "-1.0000" not in extra_choices.alt(rows, META)
+    assert "who is rejected gets -1" in extra_choices.alt(rows, META)
