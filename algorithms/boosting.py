@@ -14,6 +14,7 @@ from .metrics import larger_is_better, validation_score
 from .trees import grower
 from .trees.binning import BinnedMatrix, bin_matrix
 from .trees.forest import Forest, ForestBuilder, add_to_scores
+from .trees.histogram import words_of
 from .trees.penalty import Charging
 from .trees.predictor import walk_scores
 from .trees.splitter import Limits, Scale
@@ -128,9 +129,11 @@ class _Round:
         if limits.max_leaves > 0:
             most = min(most, limits.max_leaves)
         self.limits = limits._replace(max_leaves=most)
-        self.memory = grower.allocate(self.binned, most)
-        self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
+        self.second_order = options.second_order and not options.newton_leaves
         self.gh = allocate_gh(weights, n_samples)
+        n_words = words_of(self.gh, equal_hessians=loss.kind == SQUARED or not self.second_order)
+        self.memory = grower.allocate(self.binned, most, n_words)
+        self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
         n_nodes = len(self.nodes.feature)
@@ -139,8 +142,7 @@ class _Round:
     def grow(self, prepared: np.ndarray, y: np.ndarray, tree: int) -> tuple[int, np.ndarray]:
         """Grow one tree; return its number of nodes and its node values."""
         options, loss, weights = self.options, self.loss, self.weights
-        second_order = options.second_order and not options.newton_leaves
-        d = loss.derivatives(prepared, y, tree, weights, second_order, self.gh)
+        d = loss.derivatives(prepared, y, tree, weights, self.second_order, self.gh)
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
         training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)

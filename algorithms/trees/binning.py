@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels.decorators import kernel
 
 MAX_BINS = 255  # a bin number fits in one byte
-_TILE_WIDTH = 16  # 16 columns x 256 bins x 16 bytes: a histogram that stays in the first caches
+_TILE_WIDTH = 64  # bytes of a cache line: few rows of a small leaf share one
 
 
 def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> np.ndarray:
@@ -262,7 +262,8 @@ def _place(
 ) -> Layout:
     """Split the columns into tiles of even width and number everything."""
     n_columns, n_features = len(columns), len(n_bins)
-    n_tiles = min(n_columns, max(-(-n_columns // _TILE_WIDTH), n_threads))
+    # A whole number of tiles for each thread, as even as can be: all wait for the last one.
+    n_tiles = min(n_columns, n_threads * -(-n_columns // (n_threads * _TILE_WIDTH)))
     tile_column = np.array([n_columns * t // n_tiles for t in range(n_tiles + 1)], dtype=np.int64)
     feature_column = np.empty(n_features, dtype=np.int64)
     feature_code = np.zeros(n_features, dtype=np.int64)

@@ -188,7 +188,7 @@ def test_a_bundle_has_at_most_256_codes():
 
 def test_tiles_cover_all_columns():
     X = np.random.default_rng(4).normal(size=(50, 70))
-    for n_threads, n_tiles in ((1, 5), (2, 5), (8, 8)):
+    for n_threads, n_tiles in ((1, 2), (2, 2), (3, 3), (8, 8), (99, 70)):
         layout = assert_layout(X, n_threads=n_threads)
         assert len(layout.tile_start) == n_tiles
         widths = np.diff(layout.tile_column)
