@@ -58,7 +58,7 @@ class Validation:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float64
+    X : ndarray of shape (n_samples, n_features), float64 or float32
     y : ndarray of shape (n_samples,)
         Targets, or class numbers.
     query_id : ndarray of shape (n_samples,) or None
@@ -86,13 +86,30 @@ class Validation:
 
     def update(self, forest: Forest, first_tree: int, learning_rate: float) -> None:
         """Add a round's trees and record the score."""
-        walk_scores(forest, first_tree, learning_rate * forest.value, self.X, self._scores)
+        if self.X.dtype == np.float64:
+            X = self.X
+        else:
+            forest, X = self._tested_columns(forest, first_tree)
+        walk_scores(forest, first_tree, learning_rate * forest.value, X, self._scores)
         score = validation_score(self.metric, self.loss.name, self._scores, self.y, self.query_id)
         sign = 1.0 if larger_is_better(self.metric) else -1.0
         best = sign * self.history[self.best_round - 1] if self.best_round else -np.inf
         self.history.append(score)
         if sign * score > best:  # never true of NaN
             self.best_round = len(self.history)
+
+    def _tested_columns(self, forest: Forest, first_tree: int) -> tuple[Forest, np.ndarray]:
+        """Number the features that the last trees test anew, and convert their columns.
+
+        All columns in float64 would be a copy for a whole fit.
+        """
+        first_node = forest.tree[first_tree]
+        in_node = forest.feature[first_node:]
+        tested = np.unique(in_node[in_node >= 0])
+        feature = np.zeros_like(forest.feature)
+        feature[first_node:] = np.searchsorted(tested, in_node)
+        X = np.take(self.X, tested, axis=1).astype(np.float64)
+        return forest._replace(feature=feature), X
 
 
 @dataclass(frozen=True)
