@@ -23,7 +23,7 @@ from numba import prange
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
-from .partition import CHUNK, PARALLEL_ROWS
+from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
 # A gradient or hessian is at most 2**30, so those of a block sum to less than 2**46 and fit, with a
 # sign, above the 17 bits of the count.
@@ -33,8 +33,6 @@ _BLOCK = (1 << 16) - 1
 
 MOST_PACKED = 128
 """Largest weight of a row in the 32-bit form: a block of fewer rows would not be worth emptying."""
-
-_AHEAD = 16  # rows whose codes are on their way: the processor by itself looks only four ahead
 
 
 class Histograms(NamedTuple):
@@ -179,7 +177,7 @@ def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
     width = layout.tile_column[tile + 1] - layout.tile_column[tile]
     codes, origin, n_words = layout.codes, layout.tile_start[tile], words.shape[1]
     for i in range(begin, end):
-        ahead = origin + np.int64(rows[min(i + _AHEAD, stop - 1)]) * width
+        ahead = origin + np.int64(rows[min(i + AHEAD, stop - 1)]) * width
         prefetch(codes, ahead)
         prefetch(codes, ahead + width - 1)
         at = origin + np.int64(rows[i]) * width
