@@ -14,6 +14,7 @@ from .metrics import larger_is_better, validation_score
 from .trees import grower
 from .trees.binning import BinnedMatrix, bin_matrix
 from .trees.forest import Forest, ForestBuilder, add_to_scores
+from .trees.histogram import words_of
 from .trees.penalty import Charging
 from .trees.predictor import walk_scores
 from .trees.splitter import Limits, Scale
@@ -57,7 +58,7 @@ class Validation:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float64
+    X : ndarray of shape (n_samples, n_features), float64 or float32
     y : ndarray of shape (n_samples,)
         Targets, or class numbers.
     query_id : ndarray of shape (n_samples,) or None
@@ -85,13 +86,30 @@ class Validation:
 
     def update(self, forest: Forest, first_tree: int, learning_rate: float) -> None:
         """Add a round's trees and record the score."""
-        walk_scores(forest, first_tree, learning_rate * forest.value, self.X, self._scores)
+        if self.X.dtype == np.float64:
+            X = self.X
+        else:
+            forest, X = self._tested_columns(forest, first_tree)
+        walk_scores(forest, first_tree, learning_rate * forest.value, X, self._scores)
         score = validation_score(self.metric, self.loss.name, self._scores, self.y, self.query_id)
         sign = 1.0 if larger_is_better(self.metric) else -1.0
         best = sign * self.history[self.best_round - 1] if self.best_round else -np.inf
         self.history.append(score)
         if sign * score > best:  # never true of NaN
             self.best_round = len(self.history)
+
+    def _tested_columns(self, forest: Forest, first_tree: int) -> tuple[Forest, np.ndarray]:
+        """Number the features that the last trees test anew, and convert their columns.
+
+        All columns in float64 would be a copy for a whole fit.
+        """
+        first_node = forest.tree[first_tree]
+        in_node = forest.feature[first_node:]
+        tested = np.unique(in_node[in_node >= 0])
+        feature = np.zeros_like(forest.feature)
+        feature[first_node:] = np.searchsorted(tested, in_node)
+        X = np.take(self.X, tested, axis=1).astype(np.float64)
+        return forest._replace(feature=feature), X
 
 
 @dataclass(frozen=True)
@@ -128,9 +146,11 @@ class _Round:
         if limits.max_leaves > 0:
             most = min(most, limits.max_leaves)
         self.limits = limits._replace(max_leaves=most)
-        self.memory = grower.allocate(self.binned, most)
-        self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
+        self.second_order = options.second_order and not options.newton_leaves
         self.gh = allocate_gh(weights, n_samples)
+        n_words = words_of(self.gh, equal_hessians=loss.kind == SQUARED or not self.second_order)
+        self.memory = grower.allocate(self.binned, most, n_words)
+        self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
         n_nodes = len(self.nodes.feature)
@@ -139,8 +159,7 @@ class _Round:
     def grow(self, prepared: np.ndarray, y: np.ndarray, tree: int) -> tuple[int, np.ndarray]:
         """Grow one tree; return its number of nodes and its node values."""
         options, loss, weights = self.options, self.loss, self.weights
-        second_order = options.second_order and not options.newton_leaves
-        d = loss.derivatives(prepared, y, tree, weights, second_order, self.gh)
+        d = loss.derivatives(prepared, y, tree, weights, self.second_order, self.gh)
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
         training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)

@@ -14,7 +14,10 @@ from numbers import Integral
 
 import numpy as np
 
+from .kernels.decorators import kernel
+
 _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
+_FEW_PLACES = 64  # more of them are found by sorting all
 
 
 def query_starts(query_id) -> np.ndarray:
@@ -202,14 +205,10 @@ def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     gains = _gains(y_true)
 
-    def dcg(scores):
-        order, query, place = _ranks(y_true, scores, starts)
-        discounts = np.log2(np.arange(2, place.max() + 3, dtype=np.float64))
-        terms = np.where(place < k, gains[order] / discounts[place], 0.0)
-        return _sum_per_query(terms, query, len(starts))
-
-    ideal = dcg(y_true)
-    values = _share(dcg(y_score), ideal, ideal > 0)
+    k = min(k, len(gains))
+    discounts = np.log2(np.arange(2, k + 2, dtype=np.float64))
+    ideal = _dcg(gains, y_true, starts, discounts, stable=False)
+    values = _share(_dcg(gains, y_score, starts, discounts, stable=False), ideal, ideal > 0)
     return values if per_query else mean_over_queries(values)
 
 
@@ -244,15 +243,48 @@ def ndcg_letor_at_k(y_true, y_score, query_id, k, *, per_query=False):
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     gains = _gains(y_true)
 
-    def dcg(scores):
-        order, query, place = _ranks(y_true, scores, starts, stable=True)
-        discounts = np.log2(np.maximum(2, np.arange(1, place.max() + 2, dtype=np.float64)))
-        terms = np.where(place < k, gains[order] / discounts[place], 0.0)
-        return _sum_per_query(terms, query, len(starts))
-
-    ideal, actual = dcg(y_true), dcg(y_score)
+    discounts = np.log2(np.maximum(2, np.arange(1, min(k, len(gains)) + 1, dtype=np.float64)))
+    ideal = _dcg(gains, y_true, starts, discounts, stable=True)
+    actual = _dcg(gains, y_score, starts, discounts, stable=True)
     values = np.divide(actual, ideal, out=np.zeros(len(starts)), where=ideal > 0)
     return values if per_query else mean_over_queries(values)
+
+
+def _dcg(gains, scores, starts, discounts, *, stable) -> np.ndarray:
+    """Sum of gain over discount of each query's first places, (n_queries,); see :func:`_ranks`."""
+    k = len(discounts)
+    if k > _FEW_PLACES:
+        order, query, place = _ranks(gains, scores, starts, stable=stable)
+        terms = np.where(place < k, gains[order] / discounts[np.minimum(place, k - 1)], 0.0)
+        return _sum_per_query(terms, query, len(starts))
+    out, first = np.empty(len(starts)), np.empty(k, dtype=np.int64)
+    scores = np.array(scores)  # one kind of array, whatever the caller's: compiled once
+    _dcg_of_few(gains, scores, np.append(starts, len(gains)), discounts, stable, first, out)
+    return out
+
+
+@kernel
+def _dcg_of_few(gains, scores, starts, discounts, stable, first, out):
+    """The same, by finding the first places' rows one by one: `first` is scratch space for them."""
+    for query in range(out.shape[0]):
+        n_first = 0
+        for row in range(starts[query], starts[query + 1]):
+            place = n_first
+            while place > 0:
+                other = first[place - 1]
+                tied = scores[row] == scores[other] and not stable and gains[row] < gains[other]
+                if not (scores[row] > scores[other] or tied):
+                    break
+                place -= 1
+            n_first = min(n_first + 1, first.shape[0])
+            for later in range(n_first - 1, place, -1):
+                first[later] = first[later - 1]
+            if place < n_first:
+                first[place] = row
+        total = 0.0
+        for place in range(n_first):
+            total += gains[first[place]] / discounts[place]
+        out[query] = total
 
 
 def _gains(grades: np.ndarray) -> np.ndarray:

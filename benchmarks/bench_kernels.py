@@ -32,6 +32,14 @@ def gh(rng):
     return np.column_stack(pairs).astype(np.int32)
 
 
+def collected(layout, rows, gh):
+    """Histograms of nothing yet, with the words of the rows, and the sums of these."""
+    n_words = histogram.words_of(gh, False)
+    hists, sums = histogram.allocate(layout, 1, len(gh), n_words), np.empty(3, dtype=np.int64)
+    histogram.collect(rows, 0, len(rows), gh, hists.words, hists.chunk_sums[0], sums)
+    return hists, sums
+
+
 @kernel
 def scan_all(layout, hists, total, scale, scratch):
     best = 0.0
@@ -46,18 +54,17 @@ def scan_all(layout, hists, total, scale, scratch):
 @pytest.mark.benchmark(group="histogram: 16 columns")
 @pytest.mark.parametrize("share", [1, 8])
 def test_histogram(benchmark, binned, gh, rng, share):
-    hists = histogram.allocate(binned.layout, 1)
     rows = np.sort(rng.permutation(N_ROWS)[: N_ROWS // share]).astype(np.int32)
-    benchmark(histogram.build, binned.layout, 0, rows, 0, len(rows), gh, hists, 0)
+    hists, _ = collected(binned.layout, rows, gh)
+    benchmark(histogram.build, binned.layout, 0, rows, 0, len(rows), gh, hists, 0, 0)
     assert hists.count[0, : binned.layout.column_code[1]].sum() == len(rows)
 
 
 @pytest.mark.benchmark(group="split: 16 features x 255 bins")
 def test_split(benchmark, binned, gh):
-    hists = histogram.allocate(binned.layout, 1)
-    rows, sums = np.arange(N_ROWS, dtype=np.int32), np.zeros(3, dtype=np.int64)
-    histogram.build(binned.layout, 0, rows, 0, N_ROWS, gh, hists, 0)
-    histogram.totals(binned.layout, 0, hists, 0, sums)
+    rows = np.arange(N_ROWS, dtype=np.int32)
+    hists, sums = collected(binned.layout, rows, gh)
+    histogram.build(binned.layout, 0, rows, 0, N_ROWS, gh, hists, 0, 0)
     scale = splitter.Scale(2.0**-30, 2.0**-30, 1.0)
     scratch = splitter.allocate_scratch(1)
     best = benchmark(scan_all, binned.layout, hists, tuple(sums), scale, scratch)

@@ -138,6 +138,20 @@ def test_twins_are_equal(data, k, relevant_from):
             np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("name", ["ndcg_at_k", "ndcg_letor_at_k"])
+@pytest.mark.parametrize("k", [1, 5, fast._FEW_PLACES, fast._FEW_PLACES + 1, 10**6])
+def test_many_and_few_places_agree_with_the_reference(name, k):
+    """Also where scores come in order, and where most are tied."""
+    rng = np.random.default_rng(k)
+    sizes = [1, 2, 300, 70, fast._FEW_PLACES]
+    n, query = sum(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    grades = rng.integers(0, 5, n)
+    for scores in (rng.normal(size=n), np.arange(n), -np.arange(n), rng.integers(0, 2, n)):
+        ours = getattr(fast, name)(grades, scores, query, k, per_query=True)
+        theirs = getattr(slow, name)(grades, scores, query, k, per_query=True)
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_row_order_within_a_query_does_not_matter():
     rng = np.random.default_rng(0)
     grades, scores = rng.integers(0, 3, 40), rng.integers(0, 4, 40).astype(float)

@@ -23,6 +23,9 @@ from .fitting import ConstantModelWarning, all_or_nothing, check_queries, check_
 from .forest_files import SavedForest
 from .parameters import Parameter, check_whole_number, checked_parameters
 
+# Fits read single columns: a copy of all in float64 would only take memory.
+_KEPT_TYPES = (np.float64, np.float32)
+
 
 def _read_only(values: np.ndarray) -> np.ndarray:
     """View that cannot be written to, so that numba compiles kernels for one kind of array."""
@@ -74,7 +77,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         query_id : array-like of shape (n_samples,), optional
             Query of each row, in blocks. Checked only: the losses are by row.
         eval_set : tuple (X, y) or (X, y, query_id), optional
-            Validation set, scored by `eval_metric` after every round.
+            Validation set, scored by `eval_metric` after every round; float32 is read as it is,
+            too.
 
         Returns
         -------
@@ -87,9 +91,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
-        # Whole columns are binned, one at a time: a copy of all in float64 would only take memory.
-        kept_types = (np.float64, np.float32)
-        X, y = validate_data(self, X, y, dtype=kept_types, order="C", y_numeric=False)
+        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, order="C", y_numeric=False)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:
@@ -204,7 +206,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=np.float64, order="C", reset=False)
+        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, order="C", reset=False)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if not callable(self.eval_metric):  # grades that the metric refuses show up here

@@ -42,7 +42,6 @@ class Workspace(NamedTuple):
 
     rows: np.ndarray  # (n_samples,) int32, rows ordered by leaf
     scratch: np.ndarray  # (n_samples,) int32
-    tile_sums: np.ndarray  # (n_tiles, 2, 3) int64
     goes_left: np.ndarray  # (256,) uint8, by code of the split's column
     chunk_left: np.ndarray  # (2, n_chunks) int64: rows going left, and those of earlier chunks
     free_slots: np.ndarray  # (n_slots + 1,) int64, a stack; the last entry is its height
@@ -61,7 +60,7 @@ class Training(NamedTuple):
     """What a tree is grown on."""
 
     layout: Layout
-    gh: np.ndarray  # see histogram.build
+    gh: np.ndarray  # see histogram.collect
     scale: splitter.Scale
     limits: splitter.Limits
 
@@ -76,13 +75,15 @@ class Pair(NamedTuple):
     inherited: bool  # whether the slot of the large one holds the parent's histogram
 
 
-def allocate(binned: BinnedMatrix, max_leaves: int) -> Memory:
+def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
     """Allocate the memory of a fit.
 
     Parameters
     ----------
     binned : BinnedMatrix
     max_leaves : int
+    n_words : int
+        What a row adds to a bin, see :func:`algorithms.trees.histogram.words_of`.
 
     Returns
     -------
@@ -108,13 +109,12 @@ def allocate(binned: BinnedMatrix, max_leaves: int) -> Memory:
     workspace = Workspace(
         rows=np.empty(n_samples, dtype=np.int32),
         scratch=np.empty(n_samples, dtype=np.int32),
-        tile_sums=np.zeros((n_tiles, 2, 3), dtype=np.int64),
         goes_left=np.empty(256, dtype=np.uint8),
         chunk_left=np.empty((2, n_chunks), dtype=np.int64),
         free_slots=np.empty(n_slots + 1, dtype=np.int64),
     )
-    hists, scratch = histogram.allocate(layout, n_slots), splitter.allocate_scratch(n_tiles)
-    return Memory(nodes, workspace, hists, scratch)
+    hists = histogram.allocate(layout, n_slots, n_samples, n_words)
+    return Memory(nodes, workspace, hists, splitter.allocate_scratch(n_tiles))
 
 
 @kernel
@@ -148,26 +148,31 @@ def _return_slot(workspace, nodes, node):
 
 
 @kernel
+def _collect(training, memory, node, which):
+    """Make the words of a node's rows, and sum them up."""
+    nodes, rows, hists = memory.nodes, memory.workspace.rows, memory.hists
+    start, stop = nodes.start[node], nodes.stop[node]
+    words, chunk_sums = hists.words, hists.chunk_sums[which]
+    histogram.collect(rows, start, stop, training.gh, words, chunk_sums, nodes.sums[node])
+
+
+@kernel
 def _process_tile(training, memory, pair, tile):
     """Histograms of two new leaves over one tile, and their best thresholds per feature."""
     layout, gh = training.layout, training.gh
     nodes, workspace, hists, scratch = memory
-    sums, rows, total = workspace.tile_sums[tile], workspace.rows, histogram.totals
-    start, stop = nodes.start[pair.small], nodes.stop[pair.small]
-    histogram.build(layout, tile, rows, start, stop, gh, hists, pair.small_slot)
-    total(layout, tile, hists, pair.small_slot, sums[0])
-    if pair.large >= 0:
-        if pair.inherited:
-            histogram.subtract(layout, tile, hists, pair.large_slot, pair.small_slot)
-        else:
-            start, stop = nodes.start[pair.large], nodes.stop[pair.large]
-            histogram.build(layout, tile, rows, start, stop, gh, hists, pair.large_slot)
-        total(layout, tile, hists, pair.large_slot, sums[1])
+    rows, start, stop = workspace.rows, nodes.start[pair.small], nodes.stop[pair.small]
+    histogram.build(layout, tile, rows, start, stop, gh, hists, 0, pair.small_slot)
+    if pair.inherited:
+        histogram.subtract(layout, tile, hists, pair.large_slot, pair.small_slot)
+    elif pair.large >= 0:
+        start, stop = nodes.start[pair.large], nodes.stop[pair.large]
+        histogram.build(layout, tile, rows, start, stop, gh, hists, 1, pair.large_slot)
     least = splitter.least_steps(training.scale, training.limits)
     for which in range(2 if pair.large >= 0 else 1):
         node = pair.small if which == 0 else pair.large
         slot = pair.small_slot if which == 0 else pair.large_slot
-        of_node = sums[which, 0], sums[which, 1], sums[which, 2]
+        of_node = nodes.sums[node, 0], nodes.sums[node, 1], nodes.sums[node, 2]
         for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
             feature = layout.tile_features[position]
             gain, cut = splitter.scan_feature(
@@ -188,13 +193,18 @@ def _process_tiles(layout, gh, scale, limits, nodes, workspace, hists, scratch, 
 
 @kernel
 def _process(training, memory, small, large):
-    """Histograms and best thresholds of a new leaf and its sibling (-1: none), over all tiles."""
+    """Histograms and best thresholds of a new leaf and its sibling (-1: none), over all tiles.
+
+    The words of the first are made already.
+    """
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     n_slots = workspace.free_slots.shape[0] - 1
     inherited = large >= 0 and nodes.slot[large] >= 0
     small_slot = nodes.slot[small] if nodes.slot[small] >= 0 else n_slots - 2
     large_slot = nodes.slot[large] if inherited else n_slots - 1
     pair = Pair(small, large, small_slot, large_slot, inherited)
+    if large >= 0 and not inherited:
+        _collect(training, memory, large, 1)
     n_tiles = layout.tile_start.shape[0]
     n_columns = layout.column_code.shape[0] - 1
     work = (nodes.stop[small] - nodes.start[small]) * n_columns + 4 * layout.column_code[-1]
@@ -205,9 +215,6 @@ def _process(training, memory, small, large):
     else:
         for tile in range(n_tiles):
             _process_tile(training, memory, pair, tile)
-    nodes.sums[small] = workspace.tile_sums[0, 0]
-    if large >= 0:
-        nodes.sums[large] = workspace.tile_sums[0, 1]
 
 
 @kernel
@@ -285,35 +292,12 @@ def _split(training, memory, node, n_nodes):
 
 
 @kernel
-def _count_rows(nodes, workspace, gh, parent, small, large):
-    """Weighted number of rows of two new leaves."""
-    count = nodes.stop[small] - nodes.start[small]
-    if gh.shape[1] == 3:
-        count = np.int64(0)
-        for i in range(nodes.start[small], nodes.stop[small]):
-            count += np.int64(gh[workspace.rows[i], 2])
-    nodes.sums[small, 2] = count
-    nodes.sums[large, 2] = nodes.sums[parent, 2] - count
-
-
-@kernel
-def _sum_rows(nodes, workspace, gh, parent, small, large):
-    """Gradient and hessian sums of two leaves that will not be split and get no histogram."""
-    g = h = np.int64(0)
-    for i in range(nodes.start[small], nodes.stop[small]):
-        of_row = histogram.of_row(gh, workspace.rows[i])
-        g += of_row[0]
-        h += of_row[1]
-    nodes.sums[small, 0], nodes.sums[small, 1] = g, h
-    for k in range(2):
-        nodes.sums[large, k] = nodes.sums[parent, k] - nodes.sums[small, k]
-
-
-@kernel
 def _open_leaves(training, memory, node, small, large, full):
     """Sums of two new leaves, and the best thresholds of those that may be split in turn."""
     nodes, workspace = memory.nodes, memory.workspace
-    _count_rows(nodes, workspace, training.gh, node, small, large)
+    _collect(training, memory, small, 0)
+    for k in range(3):
+        nodes.sums[large, k] = nodes.sums[node, k] - nodes.sums[small, k]
     split_small = not full and _may_split(training, nodes, small)
     split_large = not full and _may_split(training, nodes, large)
     if split_small or split_large:
@@ -324,7 +308,6 @@ def _open_leaves(training, memory, node, small, large, full):
         if not split_large:
             nodes.raw_gain[large] = 0.0
     else:
-        _sum_rows(nodes, workspace, training.gh, node, small, large)
         _return_slot(workspace, nodes, large)
 
 
@@ -365,6 +348,7 @@ def grow(training, memory, penalty):
     begin_tree(penalty)
     # Not literal numbers, for which all that is called would be compiled again.
     root, none = np.int64(0), np.int64(-1)
+    _collect(training, memory, root, 0)
     _process(training, memory, root, none)
     _rank(training, nodes, penalty, root)
     n_nodes, n_leaves, node = np.int64(1), np.int64(1), none

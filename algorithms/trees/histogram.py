@@ -1,9 +1,16 @@
 """Histograms of gradients, hessians and counts, built tile by tile; all sums are exact integers.
 
-Rows carry 32-bit integers: gradient and hessian on their grids and, where rows have weights that
-are small whole numbers, the weight. Within a block of rows that together weigh at most 2**15 the
-hessian sum and the count share one 64-bit integer, so that one two-lane addition updates all three
-sums of a bin. Rows of other weights carry 64-bit integers that hold the weight already.
+What a row adds to a bin is made once for each node, in the order of its rows, as one to four 64-bit
+words, which one addition brings into the bin:
+
+=======  ===============================================================================
+1 word   gradient and count share it; for equal hessians, whose sum is a multiple of the count
+2 words  the gradient; hessian and count share the other
+4 words  gradient, hessian, count, and nothing: for weights that are not small whole numbers
+=======  ===============================================================================
+
+Shared words hold what a block of rows can sum to: one whose rows together weigh less than 2**16.
+After each block they are taken apart.
 """
 
 from __future__ import annotations
@@ -11,39 +18,59 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 
-from ..kernels.decorators import kernel
-from ..kernels.simd import add_to_bin
+from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
+from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
-# hessian <= 2**30, so rows of weight 2**15 sum to at most 2**45; 17 bits below it hold their count.
-_BLOCK = 1 << 15
+# A gradient or hessian is at most 2**30, so those of a block sum to less than 2**46 and fit, with a
+# sign, above the 17 bits of the count.
 _COUNT_BITS = 17
 _COUNT_MASK = (1 << _COUNT_BITS) - 1
-
+_BLOCK = (1 << 16) - 1
 
 MOST_PACKED = 128
 """Largest weight of a row in the 32-bit form: a block of fewer rows would not be worth emptying."""
 
 
 class Histograms(NamedTuple):
-    """Sums for each slot and histogram entry, and the scratch space of each tile."""
+    """Sums for each slot and histogram entry, and scratch space."""
 
     gradient: np.ndarray  # (n_slots, n_entries) int64
     hessian: np.ndarray  # (n_slots, n_entries) int64
     count: np.ndarray  # (n_slots, n_entries) int64
-    packed: np.ndarray  # (n_tiles, 2 * 256 * widest tile) int64, zero between uses
+    packed: np.ndarray  # (n_tiles, n_words * BIN_STRIDE * widest tile) int64, zero between uses
+    words: np.ndarray  # (n_samples, n_words) int64, what rows add to a bin, ordered by leaf
+    chunk_sums: np.ndarray  # (2, n_chunks, 3) int64: gradient, hessian and count of two nodes
 
 
-def allocate(layout: Layout, n_slots: int) -> Histograms:
-    """Return histograms for `n_slots` nodes at a time."""
+def words_of(gh: np.ndarray, equal_hessians: bool) -> int:
+    """Words in which a row's gradient, hessian and count fit.
+
+    Parameters
+    ----------
+    gh : ndarray, see :func:`collect`
+    equal_hessians : bool
+        Whether the hessians of all rows, without their weights, are always equal.
+    """
+    if gh.dtype == np.int64:
+        return 4
+    return 1 if equal_hessians else 2
+
+
+def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Histograms:
+    """Return histograms for `n_slots` nodes at a time, of rows that take so many words."""
     shape = (n_slots, int(layout.column_code[-1]))
     widest = int(np.diff(layout.tile_column).max())
     return Histograms(
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape, dtype=np.int64),
         np.zeros(shape, dtype=np.int64),
-        np.zeros((len(layout.tile_start), 2 * 256 * widest), dtype=np.int64),
+        np.zeros((len(layout.tile_start), n_words * BIN_STRIDE * widest), dtype=np.int64),
+        np.zeros((n_samples, n_words), dtype=np.int64),
+        np.zeros((2, n_samples // CHUNK + 1, 3), dtype=np.int64),
     )
 
 
@@ -59,115 +86,160 @@ def of_row(gh, row):
     return g, h, n
 
 
-@kernel
-def _accumulate(layout, tile, rows, start, stop, gh, packed):
-    """Add rows[start:stop] to the packed scratch histogram of a tile.
-
-    There each column has room for 256 codes, so that the address of a bin takes no look-up.
-    """
-    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
-    codes, origin = layout.codes, layout.tile_start[tile]
-    weighted = gh.shape[1] == 3
-    for row in rows[start:stop]:
-        g = np.int64(gh[row, 0])
-        h = (np.int64(gh[row, 1]) << _COUNT_BITS) + 1
-        if weighted:
-            g *= np.int64(gh[row, 2])
-            h *= np.int64(gh[row, 2])
-        base = origin + np.int64(row) * width
-        for c in range(width):
-            add_to_bin(packed, c << 8, codes, base + c, g, h)
+# --- what rows add to a bin --------------------------------------------------------------------
 
 
 @kernel
-def _unpack(packed, g, h, n):
-    """Move the packed sums of a column to their own arrays and empty them."""
-    for e in range(g.shape[0]):
-        both = packed[2 * e + 1]
-        g[e] = packed[2 * e]
-        h[e] = both >> _COUNT_BITS
-        n[e] = both & _COUNT_MASK
-    packed[:] = 0
-
-
-@kernel
-def _unpack_more(packed, g, h, n):
-    """Add the packed sums of a column to their own arrays and empty them."""
-    for e in range(g.shape[0]):
-        both = packed[2 * e + 1]
-        g[e] += packed[2 * e]
-        h[e] += both >> _COUNT_BITS
-        n[e] += both & _COUNT_MASK
-    packed[:] = 0
-
-
-@kernel
-def _end_of_block(rows, begin, stop, gh):
-    """As many rows as together weigh at most ``_BLOCK``."""
-    if gh.shape[1] == 2:
-        return min(stop, begin + _BLOCK)
-    weight, end = np.int64(0), begin
-    while end < stop:
-        weight += np.int64(gh[rows[end], 2])
-        if weight > _BLOCK:
-            break
-        end += 1
-    return end
-
-
-@kernel
-def _build_packed(layout, tile, rows, start, stop, gh, hists, slot):
-    first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
-    begin = start
-    while begin < stop:
-        end = _end_of_block(rows, begin, stop, gh)
-        _accumulate(layout, tile, rows, begin, end, gh, hists.packed[tile])
-        for c in range(first, last):
-            e0, e1 = layout.column_code[c], layout.column_code[c + 1]
-            at = 512 * (c - first)
-            sums = hists.packed[tile, at : at + 2 * (e1 - e0)]
-            g, h = hists.gradient[slot, e0:e1], hists.hessian[slot, e0:e1]
-            if begin == start:
-                _unpack(sums, g, h, hists.count[slot, e0:e1])
-            else:
-                _unpack_more(sums, g, h, hists.count[slot, e0:e1])
-        begin = end
-
-
-@kernel
-def _build_weighted(layout, tile, rows, start, stop, gh, hists, slot):
-    first = layout.tile_column[tile]
-    width = layout.tile_column[tile + 1] - first
-    entry0, entry1 = layout.column_code[first], layout.column_code[first + width]
-    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-    g[entry0:entry1] = 0
-    h[entry0:entry1] = 0
-    n[entry0:entry1] = 0
+def _collect_chunk(rows, start, stop, gh, words, sums):
+    """Write the words of rows[start:stop], and sum up what they stand for."""
+    n_words = words.shape[1]
+    sum_g = sum_h = sum_n = np.int64(0)
     for i in range(start, stop):
-        row = np.int64(rows[i])
-        base = layout.tile_start[tile] + row * width
-        for c in range(width):
-            e = layout.column_code[first + c] + np.int64(layout.codes[base + c])
-            g[e] += gh[row, 0]
-            h[e] += gh[row, 1]
-            n[e] += gh[row, 2]
+        g, h, n = of_row(gh, rows[i])
+        sum_g += g
+        sum_h += h
+        sum_n += n
+        if n_words == 1:
+            words[i, 0] = (g << _COUNT_BITS) + n
+        elif n_words == 2:
+            words[i, 0], words[i, 1] = g, (h << _COUNT_BITS) + n
+        else:
+            words[i, 0], words[i, 1], words[i, 2] = g, h, n
+    sums[0], sums[1], sums[2] = sum_g, sum_h, sum_n
 
 
-@kernel
-def build(layout, tile, rows, start, stop, gh, hists, slot):
-    """Histogram of a tile's columns over rows[start:stop], written to `slot`.
+@parallel_kernel
+def collect(rows, start, stop, gh, words, chunk_sums, out):
+    """Make the words of a node's rows, and sum up what they stand for.
 
     Parameters
     ----------
+    rows : ndarray of int32
+        Those of the node are ``rows[start:stop]``.
+    start, stop : int
     gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
         Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
         weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
         form gradient and hessian are multiplied by the weight already. :func:`of_row` reads both.
+    words : ndarray of shape (n_samples, n_words), int64
+        ``words[start:stop]`` is written.
+    chunk_sums : ndarray of shape (n_chunks, 3), int64
+        Output, for :func:`build`.
+    out : ndarray of shape (3,), int64
+        Output: gradient, hessian and count of the node.
     """
-    if gh.itemsize == 4:
-        _build_packed(layout, tile, rows, start, stop, gh, hists, slot)
+    n_chunks = (stop - start + CHUNK - 1) // CHUNK
+    if stop - start > PARALLEL_ROWS:
+        for c in prange(n_chunks):
+            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
+            _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
     else:
-        _build_weighted(layout, tile, rows, start, stop, gh, hists, slot)
+        for c in range(n_chunks):
+            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
+            _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
+    out[:] = 0
+    for c in range(n_chunks):
+        for k in range(3):
+            out[k] += chunk_sums[c, k]
+
+
+# --- summing them up by bin --------------------------------------------------------------------
+
+
+@kernel
+def _end_of_block(begin, start, stop, words, chunk_sums):
+    """Where a block that begins at row `begin` of a node ends: its rows weigh at most `_BLOCK`.
+
+    It holds as many whole chunks as fit, or a part of one that is too heavy by itself.
+    """
+    weight, chunk = np.int64(0), (begin - start) // CHUNK
+    if start + chunk * CHUNK == begin:
+        while begin < stop and weight + chunk_sums[chunk, 2] <= _BLOCK:
+            weight += chunk_sums[chunk, 2]
+            chunk += 1
+            begin = min(stop, start + chunk * CHUNK)
+        if weight > 0:
+            return begin
+    stop = min(stop, start + (chunk + 1) * CHUNK)
+    last = words.shape[1] - 1
+    while begin < stop and weight + (words[begin, last] & _COUNT_MASK) <= _BLOCK:
+        weight += words[begin, last] & _COUNT_MASK
+        begin += 1
+    return begin
+
+
+@kernel
+def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
+    """Add rows[begin:end] to the scratch histogram of a tile.
+
+    There each column has room for all codes, so that the address of a bin takes no look-up.
+    """
+    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
+    codes, origin, n_words = layout.codes, layout.tile_start[tile], words.shape[1]
+    for i in range(begin, end):
+        ahead = origin + np.int64(rows[min(i + AHEAD, stop - 1)]) * width
+        prefetch(codes, ahead)
+        prefetch(codes, ahead + width - 1)
+        at = origin + np.int64(rows[i]) * width
+        if n_words == 1:
+            add_words(packed, codes, at, width, words, i)
+        elif n_words == 2:
+            add_pairs(packed, codes, at, width, words, i)
+        else:
+            add_quadruples(packed, codes, at, width, words, i)
+
+
+@kernel
+def _unpack(packed, n_words, g, h, n):
+    """Add the packed sums of a column to their own arrays and empty them."""
+    for e in range(g.shape[0]):
+        if n_words == 1:
+            g[e] += packed[e] >> _COUNT_BITS
+            n[e] += packed[e] & _COUNT_MASK
+        elif n_words == 2:
+            g[e] += packed[2 * e]
+            h[e] += packed[2 * e + 1] >> _COUNT_BITS
+            n[e] += packed[2 * e + 1] & _COUNT_MASK
+        else:
+            g[e] += packed[4 * e]
+            h[e] += packed[4 * e + 1]
+            n[e] += packed[4 * e + 2]
+    packed[:] = 0
+
+
+@kernel
+def build(layout, tile, rows, start, stop, gh, hists, which, slot):
+    """Histogram of a tile's columns over rows[start:stop], written to `slot`.
+
+    Parameters
+    ----------
+    gh : ndarray, see :func:`collect`
+    hists : Histograms
+        Its `words`, and ``chunk_sums[which]``, are what :func:`collect` made of the rows.
+    """
+    first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
+    entry, end_entry = layout.column_code[first], layout.column_code[last]
+    all_g, all_h = hists.gradient[slot], hists.hessian[slot]
+    all_n, packed, n_words = hists.count[slot], hists.packed[tile], hists.words.shape[1]
+    all_g[entry:end_entry] = 0
+    all_h[entry:end_entry] = 0
+    all_n[entry:end_entry] = 0
+    begin = start
+    while begin < stop:
+        end = stop
+        if n_words < 4:
+            end = _end_of_block(begin, start, stop, hists.words, hists.chunk_sums[which])
+        _accumulate(layout, tile, rows, begin, end, stop, hists.words, packed)
+        for c in range(first, last):
+            e0, e1 = layout.column_code[c], layout.column_code[c + 1]
+            at = n_words * BIN_STRIDE * (c - first)
+            sums = packed[at : at + n_words * (e1 - e0)]
+            _unpack(sums, n_words, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
+        begin = end
+    if n_words == 1:
+        hessian = np.int64(gh[0, 1])
+        for e in range(entry, end_entry):
+            all_h[e] = hessian * all_n[e]
 
 
 @kernel
@@ -179,14 +251,3 @@ def subtract(layout, tile, hists, parent, child):
         a, b = sums[parent, entry0:entry1], sums[child, entry0:entry1]
         for e in range(a.shape[0]):
             a[e] -= b[e]
-
-
-@kernel
-def totals(layout, tile, hists, slot, out):
-    """Gradient, hessian and count over all rows of the slot, from the tile's first column."""
-    first = layout.tile_column[tile]
-    out[:] = 0
-    for e in range(layout.column_code[first], layout.column_code[first + 1]):
-        out[0] += hists.gradient[slot, e]
-        out[1] += hists.hessian[slot, e]
-        out[2] += hists.count[slot, e]

@@ -6,10 +6,17 @@ import numpy as np
 from numba import prange
 
 from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.simd import prefetch
 
 # Fewer rows than this are not worth a parallel region.
 PARALLEL_ROWS = 8_192
 CHUNK = 4_096
+
+AHEAD = 16
+"""Rows whose codes are on their way while one is worked on.
+
+Rows of a small node lie far apart; by itself the processor has only a few fetched at a time.
+"""
 
 
 @kernel
@@ -37,6 +44,7 @@ def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
     codes = layout.codes
     front, back = start, stop - 1
     for i in range(start, stop):
+        prefetch(codes, origin + np.int64(rows[min(i + AHEAD, stop - 1)]) * width)
         row = rows[i]
         go = np.int64(goes_left[codes[origin + np.int64(row) * width]])
         scratch[front] = row

@@ -252,20 +252,35 @@ def test_narrow_numbers(cls, dtype, data):
     same_model(cls(**small(cls)).fit(narrow, y), expected, narrow)
 
 
+@pytest.mark.parametrize("cls", TREES)
+def test_a_validation_set_may_be_float32(cls, data):
+    X, y = data[0].astype(np.float32), target(cls, data[1])
+    half = len(X) // 2
+    for train in (X, X.astype(np.float64)):
+        expected, model = cls(**small(cls)), cls(**small(cls))
+        expected.fit(train[:half], y[:half], eval_set=(X[half:].astype(np.float64), y[half:]))
+        model.fit(train[:half], y[:half], eval_set=(X[half:], y[half:]))
+        assert len(model.validation_scores_) > 0
+        np.testing.assert_array_equal(model.validation_scores_, expected.validation_scores_)
+
+
+@pytest.mark.parametrize("validated", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_float32_is_not_copied(weighted):
+def test_float32_is_not_copied(weighted, validated):
     rng = np.random.default_rng(3)
     X = rng.random((100_000, 20), dtype=np.float32)
     y, weights = X[:, 0] + X[:, 1], 1.0 + rng.integers(0, 2, len(X)) if weighted else None
     model = GBRTRegressor(n_estimators=2, max_leaves=2, n_threads=1)
     model.fit(X[:100], y[:100], sample_weight=None if weights is None else weights[:100])
+    validation = (X, y) if validated else None
     tracemalloc.start()
     try:
-        model.fit(X, y, sample_weight=weights)
+        model.fit(X, y, sample_weight=weights, eval_set=validation)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < X.size + 80 * len(X)  # bins, and what each row has; a copy alone: 8 * X.size
+    n_rows = len(X) + validated * len(X)
+    assert peak < X.size + 80 * n_rows  # bins, and what each row has; a copy alone: 8 * X.size
 
 
 def test_input_is_left_alone(data):

@@ -17,7 +17,17 @@ import algorithms
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.kernels import decorators as kernels
 from algorithms.kernels.cache import KernelCache, cache_folder
-from algorithms.kernels.simd import LANES, add_to_bin, clear_above, count_bits, lowest_bit
+from algorithms.kernels.simd import (
+    BIN_STRIDE,
+    LANES,
+    add_pairs,
+    add_quadruples,
+    add_words,
+    clear_above,
+    count_bits,
+    lowest_bit,
+    prefetch,
+)
 
 ROOT = Path(algorithms.__file__).resolve().parent.parent
 
@@ -98,6 +108,7 @@ def test_each_kernel_compiles_once():
                 model.prediction_cost(X)
 
     use(X, score, rng.random(40))
+    use(X, score, np.ones(40))  # whole weights have derivatives of their own kind
     before = {name: len(kernel.signatures) for name, kernel in all_kernels().items()}
     assert sum(before.values()) > 10
     frozen = X.copy(), score.copy(), rng.random(40)
@@ -177,9 +188,16 @@ def test_one_parallel_region_at_a_time():
 
 
 @kernels.kernel
-def call_add_to_bin(pairs, first, codes, left, right):
-    for at in range(codes.shape[0]):
-        add_to_bin(pairs, first, codes, at, left[at], right[at])
+def call_adders(sums, codes, width, words):
+    for row in range(words.shape[0]):
+        at = row * width
+        prefetch(codes, at + width)  # also behind the end: nothing is read
+        if words.shape[1] == 1:
+            add_words(sums, codes, at, width, words, row)
+        elif words.shape[1] == 2:
+            add_pairs(sums, codes, at, width, words, row)
+        else:
+            add_quadruples(sums, codes, at, width, words, row)
 
 
 @kernels.kernel
@@ -198,17 +216,20 @@ def call_lowest_bit(word):
     return lowest_bit(word)
 
 
-def test_add_to_bin():
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, 256, 1000).astype(np.uint8)
-    codes[:4] = [0, 255, 255, 128]  # a byte is not signed
-    left, right = rng.integers(-(2**50), 2**50, (2, 1000))
-    pairs = rng.integers(-5, 5, 2 * 600)
-    expected = pairs.copy().reshape(-1, 2)
-    np.add.at(expected[256:512, 0], codes, left)
-    np.add.at(expected[256:512, 1], codes, right)
-    call_add_to_bin(pairs, 256, codes, left, right)
-    np.testing.assert_array_equal(pairs.reshape(-1, 2), expected)
+@pytest.mark.parametrize("width", range(1, 18))
+@pytest.mark.parametrize("n_words", [1, 2, 4])
+def test_rows_are_added_to_bins(n_words, width):
+    rng = np.random.default_rng(width)
+    codes = rng.integers(0, 256, (50, width)).astype(np.uint8)
+    codes[:3] = [[0], [255], [128]]  # a byte is not signed
+    words = rng.integers(-(2**50), 2**50, (50, n_words))
+    sums = rng.integers(-5, 5, (width, BIN_STRIDE, n_words))
+    expected = sums.copy()
+    for c in range(width):
+        np.add.at(expected[c], codes[:, c], words)
+    flat = sums.reshape(-1)
+    call_adders(flat, codes.reshape(-1), width, words)
+    np.testing.assert_array_equal(flat, expected.reshape(-1))
 
 
 @pytest.mark.parametrize("bits", [np.uint32, np.uint64])

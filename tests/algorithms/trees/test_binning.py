@@ -77,6 +77,28 @@ def test_edges_of_any_numbers(values, max_bins):
     assert_same_edges(values, 1 + np.arange(len(values)) % 3, max_bins)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rising_values(dtype):
+    """Of any sign, with ties, and whether 32 bits hold them or not."""
+    rng = np.random.default_rng(1)
+    largest = np.finfo(np.float32).max
+    drawn = np.concatenate([rng.normal(size=500), rng.integers(-3, 4, 500) * -1e-40])
+    drawn = np.append(drawn, [0.0, -0.0, largest, -largest, 1e-45, -1e-45]).astype(dtype)
+    for values in (drawn, rng.permutation(drawn), drawn[:1], np.append(drawn, 1e300)):
+        values = values.astype(np.float64)
+        order = binning._rising(values)
+        np.testing.assert_array_equal(np.sort(order), np.arange(len(values)))
+        np.testing.assert_array_equal(values[order], np.sort(values))
+
+
+@pytest.mark.parametrize("weights", [[1.0, 10.0], [0.5, 1.7]])
+def test_weighted_edges_of_float32(weights):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=3000).astype(np.float32)
+    x[::7] = -0.0
+    assert len(assert_same_edges(x, rng.choice(weights, len(x)), 50)) > 40
+
+
 def test_edges_by_hand():
     np.testing.assert_array_equal(assert_same_edges([3.0, 1, 2, 1, 6]), [1.5, 2.5, 4.5])
     # Counts 4 1 1 1 1 4: thirds of 12 are reached at the values 1 and 5.
@@ -188,7 +210,7 @@ def test_a_bundle_has_at_most_256_codes():
 
 def test_tiles_cover_all_columns():
     X = np.random.default_rng(4).normal(size=(50, 70))
-    for n_threads, n_tiles in ((1, 5), (2, 5), (8, 8)):
+    for n_threads, n_tiles in ((1, 2), (2, 2), (3, 3), (8, 8), (99, 70)):
         layout = assert_layout(X, n_threads=n_threads)
         assert len(layout.tile_start) == n_tiles
         widths = np.diff(layout.tile_column)

@@ -38,6 +38,20 @@ def packed(gh, largest=8):
     return small, large
 
 
+def collected(layout, n_slots, rows, start, stop, gh, equal_hessians=False):
+    """Histograms of nothing yet, with the words of rows[start:stop], and the sums of these."""
+    n_words = histogram.words_of(gh, equal_hessians)
+    hists, sums = histogram.allocate(layout, n_slots, len(gh), n_words), np.empty(3, dtype=np.int64)
+    histogram.collect(rows, start, stop, gh, hists.words, hists.chunk_sums[0], sums)
+    return hists, sums
+
+
+def build(layout, rows, start, stop, gh, hists, slot):
+    """The histogram of rows[start:stop] over all tiles."""
+    for tile in range(len(layout.tile_start)):
+        histogram.build(layout, tile, rows, start, stop, gh, hists, 0, slot)
+
+
 def sums_by_bin(gh, bins, rows, n_bins):
     """(3, n_bins) sums of gradient, hessian and count, added up one row at a time."""
     out = np.zeros((3, n_bins), dtype=np.int64)
@@ -62,47 +76,96 @@ def stored_sums(layout, hists, slot, feature):
 # --- histograms ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("equal_hessians", [False, True])
 @pytest.mark.parametrize("form", ["unweighted", "weighted", "packed"])
 @pytest.mark.parametrize(
-    ("n", "start", "stop"), [(500, 0, 500), (500, 37, 38), (90_000, 5, 89_999)]
+    ("n", "start", "stop"), [(500, 0, 500), (500, 37, 38), (500, 9, 9), (90_000, 5, 89_999)]
 )
-def test_histogram(form, n, start, stop):
+def test_histogram(form, n, start, stop, equal_hessians):
     rng = np.random.default_rng(n)
     binned = binned_data(rng, n, 20)
     gh = derivatives(rng, n, form == "weighted")
     gh[: n // 2, :2] = [-(2**30), 2**30]  # the largest there can be, in block after block
+    if equal_hessians:
+        gh[:, 1] = 2**30
     summed = gh
     if form == "packed":
         gh, summed = packed(gh, histogram.MOST_PACKED)
     layout = binned.layout
-    hists = histogram.allocate(layout, 2)
     rows = rng.permutation(n).astype(np.int32)
+    hists, sums = collected(layout, 2, rows, start, stop, gh, equal_hessians)
     hists.gradient[:], hists.hessian[:], hists.count[:] = 7, 7, 7  # left over from another node
-    for tile in range(len(layout.tile_start)):
-        histogram.build(layout, tile, rows, start, stop, gh, hists, 1)
+    build(layout, rows, start, stop, gh, hists, 1)
     for m in range(20):
         bins = bins_of(layout, m, n)
         expected = sums_by_bin(summed, bins, rows[start:stop], layout.feature_n_bins[m])
         ours, kept = stored_sums(layout, hists, 1, m)
         np.testing.assert_array_equal(ours[:, kept], expected[:, kept])
+        np.testing.assert_array_equal(sums, expected.sum(axis=1))
     assert np.all(hists.packed == 0)
     assert np.all(hists.gradient[0] == 7)
     assert any(layout.feature_default >= 0)
 
 
-def test_blocks_end_where_their_weight_would_not_fit():
-    """Also where every row has the largest weight, and the sums of a block the largest value."""
-    rng, n = np.random.default_rng(4), 1000
-    layout = binned_data(rng, n, 3).layout
-    gh = np.empty((n, 3), dtype=np.int32)
-    gh[:] = -(2**30), 2**30, histogram.MOST_PACKED
-    hists, rows = histogram.allocate(layout, 1), np.arange(n, dtype=np.int32)
-    totals = np.empty(3, dtype=np.int64)
-    for tile in range(len(layout.tile_start)):
-        histogram.build(layout, tile, rows, 0, n, gh, hists, 0)
-        histogram.totals(layout, tile, hists, 0, totals)
-        weight = n * histogram.MOST_PACKED
-        assert list(totals) == [-weight * 2**30, weight * 2**30, weight]
+@pytest.mark.parametrize("width", [1, 3, 7, 8, 13, 64])
+@pytest.mark.parametrize("form", ["unweighted", "weighted", "packed"])
+def test_histogram_of_tiles_of_any_width(form, width):
+    """Codes are read eight, four and one at a time; the last row's end the array."""
+    rng, n = np.random.default_rng(width), 300
+    X = rng.normal(size=(n, width)).round(1)
+    layout = bin_matrix(X, None, 255, 1).layout
+    assert list(layout.tile_column) == [0, width]
+    gh = summed = derivatives(rng, n, form == "weighted")
+    if form == "packed":
+        gh, summed = packed(gh)
+    rows = np.arange(n, dtype=np.int32)
+    hists, _ = collected(layout, 1, rows, 0, n, gh)
+    build(layout, rows, 0, n, gh, hists, 0)
+    for m in range(width):
+        expected = sums_by_bin(summed, bins_of(layout, m, n), rows, layout.feature_n_bins[m])
+        np.testing.assert_array_equal(stored_sums(layout, hists, 0, m)[0], expected)
+
+
+@pytest.mark.parametrize("equal_hessians", [False, True])
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("weight", [1, 15, 16, histogram.MOST_PACKED])
+def test_blocks_end_where_their_weight_would_not_fit(weight, sign, equal_hessians):
+    """Also where every row has the largest values, and all of them fall into one bin."""
+    n = 140_000
+    layout = binned_data(np.random.default_rng(4), n, 3).layout
+    constant = bin_matrix(np.zeros((n, 1)), None, 255, 1).layout
+    gh = np.empty((n, 2 if weight == 1 else 3), dtype=np.int32)
+    gh[:] = [sign * 2**30, 2**30, weight][: gh.shape[1]]
+    rows = np.arange(n, dtype=np.int32)
+    expected = [sign * n * weight * 2**30, n * weight * 2**30, n * weight]
+    for table in (layout, constant):
+        hists, sums = collected(table, 1, rows, 0, n, gh, equal_hessians)
+        build(table, rows, 0, n, gh, hists, 0)
+        assert list(sums) == expected
+        columns = zip(table.column_code[:-1], table.column_code[1:], strict=True)
+        for begin, end in columns:
+            of_column = slice(begin, end)
+            of_bins = hists.gradient, hists.hessian, hists.count
+            assert [s[0, of_column].sum() for s in of_bins] == expected
+
+
+@pytest.mark.parametrize("n_heavy", [0, 1, 600, 4096, 20_000])
+def test_heavy_rows_among_light_ones(n_heavy):
+    """Some chunks are too heavy for a block, their neighbours are not."""
+    rng, n = np.random.default_rng(n_heavy), 20_000
+    layout = binned_data(rng, n, 5).layout
+    gh, _ = packed(derivatives(rng, n, False))
+    gh[:, 2] = 1
+    gh[n - n_heavy :, 2] = histogram.MOST_PACKED
+    rows = np.arange(n, dtype=np.int32)
+    hists, _ = collected(layout, 1, rows, 0, n, gh)
+    build(layout, rows, 0, n, gh, hists, 0)
+    whole = gh.astype(np.int64)
+    whole[:, :2] *= whole[:, 2:]
+    for m in range(5):
+        ours, kept = stored_sums(layout, hists, 0, m)
+        expected = sums_by_bin(whole, bins_of(layout, m, n), rows, layout.feature_n_bins[m])
+        np.testing.assert_array_equal(ours[:, kept], expected[:, kept])
 
 
 @pytest.mark.parametrize("form", ["pairs", "packed", "weighted"])
@@ -120,19 +183,15 @@ def test_histogram_of_a_sibling(weighted):
     rng = np.random.default_rng(1)
     binned = binned_data(rng, 3000, 20)
     gh, layout = derivatives(rng, 3000, weighted), binned.layout
-    hists = histogram.allocate(layout, 3)
     rows = np.arange(3000, dtype=np.int32)
-    totals = np.empty(3, dtype=np.int64)
+    hists, sums = collected(layout, 3, rows, 0, 3000, gh)
+    for slot, (start, stop) in enumerate([(0, 3000), (0, 800), (800, 3000)]):
+        histogram.collect(rows, start, stop, gh, hists.words, hists.chunk_sums[0], sums)
+        build(layout, rows, start, stop, gh, hists, slot)
+        np.testing.assert_array_equal(sums[:2], gh[start:stop, :2].sum(axis=0, dtype=np.int64))
+        assert sums[2] == (gh[start:stop, 2].sum() if weighted else stop - start)
     for tile in range(len(layout.tile_start)):
-        histogram.build(layout, tile, rows, 0, 3000, gh, hists, 0)
-        histogram.build(layout, tile, rows, 0, 800, gh, hists, 1)
-        histogram.build(layout, tile, rows, 800, 3000, gh, hists, 2)
         histogram.subtract(layout, tile, hists, 0, 1)
-        for slot, part in ((0, slice(800, None)), (1, slice(800))):
-            histogram.totals(layout, tile, hists, slot, totals)
-            np.testing.assert_array_equal(totals[:2], gh[part, :2].sum(axis=0, dtype=np.int64))
-            count = gh[part, 2].sum() if weighted else len(gh[part])
-            assert totals[2] == count
     for name in ("gradient", "hessian", "count"):
         sums = getattr(hists, name)
         np.testing.assert_array_equal(sums[0], sums[2])
@@ -160,11 +219,8 @@ def test_best_threshold_equals_the_reference(seed):
     gh = derivatives(rng, n, weighted, largest=int(rng.choice([1, 3, 1000])))
     layout = binned.layout
     rows = rng.permutation(n)[: max(1, n // 2)].astype(np.int32)
-    hists = histogram.allocate(layout, 1)
-    total = np.empty(3, dtype=np.int64)
-    for tile in range(len(layout.tile_start)):
-        histogram.build(layout, tile, rows, 0, len(rows), gh, hists, 0)
-        histogram.totals(layout, tile, hists, 0, total)
+    hists, total = collected(layout, 1, rows, 0, len(rows), gh)
+    build(layout, rows, 0, len(rows), gh, hists, 0)
     counts = gh[:, 2] if weighted else np.ones(n, dtype=np.int64)
     weights = RowWeights(counts.astype(float), counts, 0, float(counts.sum()), True)
     gradients = GridValues(gh[:, 0].astype(float), 4)
