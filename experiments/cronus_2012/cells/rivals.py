@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from algorithms.and_or_cascade import AndOrCascadeClassifier
-from algorithms.cascades.classifier import fit_trees
 from algorithms.cascades.responses import Responses
+from algorithms.cascades.weighed_trees import fit_trees
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from algorithms.trees.forest import joined
 from experiments.cell import Cell
@@ -36,7 +36,7 @@ class _OfGivenPools:
 
     def _pooled_trees(self, X, y, signs, weights, limits):
         fitted, responses, pools = self.given
-        return [fitted], self._priced(responses), pools
+        return [fitted], responses, pools
 
 
 class _Raykar(_OfGivenPools, RaykarCascadeClassifier):
