@@ -31,6 +31,10 @@ class _Cascade(Suite):
     rounds = "estimator__n_estimators"
     module, name = "", ""
 
+    def options(self) -> dict:
+        """Parameters beside the defaults."""
+        return {}
+
     def estimator(self, costs):
         import importlib
 
@@ -41,7 +45,7 @@ class _Cascade(Suite):
         except ImportError:  # versions before it: asv skips what raises this
             raise NotImplementedError from None
         inner = GBRTRegressor(n_estimators=50, max_leaves=None, max_depth=4, n_threads=THREADS)
-        return cls(inner, feature_costs=costs, n_threads=THREADS)
+        return cls(inner, feature_costs=costs, n_threads=THREADS, **self.options())
 
 
 class Cronus(_Cascade):
@@ -70,6 +74,10 @@ class AndOrCascade(_Cascade):
     """The same five stages, by conjunction and disjunction."""
 
     module, name = "and_or_cascade", "AndOrCascadeClassifier"
+
+    def options(self):
+        return {"max_cycles": 2, "max_sweeps": 20}  # else minutes
+
     time_fit = Suite.fit
     time_predict = Suite.predict
     peakmem_fit = Suite.fit

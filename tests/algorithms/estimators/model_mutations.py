@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
@@ -362,9 +363,8 @@ def use(model) -> None:
     for method in ("staged_predict", "staged_cost"):  # not all have stages
         if hasattr(model, method):
             results += list(getattr(model, method)(X))
-    for method in ("exit_stage", "ranking_score", "forest_cost_until_exit"):
-        if hasattr(model, method):
-            results.append(getattr(model, method)(X))
+    if isinstance(model, CascadeClassifier):
+        results += [model.exit_stage(X), model.ranking_score(X), model.forest_cost_until_exit(X)]
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape
     for method in ("decision_function", "predict_proba"):
