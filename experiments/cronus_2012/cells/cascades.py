@@ -54,6 +54,7 @@ class Trainer:
         self.train = part_of(cell, dataset, "train")
         self.weights = training_weights(cell, self.train)
         self.forest = trees.trees_
+        self._empty: dict[tuple[float, float], int] = {}
 
     def fit(self, tradeoff: float, chosen: Mapping, *, start=None, **changed) -> CronusClassifier:
         """Return a cascade.
@@ -87,14 +88,19 @@ class Trainer:
         classes = self.train.signs > 0
         return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
 
-    def empty_from(self, chosen: Mapping, **changed) -> int:
+    def empty_from(self, chosen: Mapping) -> int:
         """Return the steps from :data:`TOP` to the smallest λ whose last stage alone is empty.
 
         A single stage with the last stage's ρ: later than that the cascade is not empty either but
         for what rejection changes.
         """
-        alone = {**changed, "n_stages": 1, "max_cycles": 0}
-        return _first_empty(lambda step: self.fit(TOP * STEP**step, chosen, **alone))
+        alone = {"n_stages": 1, "max_cycles": 0}
+        key = chosen["positive_weight"], chosen["last_penalty"]  # one stage knows no others
+        if key not in self._empty:
+            self._empty[key] = _first_empty(
+                lambda step: self.fit(TOP * STEP**step, chosen, **alone)
+            )
+        return self._empty[key]
 
     def fit_plain(self, penalty: float, chosen: Mapping) -> CronusClassifier:
         """Return a single stage without prices: nothing but an ℓ1 penalty."""
@@ -161,7 +167,7 @@ def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> di
             setting = {**chosen, **dict(zip(names, values, strict=True))}
             key = tuple(sorted(setting.items()))
             if key not in known:
-                empty = trainer.empty_from(setting, **changed)
+                empty = trainer.empty_from(setting)
                 models = []
                 for tradeoff in tradeoffs(empty, steps):
                     model = trainer.fit(tradeoff, setting, max_cycles=0, **changed)
@@ -311,7 +317,7 @@ def cronus_rows(cell: Cell, dataset) -> list[dict]:
 
 def _path(trainer: Trainer, method: str, chosen: dict, parts, **changed) -> list[dict]:
     rows = []
-    empty = trainer.empty_from(chosen, **changed)
+    empty = trainer.empty_from(chosen)
     for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
         model = trainer.fit(tradeoff, chosen, **changed)
