@@ -285,9 +285,8 @@ of shape (n_samples, n_features)
             In the unit of the prices. Without a `split_cost` never above
             :meth:`forest_cost_until_exit`.
         """
-        *_, cost = self.staged_cost(
-            X, feature_costs=feature_costs, split_cost=split_cost, tree_cost=tree_cost
-        )
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        (cost,) = self._costs_until(None, X, **given)
         return cost
 
     def staged_cost(
@@ -304,12 +303,20 @@ of shape (n_samples, n_features)
         ------
         ndarray of shape (n_samples,), float64
         """
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        stages = range(1, len(self._now().stops) + 1)
+        yield from self._costs_until(stages, X, **given)
+
+    def _costs_until(
+        self, stages, X, *, feature_costs, split_cost, tree_cost
+    ) -> Iterator[np.ndarray]:
+        """Yield the cost until each of some stages, or the exit; None: until the exit alone."""
         hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
         prices = hard.responses.meter._grid_prices(feature_costs, split_cost)
         X = self._rows(X)
         stage = hard.exits(X).stage
-        for k in range(1, len(hard.stops) + 1):
-            _, paid, _, n_trees = hard.charge(X, prices, np.minimum(stage, k))
+        for until in [stage] if stages is None else (np.minimum(stage, k) for k in stages):
+            _, paid, _, n_trees = hard.charge(X, prices, until)
             yield prices.cost(paid) + each * n_trees
 
     def _price_of_a_tree(self, tree_cost=None) -> float:

@@ -25,8 +25,8 @@ from tests.datasets.server import Server
 STAND_INS = {
     # SHA-256 of what is delivered at smoke scale, seed 0: the stand-ins are frozen
     "caltech101": "0999cd00953ec3c4a65a8a1b224b6e37b2fdb99078d3b577f2eeab2bf8671a11",
-    "cbcl": "10d05a7c1448710976ed7aa8862793b0ccb2930e654cbf7cbe125cb6b6681979",
-    "cbcl_divided": "4ff1249a6d92baf26ec5a7b1ba47fd0bfd1fb34bdbb1a06d4c8b8f06f566100b",
+    "cbcl": "2e546c233e755fe6ebdb6293f3e896c4fb413d6384394276cfec7fdf3e60bab1",
+    "cbcl_divided": "7191d9cfd989822a04fc39aa4b4e13f9feae439c52534a2a83a0f88daed45672",
     "cifar10": "27bae22da3ac37c1a09d0cbc97aa657a0bb3f9114d471500c25e3f33c2919b61",
     "clueweb09": "46615140edf858022d56c13aeaf756e54c5660ebc667e19825937696ec716989",
     "flies": "3926447e02fdca4ef52a4c98ca8c5010eb5d20c5d33092b8b405afc555db899e",

@@ -58,9 +58,11 @@ PANELS = (
     Panel("c", "MQ2008", "mq2008", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("d", "ClueWeb09", "clueweb09", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("e", "MSLR, a sample", "mslr", limits=_NO_PRICE_BEYOND_100),
-)
+    Panel("f", "CBCL faces", "cbcl", relevant_from=1, times=1, limits=(0.0025, 0.005, 0.02), tree_cost=2e-5,
+          ranking=False),
+)  # fmt: skip
 
-TREES = {"smoke": 20, "laptop": 60, "overnight": 1000, "paper": 5000}
+TREES = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 5000}
 """T."""
 
 TREES_OF_LICENSED = {**TREES, "laptop": 20}
@@ -187,13 +189,14 @@ def _of_boosting(scale: str, panel: Panel) -> dict:
     rules = EXITS if panel.ranking else {"score": EXITS["score"]}
     if scale == "smoke":
         rules = {rule: grid[1:2] for rule, grid in rules.items()}
-    every = 5 if TREES[scale] < 100 else 10
+    every = 5 if TREES[scale] <= 100 else 10
     return {"every": every, "exits": {rule: list(grid) for rule, grid in rules.items()}}
 
 
 def _of_cronus(scale: str, panel: Panel) -> dict:
     def grid(groups):
-        groups = groups[:1] if scale == "smoke" else groups
+        # Of small stand-ins several settings score the same: what is chosen would be chance.
+        groups = () if scale == "smoke" else groups
         names = {name for group in groups for name in group}
         return {
             "start": START,
@@ -238,13 +241,13 @@ _OF_FAMILY = {
 _COST = Tolerance(absolute=0.01, relative=0.05)
 _SHARE = Tolerance(absolute=0.02)
 TOLERANCES = {
-    "valid_score": Tolerance(absolute=0.01),
+    "valid_score": Tolerance(absolute=0.03),
     "valid_cost": _COST,
     "valid_cost_paper": _COST,
-    "test_score": Tolerance(absolute=0.01),
+    "test_score": Tolerance(absolute=0.03),
     "test_cost": _COST,
     "test_cost_paper": _COST,
-    "tied_score": Tolerance(absolute=0.01),
+    "tied_score": Tolerance(absolute=0.03),
     "objective": Tolerance(absolute=1e-4, relative=0.02),
     "hard": _SHARE,
     "soft": _SHARE,
