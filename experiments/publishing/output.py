@@ -195,8 +195,10 @@ def _with_times(rows: pd.DataFrame, path: Path, timed: list[str]) -> pd.DataFram
     times = read_rows(path)
     times = times[times["cell"] == ""]
     keys = [name for name in rows.columns if name in times.columns]
-    joined = rows.merge(times[[*keys, *timed]], on=keys, how="left", validate="one_to_one")
-    if joined[timed].isna().any(axis=None):
+    joined = rows.merge(
+        times[[*keys, *timed]], on=keys, how="left", validate="one_to_one", indicator="there"
+    )
+    if (joined.pop("there") != "both").any():  # a time itself may be missing: not all are taken
         raise ValueError(f"{path.name} lacks times of some rows")
     return joined
 
