@@ -275,7 +275,7 @@ def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high)
             drawn.append(y)
-    empty_entry(ax, "cronus", "not built yet")
+    empty_entry(ax, "cronus", "see its own Figure 2")
     for i, tradeoff in enumerate(RIGHT_TRADEOFFS[1:]):
         at = chosen(rows, panel.key, "greedy_miser", tradeoff=tradeoff)
         if len(at):

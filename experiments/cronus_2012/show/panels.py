@@ -58,9 +58,17 @@ PANELS = (
     Panel("c", "MQ2008", "mq2008", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("d", "ClueWeb09", "clueweb09", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("e", "MSLR, a sample", "mslr", limits=_NO_PRICE_BEYOND_100),
-    Panel("f", "CBCL faces", "cbcl", relevant_from=1, times=1, limits=(0.0025, 0.005, 0.02), tree_cost=2e-5,
-          ranking=False),
-)  # fmt: skip
+    Panel(
+        "f",
+        "CBCL faces",
+        "cbcl",
+        relevant_from=1,
+        times=1,
+        limits=(0.0025, 0.005, 0.02),
+        tree_cost=2e-5,
+        ranking=False,
+    ),
+)
 
 TREES = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 5000}
 """T."""
