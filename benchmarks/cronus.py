@@ -28,7 +28,7 @@ class _Cascade(Suite):
 
     params = (["dense", "one-hot"],)
     param_names = ("data",)
-    rounds = "estimator__n_estimators"
+    size = "estimator__n_estimators"
     module, name = "", ""
 
     def options(self) -> dict:

@@ -43,12 +43,12 @@ class Suite:
     """
 
     timeout = 300
-    rounds = "n_estimators"  # the parameter with the number of trees
+    size = "n_estimators"  # the parameter with the number of trees (asv has an attribute `rounds`)
 
     def setup(self, kind, *options):
         self.X, self.y, self.Z, self.z, self.costs = task(kind)
         self.model = self.estimator(self.costs, *options)
-        self.model.set_params(**{self.rounds: 2}).fit(self.X, self.y).predict(self.Z)  # compiles
+        self.model.set_params(**{self.size: 2}).fit(self.X, self.y).predict(self.Z)  # compiles
         self.model = self.estimator(self.costs, *options).fit(self.X, self.y)
 
     def fit(self, kind, *options):

@@ -145,7 +145,7 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
             table.loc[price] / there_are[price],
             color=colormaps["viridis"](0.9 * i / max(1, len(table) - 1)),
             marker=_MARKERS[i % len(_MARKERS)],
-            label=f"c = {price:g} ({there_are[price]})",
+            label=f"c = {price:.4g} ({there_are[price]})",
         )
     ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("stage")
