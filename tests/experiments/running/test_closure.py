@@ -25,6 +25,13 @@ TRACED = {
         "sampling-figure1:adaptive_sampling"
     ],
     "experiments.adaptive_sampling_2014.cells.measure": ["sampling-table1:laminating"],
+    "experiments.cronus_2012.cells.measure": [
+        "cronus-figure2:gbrt",
+        "cronus-figure2:cronus",
+        "cronus-figure2:raykar_cascade",
+        "cronus-figure2:and_or_cascade",
+    ],
+    "experiments.cronus_2012.cells.variants": ["cronus-choices:cronus"],
     "experiments.greedy_miser_2012.cells.measure": [
         "miser-figure1:greedy_miser",
         "miser-figure1:greedy_miser_early_exit",
