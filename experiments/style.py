@@ -32,6 +32,7 @@ _GREENS = "#1E5218", "#3C8D2F", "#86C25E"
 _PINK, _TEAL, _INDIGO, _GOLD = "#E85D9E", "#00796B", "#3F3D99", "#B07D00"
 _INK, _RUST, _PLUM = "#1A1A2E", "#B5541C", "#6B3FA0"
 _MOSS, _SEA, _STONE, _BRICK, _MAUVE = "#4E7D2D", "#2F6F9F", "#7D7468", "#B23A2E", "#9A4C95"
+_SALMON, _LILAC = "#E08070", "#C9A0DC"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
@@ -95,11 +96,11 @@ LOOKS = {
     "cronus": Look("Cronus", _GOLD, "*", (0, (6, 1))),
     "cronus_initial": Look("Cronus, initialisation alone", _MOSS, "D", (0, (3, 1))),
     "single_stage": Look("Cronus, single stage", _SEA, "s", (0, (4, 2, 1, 2))),
-    "plain_l1": Look("Single stage, ℓ1 without prices", _STONE, "p", (0, (1, 1))),
-    "raykar_cascade": Look("Soft cascade (Raykar)", _BRICK, "P", (0, (5, 1, 1, 1))),
+    "plain_l1": Look("Single stage, ℓ1 without prices", _STONE, "p", (0, (2, 1, 1, 1))),
+    "raykar_cascade": Look("Soft cascade (Raykar)", _BRICK, "P", (0, (7, 1, 1, 1))),
     "and_or_cascade": Look("AND-OR (Dundar & Bi)", _MAUVE, "X", (0, (2, 1))),
-    "raykar_free": Look("Soft cascade, trees in boosting order", _BRICK, "+", ":"),
-    "and_or_free": Look("AND-OR, trees in boosting order", _MAUVE, "x", ":"),
+    "raykar_free": Look("Soft cascade, trees in boosting order", _SALMON, "+", (0, (1, 3))),
+    "and_or_free": Look("AND-OR, trees in boosting order", _LILAC, "x", (0, (1, 3))),
     "uniform_examples": Look("All features, few examples", _VIOLET, "v", (0, (3, 2))),
 }
 """For each algorithm its look; add a line, never re-use one."""
