@@ -75,6 +75,8 @@ class Artefact:
     committed_picture : bool
         False where the picture is made of a data set's own images, whose terms may not let us pass
         them on: a run draws it, publishing leaves out both picture and `drawn_columns`.
+    select : callable or None
+        ``rows -> rows``: those that it is about, where artefacts share cells that measure more.
     """
 
     id: str
@@ -96,6 +98,7 @@ class Artefact:
     requires: Sequence[str] = ()
     data_form: str = "table"
     committed_picture: bool = True
+    select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

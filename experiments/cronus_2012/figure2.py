@@ -22,6 +22,7 @@ from experiments.cronus_2012.show.comparison import (
     models,
     there,
     times_as_long,
+    whole_models,
 )
 from experiments.cronus_2012.show.panels import (
     PANELS,
@@ -256,4 +257,5 @@ ARTEFACT = Artefact(
     "cost for a marginal loss of precision; soft cascade and AND-OR several hours for a single "
     "training, Cronus less than one.",
     timing_columns=("fit_seconds",),
+    select=whole_models,
 )

@@ -14,7 +14,7 @@ from experiments.artefact import Artefact
 from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.figure3 import make_cells
-from experiments.cronus_2012.show.comparison import bought, first_stage, there
+from experiments.cronus_2012.show.comparison import bought, chosen_stages, first_stage, there
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
 from experiments.style import stamp
 
@@ -193,4 +193,5 @@ ARTEFACT = Artefact(
     paper_numbers="Figure 4 prints shares without numbers; its legend has the prices and how many "
     "features have each.",
     timing_columns=("fit_seconds",),
+    select=chosen_stages,
 )

@@ -286,6 +286,8 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
         twice = table.loc[table.duplicated(keys), keys].iloc[0].to_dict()
         raise ValueError(f"Two rows of {artefact.id} have the same key {twice}.")
     table = table.sort_values(keys, kind="stable", ignore_index=True)
+    if artefact.select is not None:
+        table = artefact.select(table).reset_index(drop=True)
     times = pd.DataFrame(timings, columns=["dataset", "algorithm", "seed", "cell", "seconds"])
     if artefact.timing_columns:
         measured = table[[*keys, *artefact.timing_columns]]

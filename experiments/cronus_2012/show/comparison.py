@@ -114,6 +114,20 @@ def of_best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     return mine[mine["tradeoff"] == mine["chosen"]]
 
 
+def whole_models(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows about whole models."""
+    return rows[rows["stage"] == 0]
+
+
+def chosen_stages(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep Cronus's models, among which validation chooses, and the stages of the chosen ones."""
+    kept = (rows["stage"] == 0) & rows["method"].isin(["cronus_initial", "cronus"])
+    for panel in rows["panel"].unique():
+        for method in ("cronus_initial", "cronus"):
+            kept |= rows.index.isin(of_best(rows, panel, method).index)
+    return rows[kept]
+
+
 def shares_remaining(rows: pd.DataFrame, panel: str, method: str, kind: str) -> pd.DataFrame:
     """Return the share of inputs that come to each stage (columns), by seed.
 
