@@ -1,4 +1,4 @@
-"""A decision DAG as a picture: layers from left to right, width multiplicity, colour of a cluster."""
+"""A decision DAG as a picture: layers from left to right, width multiplicity, colour clusters."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def draw_dag(
         size = 25 + _LARGEST * sizes[node] / largest
         ax.scatter([x], [y], s=size, color=[colours[node]], edgecolor="white", zorder=2)
         ax.annotate(
-            str(node), (x, y), textcoords="offset points", xytext=(0, -2.5), ha="center",
-            fontsize=6, zorder=3,
+            str(node), (x, y), textcoords="offset points", xytext=(0, 4 + size**0.5 / 2),
+            ha="center", fontsize=7, zorder=3,
         )  # fmt: skip
     heights = np.array([y for _, y in where.values()])
     ax.set_xlim(-0.6, max(x for x, _ in where.values()) + 0.6)

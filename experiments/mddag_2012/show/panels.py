@@ -64,10 +64,10 @@ FCBOOST = {
 """η and iterations."""
 
 SOFT_CASCADE = {
-    "laptop": ((-6.0, -2.0, 2.0, 6.0), (10, 40, 150)),
-    "overnight": ((-8.0, -4.0, -1.0, 1.0, 4.0, 8.0), (10, 40, 150, 500)),
+    "laptop": ((-4.0, 4.0), (0.9, 0.98), (10, 40, 150)),
+    "overnight": ((-6.0, 0.0, 6.0), (0.9, 0.98), (10, 40, 150, 500)),
 }
-"""α and the number of base classifiers that the cascade takes from the pool."""
+"""α, the TPR of the whole cascade, and how many base classifiers it takes from the pool."""
 
 ROW_KEYS = ("panel", "method", "setting", "node", "next")
 
@@ -129,10 +129,10 @@ def _fcboost(like: str, largest: int) -> list[dict]:
 def _soft_cascade(like: str, largest: int) -> list[dict]:
     return [
         {
-            "given": {"alpha": alpha, "n_estimators": min(size, largest)},
-            "about": {"tradeoff": alpha, "size": min(size, largest)},
+            "given": {"alpha": alpha, "detection_rate": tpr, "n_stages": min(size, largest)},
+            "about": {"tradeoff": alpha, "detection": tpr, "size": min(size, largest)},
         }
-        for size, alpha in product(*reversed(SOFT_CASCADE[like]))
+        for size, tpr, alpha in product(*reversed(SOFT_CASCADE[like]))
     ]
 
 

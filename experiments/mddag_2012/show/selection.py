@@ -6,8 +6,8 @@ with the largest *training* TPR stands for the method at N; drawn is its *test* 
 points are not selected: after j rounds it evaluates j.
 
 The runs that the rule can choose at any N are a chain in which both N_k and p_k rise. Curves are
-drawn, and compared, over what the chosen runs evaluate on *test* background windows, as the figure's
-axis says: at a budget the method is the last run of the chain that is within it.
+drawn, and compared, over what the chosen runs evaluate on *test* background windows, as the
+figure's axis says: at a budget the method is the last run of the chain that is within it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ UNSELECTED = "adaboost"
 
 def runs_of(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     """Return the rows about runs of a method in a panel."""
-    mine = (rows["panel"] == panel) & (rows["method"] == method) & (rows["node"] == NO_EDGE)
+    mine = (rows["panel"] == panel) & (rows["method"] == method)
+    if "node" in rows:
+        mine &= rows["node"] == NO_EDGE
     return rows[mine]
 
 
