@@ -145,8 +145,9 @@ class Sampler:
 
     ``begin(problem, rng) -> state``; ``propose(state, weights, rng) -> (proposal, state)``;
     ``update(state, stump, edge) -> state`` with the stump taken (the first one of a tree) and the
-    edge ε of the weak learner. A further method is one function that returns such a record. Nothing watches what it evaluates: it has to be in the
-    proposal's ``looks``, which the tests compare with what the numba version's meter counts.
+    edge ε of the weak learner. A further method is one function that returns such a record.
+    Nothing watches what it evaluates: it has to be in the proposal's ``looks``, which the tests
+    compare with what the numba version's meter counts.
     """
 
     begin: Callable
