@@ -90,8 +90,8 @@ def difference(rows: pd.DataFrame, panel: str, variant: str, value: str) -> np.n
 
 _SMALLEST_EFFECT = 0.005
 _DECREASING = (
-    'section 2.2: a learning rate that decreases to 0 "forced the algorithm to converge too fast to '
-    'suboptimal solutions. Instead we set the learning rate to a constant 0.2"'
+    'section 2.2: a learning rate that decreases to 0 "forced the algorithm to converge too fast '
+    'to suboptimal solutions. Instead we set the learning rate to a constant 0.2"'
 )
 
 
