@@ -17,6 +17,7 @@ from .. import (
     gbrt,
     greedy_miser,
     raykar_cascade,
+    viola_jones,
 )
 
 ESTIMATORS: tuple[type[BaseEstimator], ...] = tuple(

@@ -50,6 +50,9 @@ def small_size(
             if of_stumps
             else GBRTRegressor(**size),
             "n_stages": n_stages,
+            "max_stages": n_stages,
+            "max_stumps": n_estimators,
+            "validation_share": 0.0,  # no row is drawn: copies of rows are what weights are
             "price_limits": tuple(float(10**k) for k in range(n_stages)),
             "max_cycles": 1,
             "max_evaluations": 50,
