@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator
 from .. import (
     adaboost_mh,
     and_or_cascade,
+    bourdev_cascade,
     cegb,
     cronus,
     gbrt,
     greedy_miser,
     raykar_cascade,
+    viola_jones,
 )
 
 ESTIMATORS: tuple[type[BaseEstimator], ...] = tuple(

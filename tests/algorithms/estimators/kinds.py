@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import is_classifier, is_regressor
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
@@ -43,9 +44,15 @@ def small_size(
         "max_leaves": max_leaves,
     }
     if issubclass(cls, CascadeClassifier):
+        of_stumps = cls.__module__.endswith("bourdev_cascade")
         size = {
-            "estimator": GBRTRegressor(**size),
+            "estimator": AdaBoostMH(n_estimators=n_estimators)
+            if of_stumps
+            else GBRTRegressor(**size),
             "n_stages": n_stages,
+            "max_stages": n_stages,
+            "max_stumps": n_estimators,
+            "validation_share": 0.0,  # no row is drawn: copies of rows are what weights are
             "price_limits": tuple(float(10**k) for k in range(n_stages)),
             "max_cycles": 1,
             "max_evaluations": 50,
