@@ -35,10 +35,10 @@ SAYS = {
     "by_accuracy": "the policy with the fewest errors is kept (ours: that of the least (8))",
     "q_lambda": "Q(λ), as in the authors' program (the paper and ours: SARSA(λ))",
     "descent": "coordinate descent (ours, not the paper's)",
+    "descent_from_sarsa": "coordinate descent from SARSA's policy",
     "exponential": "exponential loss",
     "exponential_0.02": "exponential loss, learning rate 0.02",
     "literal_exponential": "exponential loss as printed, the square of the usual one",
-    "gaussians": "Gaussians with growing centres in the place of bins",
 }
 """The table's words for each line."""
 

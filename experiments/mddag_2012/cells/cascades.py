@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.ranking import ranks_by_exit
 from algorithms.fcboost import FCBoostClassifier
-from algorithms.viola_jones import ViolaJonesClassifier
+from algorithms.viola_jones import UnreachedRateWarning, ViolaJonesClassifier
 from experiments.cell import Cell
 from experiments.mddag_2012.cells.operating import Scored, measured
 from experiments.mddag_2012.cells.rows import run_row
@@ -40,29 +41,43 @@ def soft_cascade_rows(cell: Cell, dataset) -> list[dict]:
     train = windows_of(dataset, "train")
     pool, used = boosted(train, cell.params["n_estimators"])
     parts = train.of_columns(used), windows_of(dataset, "test").of_columns(used)
-    return _rows(
-        cell, parts, lambda **given: BourdevCascadeClassifier(FrozenEstimator(pool), **given)
-    )
+
+    def fitted(train: Windows, **given):
+        model = BourdevCascadeClassifier(FrozenEstimator(pool), **given)
+        return model.fit(train.X, train.y)
+
+    return _rows(cell, parts, fitted)
 
 
 def viola_jones_rows(cell: Cell, dataset) -> list[dict]:
-    """Measure cascades of Viola and Jones."""
+    """Measure cascades of Viola and Jones, whose rates are those of the validation part."""
     parts = windows_of(dataset, "train"), windows_of(dataset, "test")
-    return _rows(cell, parts, ViolaJonesClassifier)
+    valid = windows_of(dataset, "valid")
+
+    def fitted(train: Windows, **given):
+        with warnings.catch_warnings():
+            # Targets that no stage reaches are part of the grid.
+            warnings.simplefilter("ignore", UnreachedRateWarning)
+            model = ViolaJonesClassifier(**given)
+            return model.fit(train.X, train.y, eval_set=(valid.X, valid.y))
+
+    return _rows(cell, parts, fitted)
 
 
 def fcboost_rows(cell: Cell, dataset) -> list[dict]:
     """Measure cascades of FCBoost."""
-    parts = windows_of(dataset, "train"), windows_of(dataset, "test")
-    return _rows(cell, parts, FCBoostClassifier)
+
+    def fitted(train: Windows, **given):
+        return FCBoostClassifier(**given).fit(train.X, train.y)
+
+    return _rows(cell, (windows_of(dataset, "train"), windows_of(dataset, "test")), fitted)
 
 
-def _rows(cell: Cell, parts: tuple[Windows, Windows], make: Callable) -> list[dict]:
+def _rows(cell: Cell, parts: tuple[Windows, Windows], fitted: Callable) -> list[dict]:
     rows = []
     for setting, options in enumerate(cell.params["grid"]):
-        model = make(random_state=cell.seed, n_threads=1, **options["given"])
         begun = time.process_time()
-        model.fit(parts[0].X, parts[0].y)
+        model = fitted(parts[0], random_state=cell.seed, n_threads=1, **options["given"])
         seconds = time.process_time() - begun
         values = {**measured(*seen_by(model, parts)), "fit_seconds": seconds}
         rows.append(run_row(cell, cell.algorithm, setting, values, **options["about"]))

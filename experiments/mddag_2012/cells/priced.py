@@ -121,7 +121,7 @@ def _dag_rows(cell: Cell, dataset) -> Iterator[dict]:
                 FrozenEstimator(pool),
                 # The loss of a constant model is about 1: an error, or exp(0).
                 beta=weight / all_prices(dataset),
-                evaluation_cost=0.0,
+                tree_cost=0.0,
                 n_episodes=cell.params["n_episodes"],
                 random_state=cell.seed,
                 n_threads=1,

@@ -37,14 +37,14 @@ VARIANTS = {
     "running": {"normalisation": "running"},
     "tie_is_right": {"reward": tie_is_right},
     "rate_0.02": {"learning_rate": 0.02},
-    "rate_decreasing": {"learning_rate_schedule": "decreasing"},
-    "by_accuracy": {"selection": "accuracy"},
+    "rate_decreasing": {"rate_schedule": "decreasing"},
+    "by_accuracy": {"select": "accuracy"},
     "q_lambda": {"update": "q"},
     "descent": {"solver": "descent"},
+    "descent_from_sarsa": {"solver": "descent", "start": "sarsa"},
     "exponential": {"reward": "exponential"},
     "exponential_0.02": {"reward": "exponential", "learning_rate": 0.02},
     "literal_exponential": {"reward": literal_exponential},
-    "gaussians": {"value_function": "gaussians"},
 }
 """Variant to the parameters of the estimator that it changes."""
 

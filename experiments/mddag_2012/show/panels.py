@@ -41,7 +41,7 @@ PANELS = (
 )
 
 CLASSIFIERS = {"smoke": 20, "laptop": 300, "overnight": 1000, "paper": 1000}
-"""N, of AdaBoost; also the most stumps that a cascade may have."""
+"""N, of AdaBoost."""
 
 EPISODES = {"smoke": 20_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
 
@@ -56,6 +56,9 @@ VIOLA_JONES = {
     "overnight": ((0.3, 0.45, 0.6, 0.8), (0.97, 0.995), (3, 10, 20)),
 }
 """FPR and TPR that each stage aims at, and the number of stages."""
+
+STUMPS_OF_A_STAGE = {"laptop": 50, "overnight": 200}
+"""At most, of Viola and Jones's cascade."""
 
 FCBOOST = {
     "laptop": ((0.1, 0.02, 0.004, 0.0008), (10, 40, 120)),
@@ -105,10 +108,10 @@ def _viola_jones(like: str, largest: int) -> list[dict]:
     return [
         {
             "given": {
-                "max_false_positive_rate": fpr,
-                "min_detection_rate": tpr,
-                "n_stages": stages,
-                "max_estimators": largest,
+                "max_fpr": fpr,
+                "min_tpr": tpr,
+                "max_stages": stages,
+                "max_stumps": min(largest, STUMPS_OF_A_STAGE[like]),
             },
             "about": {"tradeoff": fpr, "detection": tpr, "size": stages},
         }
