@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from sklearn.base import is_classifier, is_regressor
 
 from algorithms.adaboost_mh import AdaBoostMH
@@ -18,6 +20,18 @@ OF_TWO_CLASSES = [
 TREES = [cls for cls in ESTIMATORS if issubclass(cls, BoostedTrees)]
 TREE_REGRESSORS = [cls for cls in TREES if cls in REGRESSORS]
 TREE_CLASSIFIERS = [cls for cls in TREES if cls in CLASSIFIERS]
+
+
+class AdaBoostMHOfTrees(AdaBoostMH):
+    """AdaBoostMH with trees as weak learners unless it is told otherwise."""
+
+    @functools.wraps(AdaBoostMH.__init__)
+    def __init__(self, **given):
+        super().__init__(**{"weak_learner": "hamming_tree", "n_leaves": 4} | given)
+
+
+# With those that one parameter makes another kind of model.
+EVERY = (*ESTIMATORS, AdaBoostMHOfTrees)
 
 
 def takes(cls, name: str) -> bool:

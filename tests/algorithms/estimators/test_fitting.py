@@ -16,9 +16,8 @@ from algorithms import adaboost_mh, viola_jones
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators import boosted_trees
-from algorithms.estimators.registered import ESTIMATORS
 from algorithms.stumps.sampling import Sampler
-from tests.algorithms.estimators.kinds import REGRESSORS, TREES, n_classes, small_size
+from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
 
 WIDTH = 40
 
@@ -170,7 +169,7 @@ ANYWHERE = [
 ]
 OF_TREES = [metric_fails, metric_interrupted, refused_validation_set, split_queries]
 CASES = [
-    *((cls, failure) for cls in ESTIMATORS for failure in ANYWHERE),
+    *((cls, failure) for cls in EVERY for failure in ANYWHERE),
     *((cls, failure) for cls in TREES for failure in OF_TREES),
     (AdaBoostMH, sampler_interrupted),
 ]
@@ -212,7 +211,7 @@ def test_a_failed_first_fit_leaves_no_model(cls, failure):
         model.predict(NARROW)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_nothing_of_an_earlier_fit_stays(cls):
     """Also what only some fits have: names of columns, the sampler chosen from a list."""
     listed = {"sampler": ["all_features", "ucb"]} if cls is AdaBoostMH else {}
@@ -223,7 +222,7 @@ def test_nothing_of_an_earlier_fit_stays(cls):
     assert set(vars(model)) == set(vars(fresh))
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_what_a_user_keeps_with_the_estimator_stays(cls):
     model = new(cls)
     model.note = "mine"
@@ -231,7 +230,7 @@ def test_what_a_user_keeps_with_the_estimator_stays(cls):
     assert model.note == "mine"
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_fit_shows_its_arguments_and_warns_where_it_is_called(cls):
     assert "sample_weight" in inspect.signature(cls.fit).parameters
     assert "Parameters" in cls.fit.__doc__
@@ -241,7 +240,7 @@ def test_fit_shows_its_arguments_and_warns_where_it_is_called(cls):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_parameters_set_after_a_fit_are_checked_again(cls):
     """No price or group that does not fit the fitted trees reaches a kernel."""
     model = new(cls).fit(FRAME, target(cls))
