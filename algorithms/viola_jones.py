@@ -11,7 +11,7 @@ import warnings
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from .cascades.classifier import KINDS
@@ -332,7 +332,8 @@ class ViolaJonesClassifier(StumpCascade):
             If an input or a parameter does not fit, or there are no validation rows of a class.
         """
         options = checked_parameters(self)
-        X, signs, weights = self._read_table(X, y, sample_weight)
+        X, _, signs, weights = self._read_rows(X, y, sample_weight, None)
+        X = check_array(X, dtype=KINDS)
         self._responses([])  # a wrong price must not first show when predicting
         stages = []
         if len(self.classes_) == 2:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array
 
 from ..estimators.parameters import Parameter
 from ..interop.forest import Leaf, MeteredForest, Split, Tree
 from ..interop.libraries import AS_SEEN
-from .classifier import KINDS, CascadeClassifier
+from .classifier import CascadeClassifier
 from .responses import Responses, responses_of
 
 
@@ -82,14 +81,9 @@ class StumpCascade(CascadeClassifier):
     } | {
         "n_stumps_": Parameter(
             "ndarray of shape (n_stages,), int64",
-            "Stumps, of those that tell anything, that each stage is the first to evaluate.",
+            "Stumps that each stage is the first to evaluate; constant votes are not evaluated.",
         )
     }
-
-    def _read_table(self, X, y, sample_weight):
-        """Check a training set; return rows as an array of bytes or doubles, ±1 and weights."""
-        X, _, signs, weights = self._read_rows(X, y, sample_weight, None)
-        return check_array(X, dtype=KINDS), signs, weights
 
     def _responses(self, stumps: list[Stump]) -> Responses:
         """Stumps as a model; wrong prices are refused."""
@@ -100,7 +94,8 @@ class StumpCascade(CascadeClassifier):
 
     def _set_up(self, responses, coef, intercept, thresholds, final_threshold=0.0) -> None:
         super()._set_up(responses, coef, intercept, thresholds, final_threshold)
-        self.n_stumps_ = np.diff(self._hard_.stops, prepend=0)
+        evaluated = self._hard_.responses.forest.n_split_trees(1)
+        self.n_stumps_ = np.diff(evaluated[self._hard_.stops], prepend=0)
 
     def _restore_trees(self, meter: MeteredForest) -> None:
         """Nothing: trained again, the cascade has other stumps."""

@@ -14,6 +14,7 @@ from .. import (
     bourdev_cascade,
     cegb,
     cronus,
+    fcboost,
     gbrt,
     greedy_miser,
     raykar_cascade,

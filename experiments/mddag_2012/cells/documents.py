@@ -8,24 +8,13 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.expected_grade import expected_grade
 from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
 from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
 
 PARTS = ("train", "test")
-
-
-def expected_grade(scores: np.ndarray, grades: np.ndarray) -> np.ndarray:
-    """Return Σ_l p_l · grade of l, McRank's score, with p the softmax of class scores.
-
-    Parameters
-    ----------
-    scores : (n, K) float64
-    grades : (K,)
-    """
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return p @ np.asarray(grades, dtype=np.float64) / p.sum(axis=1)
 
 
 def ranking_pool(dataset, n_estimators: int) -> AdaBoostMH:

@@ -63,6 +63,7 @@ def small_size(
             "estimator": AdaBoostMH(n_estimators=n_estimators)
             if of_stumps
             else GBRTRegressor(**size),
+            "n_estimators": n_estimators,
             "n_stages": n_stages,
             "max_stages": n_stages,
             "max_stumps": n_estimators,

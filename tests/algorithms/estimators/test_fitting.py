@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import algorithms.boosting
-from algorithms import adaboost_mh, viola_jones
+from algorithms import adaboost_mh, fcboost, viola_jones
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators import boosted_trees
@@ -108,6 +108,7 @@ def no_memory_while_boosting(model, cls, patch):
     patch.setattr(adaboost_mh, "boost", raising(MemoryError()))
     patch.setattr(boosted_trees, "boost", raising(MemoryError()))
     patch.setattr(viola_jones, "best_stump", raising(MemoryError()))
+    patch.setattr(fcboost, "best_stump", raising(MemoryError()))
     return {}
 
 
@@ -116,6 +117,7 @@ def interrupted_in_a_kernel(model, cls, patch):
     patch.setattr(algorithms.boosting.grower, "grow", raising(KeyboardInterrupt()))
     patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
     patch.setattr(viola_jones, "PairWeights", raising(KeyboardInterrupt()))
+    patch.setattr(fcboost, "totals", raising(KeyboardInterrupt()))
     return {}
 
 

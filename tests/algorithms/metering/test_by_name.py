@@ -12,6 +12,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.cegb import CEGBRegressor
+from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_scikit_learn
@@ -188,7 +189,7 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     by_hand = used @ own + 0.25 * used[:, 1] + 3.0 * (in_lab > 0)
     np.testing.assert_allclose(expected.prediction_cost(TABLE), by_hand, rtol=1e-12)
     too_small = (GreedyMiserClassifier, AdaBoostMH)  # no row asks for two features of the group
-    of_stumps = (BourdevCascadeClassifier, ViolaJonesClassifier)
+    of_stumps = (BourdevCascadeClassifier, FCBoostClassifier, ViolaJonesClassifier)
     assert in_lab.max() > 1 or cls in too_small + of_stumps
     for groups in (labels, shuffled_series(labels), shuffled_dict(labels)):
         costs = shuffled_dict(own)

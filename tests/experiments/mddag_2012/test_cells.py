@@ -11,7 +11,7 @@ from scipy import sparse
 import datasets
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.metrics import ndcg_letor_at_k
-from experiments.mddag_2012.cells import boosting, cascades, dags, documents, paths, windows
+from experiments.mddag_2012.cells import boosting, cascades, dags, paths, windows
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
 from experiments.mddag_2012.cells.operating import FPRS
@@ -222,13 +222,6 @@ def test_averaged_ndcg_is_the_mean_over_places():
     ]
     assert each[1] == 0
     assert MeanNDCG(grades, query)(scores) == pytest.approx(np.mean(each), rel=1e-12)
-
-
-def test_expected_grade_by_hand():
-    scores = np.log([[1.0, 2.0, 1.0], [1.0, 1.0, 6.0]])
-    found = documents.expected_grade(scores, np.array([0, 1, 2]))
-    np.testing.assert_allclose(found, [1.0, 13 / 8])
-    assert np.isfinite(documents.expected_grade(np.array([[1e4, 0.0, -1e4]]), [0, 1, 2])).all()
 
 
 def test_checkpoints_of_adaboost_are_every_round(dataset):
