@@ -22,13 +22,14 @@ from ..adaboost_mh import AdaBoostMH
 from ..estimators.boosted_trees import BoostedTrees
 from ..estimators.fitting import ConstantModelWarning
 from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
-from ..trees.forest import Forest
+from ..trees.forest import NODE_DTYPES, Forest
 from ..trees.predictor import next_node
 from .responses import Responses, responses_of
 from .rewards import SPAN_BITS, Prices
 
 _BILL_BITS = 30  # of the largest bill: what rows of 2**30 copies pay fits 61 bits
-_LARGEST_START = 2.0**20  # constant scores, in the size of all answers
+_SMALLEST_UNIT, _LARGEST_TOTAL = 1e-290, 1e150  # squares and exponents stay numbers
+_LARGEST_START = 2.0**12  # constant scores, in the size of all answers
 
 
 def fit_base(estimator, X, y, signs, weights) -> tuple[object, Responses]:
@@ -68,11 +69,15 @@ class BaseClassifiers(NamedTuple):
     ----------
     forest : Forest
         Its trees, `n_parts` for each base classifier; features are numbered within `used`.
+    values : ndarray of shape (n_nodes, n_columns), float64
+        What each leaf adds to the scores.
+    initial_scores : ndarray of shape (n_columns,), float64
+        Scores before any base classifier.
     answers : ndarray of shape (n_nodes, n_columns), int64
-        What each leaf adds to the scores, in steps.
+        The values in steps.
     n_parts : int
     initial : ndarray of shape (n_columns,), int64
-        Scores before any base classifier, in steps.
+        The initial scores in steps.
     sizes : ndarray of shape (n_base,), int64
         Largest answer of each, in steps.
     unit : float
@@ -82,6 +87,8 @@ class BaseClassifiers(NamedTuple):
     """
 
     forest: Forest
+    values: np.ndarray
+    initial_scores: np.ndarray
     answers: np.ndarray
     n_parts: int
     initial: np.ndarray
@@ -106,7 +113,7 @@ class BaseClassifiers(NamedTuple):
 
 
 def base_classifiers(responses: Responses) -> BaseClassifiers:
-    """Put a model's answers on their grid.
+    """Take a model apart.
 
     Parameters
     ----------
@@ -119,8 +126,7 @@ def base_classifiers(responses: Responses) -> BaseClassifiers:
     Raises
     ------
     ValueError
-        If the model has no base classifiers, if all answer 0, or if its constant scores are out of
-        all proportion to what they answer.
+        As :func:`on_grid`, or if the model has no base classifiers.
     """
     n_columns, forest = responses.n_columns, responses.forest
     if forest.n_trees == 0:
@@ -130,35 +136,76 @@ def base_classifiers(responses: Responses) -> BaseClassifiers:
     values = _answers(responses, n_parts)
     if shared:
         forest = forest.take(np.arange(0, forest.n_trees, n_columns))
+    return on_grid(responses.name, forest, values, n_parts, responses.initial_scores)
+
+
+def on_grid(
+    name: str, forest: Forest, values: np.ndarray, n_parts: int, initial_scores: np.ndarray
+) -> BaseClassifiers:
+    """Put answers on their grid.
+
+    Parameters
+    ----------
+    name : str
+        What to call the model in messages.
+    forest : Forest
+    values : ndarray of shape (n_nodes, n_columns), float64
+    n_parts : int
+    initial_scores : ndarray of shape (n_columns,), float64
+
+    Returns
+    -------
+    BaseClassifiers
+
+    Raises
+    ------
+    ValueError
+        If all base classifiers answer 0, or if the constant scores are out of all proportion to
+        what they answer.
+    """
     largest = np.max(np.maximum.reduceat(np.abs(values), forest.tree[:-1]), axis=1)
     sizes = largest.reshape(-1, n_parts).max(axis=1)
     total = math.fsum(sizes)
     if not total > 0:
         raise ValueError(
-            f"All base classifiers of {responses.name} answer 0 (their weights alpha are 0): there "
-            "is nothing to choose."
+            f"All base classifiers of {name} answer 0 (their weights alpha are 0): there is "
+            "nothing to choose."
         )
     unit = total / 2.0 ** (SPAN_BITS - 1)
-    if unit < np.finfo(np.float64).tiny or not math.isfinite(total):
-        raise ValueError(f"The answers of {responses.name} are too small or too large.")
-    start = np.abs(responses.initial_scores / total)
-    if not np.all(start <= _LARGEST_START):
+    if unit < _SMALLEST_UNIT or total > _LARGEST_TOTAL:
+        raise ValueError(f"The answers of {name} are too small or too large: {total:g} in all.")
+    if not np.all(np.abs(initial_scores) <= _LARGEST_START * total):
         raise ValueError(
-            f"The constant scores of {responses.name} are more than {_LARGEST_START:g} times what "
-            "all its base classifiers answer."
+            f"The constant scores of {name} are more than {_LARGEST_START:g} times what all its "
+            "base classifiers answer."
         )
     used, feature = np.unique(forest.feature, return_inverse=True)
     if used[0] == -1:
         used, feature = used[1:], feature - 1
     return BaseClassifiers(
         forest._replace(feature=feature.astype(np.int32)),
+        values,
+        initial_scores,
         np.rint(values / unit).astype(np.int64),
         n_parts,
-        np.rint(responses.initial_scores / unit).astype(np.int64),
+        np.rint(initial_scores / unit).astype(np.int64),
         np.rint(sizes / unit).astype(np.int64),
         unit,
         used.astype(np.int64),
     )
+
+
+def nothing(initial_scores: np.ndarray) -> BaseClassifiers:
+    """No base classifiers: a model that predicts the same for all rows."""
+    empty = Forest(
+        np.zeros(1, dtype=np.int64), *(np.zeros(0, dtype=dtype) for dtype in NODE_DTYPES.values())
+    )
+    n_columns, whole = len(initial_scores), np.zeros(0, dtype=np.int64)
+    unit = max(float(np.max(np.abs(initial_scores))) / 2.0 ** (SPAN_BITS - 1), _SMALLEST_UNIT)
+    return BaseClassifiers(
+        empty, np.zeros((0, n_columns)), initial_scores, np.zeros((0, n_columns), dtype=np.int64),
+        1, np.rint(initial_scores / unit).astype(np.int64), whole, unit, whole,
+    )  # fmt: skip
 
 
 def _answers(responses: Responses, n_parts: int) -> np.ndarray:

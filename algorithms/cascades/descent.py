@@ -21,9 +21,9 @@ def _first_walk(world, custom, policy, g, ran, taken, length, bought, lost, paid
     n_rows, n_base = taken.shape
     room = np.empty(g.shape[1])
     for i in range(n_rows):
-        g[i] = world.initial
+        g[i] = world.cells.initial
         ran[i], length[i], paid[i] = 0, n_base, 0
-        cell = cell_of(world, g[i], ran[i])
+        cell = cell_of(world.cells, g[i], ran[i])
         for j in range(n_base):
             action = policy[j, cell]
             taken[i, j] = action
@@ -33,8 +33,8 @@ def _first_walk(world, custom, policy, g, ran, taken, length, bought, lost, paid
             if action == EVAL:
                 _note(world, i, j, bought)
                 answer(world, i, j, g[i])
-                ran[i] += world.sizes[j]
-                cell = cell_of(world, g[i], ran[i])
+                ran[i] += world.cells.sizes[j]
+                cell = cell_of(world.cells, g[i], ran[i])
         lost[i] = quit_loss(world.losses, custom, g[i], i, room)
         if lost[i] == WRONG:
             return False
@@ -56,7 +56,7 @@ def _note(world, i, j, bought):
 def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room):
     """Loss and price of row i from base classifier j on, by the policy; g is used up."""
     n_base, steps = policy.shape[0], np.int64(0)
-    cell = cell_of(world, g, ran)
+    cell = cell_of(world.cells, g, ran)
     while j < n_base:
         action = policy[j, cell]
         if action == QUIT:
@@ -64,8 +64,8 @@ def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room
         if action == EVAL:
             answer(world, i, j, g)
             steps += pay(world, i, j, owned, stamp, bought, since)
-            ran += world.sizes[j]
-            cell = cell_of(world, g, ran)
+            ran += world.cells.sizes[j]
+            cell = cell_of(world.cells, g, ran)
         j += 1
     return quit_loss(world.losses, custom, g, i, room), steps
 
@@ -100,8 +100,8 @@ def _sweep(world, custom, policy, loss_step, beta_step, copies, g, ran, taken, l
                 answer(world, i, j, there)
                 for k in range(n_columns):
                     g[i, k] = -there[k]
-                ran[i] -= world.sizes[j]
-            cell = cell_of(world, g[i], ran[i])
+                ran[i] -= world.cells.sizes[j]
+            cell = cell_of(world.cells, g[i], ran[i])
             cells[i] = cell
             each[i, QUIT, 0] = quit_loss(world.losses, custom, g[i], i, room)
             each[i, QUIT, 1] = 0
@@ -113,7 +113,7 @@ def _sweep(world, custom, policy, loss_step, beta_step, copies, g, ran, taken, l
                 if action == EVAL:
                     answer(world, i, j, there)
                     steps = pay(world, i, j, owned, stamp, bought[i], j)
-                    after += world.sizes[j]
+                    after += world.cells.sizes[j]
                 if action == own:
                     each[i, action, 0] = lost[i]
                     each[i, action, 1] = steps + paid[i]
@@ -174,8 +174,8 @@ def descend(
     ------
     BadReward
     """
-    n_rows, n_base = len(objective.copies), world.n_base
-    n_columns, n_items = len(world.initial), len(world.prices.price)
+    n_rows, n_base = len(objective.copies), world.cells.n_base
+    n_columns, n_items = len(world.cells.initial), len(world.prices.price)
     g, ran = np.empty((n_rows, n_columns), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     taken = np.empty((n_rows, n_base), dtype=np.int8)
     length, lost, paid = np.empty((3, n_rows), dtype=np.int64)

@@ -83,14 +83,14 @@ class BadReward(ValueError):
 @kernel
 def _follow(world, custom, policy, begin, end, lost, paid, wrong):
     """Let rows follow a policy; write what each loses and pays, and whether it is an error."""
-    g = np.empty(world.initial.shape[0], dtype=np.int64)
-    room = np.empty(world.initial.shape[0])
+    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
+    room = np.empty(world.cells.initial.shape[0])
     owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
     bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
     for i in range(begin, end):
-        g[:] = world.initial
+        g[:] = world.cells.initial
         ran, steps = np.int64(0), np.int64(0)
-        cell = cell_of(world, g, ran)
+        cell = cell_of(world.cells, g, ran)
         for j in range(policy.shape[0]):
             action = policy[j, cell]
             if action == QUIT:
@@ -98,8 +98,8 @@ def _follow(world, custom, policy, begin, end, lost, paid, wrong):
             if action == EVAL:
                 answer(world, i, j, g)
                 steps += pay(world, i, j, owned, i, bought, 0)
-                ran += world.sizes[j]
-                cell = cell_of(world, g, ran)
+                ran += world.cells.sizes[j]
+                cell = cell_of(world.cells, g, ran)
         lost[i] = quit_loss(world.losses, custom, g, i, room)
         paid[i] = steps
         wrong[i] = is_error(world.losses, g, i)
@@ -163,15 +163,15 @@ def _episodes(
     cells = np.empty(n_base + 1, dtype=np.int64)
     actions = np.empty(n_base + 1, dtype=np.int64)
     deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
-    g = np.empty(world.initial.shape[0], dtype=np.int64)
-    room = np.empty(world.initial.shape[0])
+    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
+    room = np.empty(world.cells.initial.shape[0])
     owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
     bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
     for e in range(rows.shape[0]):
         i = rows[e]
-        g[:] = world.initial
+        g[:] = world.cells.initial
         ran = np.int64(0)
-        j, cell = 0, cell_of(world, g, ran)
+        j, cell = 0, cell_of(world.cells, g, ran)
         action = _choose(q, j, cell, exploration, rng)
         value = q[j, cell, action]
         while action != QUIT:
@@ -180,8 +180,8 @@ def _episodes(
             if action == EVAL:
                 answer(world, i, j, g)
                 paid = pay(world, i, j, owned, e, bought, 0)
-                ran += world.sizes[j]
-                cell = cell_of(world, g, ran)
+                ran += world.cells.sizes[j]
+                cell = cell_of(world.cells, g, ran)
             action = _choose(q, j + 1, cell, exploration, rng)
             follows = q[j + 1, cell, action]
             best, back = follows, decay
@@ -226,7 +226,7 @@ def learn(
     BadReward
     """
     ends = np.cumsum(objective.copies)
-    q = np.zeros((world.n_base + 1, world.n_cells, N_ACTIONS))
+    q = np.zeros((world.cells.n_base + 1, world.cells.n_cells, N_ACTIONS))
     best, least, value, history = None, np.inf, np.inf, []
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
@@ -236,7 +236,7 @@ def learn(
         exploring = (learning.exploration / (k + 1), learning.off_policy, rng)
         if not _episodes(world, custom, rows, q, *steps, *exploring):
             raise BadReward
-        policy = np.empty((world.n_base, world.n_cells), dtype=np.int8)
+        policy = np.empty((world.cells.n_base, world.cells.n_cells), dtype=np.int8)
         greedy(q, policy)
         lost, paid, wrong = totals(world, custom, policy, objective.copies, n_threads)
         history.append(objective.value(lost, paid))
@@ -244,4 +244,3 @@ def learn(
         if score < least:
             best, least, value = policy, score, history[-1]
     return Learned(best, value, np.array(history))
-

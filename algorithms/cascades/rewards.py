@@ -77,16 +77,11 @@ class Prices(NamedTuple):
     price: np.ndarray
 
 
-class World(NamedTuple):
-    """What the rows of a training set meet.
+class Cells(NamedTuple):
+    """How scores become a part of the state.
 
     Attributes
     ----------
-    codes : ndarray of shape (n_samples, n_trees), unsigned
-        Leaf of each row in each tree. A base classifier has ``n_parts`` trees, one after the other.
-    values : ndarray of shape (n_trees, n_codes, n_columns), int64
-        What each leaf adds to the scores, in steps.
-    n_parts : int
     initial : ndarray of shape (n_columns,), int64
         Scores before any base classifier.
     sizes : ndarray of shape (n_base,), int64
@@ -96,20 +91,13 @@ class World(NamedTuple):
     n_bins : int
     running : bool
         Whether scores are divided by the sizes of what was evaluated, or else of all.
-    losses : Losses
-    prices : Prices
     """
 
-    codes: np.ndarray
-    values: np.ndarray
-    n_parts: int
     initial: np.ndarray
     sizes: np.ndarray
     margin: bool
     n_bins: int
     running: bool
-    losses: Losses
-    prices: Prices
 
     @property
     def n_base(self) -> int:
@@ -120,6 +108,29 @@ class World(NamedTuple):
     def n_cells(self) -> int:
         """Cells of the scores for one base classifier."""
         return self.n_bins * (len(self.initial) if self.margin else 1)
+
+
+class World(NamedTuple):
+    """What the rows of a training set meet.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_trees), unsigned
+        Leaf of each row in each tree. A base classifier has ``n_parts`` trees, one after the other.
+    values : ndarray of shape (n_trees, n_codes, n_columns), int64
+        What each leaf adds to the scores, in steps.
+    n_parts : int
+    cells : Cells
+    losses : Losses
+    prices : Prices
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+    n_parts: int
+    cells: Cells
+    losses: Losses
+    prices: Prices
 
 
 def loss_exponent(kind: int, largest: float, total: int) -> int:
@@ -146,9 +157,7 @@ def losses(kind: int, label, target, unit: float, exponent: int) -> Losses:
     upper = np.ldexp(np.exp(_LOW + np.arange(half) * (step * half)), exponent)
     lower = np.exp(np.arange(half) * step)
     scale = math.ldexp(1.0, exponent)
-    return Losses(
-        kind, label, target, unit, scale, upper, lower, unit * per_unit, -_LOW * per_unit
-    )
+    return Losses(kind, label, target, unit, scale, upper, lower, unit * per_unit, -_LOW * per_unit)
 
 
 @kernel

@@ -18,23 +18,26 @@ N_ACTIONS = 3
 @kernel
 def _uniform(value, n_bins, ran):
     """Bin of a value among those of [0, span]: of 2**41, or twice what ran if it is not 0."""
-    at = (value * n_bins) >> SPAN_BITS if ran == 0 else (value * n_bins) // (2 * ran)
-    return min(max(at, 0), n_bins - 1)
+    span = np.int64(1) << SPAN_BITS if ran == 0 else 2 * ran
+    if value >= span:
+        return n_bins - 1
+    at = (value * n_bins) >> SPAN_BITS if ran == 0 else (value * n_bins) // span
+    return max(at, 0)
 
 
 @kernel
-def cell_of(world, g, ran):
+def cell_of(cells, g, ran):
     """Cell of scores.
 
     Parameters
     ----------
-    world : World
+    cells : Cells
     g : ndarray of shape (n_columns,), int64
     ran : int64
-        Sum of the sizes of the base classifiers evaluated; looked at if the world is `running`.
+        Sum of the sizes of the base classifiers evaluated; looked at if the cells are `running`.
     """
-    n_bins = world.n_bins
-    if world.margin:
+    n_bins = cells.n_bins
+    if cells.margin:
         winner = 0
         for k in range(1, g.shape[0]):
             if g[k] > g[winner]:
@@ -43,14 +46,14 @@ def cell_of(world, g, ran):
         for k in range(g.shape[0]):
             if k != winner and g[k] > second:
                 second = g[k]
-        if not world.running:
+        if not cells.running:
             return winner * n_bins + _uniform(g[winner] - second, n_bins, 0)
         at = _uniform(g[winner] - second, n_bins, ran) if ran > 0 else 0
         return winner * n_bins + at
-    if not world.running:
+    if not cells.running:
         half = np.int64(1) << (SPAN_BITS - 1)
-        return _uniform(g[0] - world.initial[0] + half, n_bins, 0)
-    return _uniform(g[0] - world.initial[0] + ran, n_bins, ran) if ran > 0 else n_bins // 2
+        return _uniform(g[0] - cells.initial[0] + half, n_bins, 0)
+    return _uniform(g[0] - cells.initial[0] + ran, n_bins, ran) if ran > 0 else n_bins // 2
 
 
 @kernel
