@@ -16,17 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
 from ..estimators.parameters import Parameter
-from ..metering.by_name import feature_names
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
-from .parameters import PRICES, check_tree_cost
+from .parameters import THRESHOLDS, check_tree_cost
+from .priced import PricedTrees
 from .ranking import ranks_by_exit
 from .responses import Responses
 from .saved_cascade import SavedCascade
 
+KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 
-class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
+
+class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimator):
     """Base of the cascades; not to be used by itself.
 
     A subclass learns ``coef_``, ``intercept_`` and ``thresholds_`` and calls ``_set_up``.
@@ -38,10 +40,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
             "Weight of each tree's answer (its leaf value before the learning rate) at each stage.",
         ),
         "intercept_": Parameter("ndarray of shape (n_stages,)", "Constant of each stage."),
-        "thresholds_": Parameter(
-            "ndarray of shape (n_stages - 1,)",
-            "A row with a lower score is rejected at the stage; minus infinity rejects none.",
-        ),
+        "thresholds_": THRESHOLDS,
         "estimator_": Parameter("estimator", "The fitted trees."),
         "classes_": Parameter("ndarray of shape (2,)", "Class labels, ascending; or the only one."),
         "n_features_in_": Parameter("int", "Number of columns."),
@@ -62,7 +61,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
 
     def _read_rows(self, X, y, sample_weight, query_id):
         """Check a training set; return rows as they were given, targets, ±1 and weights."""
-        checked, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        checked, y = validate_data(self, X, y, dtype=KINDS, y_numeric=False)
         weights, kept = check_sample_weight(sample_weight, len(checked))
         check_queries(query_id, len(checked), "query_id")
         if kept is not None:
@@ -85,46 +84,19 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
             encoded = encoded + 1
         return X, y, np.where(encoded == 1, 1.0, -1.0), weights
 
-    def _priced(self, responses: Responses) -> Responses:
-        """Put this cascade's prices, where it has any, in the place of the trees' own."""
-        meter = copy.copy(responses.meter)
-        meter.n_threads = self.n_threads
-        for name in PRICES:
-            value = getattr(self, name)
-            if value is not None:
-                by_name = name in ("feature_costs", "feature_groups")
-                setattr(meter, name, meter._in_its_spelling(value) if by_name else value)
-        if meter.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"X has {self.n_features_in_} features, but the trees were trained on "
-                f"{meter.n_features_in_}."
-            )
-        responses = responses._replace(meter=meter)
-        self._price_list(meter)
-        meter._grid_prices()
-        return responses
-
-    def _price_list(self, meter, feature_costs=None) -> costs.PriceList:
-        """What is paid once: the meter's prices but for those given here."""
-        own = feature_costs is None
-        return costs.price_list(
-            meter.feature_costs if own else meter._in_its_spelling(feature_costs),
-            meter.feature_groups,
-            meter.group_costs,
-            meter.n_features_in_,
-            feature_names(meter),
-        )
-
-    def _set_up(self, responses: Responses, coef, intercept, thresholds) -> None:
+    def _set_up(
+        self, responses: Responses, coef, intercept, thresholds, final_threshold=0.0
+    ) -> None:
         """Take over a cascade; a ValueError says what no fit can have left.
 
         Parameters
         ----------
         responses : Responses
             The trees with their own prices.
-        coef, intercept, thresholds : ndarray
+        coef, intercept, thresholds, final_threshold
+            See :class:`algorithms.cascades.hard_exits.HardCascade`.
         """
-        self._hard_ = HardCascade(responses, coef, intercept, thresholds)
+        self._hard_ = HardCascade(responses, coef, intercept, thresholds, final_threshold)
         self._responses_ = responses
         self.coef_, self.intercept_, self.thresholds_ = coef, intercept, thresholds
 
@@ -180,7 +152,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         return self.exits(X).stage
 
     def decision_function(self, X) -> np.ndarray:
-        """Score of the last stage, -1 if rejected before.
+        """Score of the last stage over its threshold, -1 if rejected before.
 
         To rank, take :meth:`ranking_score`: here all rejected rows are tied.
 
@@ -195,7 +167,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         return self._decision(self.exits(X))
 
     def _decision(self, exits: Exits) -> np.ndarray:
-        return np.where(exits.stage < len(self.intercept_), -1.0, exits.scores)
+        return self._hard_.decision(exits)
 
     def predict(self, X) -> np.ndarray:
         """Predict classes: the second one if the decision is above 0.
@@ -286,8 +258,9 @@ of shape (n_samples, n_features)
             :meth:`forest_cost_until_exit`.
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        (cost,) = self._costs_until(None, X, **given)
-        return cost
+        hard, each, prices, X = self._charging(X, **given)
+        _, paid, _, n_trees = hard.charge(X, prices, hard.exits(X).stage)
+        return prices.cost(paid) + each * n_trees
 
     def staged_cost(
         self, X, *, feature_costs=None, split_cost=None, tree_cost=None
@@ -304,20 +277,19 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), float64
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        stages = range(1, len(self._now().stops) + 1)
-        yield from self._costs_until(stages, X, **given)
-
-    def _costs_until(
-        self, stages, X, *, feature_costs, split_cost, tree_cost
-    ) -> Iterator[np.ndarray]:
-        """Yield the cost until each of some stages, or the exit; None: until the exit alone."""
-        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
-        prices = hard.responses.meter._grid_prices(feature_costs, split_cost)
-        X = self._rows(X)
-        stage = hard.exits(X).stage
-        for until in [stage] if stages is None else (np.minimum(stage, k) for k in stages):
-            _, paid, _, n_trees = hard.charge(X, prices, until)
+        hard, each, prices, X = self._charging(X, **given)
+        for paid, n_trees in hard.staged_charges(X, prices, hard.exits(X).stage):
             yield prices.cost(paid) + each * n_trees
+
+    def _charging(self, X, *, feature_costs, split_cost, tree_cost):
+        """The cascade with its prices, the price of a tree, prices on their grid, and rows."""
+        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
+        return (
+            hard,
+            each,
+            hard.responses.meter._grid_prices(feature_costs, split_cost),
+            self._rows(X),
+        )
 
     def _price_of_a_tree(self, tree_cost=None) -> float:
         return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)

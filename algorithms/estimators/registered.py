@@ -11,11 +11,14 @@ from sklearn.base import BaseEstimator
 from .. import (
     adaboost_mh,
     and_or_cascade,
+    bourdev_cascade,
     cegb,
     cronus,
+    fcboost,
     gbrt,
     greedy_miser,
     raykar_cascade,
+    viola_jones,
 )
 
 ESTIMATORS: tuple[type[BaseEstimator], ...] = tuple(

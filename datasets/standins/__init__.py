@@ -105,6 +105,11 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     clutter on a cloudy ground. Every sixth window without a face has one that is out of place. Real
     faces are far more varied, and real windows without faces were selected for being hard.
 
+``vj_faces``, ``daimler_pedestrians`` (generators in :mod:`datasets.standins.windows`)
+    Windows of 24×24 and of 36×18 grey pixels in the shares of the real sets: those of ``cbcl`` and
+    of ``inria_person`` above, from streams of their own, resized. All are independent of each
+    other; of the real ones neighbours are nearly the same.
+
 ``scene15`` (generators and parameters in :mod:`datasets.standins.scenes`)
     For the table: bytes of 108 descriptors (smoke: 20) that do not come from pictures, 299 rows of
     each of 15 classes (smoke: 44); kernel machines are trained on 30 (6) of each class as on the

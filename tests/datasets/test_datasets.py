@@ -29,6 +29,7 @@ STAND_INS = {
     "cbcl_divided": "7191d9cfd989822a04fc39aa4b4e13f9feae439c52534a2a83a0f88daed45672",
     "cifar10": "27bae22da3ac37c1a09d0cbc97aa657a0bb3f9114d471500c25e3f33c2919b61",
     "clueweb09": "46615140edf858022d56c13aeaf756e54c5660ebc667e19825937696ec716989",
+    "daimler_pedestrians": "0527987f87697ac52dcc3a984e56fa751be256f45107d02a1a2abbf6f5e0322c",
     "flies": "3926447e02fdca4ef52a4c98ca8c5010eb5d20c5d33092b8b405afc555db899e",
     "hepmass_1000": "342a2353d32eda5968095fb930fac460723bc1bda01a0050ddf97f69b2c90226",
     "hepmass_not1000": "3d232df140a4c8f215e16ffd9f7022e2ef7212b383ee20dc49f0a7b47e10d35d",
@@ -41,6 +42,7 @@ STAND_INS = {
     "mslr_web30k": "0457f988828de406eb87ea3234a5598a43adbe532a536078a7ad98e385a289c3",
     "scene15": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
     "thyroid": "f44ad524ae876c0387880eda5eae6228f452e4ce2097d651e2bf65c2e3dedd29",
+    "vj_faces": "ca2ea00214e78356185e66207b95bbfedd7e372419719db86b4dc0d9ccd3efa0",
     "yahoo_ltr": "24ba8eb86d1b06fd03846e03d6729fbdefc8eabf413a17af916c70a89ca76297",
     "yahoo_ltr_sample": "f929343bc59eef535ac9cee8aebeb51ebd62cd0ceebffcbe5acd782dc8f285bd",
     "yahoo_ltr_small": "944b2d3e37db70122e711d28bdbc273826b4a7c009dbb74f2d9a5a8f2fa804d8",
@@ -49,9 +51,11 @@ OTHER_SIZES = {
     "caltech101": [15, 5, 20],  # features are computed from these two: few rows
     "cbcl": [599, 151, 1000],  # 1,779 features; their prices are part of what is frozen
     "cbcl_divided": [449, 150, 151],
+    "daimler_pedestrians": [448, 151, 151],  # 2,000 features
     "inria_person": [60, 20, 60],
     "scene15": [210, 60, 300],  # the same; its prices are part of what is frozen
     "clueweb09": [4000, 2000, 2000],  # its queries have hundreds of documents
+    "vj_faces": [448, 151, 151],
     "yahoo_ltr_sample": [1000, 400, 500],  # the real part is small
 }
 """Rows of the stand-ins that do not have the usual number at smoke scale."""

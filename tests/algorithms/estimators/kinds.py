@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 from sklearn.base import is_classifier, is_regressor
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
@@ -17,6 +20,18 @@ OF_TWO_CLASSES = [
 TREES = [cls for cls in ESTIMATORS if issubclass(cls, BoostedTrees)]
 TREE_REGRESSORS = [cls for cls in TREES if cls in REGRESSORS]
 TREE_CLASSIFIERS = [cls for cls in TREES if cls in CLASSIFIERS]
+
+
+class AdaBoostMHOfTrees(AdaBoostMH):
+    """AdaBoostMH with trees as weak learners unless it is told otherwise."""
+
+    @functools.wraps(AdaBoostMH.__init__)
+    def __init__(self, **given):
+        super().__init__(**{"weak_learner": "hamming_tree", "n_leaves": 4} | given)
+
+
+# With those that one parameter makes another kind of model.
+EVERY = (*ESTIMATORS, AdaBoostMHOfTrees)
 
 
 def takes(cls, name: str) -> bool:
@@ -43,9 +58,16 @@ def small_size(
         "max_leaves": max_leaves,
     }
     if issubclass(cls, CascadeClassifier):
+        of_stumps = cls.__module__.endswith("bourdev_cascade")
         size = {
-            "estimator": GBRTRegressor(**size),
+            "estimator": AdaBoostMH(n_estimators=n_estimators)
+            if of_stumps
+            else GBRTRegressor(**size),
+            "n_estimators": n_estimators,
             "n_stages": n_stages,
+            "max_stages": n_stages,
+            "max_stumps": n_estimators,
+            "validation_share": 0.0,  # no row is drawn: copies of rows are what weights are
             "price_limits": tuple(float(10**k) for k in range(n_stages)),
             "max_cycles": 1,
             "max_evaluations": 50,

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import algorithms
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
@@ -58,6 +59,14 @@ CHECKED = [
     ),
     GreedyMiserClassifier(
         n_estimators=5, min_samples_leaf=1, charging="authors", budget=40.0, max_depth=2
+    ),
+    AdaBoostMH(
+        n_estimators=5,
+        weak_learner="hamming_tree",
+        n_leaves=4,
+        initial_weights="balanced",
+        smoothing=0.01,
+        n_threads=1,
     ),
 ]
 

@@ -1,0 +1,370 @@
+"""Daimler pedestrians: grey windows of 36×18 pixels, with a pedestrian (1) or without (0).
+
+Citation: S. Munder and D. M. Gavrila, An experimental study on pedestrian classification, PAMI 28
+(2006). For research use, not commercially. MDDAG's "DPED" benchmark.
+
+Two forms, very different in what they are; a title in the provenance says which one it is:
+
+official
+    The base set: five disjoint parts (1, 2, 3, T1, T2) of 4,800 windows with and 5,000 without a
+    pedestrian. Each pedestrian is there six times, reflected and moved by a few pixels, always in
+    one part: **the five parts are the divisions**. The archive has no published digest; it is taken
+    only if it holds exactly these windows.
+inria
+    Where that archive cannot be had: the windows of :mod:`datasets.inria_person` (at laptop scale,
+    its training and test parts together) in grey and resized to 36×18 by area. Both sets show a
+    standing person with a margin in windows twice as high as wide; INRIA's are from photographs,
+    sharp and in any light, Daimler's from a camera in a car. Windows fall into blocks of 16
+    neighbours (those of one picture follow each other); a window goes with the block of the first
+    one that is its reflection or that it is alike (a correlation of 0.9 or more), and blocks are
+    drawn into five divisions.
+
+Repetition ``seed``: division ``seed`` mod 5 tests, the next one validates, three train.
+
+The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
+byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
+
+The smallest scale draws a stand-in (:mod:`datasets.standins.windows`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets import inria_person, vj_faces
+from datasets.cbcl_windows import HEADER, divisions
+from datasets.dataset import Dataset
+from datasets.errors import CacheFull, DataUnavailable
+from datasets.features.faces import haar_columns
+from datasets.features.faces.haar_columns import PER_KIND, HaarColumns
+from datasets.features.pixels import grey
+from datasets.images import ImageSet, images_checksum
+from datasets.registry import DatasetSpec, Request, serve
+from datasets.resizing import resized
+from datasets.sources.archives import TooLarge, damage_named, opened_tar
+from datasets.sources.find import Form, RawFile, find
+from datasets.sources.pictures import PictureError
+from datasets.sources.storage import decoded
+from datasets.standins import windows as standins_windows
+
+SHAPE = (36, 18)
+PARTS = ("1", "2", "3", "T1", "T2")
+COUNTS = {1: 4_800, 0: 5_000}
+"""Windows of each class in each part of the official archive."""
+BLOCK = 16
+"""Neighbours among INRIA's windows that are never torn apart."""
+SIZES = {"smoke": 750, "real": 5_000}
+"""Windows of the stand-in at the smallest scale and at the others."""
+LIMIT, LARGEST = 2**28, 2**12
+"""Bytes that the archive may hold unpacked (49,000 files of about 700), and one PGM file."""
+WANTED = re.compile(r"(?:.*/)?(1|2|3|T1|T2)/(ped_examples|non-ped_examples)/([^/]+)\.pgm")
+FOLDERS = {"ped_examples": 1, "non-ped_examples": 0}
+TITLES = {
+    "official": "Daimler pedestrians",
+    "inria": "INRIA Person at 36×18, in place of Daimler pedestrians",
+}
+FILE = RawFile(
+    folder="daimler_pedestrians",
+    title="Daimler pedestrians (base set)",
+    terms="for research use, not commercially (Daimler AG); cite Munder and Gavrila (2006)",
+    advice="allow access to www.lookingatpeople.com, or put DC-ped-dataset_base.tar.gz into the "
+    "folder daimler_pedestrians/ of COST_AWARE_BOOSTING_MIRROR. INRIA Person takes its place.",
+    forms=(
+        Form(
+            filename="DC-ped-dataset_base.tar.gz",
+            reader="official",
+            urls=(
+                "http://www.lookingatpeople.com/data/Daimler/pami06-munder-gavrila/"
+                "DC-ped-dataset_base.tar.gz",
+            ),
+        ),
+    ),
+)
+
+
+def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Give the windows as bytes.
+
+    Parameters
+    ----------
+    scale, data : str
+        As :func:`datasets.load`.
+    seed : int, default 0
+        Which windows a stand-in draws; real ones are the same for all seeds.
+
+    Returns
+    -------
+    ImageSet
+        Grey windows of shape (n, 36, 18), real ones memory-mapped, all in ``train``. Its ``split``
+        tears similar windows apart: choose rows by the divisions of :func:`columns` instead.
+
+    Raises
+    ------
+    ValueError, DataUnavailable, ChecksumMismatch
+        As :func:`datasets.load`.
+    PictureError
+        If an archive or a picture in it is damaged, or pictures are missing; names it.
+    """
+    chosen = replace(SPEC, real=_real_images, standin=_drawn_images)
+    request = Request("daimler_pedestrians", scale, data, seed)
+    return serve(chosen, request, checksum=images_checksum)
+
+
+def columns(
+    *, per_kind: int = PER_KIND, scale: str = "laptop", data: str = "auto", seed: int = 0
+) -> HaarColumns:
+    """Give the Haar-like features of all windows as bytes, with the divisions.
+
+    Parameters
+    ----------
+    per_kind : int, default 400
+        Features of each of the five kinds. Another number draws other features.
+    scale, data, seed
+        As :func:`images`; errors are the same.
+
+    Returns
+    -------
+    HaarColumns
+        In the order of :func:`images`.
+    """
+    haar_columns.families(per_kind)  # refuses what is no number
+    real, standin = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
+    chosen = replace(SPEC, real=real, standin=standin)
+    request = Request("daimler_pedestrians", scale, data, seed)
+    return serve(chosen, request, checksum=haar_columns.columns_checksum)
+
+
+# --- real windows --------------------------------------------------------------------------------
+
+
+def windows() -> tuple[dict[str, np.ndarray], dict]:
+    """Give all windows, decoded into the cache once.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        ``windows`` of shape (n, 36, 18), uint8; ``y``; ``fold``, the division of each.
+    provenance : dict
+        Of which of the two forms they are.
+
+    Raises
+    ------
+    DataUnavailable, ChecksumMismatch, PictureError
+        As :func:`images`; where neither form can be had, it says so of both.
+    """
+    try:
+        archive = find(FILE)
+    except CacheFull:
+        raise
+    except DataUnavailable as error:
+        return _inria_windows(error)
+    digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
+    arrays, _ = decoded(
+        "daimler_pedestrians",
+        f"official-v1-{digest[:16]}",
+        lambda out: _decode_official(archive.path, out),
+    )
+    return arrays, {
+        "title": TITLES["official"],
+        "source": archive.source,
+        "files": [archive.record()],
+        "missing": "nothing",
+    }
+
+
+def _decode_official(archive: Path, out: Path) -> None:
+    """Write the windows part by part, pedestrians first, by file name."""
+    pictures = {(part, label): {} for part in PARTS for label in COUNTS}
+    with damage_named(archive, PictureError), opened_tar(archive, LIMIT) as tar:
+        for info in tar:
+            match = WANTED.fullmatch(info.name) if info.isreg() else None
+            if match is None:
+                continue
+            if info.size > LARGEST:
+                raise TooLarge(f"{archive}, {info.name}: {info.size:,} bytes, at most {LARGEST:,}")
+            place, name = pictures[match[1], FOLDERS[match[2]]], f"{archive}, {info.name}"
+            if match[3] in place:
+                raise PictureError(f"{name} is there twice")
+            place[match[3]] = window(name, tar.extractfile(info).read())
+    for (part, label), place in pictures.items():
+        if len(place) != COUNTS[label]:
+            raise PictureError(
+                f"{archive}: {len(place)} windows of class {label} in part {part}, "
+                f"{COUNTS[label]} expected"
+            )
+    chosen = [place[name] for place in pictures.values() for name in sorted(place)]
+    np.save(out / "windows.npy", np.array(chosen))
+    sizes = [len(place) for place in pictures.values()]
+    labels = np.repeat([label for _, label in pictures], sizes)
+    np.save(out / "y.npy", labels.astype(np.uint8))
+    fold = np.repeat([PARTS.index(part) for part, _ in pictures], sizes)
+    np.save(out / "fold.npy", fold.astype(np.int64))
+
+
+def window(name: str, content: bytes) -> np.ndarray:
+    """Decode a binary PGM file of a window.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    content : bytes
+        The file.
+
+    Returns
+    -------
+    ndarray of shape (36, 18), uint8
+
+    Raises
+    ------
+    PictureError
+        If it is no such file, of another size or depth, or not as long as it must be.
+    """
+    header = HEADER.match(content)
+    if header is None:
+        raise PictureError(f"{name}: no binary PGM file (P5)")
+    width, height, largest = map(int, header.groups())
+    if (height, width) != SHAPE:
+        raise PictureError(
+            f"{name}: {height}×{width} pixels (height × width), expected {SHAPE[0]}×{SHAPE[1]}"
+        )
+    if largest != 255:
+        raise PictureError(f"{name}: grey levels up to {largest}, expected 255 (8 bits)")
+    pixels = content[header.end() :]
+    if len(pixels) != height * width:
+        raise PictureError(f"{name}: {len(pixels)} bytes of pixels, expected {height * width}")
+    return np.frombuffer(pixels, dtype=np.uint8).reshape(SHAPE)
+
+
+def _inria_windows(reason: DataUnavailable) -> tuple[dict[str, np.ndarray], dict]:
+    """Give INRIA's windows at this size."""
+    try:
+        pictures = inria_person.images(data="real")
+    except CacheFull:
+        raise
+    except DataUnavailable as error:
+        raise DataUnavailable(f"{reason}\nNor can INRIA Person take its place: {error}") from error
+    record = pictures.provenance
+
+    def decode(out: Path) -> None:
+        labels = np.concatenate((pictures.y_train, pictures.y_test))
+        order = np.argsort(1 - labels, kind="stable")  # persons first
+        parts = [resized(grey(part), SHAPE) for part in (pictures.train, pictures.test)]
+        pixels, labels = np.concatenate(parts)[order], labels[order]
+        np.save(out / "windows.npy", pixels)
+        np.save(out / "y.npy", labels.astype(np.uint8))
+        np.save(out / "fold.npy", divisions(groups(pixels, labels), labels))
+
+    arrays, _ = decoded("daimler_pedestrians", f"inria-v1-{record['checksum'][:16]}", decode)
+    return arrays, {
+        "title": TITLES["inria"],
+        "source": record["source"],
+        "files": record["files"],
+        "terms": record["terms"],
+        "citation": record["citation"],
+        "missing": "all of Daimler's windows: INRIA Person's, grey and resized to 36×18, take "
+        f"their place; of INRIA Person {record['missing']}",
+        "split_rule": "blocks of 16 neighbours fall into five divisions, reflections and windows "
+        "of a class that correlate by 0.9 or more together; division number seed mod 5 tests, the "
+        "next one validates, three train",
+    }
+
+
+def groups(pixels: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Group windows that must stay together: neighbours, reflections, and those that are alike.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (n, height, width), uint8
+        Windows; those of one class follow each other.
+    labels : ndarray of shape (n,)
+        Classes.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        The first window of the block that each one goes with.
+    """
+    upright = pixels.copy()
+    for i, picture in enumerate(pixels):  # of a window and its reflection take the same one
+        reflected = np.ascontiguousarray(picture[:, ::-1])
+        if reflected.tobytes() < picture.tobytes():
+            upright[i] = reflected
+    return vj_faces.groups(upright, labels, BLOCK)
+
+
+def _image_set(pixels: np.ndarray, labels: np.ndarray, provenance: dict) -> ImageSet:
+    return ImageSet(
+        name="daimler_pedestrians",
+        train=pixels,
+        y_train=labels.astype(np.int64),
+        test=np.empty((0, *SHAPE), dtype=np.uint8),
+        y_test=np.empty(0, dtype=np.int64),
+        n_valid=len(labels) // 5,
+        provenance=provenance,
+    )
+
+
+def _real_images(request: Request) -> ImageSet:
+    arrays, provenance = windows()
+    return _image_set(arrays["windows"], arrays["y"], provenance)
+
+
+def _real_columns(per_kind: int, request: Request) -> HaarColumns:
+    arrays, provenance = windows()
+    stored, digest = haar_columns.stored("daimler_pedestrians", arrays["windows"], per_kind)
+    provenance = {**provenance, "features_checksum": digest}
+    return _columns(stored, arrays["y"], np.array(arrays["fold"]), per_kind, provenance)
+
+
+def _columns(
+    stored: np.ndarray, labels: np.ndarray, fold: np.ndarray, per_kind: int, provenance: dict
+) -> HaarColumns:
+    names = haar_columns.feature_names(SHAPE, per_kind)
+    return HaarColumns(stored, labels.astype(np.int64), fold, names, SHAPE, provenance)
+
+
+# --- the stand-in --------------------------------------------------------------------------------
+
+
+def _drawn_images(request: Request) -> ImageSet:
+    n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
+    pixels, labels = standins_windows.pedestrians(n_windows, request.seed)
+    provenance = standins_windows.provenance(standins_windows.pedestrians)
+    return _image_set(pixels, labels, provenance)
+
+
+def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:
+    drawn = _drawn_images(request)
+    computed = haar_columns.computed(drawn.train, per_kind)
+    fold = divisions(np.arange(len(drawn.y_train)), drawn.y_train)
+    return _columns(computed, drawn.y_train, fold, per_kind, drawn.provenance)
+
+
+def _table(request: Request, give) -> Dataset:
+    return haar_columns.table("daimler_pedestrians", give(PER_KIND, request), request.seed)
+
+
+SPEC = DatasetSpec(
+    name="daimler_pedestrians",
+    task="binary",
+    title="Daimler pedestrians, windows of 36×18; INRIA Person at that size where they cannot be "
+    "had",
+    citation="Munder and Gavrila, An experimental study on pedestrian classification, PAMI 28 "
+    "(2006)",
+    terms=FILE.terms,
+    shape="5 parts of 4,800 windows with a pedestrian and 5,000 without, 2,000 Haar-like "
+    "features, 2 classes",
+    split_rule="the five official parts are the divisions; number seed mod 5 tests, the next one "
+    "validates, three train",
+    cost_rule="uniform, 1 per Haar-like feature",
+    real=partial(_table, give=_real_columns),
+    standin=partial(_table, give=_drawn_columns),
+    files=(FILE,),
+    pictures=images,
+)

@@ -1,0 +1,301 @@
+"""Haar-like features alone, for grey windows of any size: columns as bytes, and tables of them.
+
+As :mod:`datasets.features.faces.haar` computes them, the same number of each of the five kinds,
+drawn once for each size of window and number. What MDDAG's paper and the cascades that it is
+compared with use; :mod:`datasets.features.faces.tables` has other families beside them.
+
+Costs are uniform, 1 per feature: the paper counts classifiers, of which each reads one feature.
+Prices measured on windows of 19×19 are not taken for windows of another size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from datasets.cbcl_windows import rows_of
+from datasets.dataset import Dataset, checksum, dataset_checksum
+from datasets.features.faces import haar, tables
+from datasets.features.families import Family
+from datasets.features.store import made_from
+from datasets.sources.storage import decoded, new_array
+
+PER_KIND = 400
+"""Features of each kind in a table."""
+BLOCK_VALUES = 2**22
+"""Values computed at once."""
+COST_UNIT, COST_ORIGIN = "features", "uniform, 1 per Haar-like feature (the paper counts them)"
+NAME = re.compile(rf"haar_({'|'.join(haar.KINDS)})_(\d+)_(\d+)_(\d+)_(\d+)")
+
+
+class Outlines(NamedTuple):
+    """Where features lie in a window.
+
+    Attributes
+    ----------
+    kinds : ndarray of shape (n_features,), int64
+        Place in :data:`~datasets.features.faces.haar.KINDS`.
+    boxes : ndarray of shape (n_features, 4), int64
+        Top, left, bottom, right; the last two are exclusive.
+    """
+
+    kinds: np.ndarray
+    boxes: np.ndarray
+
+
+@dataclass(frozen=True)
+class HaarColumns:
+    """The Haar-like features of all windows as bytes, one row per feature.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, n_windows), uint8
+        Of real windows memory-mapped and read-only: pages are read when a row is used.
+    y : ndarray of shape (n_windows,), int64
+        1 = face, or person.
+    fold : ndarray of shape (n_windows,), int64
+        Which of the five divisions each window is in, 0..4.
+    feature_names : tuple of str
+        ``haar_<kind>_<top>_<left>_<bottom>_<right>``; :func:`outlines` reads them.
+    shape : tuple of int
+        Height and width of a window.
+    provenance : dict
+        As :attr:`datasets.Dataset.provenance`.
+    """
+
+    columns: np.ndarray
+    y: np.ndarray
+    fold: np.ndarray
+    feature_names: tuple[str, ...]
+    shape: tuple[int, int]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self, seed: int) -> dict[str, np.ndarray]:
+        """Choose the windows of a repetition.
+
+        Parameters
+        ----------
+        seed : int
+            Division number `seed` mod 5 tests, the next one validates, three train.
+
+        Returns
+        -------
+        dict of str to ndarray of int64
+            Windows of ``train``, ``valid`` and ``test``, ascending.
+        """
+        train, test, valid = rows_of(self.fold, seed, 2)
+        return {"train": train, "valid": valid, "test": test}
+
+
+def families(per_kind: int = PER_KIND) -> tuple[Family, ...]:
+    """Give the families: one for each kind of Haar-like feature.
+
+    Parameters
+    ----------
+    per_kind : int
+        Features of each.
+    """
+    if isinstance(per_kind, bool) or not isinstance(per_kind, int) or per_kind < 1:
+        raise ValueError(f"per_kind must be an integer of 1 or more, not {per_kind!r}")
+    return tuple(
+        Family(
+            f"haar_{kind}",
+            "Haar-like",
+            lambda shape: per_kind,
+            partial(haar.haar, kind=kind, n=per_kind),
+        )
+        for kind in haar.KINDS
+    )
+
+
+def feature_names(shape: tuple[int, int], per_kind: int = PER_KIND) -> tuple[str, ...]:
+    """Name the features by kind and outline, in the order of their columns.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width of a window.
+    per_kind : int
+        Features of each kind.
+    """
+    return tuple(
+        f"haar_{kind}_{'_'.join(map(str, outline))}"
+        for kind in haar.KINDS
+        for outline in haar.boxes(kind, shape, per_kind).tolist()
+    )
+
+
+def outlines(names: Sequence[str]) -> Outlines:
+    """Read kinds and outlines of features from their names, those of CBCL's tables too.
+
+    Parameters
+    ----------
+    names : sequence of str
+        ``haar_<kind>_<top>_<left>_<bottom>_<right>``.
+
+    Returns
+    -------
+    Outlines
+
+    Raises
+    ------
+    ValueError
+        If a name is that of another feature; names it.
+    """
+    matches = [NAME.fullmatch(name) for name in names]
+    if None in matches:
+        raise ValueError(f"{names[matches.index(None)]!r} is no Haar-like feature")
+    kinds = [list(haar.KINDS).index(match[1]) for match in matches]
+    boxes = [[int(number) for number in match.groups()[1:]] for match in matches]
+    return Outlines(np.array(kinds, dtype=np.int64), np.array(boxes, dtype=np.int64).reshape(-1, 4))
+
+
+def computed(
+    windows: np.ndarray, per_kind: int = PER_KIND, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Compute the columns of windows.
+
+    Parameters
+    ----------
+    windows : ndarray of shape (n, height, width), uint8
+        Grey windows.
+    per_kind : int
+        Features of each kind.
+    out : ndarray of shape (5·per_kind, n), uint8, optional
+        Where they are put; a new array if not given.
+
+    Returns
+    -------
+    ndarray of shape (5·per_kind, n), uint8
+    """
+    kinds = families(per_kind)
+    if out is None:
+        out = np.empty((len(kinds) * per_kind, len(windows)), dtype=np.uint8)
+    step = max(1, BLOCK_VALUES // per_kind)
+    for start in range(0, len(windows), step):
+        block = windows[start : start + step]
+        for k, family in enumerate(kinds):
+            rows = slice(k * per_kind, (k + 1) * per_kind)
+            out[rows, start : start + step] = family.columns(block).T
+    return out
+
+
+def stored(name: str, windows: np.ndarray, per_kind: int = PER_KIND) -> tuple[np.ndarray, str]:
+    """Give the columns of real windows, computing once what the cache does not have.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    windows : ndarray of shape (n, height, width), uint8
+        Grey windows.
+    per_kind : int
+        Features of each kind.
+
+    Returns
+    -------
+    columns : ndarray of shape (5·per_kind, n), uint8
+        Memory-mapped where the cache can be written.
+    digest : str
+        Of the windows and of what computes the columns.
+
+    Raises
+    ------
+    ChecksumMismatch, CacheFull
+        As :func:`datasets.sources.storage.decoded`.
+    """
+    record = {"windows": checksum({"windows": windows}), **made_from(families(per_kind))}
+    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+    def build(out: Path) -> None:
+        shape = (len(haar.KINDS) * per_kind, len(windows))
+        columns = new_array(out / "columns.npy", np.uint8, shape)
+        computed(windows, per_kind, columns)
+        columns.flush()
+
+    arrays, _ = decoded(name, f"haar-{per_kind}-{digest[:16]}", build)
+    return arrays["columns"], digest
+
+
+def table(name: str, columns: HaarColumns, seed: int) -> Dataset:
+    """Make the table of a repetition, every feature at cost 1.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    columns : HaarColumns
+        Features of all windows.
+    seed : int
+        See :meth:`HaarColumns.rows`.
+    """
+    arrays = {}
+    for part, numbers in columns.rows(seed).items():
+        arrays[f"X_{part}"] = tables.rows(columns.columns, numbers)
+        arrays[f"y_{part}"] = columns.y[numbers]
+    return Dataset(
+        name=name,
+        task="binary",
+        **arrays,
+        feature_costs=np.ones(len(columns.columns)),
+        cost_unit=COST_UNIT,
+        cost_origin=COST_ORIGIN,
+        feature_names=columns.feature_names,
+        provenance=columns.provenance,
+    )
+
+
+def columns_checksum(columns: HaarColumns) -> str:
+    """Give the SHA-256 over the columns, labels and divisions, 64 hex digits."""
+    return checksum({name: getattr(columns, name) for name in ("columns", "y", "fold")})
+
+
+def haar_only(dataset: Dataset) -> Dataset:
+    """Leave out all features of a table but the Haar-like ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Such as ``cbcl`` and ``cbcl_divided``, with their prices.
+
+    Returns
+    -------
+    Dataset
+        With the prices that its features have in `dataset`.
+
+    Raises
+    ------
+    ValueError
+        If it has no Haar-like features.
+    """
+    chosen = np.flatnonzero([NAME.fullmatch(name) is not None for name in dataset.feature_names])
+    if not len(chosen):
+        raise ValueError(f"{dataset.name} has no Haar-like features")
+    groups, prices = dataset.feature_groups, dataset.group_costs
+    if groups is not None:
+        groups = groups[chosen]
+    if prices is not None:
+        prices = {group: prices[group] for group in np.unique(groups).tolist()}
+    narrow = replace(
+        dataset,
+        **{
+            f"X_{part}": np.ascontiguousarray(getattr(dataset, f"X_{part}")[:, chosen])
+            for part in ("train", "valid", "test")
+        },
+        feature_costs=dataset.feature_costs[chosen],
+        feature_names=tuple(dataset.feature_names[i] for i in chosen),
+        feature_groups=groups,
+        group_costs=prices,
+    )
+    record = {"features": f"the {len(chosen):,} Haar-like ones", "checksum": ""}
+    narrow = replace(narrow, provenance=dataset.provenance | record)
+    narrow.provenance["checksum"] = dataset_checksum(narrow)
+    return narrow

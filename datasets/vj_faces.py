@@ -1,0 +1,263 @@
+"""Faces of 24×24 pixels, probably those that Viola and Jones trained on: a face (1) or none (0).
+
+Citation: P. Viola and M. Jones, Robust real-time face detection, IJCV 57 (2004), who trained on
+4,916 faces of 24×24 pixels. The files of the course TBMI26 (Linköping University) have as many
+and windows of that size without faces; who made them is not said. No terms are stated: for
+research use, single pictures are never to be shown or passed on.
+
+4,916 windows with a face, 7,872 without, no official parts. MDDAG's "VJ" benchmark is this set or
+one like it.
+
+**Divisions.** Windows that follow each other in the files are near-duplicates: neighbouring windows
+without faces overlap. Windows of one class fall into blocks of 64 in the order of the files. A
+window goes with the block of the first one that it is alike (a correlation of 0.9 or more, directly
+or by way of others, as in :mod:`datasets.cbcl`), so that the 25 exact duplicates of 19 faces stay
+on their side. Blocks are drawn into **five divisions** of equal size. Repetition ``seed``:
+division ``seed`` mod 5 tests, the next one validates, three train.
+
+The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
+byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
+
+The smallest scale draws a stand-in (:mod:`datasets.standins.windows`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from datasets.cbcl_windows import alike, divisions
+from datasets.dataset import Dataset
+from datasets.features.faces import haar_columns
+from datasets.features.faces.haar_columns import PER_KIND, HaarColumns
+from datasets.images import ImageSet, images_checksum
+from datasets.registry import DatasetSpec, Request, serve
+from datasets.sources.find import Form, Found, RawFile, find
+from datasets.sources.matlab import read_bytes
+from datasets.sources.storage import decoded
+from datasets.standins import windows as standins_windows
+
+SHAPE = (24, 24)
+COUNTS = {"faces": 4_916, "nonfaces": 7_872}
+BLOCK = 64
+"""Neighbours in the files that are never torn apart."""
+SIZES = {"smoke": 750, "real": 12_788}
+"""Windows of the stand-in at the smallest scale and at the others."""
+TERMS = (
+    "none stated; for research use: single pictures are not to be shown or passed on. Cite Viola "
+    "and Jones (2004)"
+)
+_ADDRESS = (
+    "https://raw.githubusercontent.com/garred/TBMI26/1b064c63f2b688a938b7f1fd4e3ebbae6b3c942c/"
+    "boosting/data/"
+)
+
+
+def _file(name: str, sha256: str, size: int) -> RawFile:
+    filename = f"{name}.mat"
+    return RawFile(
+        folder="vj_faces",
+        title=f"faces of 24×24 pixels, {filename}",
+        terms=TERMS,
+        advice="allow access to raw.githubusercontent.com, or put faces.mat and nonfaces.mat into "
+        "the folder vj_faces/ of COST_AWARE_BOOSTING_MIRROR.",
+        forms=(Form(filename, name, sha256, size, (_ADDRESS + filename,)),),
+    )
+
+
+FILES = (
+    _file("faces", "350e4989e24b4c20ffa3f503ebf30fd525485449ae27ac1771f18af0705e6533", 2_742_544),
+    _file(
+        "nonfaces", "599dfa842007fc5218bd80ed24ae3d492903dcfaf2261bda485ce3674fe155be", 3_952_581
+    ),
+)
+
+
+def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
+    """Give the windows as bytes.
+
+    Parameters
+    ----------
+    scale, data : str
+        As :func:`datasets.load`.
+    seed : int, default 0
+        Which windows a stand-in draws; real ones are the same for all seeds.
+
+    Returns
+    -------
+    ImageSet
+        Grey windows of shape (n, 24, 24), faces first, real ones memory-mapped, all in ``train``:
+        there is no official test part. Its ``split`` tears similar windows apart: choose rows by
+        the divisions of :func:`columns` instead.
+
+    Raises
+    ------
+    ValueError, DataUnavailable, ChecksumMismatch
+        As :func:`datasets.load`.
+    DamagedData
+        If a file does not hold what it should; names it.
+    """
+    chosen = replace(SPEC, real=_real_images, standin=_drawn_images)
+    return serve(chosen, Request("vj_faces", scale, data, seed), checksum=images_checksum)
+
+
+def columns(
+    *, per_kind: int = PER_KIND, scale: str = "laptop", data: str = "auto", seed: int = 0
+) -> HaarColumns:
+    """Give the Haar-like features of all windows as bytes, with the divisions.
+
+    Parameters
+    ----------
+    per_kind : int, default 400
+        Features of each of the five kinds: with 4,000 of them the columns of the real windows are
+        a file of 256 MB in the cache, computed once. Another number draws other features.
+    scale, data, seed
+        As :func:`images`; errors are the same.
+
+    Returns
+    -------
+    HaarColumns
+        In the order of :func:`images`.
+    """
+    haar_columns.families(per_kind)  # refuses what is no number
+    real, standin = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
+    chosen = replace(SPEC, real=real, standin=standin)
+    request = Request("vj_faces", scale, data, seed)
+    return serve(chosen, request, checksum=haar_columns.columns_checksum)
+
+
+# --- real windows --------------------------------------------------------------------------------
+
+
+def windows() -> tuple[dict[str, np.ndarray], list[Found]]:
+    """Give all windows, decoded into the cache once.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        ``windows`` of shape (n, 24, 24), uint8, faces first, in the order of the files; ``y``;
+        ``fold``, the division of each.
+    files : list of Found
+        The two files.
+
+    Raises
+    ------
+    DataUnavailable, ChecksumMismatch, DamagedData
+        As :func:`images`.
+    """
+    files = [find(raw) for raw in FILES]
+    key = "v1-" + "-".join(file.sha256[:16] for file in files)
+    arrays, _ = decoded("vj_faces", key, lambda out: _decode([f.path for f in files], out))
+    return arrays, files
+
+
+def _decode(paths: list[Path], out: Path) -> None:
+    """Write windows, labels and divisions as arrays."""
+    parts = [
+        np.moveaxis(read_bytes(path, name, (*SHAPE, n)), -1, 0)
+        for path, (name, n) in zip(paths, COUNTS.items(), strict=True)
+    ]
+    pixels = np.ascontiguousarray(np.concatenate(parts))
+    labels = np.repeat([1, 0], [len(part) for part in parts])
+    np.save(out / "windows.npy", pixels)
+    np.save(out / "y.npy", labels.astype(np.uint8))
+    np.save(out / "fold.npy", divisions(groups(pixels, labels), labels))
+
+
+def groups(pixels: np.ndarray, labels: np.ndarray, block: int = BLOCK) -> np.ndarray:
+    """Group windows that must stay together: neighbours, and those that are alike.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (n, height, width), uint8
+        Windows; those of one class follow each other.
+    labels : ndarray of shape (n,)
+        Classes.
+    block : int
+        Neighbours that stay together.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        The first window of the block that each one goes with.
+    """
+    place = np.arange(len(labels), dtype=np.int64)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        place[members] = members[np.arange(len(members)) // block * block]
+    return place[alike(pixels, labels)]
+
+
+def _image_set(pixels: np.ndarray, labels: np.ndarray, provenance: dict) -> ImageSet:
+    return ImageSet(
+        name="vj_faces",
+        train=pixels,
+        y_train=labels.astype(np.int64),
+        test=np.empty((0, *SHAPE), dtype=np.uint8),
+        y_test=np.empty(0, dtype=np.int64),
+        n_valid=len(labels) // 5,
+        provenance=provenance,
+    )
+
+
+def _real_images(request: Request) -> ImageSet:
+    arrays, files = windows()
+    sources = "+".join(dict.fromkeys(file.source for file in files))
+    provenance = {"source": sources, "files": [file.record() for file in files]}
+    return _image_set(arrays["windows"], arrays["y"], provenance)
+
+
+def _real_columns(per_kind: int, request: Request) -> HaarColumns:
+    arrays, _ = windows()
+    stored, digest = haar_columns.stored("vj_faces", arrays["windows"], per_kind)
+    provenance = {**_real_images(request).provenance, "features_checksum": digest}
+    return _columns(stored, arrays["y"], np.array(arrays["fold"]), per_kind, provenance)
+
+
+def _columns(
+    stored: np.ndarray, labels: np.ndarray, fold: np.ndarray, per_kind: int, provenance: dict
+) -> HaarColumns:
+    names = haar_columns.feature_names(SHAPE, per_kind)
+    return HaarColumns(stored, labels.astype(np.int64), fold, names, SHAPE, provenance)
+
+
+# --- the stand-in --------------------------------------------------------------------------------
+
+
+def _drawn_images(request: Request) -> ImageSet:
+    n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
+    pixels, labels = standins_windows.faces(n_windows, request.seed)
+    provenance = standins_windows.provenance(standins_windows.faces)
+    return _image_set(pixels, labels, provenance)
+
+
+def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:
+    drawn = _drawn_images(request)
+    computed = haar_columns.computed(drawn.train, per_kind)
+    fold = divisions(np.arange(len(drawn.y_train)), drawn.y_train)
+    return _columns(computed, drawn.y_train, fold, per_kind, drawn.provenance)
+
+
+def _table(request: Request, give) -> Dataset:
+    return haar_columns.table("vj_faces", give(PER_KIND, request), request.seed)
+
+
+SPEC = DatasetSpec(
+    name="vj_faces",
+    task="binary",
+    title="Faces of 24×24 pixels, probably those of Viola and Jones",
+    citation="Viola and Jones, Robust real-time face detection, IJCV 57 (2004)",
+    terms=TERMS,
+    shape="4,916 windows with a face, 7,872 without, 2,000 Haar-like features, 2 classes",
+    split_rule="blocks of 64 neighbours fall into five divisions, windows of a class that "
+    "correlate by 0.9 or more together; division number seed mod 5 tests, the next one validates, "
+    "three train",
+    cost_rule="uniform, 1 per Haar-like feature",
+    real=partial(_table, give=_real_columns),
+    standin=partial(_table, give=_drawn_columns),
+    files=FILES,
+    pictures=images,
+)

@@ -1,0 +1,82 @@
+"""What Figure 2's claims compare: leads, margins, policies along β."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from experiments.curves import budgets_between
+from experiments.mddag_2012.cells.operating import FPRS
+from experiments.mddag_2012.show.selection import Curve, runs_of, there
+
+CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
+MDDAG = ("mddag_i", "mddag_exp", "mddag_i_descent", "mddag_exp_descent")
+
+FEW = 5.0
+"""Base classifiers: "the regime of low number base classifiers"."""
+
+
+def best_of(
+    rows: pd.DataFrame, panel: str, methods: tuple[str, ...], quality: str, budgets: np.ndarray
+) -> np.ndarray:
+    """Return the best test score of several methods at each budget, (n_seeds, n_budgets).
+
+    A method counts up to its last run; NaN where none has one.
+    """
+    scores = []
+    for method in methods:
+        curve = Curve(rows, panel, method, quality)
+        reaches = (budgets >= curve.first) & (budgets <= curve.last)
+        scores.append(np.where(reaches, curve.at(budgets), -np.inf))
+    best = np.max(scores, axis=0)
+    return np.where(np.isneginf(best), np.nan, best)
+
+
+def inside_of_best(
+    rows: pd.DataFrame,
+    panel: str,
+    methods: tuple[str, ...],
+    others: tuple[str, ...],
+    margin: float,
+    low: float = 1.0,
+) -> np.ndarray:
+    """Return the margin plus the mean lead of the best of some methods over the best of others.
+
+    Over the budgets from `low` on that both kinds reach, and all false positive rates; one value
+    per seed, NaN if there is no such budget.
+    """
+    if not there(rows, panel, *methods, *others):
+        return np.empty(0)
+    leads = []
+    for suffix in FPRS:
+        quality = f"tpr_{suffix}"
+        last = max(Curve(rows, panel, method, quality).last for method in (*methods, *others))
+        budgets = budgets_between(low, max(low, last))
+        ours, theirs = (
+            best_of(rows, panel, group, quality, budgets) for group in (methods, others)
+        )
+        difference = ours - theirs
+        shared = ~np.isnan(difference).any(axis=0)
+        empty = np.full(len(difference), np.nan)
+        leads.append(difference[:, shared].mean(axis=1) if shared.any() else empty)
+    return margin + np.mean(leads, axis=0)
+
+
+def train_minus_test(rows: pd.DataFrame, panel: str, method: str, margin: float) -> np.ndarray:
+    """Return the margin less the excess of the test objective, mean over β, by seed."""
+    runs = runs_of(rows, panel, method)
+    if runs.empty:
+        return np.empty(0)
+    excess = runs["test_objective"] - runs["train_objective"]
+    return margin - excess.groupby(runs["seed"]).mean().to_numpy()
+
+
+def evaluations_fall(rows: pd.DataFrame, panel: str, method: str) -> np.ndarray:
+    """Return minus the rank correlation of β and test evaluations, by seed; 0 if all are alike."""
+    correlations = []
+    for _, runs in runs_of(rows, panel, method).groupby("seed"):
+        alike = runs["test_evaluations"].nunique() < 2
+        ranked = (runs["tradeoff"], runs["test_evaluations"])
+        correlations.append(0.0 if alike else -stats.spearmanr(*ranked).statistic)
+    return np.array(correlations)

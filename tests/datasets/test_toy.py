@@ -1,0 +1,57 @@
+"""The plane with three Gaussians."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import toy
+from tests.datasets.contract import PARTS, check_contract
+
+
+def test_toy_is_frozen_and_always_there(offline):
+    data = datasets.load("toy", scale="smoke", data="real")
+    check_contract(data)
+    assert data.provenance["checksum"] == FROZEN
+    assert [getattr(data, f"y_{part}").size for part in PARTS] == [2000, 1000, 1000]
+    assert datasets.load("toy", seed=1).provenance["checksum"] != FROZEN
+    assert "does not print" in data.provenance["missing"]
+    with pytest.raises(datasets.DataUnavailable, match="no stand-in"):
+        datasets.load("toy", data="standin")
+
+
+def test_clusters_are_those_of_the_rows():
+    for seed in (0, 3):
+        data, clusters = datasets.load("toy", seed=seed), toy.clusters(seed)
+        for part in PARTS:
+            X, y = getattr(data, f"X_{part}"), getattr(data, f"y_{part}")
+            np.testing.assert_array_equal(y, clusters[part] != 2)
+            assert np.bincount(clusters[part]).tolist() == [len(y) // 4, len(y) // 4, len(y) // 2]
+            for k, centre in enumerate(toy.CENTRES):
+                own = X[clusters[part] == k]
+                np.testing.assert_allclose(own.mean(axis=0), centre, atol=0.2)
+                np.testing.assert_allclose(own.std(axis=0), toy.SPREAD, atol=0.1)
+            assert (X * 2**16 == np.rint(X * 2**16)).all()
+    with pytest.raises(ValueError, match="seed must be"):
+        toy.clusters(-1)
+
+
+def test_positive_clusters_are_separable_and_the_border_is_noisy():
+    data, clusters = datasets.load("toy"), toy.clusters()["train"]
+    along = data.X_train @ np.array([1.0, -1.0]) / np.sqrt(2.0)
+    assert (along[clusters == 0] < 0).mean() > 0.999
+    assert (along[clusters == 1] > 0).mean() > 0.999
+    border = np.sqrt(2.0)  # halfway between neighbouring centres
+    wrong = (np.abs(along) > border) != (data.y_train == 1)
+    assert 0.01 < wrong.mean() < 0.06
+
+
+def test_parts_do_not_share_points():
+    data = datasets.load("toy")
+    sides = [{tuple(point) for point in getattr(data, f"X_{part}").tolist()} for part in PARTS]
+    assert not sides[0] & sides[1]
+    assert not sides[0] & sides[2]
+
+
+FROZEN = "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5"

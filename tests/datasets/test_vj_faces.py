@@ -1,0 +1,210 @@
+"""The faces of 24×24 pixels: files, divisions, tables, and the stand-in."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+import datasets
+from datasets import vj_faces
+from datasets.cbcl_windows import divisions
+from datasets.errors import DamagedData
+from datasets.features.faces import haar_columns
+from datasets.standins import windows as standins_windows
+from tests.datasets.contract import NEEDS_MIRROR, check_contract
+from tests.datasets.picture_archives import noise
+
+COUNTS = {"faces": 20, "nonfaces": 31}
+
+
+def pixels(name: str) -> np.ndarray:
+    return noise({"faces": 1, "nonfaces": 2}[name], COUNTS[name], 24, 24)
+
+
+@pytest.fixture
+def few(cache, monkeypatch):
+    """Put two small files into the cache; gives a function that replaces one."""
+    monkeypatch.setattr(vj_faces, "COUNTS", COUNTS)
+    monkeypatch.setattr(vj_faces, "BLOCK", 4)
+    (cache / "vj_faces").mkdir(parents=True)
+
+    def put(name: str, content: dict) -> None:
+        path = cache / "vj_faces" / f"{name}.mat"
+        savemat(path, content)
+        record(path)
+
+    def record(path) -> None:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        files = tuple(
+            replace(raw, forms=(replace(raw.forms[0], sha256=digest),))
+            if raw.forms[0].filename == path.name
+            else raw
+            for raw in vj_faces.FILES
+        )
+        monkeypatch.setattr(vj_faces, "FILES", files)
+
+    for name in COUNTS:
+        put(name, {name: np.moveaxis(pixels(name), 0, -1)})
+    return put
+
+
+def test_windows_in_the_order_of_the_files(few):
+    images = vj_faces.images(data="real")
+    assert isinstance(images.train, np.memmap)
+    np.testing.assert_array_equal(images.train[:20], pixels("faces"))
+    np.testing.assert_array_equal(images.train[20:], pixels("nonfaces"))
+    assert images.y_train.tolist() == [1] * 20 + [0] * 31
+    assert images.test.shape == (0, 24, 24)
+    assert [record["file"] for record in images.provenance["files"]] == [
+        "faces.mat",
+        "nonfaces.mat",
+    ]
+    assert images.provenance["source"] == "cache"
+    same = datasets.load_images("vj_faces", data="real", seed=3)
+    assert same.provenance["checksum"] == images.provenance["checksum"]
+
+
+def test_tables_of_real_windows(few):
+    columns = vj_faces.columns(data="real")
+    assert isinstance(columns.columns, np.memmap)
+    expected = haar_columns.computed(vj_faces.images(data="real").train)
+    np.testing.assert_array_equal(columns.columns, expected)
+    tested = []
+    for seed in range(6):
+        data = datasets.load("vj_faces", data="real", seed=seed)
+        check_contract(data)
+        rows = columns.rows(seed)
+        for part, numbers in rows.items():
+            np.testing.assert_array_equal(getattr(data, f"X_{part}"), expected[:, numbers].T)
+            np.testing.assert_array_equal(getattr(data, f"y_{part}"), columns.y[numbers])
+        assert sorted(np.concatenate(list(rows.values()))) == list(range(51))
+        np.testing.assert_array_equal(rows["valid"], columns.rows(seed + 1)["test"])
+        tested.append(rows["test"])
+    assert sorted(np.concatenate(tested[:5])) == list(range(51))
+    np.testing.assert_array_equal(tested[0], tested[5])
+    assert (data.feature_costs == 1).all()
+    assert (data.task, data.n_features, data.cost_unit) == ("binary", 2000, "features")
+    assert data.feature_names == haar_columns.feature_names((24, 24))
+    assert (data.provenance["kind"], data.provenance["missing"]) == ("real", "nothing")
+
+
+def test_as_many_columns_as_asked_for(few):
+    columns = vj_faces.columns(per_kind=11, data="real")
+    assert columns.columns.shape == (55, 51)
+    assert columns.feature_names == haar_columns.feature_names((24, 24), 11)
+    assert not columns.columns.flags.writeable
+    assert columns.columns.dtype == np.uint8
+    with pytest.raises(ValueError, match="per_kind must be"):
+        vj_faces.columns(per_kind=0)
+
+
+# --- divisions -----------------------------------------------------------------------------------
+
+
+def test_neighbours_and_duplicates_stay_together():
+    windows, labels = noise(3, 60, 24, 24), np.repeat([1, 0], [25, 35])
+    windows[21], windows[22] = windows[2], windows[21]  # faces: a chain of three
+    windows[50] = windows[26]
+    windows[40] = windows[3]  # of the other class: no reason to stay together
+    group = vj_faces.groups(windows, labels, block=8)
+    expected = np.r_[np.repeat([0, 8, 16, 24], [8, 8, 8, 1]), 25 + np.arange(35) // 8 * 8]
+    expected[[21, 22]], expected[50] = 0, 25
+    np.testing.assert_array_equal(group, expected)
+    fold = divisions(group, labels)
+    for leader in np.unique(group):
+        assert len(np.unique(fold[group == leader])) == 1
+    assert len(np.unique(fold)) == 5
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+WRONG = {
+    "shape": {"faces": np.zeros((24, 24, 19), dtype=np.uint8)},
+    "size": {"faces": np.zeros((19, 19, 20), dtype=np.uint8)},
+    "numbers": {"faces": np.zeros((24, 24, 20))},
+    "name": {"nonfaces": np.zeros((24, 24, 20), dtype=np.uint8)},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("data", ["real", "auto"])
+def test_wrong_file_is_named_and_stops(few, cache, wrong, data):
+    few("faces", WRONG[wrong])
+    with pytest.raises(DamagedData, match=r"faces\.mat: holds .*expected"):
+        vj_faces.images(data=data)
+    assert not list((cache / "vj_faces" / "decoded").glob("*/*.npy"))
+
+
+def test_file_that_is_not_the_one_on_record(few, cache):
+    path = cache / "vj_faces" / "nonfaces.mat"
+    path.write_bytes(path.read_bytes() + b"\x00")
+    with pytest.raises(datasets.ChecksumMismatch, match=r"nonfaces\.mat"):
+        datasets.load("vj_faces")
+
+
+def test_nowhere_to_be_had(unreachable, monkeypatch):
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)githubusercontent.*Next: allow acces"):
+        datasets.load("vj_faces", data="real")
+    monkeypatch.setitem(vj_faces.SIZES, "real", 60)
+    with pytest.warns(datasets.StandInWarning, match="VJ_FACES"):
+        data = datasets.load("vj_faces")
+    assert data.provenance["kind"] == "stand-in"
+
+
+# --- the stand-in --------------------------------------------------------------------------------
+
+
+def test_smoke_windows_are_the_stand_in(offline):
+    images = vj_faces.images(scale="smoke")
+    assert images.train.shape == (750, 24, 24)
+    assert images.y_train.sum() == round(750 * 4916 / 12788)
+    other = vj_faces.images(scale="smoke", seed=1)
+    assert not np.array_equal(images.train, other.train)
+    columns = vj_faces.columns(scale="smoke", per_kind=3)
+    assert columns.columns.shape == (15, 750)
+    assert np.bincount(columns.fold).min() == 149
+    assert not offline.exists()
+
+
+def test_stand_in_is_as_described():
+    drawn, labels = standins_windows.faces(600, 0)
+    faces = drawn[labels == 1].astype(float)
+    eyes = faces[:, 8:10, [7, 15]].mean(axis=(1, 2))
+    cheeks = faces[:, 13:15, [7, 15]].mean(axis=(1, 2))
+    assert (eyes < cheeks).mean() > 0.85
+    assert len(np.unique(drawn.reshape(600, -1), axis=0)) == 600
+
+
+# --- real data -----------------------------------------------------------------------------------
+
+
+@NEEDS_MIRROR
+def test_real_faces(cache):
+    images = vj_faces.images(data="real")
+    columns = vj_faces.columns(data="real")
+    assert np.bincount(columns.y).tolist() == [7872, 4916]
+    flat = images.train.reshape(len(images.train), -1)
+    _, same, count = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
+    assert (count - 1).sum() == 25
+    assert (count > 1).sum() == 19
+    for copies in np.flatnonzero(count > 1):
+        assert len(np.unique(columns.fold[same == copies])) == 1
+        assert columns.y[same == copies].all()
+    for label in (1, 0):
+        sizes = np.bincount(columns.fold[columns.y == label])
+        assert len(sizes) == 5
+        assert np.ptp(sizes) <= vj_faces.BLOCK
+    faces = images.train[:4916].astype(float)
+    assert faces[:, 7:10, 4:20].mean() < faces[:, 13:16, 4:20].mean()  # eyes above cheeks
+    some = np.ascontiguousarray(columns.columns[:, ::600])
+    np.testing.assert_array_equal(some, haar_columns.computed(images.train[::600]))
+    assert hashlib.sha256(some).hexdigest() == FROZEN_COLUMNS
+    assert hashlib.sha256(columns.fold).hexdigest() == FROZEN_DIVISIONS
+
+
+FROZEN_COLUMNS = "90dc0679a4f4c3fdfd530028ab527112b11ebd48cdb7987309bf0efb4e104a3b"
+FROZEN_DIVISIONS = "505620d32da7f70668fb6b4a0e819c9ebcfc762d09aefe55bca97a53b19f5059"
