@@ -20,10 +20,12 @@ from ..metering.by_name import feature_names
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
-from .parameters import PRICES, check_tree_cost
+from .parameters import PRICES, THRESHOLDS, check_tree_cost
 from .ranking import ranks_by_exit
 from .responses import Responses
 from .saved_cascade import SavedCascade
+
+_KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 
 
 class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
@@ -38,10 +40,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
             "Weight of each tree's answer (its leaf value before the learning rate) at each stage.",
         ),
         "intercept_": Parameter("ndarray of shape (n_stages,)", "Constant of each stage."),
-        "thresholds_": Parameter(
-            "ndarray of shape (n_stages - 1,)",
-            "A row with a lower score is rejected at the stage; minus infinity rejects none.",
-        ),
+        "thresholds_": THRESHOLDS,
         "estimator_": Parameter("estimator", "The fitted trees."),
         "classes_": Parameter("ndarray of shape (2,)", "Class labels, ascending; or the only one."),
         "n_features_in_": Parameter("int", "Number of columns."),
@@ -62,7 +61,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
 
     def _read_rows(self, X, y, sample_weight, query_id):
         """Check a training set; return rows as they were given, targets, ±1 and weights."""
-        checked, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
+        checked, y = validate_data(self, X, y, dtype=_KINDS, y_numeric=False)
         weights, kept = check_sample_weight(sample_weight, len(checked))
         check_queries(query_id, len(checked), "query_id")
         if kept is not None:
@@ -180,7 +179,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         return self.exits(X).stage
 
     def decision_function(self, X) -> np.ndarray:
-        """Score of the last stage, -1 if rejected before.
+        """Score of the last stage over its threshold, -1 if rejected before.
 
         To rank, take :meth:`ranking_score`: here all rejected rows are tied.
 
@@ -195,7 +194,7 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
         return self._decision(self.exits(X))
 
     def _decision(self, exits: Exits) -> np.ndarray:
-        return np.where(exits.stage < len(self.intercept_), -1.0, exits.scores)
+        return self._hard_.decision(exits)
 
     def predict(self, X) -> np.ndarray:
         """Predict classes: the second one if the decision is above 0.
@@ -286,8 +285,9 @@ of shape (n_samples, n_features)
             :meth:`forest_cost_until_exit`.
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        (cost,) = self._costs_until(None, X, **given)
-        return cost
+        hard, each, prices, X = self._charging(X, **given)
+        _, paid, _, n_trees = hard.charge(X, prices, hard.exits(X).stage)
+        return prices.cost(paid) + each * n_trees
 
     def staged_cost(
         self, X, *, feature_costs=None, split_cost=None, tree_cost=None
@@ -304,20 +304,19 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), float64
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        stages = range(1, len(self._now().stops) + 1)
-        yield from self._costs_until(stages, X, **given)
-
-    def _costs_until(
-        self, stages, X, *, feature_costs, split_cost, tree_cost
-    ) -> Iterator[np.ndarray]:
-        """Yield the cost until each of some stages, or the exit; None: until the exit alone."""
-        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
-        prices = hard.responses.meter._grid_prices(feature_costs, split_cost)
-        X = self._rows(X)
-        stage = hard.exits(X).stage
-        for until in [stage] if stages is None else (np.minimum(stage, k) for k in stages):
-            _, paid, _, n_trees = hard.charge(X, prices, until)
+        hard, each, prices, X = self._charging(X, **given)
+        for paid, n_trees in hard.staged_charges(X, prices, hard.exits(X).stage):
             yield prices.cost(paid) + each * n_trees
+
+    def _charging(self, X, *, feature_costs, split_cost, tree_cost):
+        """The cascade with its prices, the price of a tree, prices on their grid, and rows."""
+        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
+        return (
+            hard,
+            each,
+            hard.responses.meter._grid_prices(feature_costs, split_cost),
+            self._rows(X),
+        )
 
     def _price_of_a_tree(self, tree_cost=None) -> float:
         return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)

@@ -32,6 +32,33 @@ class Exits(NamedTuple):
     scores: np.ndarray
 
 
+def check_thresholds(thresholds: np.ndarray) -> None:
+    """Refuse thresholds that compare with nothing."""
+    if np.any(np.isnan(thresholds)):
+        raise ValueError("thresholds of a cascade must not be missing (NaN)")
+
+
+def ordered(responses: Responses, order: np.ndarray) -> Responses:
+    """Some trees of a model in another order, without what is there before the first.
+
+    Parameters
+    ----------
+    responses : Responses
+        Its trees answer with their leaf values.
+    order : ndarray of int
+
+    Returns
+    -------
+    Responses
+    """
+    forest = responses.forest.take(order)
+    meter = copy.copy(responses.meter)
+    meter.trees_, meter.initial_scores_ = forest, np.zeros(1)
+    return responses._replace(
+        forest=forest, contributions=forest.value, initial_scores=np.zeros(1), meter=meter
+    )
+
+
 class HardCascade:
     """Trees in the order of the stages that use them first.
 
@@ -43,6 +70,8 @@ class HardCascade:
     constants : ndarray of shape (n_stages,), float64
     thresholds : ndarray of shape (n_stages - 1,), float64
         A row with a lower score is rejected; -inf rejects none.
+    final_threshold : float, default=0.0
+        A row that comes to the last stage is positive if its score there is larger.
 
     Attributes
     ----------
@@ -52,6 +81,8 @@ class HardCascade:
     weights : ndarray of shape (n_used_trees, n_stages), float64
     responses : Responses
         The trees that any stage uses, in their new order.
+    thresholds, final_threshold
+        As given.
 
     Raises
     ------
@@ -59,32 +90,35 @@ class HardCascade:
         If a number is missing (NaN), a weight is infinite, or shapes do not fit.
     """
 
-    def __init__(self, responses: Responses, weights, constants, thresholds) -> None:
+    def __init__(
+        self, responses: Responses, weights, constants, thresholds, final_threshold: float = 0.0
+    ) -> None:
         n_stages, n_trees = len(constants), responses.forest.n_trees
         shapes = weights.shape == (n_stages, n_trees) and thresholds.shape == (n_stages - 1,)
         if not shapes or constants.shape != (n_stages,):
             raise ValueError("a cascade needs a weight for each stage and tree")
         if not np.all(np.isfinite(weights)) or not np.all(np.isfinite(constants)):
             raise ValueError("weights of a cascade must be finite")
-        if np.any(np.isnan(thresholds)):
-            raise ValueError("thresholds of a cascade must not be missing (NaN)")
+        check_thresholds(thresholds)
         used = weights != 0
         first = np.where(used.any(axis=0), used.argmax(axis=0), n_stages)
         order = np.argsort(first, kind="stable")[: np.count_nonzero(first < n_stages)]
         self.stops = np.searchsorted(first[order], np.arange(n_stages), side="right")
-        self.thresholds = thresholds
-        forest = responses.forest.take(order)
-        meter = copy.copy(responses.meter)
-        meter.trees_, meter.initial_scores_ = forest, np.zeros(1)
-        self.responses = responses._replace(
-            forest=forest,
-            contributions=forest.value,
-            initial_scores=np.zeros(1),
-            meter=meter,
-        )
+        self.thresholds, self.final_threshold = thresholds, final_threshold
+        self.responses = ordered(responses, order)
         stages = self.responses._replace(initial_scores=constants)
         self.constants, self.weights = constants, np.ascontiguousarray(weights[:, order].T)
         self._stages = weighted_stages(stages, self.stops.tolist(), self.weights)
+
+    @property
+    def n_stages(self) -> int:
+        """Number of stages."""
+        return len(self.stops)
+
+    def decision(self, exits: Exits) -> np.ndarray:
+        """Score of the last stage over its threshold, -1 if rejected before: (n_samples,)."""
+        above = exits.scores - self.final_threshold if self.final_threshold else exits.scores
+        return np.where(exits.stage < self.n_stages, -1.0, above)
 
     def metered(self, meter) -> HardCascade:
         """Return the same with another meter of its trees: other prices, other threads."""
@@ -123,6 +157,20 @@ class HardCascade:
         trees = self.stops[stage - 1]
         n_split = self.responses.forest.n_split_trees(1)
         return (*self.responses.charge(X, prices, trees), n_split[trees])
+
+    def staged_charges(self, X: np.ndarray, prices: GridPrices, stage: np.ndarray):
+        """Yield `paid` and `n_trees` until the end of each stage, or a row's own if it is earlier.
+
+        Parameters
+        ----------
+        X, prices
+            As for :meth:`charge`.
+        stage : ndarray of shape (n_samples,), int64
+            At which each row leaves.
+        """
+        for k in range(1, self.n_stages + 1):
+            _, paid, _, n_trees = self.charge(X, prices, np.minimum(stage, k))
+            yield paid, n_trees
 
     def bills(self, prices: PriceList, tree_cost: float) -> np.ndarray:
         """Bill of a row that leaves at each stage: all features of its trees, and e per tree."""

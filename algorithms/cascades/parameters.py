@@ -23,6 +23,10 @@ ESTIMATOR = Parameter(
     "-1 and +1; what is in a FrozenEstimator, a MeteredForest, and models of LightGBM, CatBoost "
     "and scikit-learn are taken as fitted. None: GBRTRegressor with trees of depth 4.",
 )
+THRESHOLDS = Parameter(
+    "ndarray of shape (n_stages - 1,)",
+    "A row with a lower score is rejected at the stage; minus infinity rejects none.",
+)
 PRICED = {
     "tree_cost": Parameter(
         "float", "e: price of evaluating one tree that has a split.", check_tree_cost

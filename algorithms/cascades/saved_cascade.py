@@ -20,10 +20,18 @@ from ..interop.forest import Leaf, MeteredForest, Split, Tree
 from ..interop.libraries import AS_SEEN
 from ..metering.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
-from .responses import responses_of
+from .responses import Responses, responses_of
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
-_LARGEST_SCORE = np.finfo(np.float64).max / 4
+_NAME_OF = {function: name for name, function in AS_SEEN.items()} | {np.asarray: "double"}
+LARGEST_SCORE = np.finfo(np.float64).max / 4
+
+
+def largest_answers(forest: Forest) -> np.ndarray:
+    """Largest value of each tree in size: (n_trees,) float64."""
+    if not forest.n_trees:
+        return np.zeros(0)
+    return np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
 
 
 def metered(forest: Forest, n_features: int, as_seen: str, names, prices: dict) -> MeteredForest:
@@ -83,6 +91,8 @@ class SavedCascade(SavedModel):
         "intercept": (np.float64, 1),
         "thresholds": (np.float64, 1),
     }
+    # What a file also holds: attributes that are one number, without their last underscore.
+    _stored_numbers: ClassVar[tuple[str, ...]] = ("objective",)
 
     def _stored_params(self) -> dict:
         """As of any estimator, but for the trees, which are stored as such."""
@@ -92,18 +102,20 @@ class SavedCascade(SavedModel):
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         meter = self._responses_.meter
         as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
-        (name,) = [name for name, function in AS_SEEN.items() if function is as_seen]
         header = {
-            "as_seen": name,
+            "as_seen": _NAME_OF[as_seen],
             "prices": {name: _stored_price(name, getattr(meter, name)) for name in _PRICES},
-            "objective": float(self.objective_),
+            **{name: float(getattr(self, f"{name}_")) for name in self._stored_numbers},
         }
-        arrays = {
+        return header, self._stored_stages() | self._responses_.forest._asdict()
+
+    def _stored_stages(self) -> dict[str, np.ndarray]:
+        """What the stages make of the trees."""
+        return {
             "coef": np.ascontiguousarray(self.coef_),
             "intercept": self.intercept_,
             "thresholds": self.thresholds_,
         }
-        return header, arrays | self._responses_.forest._asdict()
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         forest = Forest(**{name: arrays[name] for name in Forest._fields})
@@ -120,17 +132,26 @@ class SavedCascade(SavedModel):
         prices = {name: restored(value) for name, value in prices.items()}
         names = getattr(self, "feature_names_in_", None)
         meter = metered(forest, self.n_features_in_, as_seen, names, prices)
-        coef, intercept = arrays["coef"], arrays["intercept"]
-        self.objective_ = entry(header, "objective", float, "a number")
+        for name in self._stored_numbers:
+            number = entry(header, name, float, "a number")
+            if not abs(number) <= LARGEST_SCORE:
+                raise ValueError(f"{name} in its header must be a finite number")
+            setattr(self, f"{name}_", number)
+        self._restore_trees(meter)
+        self._restore_stages(responses_of(meter), arrays)
+
+    def _restore_trees(self, meter: MeteredForest) -> None:
+        """Take over the trees: fitted again, the cascade takes the same."""
         self.estimator = self.estimator_ = meter
-        responses = responses_of(meter)
+
+    def _restore_stages(self, responses: Responses, arrays: dict[str, np.ndarray]) -> None:
+        """Take over what the stages make of the trees."""
+        coef, intercept = arrays["coef"], arrays["intercept"]
         self._set_up(responses, coef, intercept, arrays["thresholds"])
-        if forest.n_trees:
-            largest = np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
-            with np.errstate(over="ignore"):
-                scores = np.abs(coef) @ largest + np.abs(intercept)
-            if not np.all(scores <= _LARGEST_SCORE):
-                raise ValueError("its scores are so large that they are no finite numbers")
+        with np.errstate(over="ignore"):
+            scores = np.abs(coef) @ largest_answers(responses.forest) + np.abs(intercept)
+        if not np.all(scores <= LARGEST_SCORE):
+            raise ValueError("its scores are so large that they are no finite numbers")
 
     def _check_restored(self) -> None:
         check_is_fitted(self)

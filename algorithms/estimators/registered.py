@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from .. import (
     adaboost_mh,
     and_or_cascade,
+    bourdev_cascade,
     cegb,
     cronus,
     gbrt,

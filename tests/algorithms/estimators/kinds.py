@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import is_classifier, is_regressor
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
@@ -43,8 +44,11 @@ def small_size(
         "max_leaves": max_leaves,
     }
     if issubclass(cls, CascadeClassifier):
+        of_stumps = cls.__module__.endswith("bourdev_cascade")
         size = {
-            "estimator": GBRTRegressor(**size),
+            "estimator": AdaBoostMH(n_estimators=n_estimators)
+            if of_stumps
+            else GBRTRegressor(**size),
             "n_stages": n_stages,
             "price_limits": tuple(float(10**k) for k in range(n_stages)),
             "max_cycles": 1,
