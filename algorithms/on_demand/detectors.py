@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..cascades.classifier import CascadeClassifier
 from ..cascades.hard_exits import Exits
@@ -37,6 +38,30 @@ class Votes(NamedTuple):
     cut: np.ndarray
     answer: np.ndarray
     split: np.ndarray
+
+
+class RunningSum(NamedTuple):
+    """Stumps whose votes add up one after the other, and where windows leave.
+
+    Attributes
+    ----------
+    vote : ndarray of shape (n_stumps, 2), float64
+        What each stump adds, of a window that goes left, and right.
+    begin : ndarray of shape (n_stumps,), float64
+        What the sum is set to before a stump: a stage's constant. NaN: it goes on.
+    threshold : ndarray of shape (n_stumps,), float64
+        A window with a lower sum after a stump leaves; minus infinity where none does.
+    stage : ndarray of shape (n_stumps,), int64
+        Of each stump, from 1.
+    passed : ndarray of shape (n_stumps,), int64
+        Stumps with a split among the first ones until each.
+    """
+
+    vote: np.ndarray
+    begin: np.ndarray
+    threshold: np.ndarray
+    stage: np.ndarray
+    passed: np.ndarray
 
 
 class StageTable(NamedTuple):
@@ -76,15 +101,16 @@ class Detector(NamedTuple):
     Attributes
     ----------
     votes : Votes
-    stages : StageTable
-    n_features : int
+    follow : RunningSum or StageTable
+    n_stages, n_features : int
     decide : callable
         ``(stage, scores) -> decisions``: what the model's ``decision_function`` makes of the stage
         at which each window left, from 1, and its score there.
     """
 
     votes: Votes
-    stages: StageTable
+    follow: RunningSum | StageTable
+    n_stages: int
     n_features: int
     decide: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -109,6 +135,8 @@ def detector_of(model) -> Detector:
         If it is not fitted.
     """
     if isinstance(model, CascadeClassifier):
+        check_is_fitted(model)
+        _check_classes(model.classes_)
         model = copy.copy(model)
         hard = model._now()
         votes = votes_of(hard.responses)
@@ -117,13 +145,15 @@ def detector_of(model) -> Detector:
         def decide(stage: np.ndarray, scores: np.ndarray) -> np.ndarray:
             return model._decision(Exits(stage, scores))
 
-        return Detector(votes, stages, hard.responses.meter.n_features_in_, decide)
+        return _detector(votes, stages, hard.responses, decide)
     responses = responses_of(model)
     if responses.n_columns != 1:
         raise ValueError(
             "A detector gives one score to each window: its model has two classes, but "
             f"{responses.name} gives {responses.n_columns}."
         )
+    if responses.link is not None:
+        _check_classes(responses.link.classes)
     votes = votes_of(responses)
     n_stumps = len(votes.feature)
     stages = _stage_table(
@@ -133,7 +163,47 @@ def detector_of(model) -> Detector:
         responses.initial_scores,
         np.zeros(0),
     )
-    return Detector(votes, stages, responses.meter.n_features_in_, lambda stage, scores: scores)
+    return _detector(votes, stages, responses, lambda stage, scores: scores)
+
+
+def _check_classes(classes: np.ndarray) -> None:
+    """Refuse a model that was trained on one class."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"The model knows one class only ({classes.tolist()[0]!r}): there is nothing to detect."
+        )
+
+
+def _detector(votes: Votes, stages: StageTable, responses: Responses, decide) -> Detector:
+    follow = running_sum(stages, votes.split)
+    follow = stages if follow is None else follow
+    return Detector(votes, follow, len(stages.constant), responses.meter.n_features_in_, decide)
+
+
+def running_sum(table: StageTable, split: np.ndarray) -> RunningSum | None:
+    """Give a cascade as one sum that goes on or begins afresh, which is faster to follow.
+
+    Parameters
+    ----------
+    table : StageTable
+    split : ndarray of shape (n_stumps,), bool
+        Of :class:`Votes`.
+
+    Returns
+    -------
+    RunningSum or None
+        None where it is none: a stage has no stumps of its own, or weighs earlier ones anew.
+    """
+    sizes = np.diff(table.stop)
+    if np.any(table.start == ANEW) or not np.all(sizes):
+        return None
+    last = table.stop[1:] - 1
+    begin, threshold = np.full(len(split), np.nan), np.full(len(split), -np.inf)
+    afresh = table.start == AFRESH
+    begin[table.stop[:-1][afresh]] = table.constant[afresh]
+    threshold[last] = table.threshold
+    stage = np.repeat(np.arange(1, len(sizes) + 1), sizes)
+    return RunningSum(table.vote, begin, threshold, stage, np.cumsum(split))
 
 
 def votes_of(responses: Responses) -> Votes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.decorators import kernel
+
 
 def shrunk(picture: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Shrink a picture to the mean over the area that each new pixel covers.
@@ -19,18 +21,30 @@ def shrunk(picture: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     ndarray of the given shape, uint8
         Means of whole numbers, rounded half up: the same on every processor.
     """
-    sums = _summed(_summed(picture.astype(np.int64), shape[0]).T, shape[1]).T
-    area = picture.size
-    return ((2 * sums + area) // (2 * area)).astype(np.uint8)
+    small = np.empty(shape, dtype=np.uint8)
+    _shrink(np.ascontiguousarray(picture), small)
+    return small
 
 
-def _summed(pixels: np.ndarray, n_new: int) -> np.ndarray:
-    """Sum rows into `n_new` rows of equal height; a whole row counts `n_new` times."""
-    whole, part = np.divmod(np.arange(n_new + 1) * len(pixels), n_new)
-    above = np.zeros((len(pixels) + 1, pixels.shape[1]), dtype=np.int64)
-    np.cumsum(pixels, axis=0, out=above[1:])
-    cut = pixels[np.minimum(whole, len(pixels) - 1)]  # after the last row nothing is cut
-    return np.diff(above[whole] * n_new + cut * part[:, None], axis=0)
+@kernel
+def _shrink(picture, small):
+    """Fill the smaller picture. A pixel has as many parts down and across as there are new ones."""
+    (height, width), (n_down, n_across) = picture.shape, small.shape
+    area = np.int64(height) * width
+    row = np.empty(width, dtype=np.int64)
+    for i in range(n_down):
+        row[:] = 0
+        begin, end = i * height, (i + 1) * height
+        for r in range(begin // n_down, (end - 1) // n_down + 1):
+            share = min(end, (r + 1) * n_down) - max(begin, r * n_down)
+            for c in range(width):
+                row[c] += share * np.int64(picture[r, c])
+        for j in range(n_across):
+            begin, end = j * width, (j + 1) * width
+            total = np.int64(0)
+            for c in range(begin // n_across, (end - 1) // n_across + 1):
+                total += (min(end, (c + 1) * n_across) - max(begin, c * n_across)) * row[c]
+            small[i, j] = (2 * total + area) // (2 * area)
 
 
 def level_shapes(

@@ -10,7 +10,7 @@ Larger objects are found in smaller copies of the picture (:mod:`algorithms.on_d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numba import prange
@@ -26,7 +26,7 @@ from ..stumps.haar import (
     haar_stumps,
     integral_images,
 )
-from .detectors import AFRESH, ANEW, detector_of
+from .detectors import ANEW, ONWARD, StageTable, detector_of
 from .pyramid import level_shapes, shrunk
 
 
@@ -86,8 +86,8 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
 
 
 @parallel_kernel
-def _scan_stages(images, window, stumps, table, tops, lefts, scores, stage, evaluations):
-    """Walk each window through the stages until it leaves.
+def _scan_sum(images, window, stumps, follow, places, scores, stage, evaluations):
+    """Add up votes for each window until it leaves.
 
     Parameters
     ----------
@@ -95,38 +95,60 @@ def _scan_stages(images, window, stumps, table, tops, lefts, scores, stage, eval
     window : tuple of int
         Height and width.
     stumps : HaarStumps
-    table : StageTable
-    tops, lefts : ndarray of int64
-        Of the windows: all pairs are scanned.
+    follow : RunningSum
+    places : tuple of two ndarray of int64
+        Tops and lefts of the windows: all pairs are scanned.
     scores : ndarray of shape (n_tops, n_lefts), float64
     stage, evaluations : ndarray of shape (n_tops, n_lefts), int64
         Filled, like the scores; the stage from 1.
     """
-    n_stages = table.constant.shape[0]
+    tops, lefts = places
+    n_stumps = follow.vote.shape[0]
     for i in prange(tops.shape[0]):
-        went = np.zeros(table.weight.shape[0], dtype=np.int64)
+        for j in range(lefts.shape[0]):
+            at = tops[i] * images.width + lefts[j]
+            deviation = deviation_at(images, at, window[0], window[1])
+            score, t = 0.0, 0
+            while True:
+                begin = follow.begin[t]
+                if begin == begin:  # no NaN
+                    score = begin
+                right = goes_right(stumps, t, images.sums, at, deviation)
+                score += follow.vote[t, np.uintp(right)]
+                if score < follow.threshold[t] or t == n_stumps - 1:
+                    break
+                t += 1
+            scores[i, j] = score
+            stage[i, j] = follow.stage[t]
+            evaluations[i, j] = follow.passed[t]
+
+
+@parallel_kernel
+def _scan_stages(images, window, stumps, follow, places, scores, stage, evaluations):
+    """Walk each window through the stages until it leaves; as above, with a StageTable."""
+    tops, lefts = places
+    n_stages = follow.constant.shape[0]
+    for i in prange(tops.shape[0]):
+        went = np.zeros(follow.answer.shape[0], dtype=np.int64)
         for j in range(lefts.shape[0]):
             at = tops[i] * images.width + lefts[j]
             deviation = deviation_at(images, at, window[0], window[1])
             score, k = 0.0, 0
             while True:
-                if table.start[k] == AFRESH:
-                    score = table.constant[k]
-                elif table.start[k] == ANEW:
-                    score = table.constant[k]
-                    for t in range(table.stop[k]):
-                        score += table.weight[t, k] * table.answer[t, went[t]]
-                for t in range(table.stop[k], table.stop[k + 1]):
-                    side = np.int64(goes_right(stumps, t, images.sums, at, deviation))
-                    score += table.vote[t, side]
-                    if went.shape[0] > 0:
-                        went[t] = side
+                if follow.start[k] != ONWARD:
+                    score = follow.constant[k]
+                if follow.start[k] == ANEW:
+                    for t in range(follow.stop[k]):
+                        score += follow.weight[t, k] * follow.answer[t, went[t]]
+                for t in range(follow.stop[k], follow.stop[k + 1]):
+                    went[t] = goes_right(stumps, t, images.sums, at, deviation)
+                    score += follow.vote[t, went[t]]
                 k += 1
-                if k == n_stages or score < table.threshold[k - 1]:
+                if score < follow.threshold[k - 1] or k == n_stages:
                     break
             scores[i, j] = score
             stage[i, j] = k
-            evaluations[i, j] = table.passed[k - 1]
+            evaluations[i, j] = follow.passed[k - 1]
 
 
 class PictureScanner:
@@ -165,7 +187,7 @@ class PictureScanner:
     >>> picture[:, 4:6] = 200
     >>> scan = PictureScanner(model, left_is_brighter).scan(picture, stride=4, n_scales=1)
     >>> scan.decisions, scan.boxes[scan.strongest()]
-    (array([False, False, False]), array([], shape=(0, 4), dtype=int64))
+    (array([False,  True, False]), array([[0, 4, 4, 8]]))
     """
 
     def __init__(self, model, features: HaarFeatures, *, n_threads: int | None = None) -> None:
@@ -219,38 +241,62 @@ class PictureScanner:
         if np.isnan(threshold):
             raise ValueError("threshold must be a number, not NaN.")
         shapes = level_shapes(picture.shape, self.window, scale_step, n_scales)
-        parts = [self._level(picture, shape, stride, threshold) for shape in shapes]
-        return Scan(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        counts = [_places(shape, self.window, stride) for shape in shapes]
+        n_windows = [len(tops) * len(lefts) for tops, lefts in counts]
+        scan = _room(sum(n_windows))
+        ends = np.cumsum(n_windows)
+        for shape, places, n, end in zip(shapes, counts, n_windows, ends, strict=True):
+            part = slice(end - n, end)
+            level = Scan(*(getattr(scan, field.name)[part] for field in fields(Scan)))
+            self._scan_level(picture, shape, places, threshold, level)
+        return scan
 
-    def _level(self, picture: np.ndarray, shape: tuple[int, int], stride: int, threshold: float):
-        """Scan the picture at one size; what a :class:`Scan` has, of its windows."""
+    def _scan_level(self, picture: np.ndarray, shape, places, threshold: float, level: Scan):
+        """Scan the picture at one size, and fill that part of the scan."""
         smaller = picture if shape == picture.shape else shrunk(picture, shape)
-        tops, lefts = (
-            np.arange(0, side - extent + 1, stride)
-            for side, extent in zip(shape, self.window, strict=True)
+        grid = tuple(map(len, places))
+        stage = np.empty(grid, dtype=np.int64)
+        self._walk(
+            smaller, places, level.scores.reshape(grid), stage, level.evaluations.reshape(grid)
         )
-        stage, scores, evaluations = (part.ravel() for part in self._walk(smaller, tops, lefts))
-        decisions = self._detector.decide(stage, scores)
-        accepted = (decisions > threshold) & (stage == len(self._detector.stages.constant))
-        corner = np.stack(np.meshgrid(tops, lefts, indexing="ij"), axis=-1).reshape(-1, 2)
-        ends = np.concatenate((corner, corner + self.window), axis=1)
-        ratio = np.array(picture.shape * 2) / np.array(shape * 2)
-        boxes = np.rint(ends * ratio).astype(np.int64)
-        scale = np.full(len(scores), np.sqrt(ratio[0] * ratio[1]))
-        return boxes, decisions, accepted, evaluations, scale
+        stage = stage.ravel()
+        level.scores[:] = self._detector.decide(stage, level.scores)
+        np.greater(level.scores, threshold, out=level.decisions)
+        level.decisions[stage < self._detector.n_stages] = False
+        boxes = level.boxes.reshape(*grid, 4)
+        for axis, (starts, extent) in enumerate(zip(places, self.window, strict=True)):
+            ratio = picture.shape[axis] / shape[axis]
+            for column, edges in ((axis, starts), (axis + 2, starts + extent)):
+                edges = np.rint(edges * ratio).astype(np.int64)
+                boxes[:, :, column] = edges[:, None] if axis == 0 else edges
+        level.scale[:] = np.sqrt(picture.size / np.prod(shape))
 
-    def _walk(self, picture: np.ndarray, tops: np.ndarray, lefts: np.ndarray):
-        """Stage, score and evaluations of each window, (n_tops, n_lefts)."""
-        votes, table = self._detector.votes, self._detector.stages
-        images = integral_images(picture)
+    def _walk(self, picture: np.ndarray, places, scores, stage, evaluations) -> None:
+        """Fill in score, stage and evaluations of each window, (n_tops, n_lefts)."""
+        detector, images = self._detector, integral_images(picture)
+        votes = detector.votes
         stumps = haar_stumps(self._corners, votes.feature, votes.cut, picture.shape[1])
-        scores = np.empty((len(tops), len(lefts)))
-        stage, evaluations = np.empty((2, *scores.shape), dtype=np.int64)
+        scan = _scan_stages if isinstance(detector.follow, StageTable) else _scan_sum
         with threads(self._n_threads, scores.size):
-            _scan_stages(
-                images, self.window, stumps, table, tops, lefts, scores, stage, evaluations
-            )
-        return stage, scores, evaluations
+            scan(images, self.window, stumps, detector.follow, places, scores, stage, evaluations)
+
+
+def _places(shape, window, stride: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tops and lefts of the windows of a picture."""
+    tops, lefts = (
+        np.arange(0, side - extent + 1, stride) for side, extent in zip(shape, window, strict=True)
+    )
+    return tops, lefts
+
+
+def _room(n_windows: int) -> Scan:
+    return Scan(
+        np.empty((n_windows, 4), dtype=np.int64),
+        np.empty(n_windows),
+        np.empty(n_windows, dtype=bool),
+        np.empty(n_windows, dtype=np.int64),
+        np.empty(n_windows),
+    )
 
 
 def _checked_picture(picture, window: tuple[int, int]) -> np.ndarray:
