@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
 from ..estimators.parameters import Parameter
-from ..metering.by_name import feature_names
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
-from .parameters import PRICES, THRESHOLDS, check_tree_cost
+from .parameters import THRESHOLDS, check_tree_cost
+from .priced import PricedTrees
 from .ranking import ranks_by_exit
 from .responses import Responses
 from .saved_cascade import SavedCascade
@@ -28,7 +28,7 @@ from .saved_cascade import SavedCascade
 _KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 
 
-class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
+class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimator):
     """Base of the cascades; not to be used by itself.
 
     A subclass learns ``coef_``, ``intercept_`` and ``thresholds_`` and calls ``_set_up``.
@@ -83,36 +83,6 @@ class CascadeClassifier(SavedCascade, ClassifierMixin, BaseEstimator):
             )
             encoded = encoded + 1
         return X, y, np.where(encoded == 1, 1.0, -1.0), weights
-
-    def _priced(self, responses: Responses) -> Responses:
-        """Put this cascade's prices, where it has any, in the place of the trees' own."""
-        meter = copy.copy(responses.meter)
-        meter.n_threads = self.n_threads
-        for name in PRICES:
-            value = getattr(self, name)
-            if value is not None:
-                by_name = name in ("feature_costs", "feature_groups")
-                setattr(meter, name, meter._in_its_spelling(value) if by_name else value)
-        if meter.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"X has {self.n_features_in_} features, but the trees were trained on "
-                f"{meter.n_features_in_}."
-            )
-        responses = responses._replace(meter=meter)
-        self._price_list(meter)
-        meter._grid_prices()
-        return responses
-
-    def _price_list(self, meter, feature_costs=None) -> costs.PriceList:
-        """What is paid once: the meter's prices but for those given here."""
-        own = feature_costs is None
-        return costs.price_list(
-            meter.feature_costs if own else meter._in_its_spelling(feature_costs),
-            meter.feature_groups,
-            meter.group_costs,
-            meter.n_features_in_,
-            feature_names(meter),
-        )
 
     def _set_up(self, responses: Responses, coef, intercept, thresholds) -> None:
         """Take over a cascade; a ValueError says what no fit can have left.

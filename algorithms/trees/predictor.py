@@ -300,6 +300,48 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
         _add_scores(block, X, vectors, ones, out)
 
 
+@kernel
+def charge_tree(forest, t, prices, X, i, used):
+    """Walk row i down tree t and charge what its path asks for.
+
+    Parameters
+    ----------
+    forest : Forest
+    t : int
+    prices : GridPrices
+    X : ndarray of shape (n_samples, n_features), float64
+    i : int
+    used : ndarray of shape (n_samples, n_words), uint64
+        As for :func:`charge`.
+
+    Returns
+    -------
+    cost, count : int64
+        Grid steps paid, and split nodes passed.
+    """
+    one, n_units = np.uint64(1), prices.unit_price.shape[0]
+    cost = count = np.int64(0)
+    node = forest.tree[t]
+    while forest.left[node] >= 0:
+        feature = np.int64(forest.feature[node])
+        unit = prices.unit[feature]
+        bit = one << np.uint64(unit & 63)
+        if used[i, unit >> 6] & bit == np.uint64(0):
+            used[i, unit >> 6] |= bit
+            cost += prices.unit_price[unit]
+        own = prices.own_price[feature]
+        if own > 0:
+            mark = n_units + feature
+            bit = one << np.uint64(mark & 63)
+            if used[i, mark >> 6] & bit == np.uint64(0):
+                used[i, mark >> 6] |= bit
+                cost += own
+        cost += prices.split_price[feature]
+        count += 1
+        node = next_node(forest, node, X[i, feature])
+    return cost, count
+
+
 @parallel_kernel
 def charge(forest, first_tree, last_tree, prices, X, used, paid, passed):
     """Walk trees ``first_tree … last_tree - 1`` and charge what their paths ask for.
@@ -316,27 +358,11 @@ def charge(forest, first_tree, last_tree, prices, X, used, paid, passed):
     passed : ndarray of shape (n_samples,), int64
         Split nodes evaluated; added to.
     """
-    one, n_units = np.uint64(1), prices.unit_price.shape[0]
     for i in prange(X.shape[0]):
         cost = count = np.int64(0)
         for t in range(first_tree, last_tree):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                feature = np.int64(forest.feature[node])
-                unit = prices.unit[feature]
-                bit = one << np.uint64(unit & 63)
-                if used[i, unit >> 6] & bit == np.uint64(0):
-                    used[i, unit >> 6] |= bit
-                    cost += prices.unit_price[unit]
-                own = prices.own_price[feature]
-                if own > 0:
-                    mark = n_units + feature
-                    bit = one << np.uint64(mark & 63)
-                    if used[i, mark >> 6] & bit == np.uint64(0):
-                        used[i, mark >> 6] |= bit
-                        cost += own
-                cost += prices.split_price[feature]
-                count += 1
-                node = next_node(forest, node, X[i, feature])
+            steps, n_splits = charge_tree(forest, t, prices, X, i, used)
+            cost += steps
+            count += n_splits
         paid[i] += cost
         passed[i] += count

@@ -1,0 +1,246 @@
+"""Rows on their way through a decision process: by a policy, and while SARSA(λ) learns one.
+
+The reference, equation by equation, is :mod:`reference.mddag`.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.decorators import kernel
+from .rewards import NEVER, WRONG, World, answer, is_error, pay, quit_loss
+from .values import EVAL, N_ACTIONS, QUIT, best_action, cell_of, greedy
+
+_ROWS = 4096  # that one thread takes at a time
+
+
+class Objective(NamedTuple):
+    """How losses and prices become (8).
+
+    Attributes
+    ----------
+    loss_step : float
+        Value of a step of the losses.
+    beta_step : float
+        β times the value of a step of the prices.
+    copies : ndarray of shape (n_samples,), int64
+        Weight of each row.
+    total : int
+        Their sum.
+    """
+
+    loss_step: float
+    beta_step: float
+    copies: np.ndarray
+    total: int
+
+    def value(self, lost: int, paid: int) -> float:
+        """(8) of losses and prices summed over rows with their copies, in steps."""
+        return (self.loss_step * float(lost) + self.beta_step * float(paid)) / float(self.total)
+
+
+class Learning(NamedTuple):
+    """How SARSA(λ) learns.
+
+    Attributes
+    ----------
+    n_episodes, score_every : int
+    exploration, rate, decay : float
+        ε, until the policy is scored for the first time; learning rate; λ.
+    decreasing : bool
+        Whether the rate falls with the number of scorings.
+    off_policy : bool
+        Q(λ) in the place of SARSA(λ).
+    by_errors : bool
+        Whether the policy with fewest errors is kept, or else that of the least (8).
+    """
+
+    n_episodes: int
+    score_every: int
+    exploration: float
+    rate: float
+    decay: float
+    decreasing: bool
+    off_policy: bool
+    by_errors: bool
+
+
+class Learned(NamedTuple):
+    """A policy, its (8), and (8) of what was tried before, in order."""
+
+    policy: np.ndarray
+    objective: float
+    history: np.ndarray
+
+
+class BadReward(ValueError):
+    """A reward of the user's is no number, or too large."""
+
+
+@kernel
+def _follow(world, custom, policy, begin, end, lost, paid, wrong):
+    """Let rows follow a policy; write what each loses and pays, and whether it is an error."""
+    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
+    room = np.empty(world.cells.initial.shape[0])
+    owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
+    bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
+    for i in range(begin, end):
+        g[:] = world.cells.initial
+        ran, steps = np.int64(0), np.int64(0)
+        cell = cell_of(world.cells, g, ran)
+        for j in range(policy.shape[0]):
+            action = policy[j, cell]
+            if action == QUIT:
+                break
+            if action == EVAL:
+                answer(world, i, j, g)
+                steps += pay(world, i, j, owned, i, bought, 0)
+                ran += world.cells.sizes[j]
+                cell = cell_of(world.cells, g, ran)
+        lost[i] = quit_loss(world.losses, custom, g, i, room)
+        paid[i] = steps
+        wrong[i] = is_error(world.losses, g, i)
+
+
+def totals(world: World, custom, policy, copies: np.ndarray, n_threads: int) -> tuple[int, ...]:
+    """Losses, prices and errors of all rows that follow a policy, with their copies.
+
+    Parameters
+    ----------
+    world : World
+    custom : None or compiled function
+    policy : ndarray of shape (n_base, n_cells), int8
+    copies : ndarray of shape (n_samples,), int64
+    n_threads : int
+
+    Returns
+    -------
+    lost, paid, wrong : int
+
+    Raises
+    ------
+    BadReward
+    """
+    lost, paid, wrong = np.empty((3, len(copies)), dtype=np.int64)
+    cuts = range(0, len(copies), _ROWS)
+    with ThreadPoolExecutor(max(1, min(n_threads, len(cuts)))) as pool:
+        list(
+            pool.map(
+                lambda first: _follow(
+                    world, custom, policy, first, min(first + _ROWS, len(copies)), lost, paid, wrong
+                ),
+                cuts,
+            )
+        )
+    if np.any(lost == WRONG):
+        raise BadReward
+    return tuple(int(np.dot(copies, values)) for values in (lost, paid, wrong))
+
+
+@kernel
+def _choose(q, j, cell, exploration, rng):
+    """ε-greedy; after the last base classifier there is only QUIT."""
+    if j == q.shape[0] - 1:
+        return QUIT
+    if rng.random() < exploration:
+        return np.int64(rng.integers(0, N_ACTIONS))
+    return best_action(q, j, cell)
+
+
+@kernel
+def _episodes(
+    world, custom, rows, q, beta_step, loss_step, rate, decay, exploration, off_policy, rng
+):
+    """Run an episode for each of some rows, and bring the values up to date; False: a bad reward.
+
+    A state never recurs in an episode: the TD errors are of the values before it, and go back along
+    the path in one pass, which equals replacing traces.
+    """
+    n_base = q.shape[0] - 1
+    cells = np.empty(n_base + 1, dtype=np.int64)
+    actions = np.empty(n_base + 1, dtype=np.int64)
+    deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
+    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
+    room = np.empty(world.cells.initial.shape[0])
+    owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
+    bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
+    for e in range(rows.shape[0]):
+        i = rows[e]
+        g[:] = world.cells.initial
+        ran = np.int64(0)
+        j, cell = 0, cell_of(world.cells, g, ran)
+        action = _choose(q, j, cell, exploration, rng)
+        value = q[j, cell, action]
+        while action != QUIT:
+            cells[j], actions[j] = cell, action
+            paid = np.int64(0)
+            if action == EVAL:
+                answer(world, i, j, g)
+                paid = pay(world, i, j, owned, e, bought, 0)
+                ran += world.cells.sizes[j]
+                cell = cell_of(world.cells, g, ran)
+            action = _choose(q, j + 1, cell, exploration, rng)
+            follows = q[j + 1, cell, action]
+            best, back = follows, decay
+            if off_policy and j + 1 < n_base:
+                best = q[j + 1, cell, best_action(q, j + 1, cell)]
+                back = decay if follows == best else 0.0
+            deltas[j] = -(beta_step * np.float64(paid)) + best - value
+            decays[j] = back
+            value = follows
+            j += 1
+        lost = quit_loss(world.losses, custom, g, i, room)
+        if lost == WRONG:
+            return False
+        back = -(loss_step * np.float64(lost)) - value
+        q[j, cell, QUIT] += rate * back
+        for t in range(j - 1, -1, -1):
+            back = deltas[t] + decays[t] * back
+            q[t, cells[t], actions[t]] += rate * back
+    return True
+
+
+def learn(
+    world: World, custom, objective: Objective, learning: Learning, rng, n_threads: int
+) -> Learned:
+    """SARSA(λ): the policy is scored every so many episodes, and the best one is kept.
+
+    Parameters
+    ----------
+    world : World
+    custom : None or compiled function
+    objective : Objective
+    learning : Learning
+    rng : numpy.random.Generator
+    n_threads : int
+
+    Returns
+    -------
+    Learned
+
+    Raises
+    ------
+    BadReward
+    """
+    ends = np.cumsum(objective.copies)
+    q = np.zeros((world.cells.n_base + 1, world.cells.n_cells, N_ACTIONS))
+    best, least, value, history = None, np.inf, np.inf, []
+    for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
+        n_now = min(learning.score_every, learning.n_episodes - first)
+        rows = np.searchsorted(ends, rng.integers(0, ends[-1], size=n_now), side="right")
+        rate = learning.rate / (k + 1) if learning.decreasing else learning.rate
+        steps = (objective.beta_step, objective.loss_step, rate, learning.decay)
+        exploring = (learning.exploration / (k + 1), learning.off_policy, rng)
+        if not _episodes(world, custom, rows, q, *steps, *exploring):
+            raise BadReward
+        policy = np.empty((world.cells.n_base, world.cells.n_cells), dtype=np.int8)
+        greedy(q, policy)
+        lost, paid, wrong = totals(world, custom, policy, objective.copies, n_threads)
+        history.append(objective.value(lost, paid))
+        score = float(wrong) if learning.by_errors else history[-1]
+        if score < least:
+            best, least, value = policy, score, history[-1]
+    return Learned(best, value, np.array(history))

@@ -1,0 +1,251 @@
+"""What the rows of a decision process answer, lose and pay: the rewards of :mod:`algorithms.mddag`.
+
+Scores are whole steps of a grid of which a row's span has 2**41, so that they are exact whatever
+the path to them. Losses are whole steps of a grid of their own, and so are prices: sums over rows
+are exact, in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.decorators import kernel
+
+SPAN_BITS = 41  # scores lie in [-2**40, 2**40]: the sizes of the base classifiers sum to 2**40
+ZERO_ONE, EXPONENTIAL, SQUARED, CUSTOM = range(4)
+LARGEST_LOSS = 2.0**20  # of a user's function
+NEVER = 2**31 - 1  # of a base classifier at which something is bought
+WRONG = np.iinfo(np.int64).min  # in the place of a loss that is no number, or too large
+_POINTS, _LOW, _HIGH = 1 << 20, -30.0, 20.0
+_HALF = 10  # bits of each of the two tables of exponentials
+_SUM_BITS = 61
+
+
+class Losses(NamedTuple):
+    """What quitting costs.
+
+    Attributes
+    ----------
+    kind : int
+        ``ZERO_ONE``, ``EXPONENTIAL``, ``SQUARED`` or ``CUSTOM``.
+    label : ndarray of shape (n_samples,), int64
+        Class of each row.
+    target : ndarray of shape (n_samples,), float64
+        Number to be predicted.
+    unit : float
+        Value of a step of the scores.
+    scale : float
+        Steps of a loss of 1, a power of two.
+    upper, lower : ndarray of shape (1024,), float64
+        Exponentials are products of two of these.
+    factor, offset : float
+        From a score to its place among the exponentials.
+    """
+
+    kind: int
+    label: np.ndarray
+    target: np.ndarray
+    unit: float
+    scale: float
+    upper: np.ndarray
+    lower: np.ndarray
+    factor: float
+    offset: float
+
+
+class Prices(NamedTuple):
+    """What evaluating costs, by the leaf in which a row ends.
+
+    Attributes
+    ----------
+    each : ndarray of shape (n_trees, n_codes), int64
+        Steps that are paid every time.
+    start : ndarray of shape (n_trees * n_codes + 1,), int64
+        Where the items of each leaf begin.
+    item : ndarray of int64
+        What the path to the leaf asks for.
+    price : ndarray of shape (n_items,), int64
+        Steps paid once for each item.
+    """
+
+    each: np.ndarray
+    start: np.ndarray
+    item: np.ndarray
+    price: np.ndarray
+
+
+class Cells(NamedTuple):
+    """How scores become a part of the state.
+
+    Attributes
+    ----------
+    initial : ndarray of shape (n_columns,), int64
+        Scores before any base classifier.
+    sizes : ndarray of shape (n_base,), int64
+        Largest answer of each base classifier.
+    margin : bool
+        Whether the state is the winning class and its margin, or else the only score.
+    n_bins : int
+    running : bool
+        Whether scores are divided by the sizes of what was evaluated, or else of all.
+    """
+
+    initial: np.ndarray
+    sizes: np.ndarray
+    margin: bool
+    n_bins: int
+    running: bool
+
+    @property
+    def n_base(self) -> int:
+        """Number N of base classifiers."""
+        return len(self.sizes)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the scores for one base classifier."""
+        return self.n_bins * (len(self.initial) if self.margin else 1)
+
+
+class World(NamedTuple):
+    """What the rows of a training set meet.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_trees), unsigned
+        Leaf of each row in each tree. A base classifier has ``n_parts`` trees, one after the other.
+    values : ndarray of shape (n_trees, n_codes, n_columns), int64
+        What each leaf adds to the scores, in steps.
+    n_parts : int
+    cells : Cells
+    losses : Losses
+    prices : Prices
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+    n_parts: int
+    cells: Cells
+    losses: Losses
+    prices: Prices
+
+
+def loss_exponent(kind: int, largest: float, total: int) -> int:
+    """Exponent k of the grid 2**-k of losses whose sum over rows fits 61 bits.
+
+    Parameters
+    ----------
+    kind : int
+    largest : float
+        Bound of a squared loss.
+    total : int
+        Sum of the rows' copies.
+    """
+    if kind == ZERO_ONE:
+        return 0
+    bound = {EXPONENTIAL: math.exp(_HIGH), SQUARED: largest, CUSTOM: LARGEST_LOSS}[kind]
+    return _SUM_BITS - total.bit_length() - max(math.frexp(bound)[1], -900)
+
+
+def losses(kind: int, label, target, unit: float, exponent: int) -> Losses:
+    """Losses of rows; see :class:`Losses`."""
+    per_unit, half = _POINTS / (_HIGH - _LOW), 1 << _HALF
+    step = (_HIGH - _LOW) / _POINTS
+    upper = np.ldexp(np.exp(_LOW + np.arange(half) * (step * half)), exponent)
+    lower = np.exp(np.arange(half) * step)
+    scale = math.ldexp(1.0, exponent)
+    return Losses(kind, label, target, unit, scale, upper, lower, unit * per_unit, -_LOW * per_unit)
+
+
+@kernel
+def _margin(g, label):
+    """How far the label's score is above the largest other one."""
+    if g.shape[0] == 1:
+        return g[0] if label == 1 else -g[0]
+    largest = np.iinfo(np.int64).min
+    for k in range(g.shape[0]):
+        if k != label and g[k] > largest:
+            largest = g[k]
+    return g[label] - largest
+
+
+@kernel
+def is_error(losses, g, i):
+    """Whether row i is not given its label; a tie is an error."""
+    return _margin(g, losses.label[i]) <= 0
+
+
+@kernel
+def quit_loss(losses, custom, g, i, room):
+    """Loss of row i at scores g, in steps.
+
+    Parameters
+    ----------
+    losses : Losses
+    custom : None, or a compiled function (scores, label) -> float
+    g : ndarray of shape (n_columns,), int64
+    i : int
+    room : ndarray of shape (n_columns,), float64
+        Scratch space.
+    """
+    if custom is not None:
+        for k in range(g.shape[0]):
+            room[k] = np.float64(g[k]) * losses.unit
+        value = custom(room, losses.label[i])
+        if not abs(value) <= LARGEST_LOSS:
+            return WRONG
+        return np.int64(np.rint(value * losses.scale))
+    if losses.kind == ZERO_ONE:
+        return np.int64(1) if _margin(g, losses.label[i]) <= 0 else np.int64(0)
+    if losses.kind == SQUARED:
+        error = np.float64(g[0]) * losses.unit - losses.target[i]
+        return np.int64(np.rint((error * error) * losses.scale))
+    label = losses.label[i]
+    if g.shape[0] == 1:
+        above = -g[0] if label == 1 else g[0]
+    else:
+        above = -g[label]
+        for k in range(g.shape[0]):
+            if k != label:
+                above += g[k]
+    place = np.floor(np.float64(above) * losses.factor + losses.offset)
+    point = np.int64(min(max(place, 0.0), _POINTS - 1.0))
+    return np.int64(np.rint(losses.upper[point >> _HALF] * losses.lower[point & (1 << _HALF) - 1]))
+
+
+@kernel
+def answer(world, i, j, g):
+    """Add what base classifier j answers to row i."""
+    for t in range(j * world.n_parts, (j + 1) * world.n_parts):
+        code = world.codes[i, t]
+        for k in range(g.shape[0]):
+            g[k] += world.values[t, code, k]
+
+
+@kernel
+def pay(world, i, j, owned, stamp, bought, since):
+    """Steps that row i pays for base classifier j; what it buys is marked.
+
+    Parameters
+    ----------
+    owned : ndarray of shape (n_items,), int64
+        What is marked with the `stamp` is owned.
+    bought : ndarray of shape (n_items,), int32
+    since : int64
+        What was bought before it is owned, too.
+    """
+    prices, n_codes = world.prices, world.values.shape[1]
+    steps = np.int64(0)
+    for t in range(j * world.n_parts, (j + 1) * world.n_parts):
+        code = np.int64(world.codes[i, t])
+        steps += prices.each[t, code]
+        leaf = t * n_codes + code
+        for at in range(prices.start[leaf], prices.start[leaf + 1]):
+            item = prices.item[at]
+            if owned[item] != stamp and bought[item] >= since:
+                owned[item] = stamp
+                steps += prices.price[item]
+    return steps

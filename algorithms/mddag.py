@@ -1,0 +1,287 @@
+"""MDDAG (Benbouzid, Busa-Fekete & Kégl, ICML 2012): sparse decision DAGs of base classifiers.
+
+Each row decides, before each base classifier of a fitted additive model and by its scores so far,
+to evaluate it, to skip it, or to quit: a Markov decision process whose rewards are a loss and the
+price of evaluations, Eq. (8). The reference, equation by equation and with the deviations from the
+paper, is :mod:`reference.mddag`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from .adaboost_mh import AdaBoostMH
+from .cascades.base_classifiers import fit_base
+from .cascades.dag_estimator import DecisionDAGEstimator
+from .cascades.dag_parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
+from .cascades.responses import Responses
+from .cascades.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
+from .estimators.fitting import all_or_nothing
+from .estimators.parameters import checked_parameters, documented, keep
+from .gbrt import GBRTRegressor
+
+_REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
+
+
+@documented
+class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
+    """A sparse decision DAG: each row evaluates, skips, or quits, by its scores so far.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    A file (:meth:`save`) holds the trees and the policy. The `estimator` of a loaded DAG is its
+    trees.
+
+    Examples
+    --------
+    A second stump is only worth its price to the rows that the first one cannot tell.
+
+    >>> import numpy as np
+    >>> from algorithms.adaboost_mh import AdaBoostMH
+    >>> from algorithms.mddag import MDDAGClassifier
+    >>> x = np.arange(40.0)
+    >>> y = (x >= 10) & (x < 35)
+    >>> model = MDDAGClassifier(AdaBoostMH(n_estimators=10), solver="descent")
+    >>> model = model.fit(x[:, None], y)
+    >>> model.score(x[:, None], y), bool(model.evaluations(x[:, None]).max() < 10)
+    (1.0, True)
+    """
+
+    _parameters = OF_CLASSES
+    _attributes: ClassVar = ATTRIBUTES
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        beta=0.01,
+        reward="zero_one",
+        value_function="auto",
+        n_bins=101,
+        solver="sarsa",
+        n_episodes=1_000_000,
+        score_every=10_000,
+        learning_rate=0.2,
+        rate_schedule="constant",
+        trace_decay=0.95,
+        exploration=0.3,
+        update="sarsa",
+        select="objective",
+        normalisation="final",
+        start="eval",
+        tree_cost=1.0,
+        feature_costs=None,
+        split_cost=None,
+        feature_groups=None,
+        group_costs=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        keep(self, locals())
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None):
+        """Fit the base classifiers, unless they are, and the policy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels. One class only: the model is constant, and says so.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0: a weight of 3 equals three copies of the row. Those that are no whole
+            numbers are rounded to parts of their sum. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit, or the model has no base classifiers, or all
+            of them answer 0.
+        """
+        options = checked_parameters(self)
+        X, y, weights = self._checked_rows(X, y, sample_weight, y_numeric=False)
+        check_classification_targets(y)
+        self.classes_, label = np.unique(y, return_inverse=True)
+        estimator = AdaBoostMH(n_estimators=1000) if self.estimator is None else self.estimator
+        signs = np.where(label == 1, 1.0, -1.0) if len(self.classes_) <= 2 else None
+        fitted, responses = fit_base(estimator, X, y, signs, weights)
+        label = self._labelled(responses, y, label)
+        self.estimator_ = fitted
+        if len(self.classes_) == 1:
+            self._be_constant(responses, 0.0, self.classes_.tolist()[0])
+            return self
+        custom = None if isinstance(self.reward, str) else self.reward
+        kind = _REWARDS[self.reward] if custom is None else CUSTOM
+        target = np.zeros(len(label))
+        self._learn(responses, X, label.astype(np.int64), target, weights, kind, custom, options)
+        return self
+
+    def _labelled(self, responses: Responses, y, label: np.ndarray) -> np.ndarray:
+        """Numbers of the rows' classes as the model has them; its classes become our own."""
+        if responses.link is None:
+            if responses.n_columns > 1 or len(self.classes_) > 2:
+                raise ValueError(
+                    f"{responses.name} is no classifier: its score can tell two classes, and y has "
+                    f"{len(self.classes_)}."
+                )
+            return label
+        classes = np.asarray(responses.link.classes)
+        unknown = np.setdiff1d(self.classes_, classes)
+        if len(unknown):
+            raise ValueError(
+                f"y has labels that {responses.name} does not know: {unknown.tolist()[:5]}; its "
+                f"classes are {classes.tolist()[:10]}."
+            )
+        self.classes_ = classes
+        return np.searchsorted(classes, y)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores at quitting.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+            Score of the second class, or one for each of three classes or more.
+        """
+        scores = self._scores(self._steps(X)[0])
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """Predict classes; equal scores go to the first class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of `classes_`
+        """
+        steps, _ = self._steps(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(steps))
+        if steps.shape[1] == 1:
+            return self.classes_[(steps[:, 0] > 0).astype(np.int64)]
+        return self.classes_[np.argmax(steps, axis=1)]
+
+
+@documented
+class MDDAGRegressor(RegressorMixin, DecisionDAGEstimator):
+    """A sparse decision DAG for numbers, with the reward that the paper's section 5 suggests.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.gbrt import GBRTRegressor
+    >>> from algorithms.mddag import MDDAGRegressor
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = MDDAGRegressor(GBRTRegressor(n_estimators=20), beta=1.0, solver="descent")
+    >>> bool(model.fit(X, X[:, 0]).evaluations(X).mean() < 20)
+    True
+    """
+
+    _parameters = OF_NUMBERS
+    _attributes: ClassVar = {name: v for name, v in ATTRIBUTES.items() if name != "classes_"}
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        beta=0.01,
+        reward="squared",
+        value_function="auto",
+        n_bins=101,
+        solver="sarsa",
+        n_episodes=1_000_000,
+        score_every=10_000,
+        learning_rate=0.2,
+        rate_schedule="constant",
+        trace_decay=0.95,
+        exploration=0.3,
+        update="sarsa",
+        normalisation="final",
+        start="eval",
+        tree_cost=1.0,
+        feature_costs=None,
+        split_cost=None,
+        feature_groups=None,
+        group_costs=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        keep(self, locals())
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None):
+        """Fit the base classifiers, unless they are, and the policy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Numbers. All the same: the model is constant, and says so.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for :class:`MDDAGClassifier`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit, or the model has no base classifiers, or all
+            of them answer 0.
+        """
+        options = checked_parameters(self)
+        X, y, weights = self._checked_rows(X, y, sample_weight, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        estimator = GBRTRegressor() if self.estimator is None else self.estimator
+        self.estimator_, responses = fit_base(estimator, X, y, None, weights)
+        if responses.link is not None or responses.n_columns > 1:
+            raise ValueError(f"{responses.name} does not predict one number.")
+        if np.all(y == y[0]):
+            self._be_constant(responses, float(y[0]), float(y[0]))
+            return self
+        label = np.zeros(len(y), dtype=np.int64)
+        self._learn(responses, X, label, y, weights, SQUARED, None, options)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        return self._scores(self._steps(X)[0])[:, 0]
