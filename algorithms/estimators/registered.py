@@ -15,6 +15,7 @@ from .. import (
     cronus,
     gbrt,
     greedy_miser,
+    mddag,
     raykar_cascade,
 )
 
