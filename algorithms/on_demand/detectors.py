@@ -10,8 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..cascades.classifier import CascadeClassifier
+from ..cascades.dag_estimator import DecisionDAGEstimator
 from ..cascades.hard_exits import Exits
 from ..cascades.responses import Responses, responses_of
+from ..cascades.rewards import Cells
+from ..cascades.values import EVAL, SKIP
 from ..trees.forest import Forest
 
 AFRESH, ONWARD, ANEW = 0, 1, 2
@@ -30,6 +33,8 @@ class Votes(NamedTuple):
         Lowest byte that goes right: 0 if all do, 256 if none does.
     answer : ndarray of shape (n_stumps, 2), float64
         Of a window that goes left, and right.
+    leaf : ndarray of shape (n_stumps, 2), int64
+        Node of the forest that answers.
     split : ndarray of shape (n_stumps,), bool
         Whether it tests anything.
     """
@@ -37,6 +42,7 @@ class Votes(NamedTuple):
     feature: np.ndarray
     cut: np.ndarray
     answer: np.ndarray
+    leaf: np.ndarray
     split: np.ndarray
 
 
@@ -95,24 +101,42 @@ class StageTable(NamedTuple):
     answer: np.ndarray
 
 
+class Policy(NamedTuple):
+    """A decision DAG of stumps: which of them a window passes, by its score so far.
+
+    Attributes
+    ----------
+    answer : ndarray of shape (n_stumps, 2), int64
+        What each stump adds to the score, in steps, of a window that goes left, and right.
+    jump : ndarray of shape (n_stumps + 1, n_cells), int32
+        Next stump that is evaluated, from each one on, in a cell of the scores; their number where
+        a window quits. A skipped stump leaves the cell as it is.
+    cells : Cells
+    """
+
+    answer: np.ndarray
+    jump: np.ndarray
+    cells: Cells
+
+
 class Detector(NamedTuple):
     """A model that scores windows.
 
     Attributes
     ----------
     votes : Votes
-    follow : RunningSum or StageTable
-    n_stages, n_features : int
-    decide : callable
-        ``(stage, scores) -> decisions``: what the model's ``decision_function`` makes of the stage
-        at which each window left, from 1, and its score there.
+    follow : RunningSum, StageTable or Policy
+    n_features : int
+    finish : callable
+        ``(left, scores) -> (scores, remained)``: what the model's ``decision_function`` gives, and
+        which windows were not rejected, by the stage at which they left, from 1, and their score
+        there; of a decision DAG `left` is the score in steps.
     """
 
     votes: Votes
-    follow: RunningSum | StageTable
-    n_stages: int
+    follow: RunningSum | StageTable | Policy
     n_features: int
-    decide: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    finish: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def detector_of(model) -> Detector:
@@ -120,7 +144,8 @@ def detector_of(model) -> Detector:
 
     Parameters
     ----------
-    model : cascade, or additive model that :func:`algorithms.cascades.responses.responses_of` reads
+    model : cascade, decision DAG, or additive model that \
+:func:`algorithms.cascades.responses.responses_of` reads
         Its trees are stumps and add up to one score.
 
     Returns
@@ -135,25 +160,11 @@ def detector_of(model) -> Detector:
         If it is not fitted.
     """
     if isinstance(model, CascadeClassifier):
-        check_is_fitted(model)
-        _check_classes(model.classes_)
-        model = copy.copy(model)
-        hard = model._now()
-        votes = votes_of(hard.responses)
-        stages = _stage_table(votes, hard.stops, hard.weights, hard.constants, hard.thresholds)
-
-        def decide(stage: np.ndarray, scores: np.ndarray) -> np.ndarray:
-            return model._decision(Exits(stage, scores))
-
-        return _detector(votes, stages, hard.responses, decide)
+        return _of_cascade(copy.copy(model))
+    if isinstance(model, DecisionDAGEstimator):
+        return _of_dag(copy.copy(model))
     responses = responses_of(model)
-    if responses.n_columns != 1:
-        raise ValueError(
-            "A detector gives one score to each window: its model has two classes, but "
-            f"{responses.name} gives {responses.n_columns}."
-        )
-    if responses.link is not None:
-        _check_classes(responses.link.classes)
+    _check_one_score(responses)
     votes = votes_of(responses)
     n_stumps = len(votes.feature)
     stages = _stage_table(
@@ -163,21 +174,81 @@ def detector_of(model) -> Detector:
         responses.initial_scores,
         np.zeros(0),
     )
-    return _detector(votes, stages, responses, lambda stage, scores: scores)
+
+    def finish(left: np.ndarray, scores: np.ndarray):
+        return scores, np.ones(len(scores), dtype=bool)
+
+    return Detector(votes, _fastest(stages, votes), responses.meter.n_features_in_, finish)
 
 
-def _check_classes(classes: np.ndarray) -> None:
+def _of_cascade(model: CascadeClassifier) -> Detector:
+    check_is_fitted(model)
+    _check_classes(model.classes_)
+    hard = model._now()
+    votes = votes_of(hard.responses)
+    stages = _stage_table(votes, hard.stops, hard.weights, hard.constants, hard.thresholds)
+
+    def finish(left: np.ndarray, scores: np.ndarray):
+        return model._decision(Exits(left, scores)), left == len(hard.stops)
+
+    return Detector(votes, _fastest(stages, votes), hard.responses.meter.n_features_in_, finish)
+
+
+def _of_dag(model: DecisionDAGEstimator) -> Detector:
+    check_is_fitted(model)
+    responses, dag = model._responses_, model._dag_
+    _check_classes(getattr(model, "classes_", None))
+    _check_one_score(responses)
+    votes = votes_of(responses)
+    answer = dag.base.answers[votes.leaf, 0]
+
+    def finish(left: np.ndarray, scores: np.ndarray):
+        return model._scores(left[:, None])[:, 0], np.ones(len(left), dtype=bool)
+
+    follow = Policy(answer, jumps(dag.policy), dag.cells)
+    return Detector(votes, follow, responses.meter.n_features_in_, finish)
+
+
+def jumps(policy: np.ndarray) -> np.ndarray:
+    """Next stump that is evaluated from each one on; see :class:`Policy`.
+
+    Parameters
+    ----------
+    policy : ndarray of shape (n_stumps, n_cells), int8
+
+    Returns
+    -------
+    ndarray of shape (n_stumps + 1, n_cells), int32
+    """
+    n_stumps, n_cells = policy.shape
+    jump = np.full((n_stumps + 1, n_cells), n_stumps, dtype=np.int32)
+    for j in range(n_stumps - 1, -1, -1):
+        jump[j] = np.where(policy[j] == SKIP, jump[j + 1], n_stumps)
+        jump[j, policy[j] == EVAL] = j
+    return jump
+
+
+def _check_one_score(responses: Responses) -> None:
+    """Refuse a model of several scores, or of one class."""
+    if responses.n_columns != 1:
+        raise ValueError(
+            "A detector gives one score to each window: its model has two classes, but "
+            f"{responses.name} gives {responses.n_columns}."
+        )
+    _check_classes(None if responses.link is None else responses.link.classes)
+
+
+def _check_classes(classes: np.ndarray | None) -> None:
     """Refuse a model that was trained on one class."""
-    if len(classes) < 2:
+    if classes is not None and len(classes) < 2:
         raise ValueError(
             f"The model knows one class only ({classes.tolist()[0]!r}): there is nothing to detect."
         )
 
 
-def _detector(votes: Votes, stages: StageTable, responses: Responses, decide) -> Detector:
+def _fastest(stages: StageTable, votes: Votes) -> RunningSum | StageTable:
     follow = running_sum(stages, votes.split)
-    follow = stages if follow is None else follow
-    return Detector(votes, follow, len(stages.constant), responses.meter.n_features_in_, decide)
+    return stages if follow is None else follow
 
 
 def running_sum(table: StageTable, split: np.ndarray) -> RunningSum | None:
@@ -231,9 +302,10 @@ def votes_of(responses: Responses) -> Votes:
     split = forest.left[roots] >= 0
     left = np.where(split, forest.left[roots], roots)
     right = np.where(split, left + 1, roots)
-    answer = responses.contributions[np.stack((left, right), axis=1)]
+    leaf = np.stack((left, right), axis=1)
     feature = np.where(split, forest.feature[roots], 0).astype(np.int64)
-    return Votes(feature, np.where(split, _cuts(responses, forest, roots), 0), answer, split)
+    cut = np.where(split, _cuts(responses, forest, roots), 0)
+    return Votes(feature, cut, responses.contributions[leaf], leaf, split)
 
 
 def _cuts(responses: Responses, forest: Forest, roots: np.ndarray) -> np.ndarray:

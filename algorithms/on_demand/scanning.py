@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numba import prange
 
+from ..cascades.values import cell_of
 from ..estimators.parameters import check_number, check_whole_number
 from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
 from ..stumps.haar import (
@@ -26,7 +27,7 @@ from ..stumps.haar import (
     haar_stumps,
     integral_images,
 )
-from .detectors import ANEW, ONWARD, StageTable, detector_of
+from .detectors import ANEW, ONWARD, Policy, RunningSum, StageTable, detector_of
 from .pyramid import level_shapes, shrunk
 
 
@@ -86,7 +87,7 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
 
 
 @parallel_kernel
-def _scan_sum(images, window, stumps, follow, places, scores, stage, evaluations):
+def _scan_sum(images, window, stumps, follow, places, scores, left, evaluations):
     """Add up votes for each window until it leaves.
 
     Parameters
@@ -99,8 +100,8 @@ def _scan_sum(images, window, stumps, follow, places, scores, stage, evaluations
     places : tuple of two ndarray of int64
         Tops and lefts of the windows: all pairs are scanned.
     scores : ndarray of shape (n_tops, n_lefts), float64
-    stage, evaluations : ndarray of shape (n_tops, n_lefts), int64
-        Filled, like the scores; the stage from 1.
+    left, evaluations : ndarray of shape (n_tops, n_lefts), int64
+        Filled, like the scores: the stage at which each left, from 1.
     """
     tops, lefts = places
     n_stumps = follow.vote.shape[0]
@@ -119,12 +120,12 @@ def _scan_sum(images, window, stumps, follow, places, scores, stage, evaluations
                     break
                 t += 1
             scores[i, j] = score
-            stage[i, j] = follow.stage[t]
+            left[i, j] = follow.stage[t]
             evaluations[i, j] = follow.passed[t]
 
 
 @parallel_kernel
-def _scan_stages(images, window, stumps, follow, places, scores, stage, evaluations):
+def _scan_stages(images, window, stumps, follow, places, scores, left, evaluations):
     """Walk each window through the stages until it leaves; as above, with a StageTable."""
     tops, lefts = places
     n_stages = follow.constant.shape[0]
@@ -147,8 +148,38 @@ def _scan_stages(images, window, stumps, follow, places, scores, stage, evaluati
                 if score < follow.threshold[k - 1] or k == n_stages:
                     break
             scores[i, j] = score
-            stage[i, j] = k
+            left[i, j] = k
             evaluations[i, j] = follow.passed[k - 1]
+
+
+@parallel_kernel
+def _scan_policy(images, window, stumps, answer, jump, cells, places, scores, left, evaluations):
+    """Send each window through a decision DAG; as above, with scores in steps.
+
+    The parts of a Policy come one by one: numba does not hand threads a tuple inside a tuple.
+    """
+    tops, lefts = places
+    n_stumps = answer.shape[0]
+    for i in prange(tops.shape[0]):
+        g = np.empty(1, dtype=np.int64)
+        for j in range(lefts.shape[0]):
+            at = tops[i] * images.width + lefts[j]
+            deviation = deviation_at(images, at, window[0], window[1])
+            g[0] = cells.initial[0]
+            ran, n = np.int64(0), 0
+            t = jump[0, cell_of(cells, g, ran)]
+            while t < n_stumps:
+                right = goes_right(stumps, t, images.sums, at, deviation)
+                g[0] += answer[t, np.uintp(right)]
+                ran += cells.sizes[t]
+                n += 1
+                t = jump[t + 1, cell_of(cells, g, ran)]
+            scores[i, j] = 0.0
+            left[i, j] = g[0]
+            evaluations[i, j] = n
+
+
+_KERNELS = {RunningSum: _scan_sum, StageTable: _scan_stages, Policy: _scan_policy}
 
 
 class PictureScanner:
@@ -156,7 +187,7 @@ class PictureScanner:
 
     Parameters
     ----------
-    model : AdaBoostMH, boosted stumps or a cascade of stumps
+    model : AdaBoostMH, boosted stumps, or a cascade or MDDAG of stumps
         Fitted on bytes of Haar-like features; two classes. It is taken as it is now: a later `fit`
         changes nothing here.
     features : HaarFeatures
@@ -255,14 +286,12 @@ class PictureScanner:
         """Scan the picture at one size, and fill that part of the scan."""
         smaller = picture if shape == picture.shape else shrunk(picture, shape)
         grid = tuple(map(len, places))
-        stage = np.empty(grid, dtype=np.int64)
+        left = np.empty(grid, dtype=np.int64)
         self._walk(
-            smaller, places, level.scores.reshape(grid), stage, level.evaluations.reshape(grid)
+            smaller, places, level.scores.reshape(grid), left, level.evaluations.reshape(grid)
         )
-        stage = stage.ravel()
-        level.scores[:] = self._detector.decide(stage, level.scores)
-        np.greater(level.scores, threshold, out=level.decisions)
-        level.decisions[stage < self._detector.n_stages] = False
+        scores, remained = self._detector.finish(left.ravel(), level.scores)
+        level.scores[:], level.decisions[:] = scores, remained & (scores > threshold)
         boxes = level.boxes.reshape(*grid, 4)
         for axis, (starts, extent) in enumerate(zip(places, self.window, strict=True)):
             ratio = picture.shape[axis] / shape[axis]
@@ -271,14 +300,15 @@ class PictureScanner:
                 boxes[:, :, column] = edges[:, None] if axis == 0 else edges
         level.scale[:] = np.sqrt(picture.size / np.prod(shape))
 
-    def _walk(self, picture: np.ndarray, places, scores, stage, evaluations) -> None:
-        """Fill in score, stage and evaluations of each window, (n_tops, n_lefts)."""
+    def _walk(self, picture: np.ndarray, places, scores, left, evaluations) -> None:
+        """Fill in how each window left, (n_tops, n_lefts) each."""
         detector, images = self._detector, integral_images(picture)
         votes = detector.votes
         stumps = haar_stumps(self._corners, votes.feature, votes.cut, picture.shape[1])
-        scan = _scan_stages if isinstance(detector.follow, StageTable) else _scan_sum
+        scan, follow = _KERNELS[type(detector.follow)], detector.follow
+        follow = follow if isinstance(follow, Policy) else (follow,)
         with threads(self._n_threads, scores.size):
-            scan(images, self.window, stumps, detector.follow, places, scores, stage, evaluations)
+            scan(images, self.window, stumps, *follow, places, scores, left, evaluations)
 
 
 def _places(shape, window, stride: int) -> tuple[np.ndarray, np.ndarray]:

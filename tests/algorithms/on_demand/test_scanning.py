@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -10,9 +12,11 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.responses import responses_of
+from algorithms.cascades.values import QUIT, SKIP
 from algorithms.gbrt import GBRTClassifier
+from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import HaarFeatures, PictureScanner, Scan
-from algorithms.on_demand.detectors import RunningSum, StageTable, detector_of
+from algorithms.on_demand.detectors import Policy, RunningSum, StageTable, detector_of, jumps
 from algorithms.on_demand.pyramid import level_shapes, shrunk
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from datasets import vj_faces
@@ -70,6 +74,16 @@ def models(boosted, rows):
         found[name] = in_stages(boosted, coef, constants, [-0.4, -0.1])
     trees = GBRTClassifier(n_estimators=12, max_leaves=2)
     found["boosted trees"] = trees.fit(bytes_as_floats, rows[1])
+    options = {"beta": 0.003, "n_episodes": 20_000, "random_state": 0}
+    dags = {
+        "MDDAG": (boosted, options),
+        "MDDAG by descent": (boosted, options | {"solver": "descent", "n_bins": 11}),
+        "MDDAG of running sums": (boosted, options | {"normalisation": "running"}),
+        "MDDAG of boosted trees": (found["boosted trees"], options),
+    }
+    for name, (model, parameters) in dags.items():
+        dag = MDDAGClassifier(FrozenEstimator(model), **parameters)
+        found[name] = dag.fit(bytes_as_floats, rows[1])
     return found
 
 
@@ -81,6 +95,10 @@ NAMES = (
     "anew",
     "onward empty",
     "boosted trees",
+    "MDDAG",
+    "MDDAG by descent",
+    "MDDAG of running sums",
+    "MDDAG of boosted trees",
 )
 
 
@@ -121,8 +139,22 @@ def test_scan_equals_the_table_of_bytes(models, name, n_threads):
 
 def test_cascades_take_the_way_that_fits_them(models):
     ways = {name: type(detector_of(model).follow) for name, model in models.items()}
-    slow = {"anew", "onward empty"}
-    assert ways == {name: StageTable if name in slow else RunningSum for name in NAMES}
+    slow = {"anew": StageTable, "onward empty": StageTable}
+    dags = {name: Policy for name in NAMES if name.startswith("MDDAG")}
+    assert ways == dict.fromkeys(NAMES, RunningSum) | slow | dags
+
+
+def test_jumps_leave_out_what_is_skipped():
+    rng = np.random.default_rng(5)
+    policy = rng.integers(0, 3, (30, 7)).astype(np.int8)
+    jump = jumps(policy)
+    for first in range(31):
+        for cell in range(7):
+            j = first
+            while j < 30 and policy[j, cell] == SKIP:
+                j += 1
+            quits = j == 30 or policy[j, cell] == QUIT
+            assert jump[first, cell] == (30 if quits else j)
 
 
 def test_boxes_lie_where_the_windows_were(boosted):
@@ -218,6 +250,12 @@ def test_sizes_of_the_scan():
     assert slow == [(26, 26), (25, 25), (24, 24)]
 
 
+def test_docstring_examples():
+    import algorithms.on_demand.scanning
+
+    assert doctest.testmod(algorithms.on_demand.scanning) == (0, 10)
+
+
 # --- bad input -----------------------------------------------------------------------------------
 
 
@@ -271,6 +309,11 @@ def test_wrong_models(rows, boosted):
     many = AdaBoostMH(n_estimators=2).fit(X, np.arange(60) % 3)
     with pytest.raises(ValueError, match="one score to each window"):
         PictureScanner(many, FEATURES)
+    dag = MDDAGClassifier(FrozenEstimator(many), n_episodes=100).fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match="one score to each window"):
+        PictureScanner(dag, FEATURES)
+    with pytest.raises(NotFittedError):
+        PictureScanner(MDDAGClassifier(), FEATURES)
     deep = GBRTClassifier(n_estimators=2, max_leaves=4).fit(rows[0].astype(float), rows[1])
     with pytest.raises(ValueError, match="more than one split"):
         PictureScanner(deep, FEATURES)
