@@ -142,8 +142,8 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw panels (a) to (d) of the first seed, and SARSA's score over its episodes."""
     first = rows[rows["seed"] == rows["seed"].min()]
-    figure = Figure(figsize=(13, 8.6), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.25))
+    figure = Figure(figsize=(13, 7.4), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1.15, 1))
     a, b, c, e = upper.subplots(1, 4)
     _draw_points(a, first)
     _draw_evaluations(b, first)
@@ -195,7 +195,7 @@ def _draw_usage(ax, rows: pd.DataFrame) -> None:
     ax.set_xlabel("base classifier $j$ (those used at all)")
     ax.set_ylabel("positive points that evaluate it")
     ax.set_title("(c) use by cluster", loc="left")
-    ax.legend(fontsize=7)
+    ax.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, -0.45), ncols=2)
 
 
 def _draw_scores(ax, rows: pd.DataFrame) -> None:
@@ -213,7 +213,7 @@ def _draw_scores(ax, rows: pd.DataFrame) -> None:
     ax.set_xlabel("episodes")
     ax.set_ylabel("objective (8) on the training points")
     ax.set_title("(e) SARSA's score, and descent", loc="left")
-    ax.legend(fontsize=7)
+    ax.legend(fontsize=7, loc="lower right")
 
 
 def _draw_graph(ax, rows: pd.DataFrame) -> None:

@@ -16,6 +16,12 @@ from experiments.mddag_2012.cells.paths import edges, node_lists, visits
 
 SOLVERS = {"mddag_i": "sarsa", "mddag_i_descent": "descent"}
 
+SHOWN = "mddag_i"
+"""Of which points, classifiers and edges are listed, too."""
+
+DIGITS = 4
+"""Significant ones of coordinates and margins."""
+
 _NOTHING = {
     "item": 0,
     "next": 0,
@@ -69,15 +75,17 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
             n_threads=1,
         ).fit(dataset.X_train, y)
         taken = node_lists(model.classification_path(X))
-        found = [
-            *_score_rows(model, cell.params["n_episodes"]),
-            *_point_rows(X, cluster, margins, taken),
-            *_usage_rows(taken, cluster, model.n_base_),
-            *_edge_rows(taken, cluster),
-            *_path_rows(taken, cluster),
-        ]
+        found = [*_score_rows(model, cell.params["n_episodes"]), *_path_rows(taken, cluster)]
+        if method == SHOWN:
+            found += _point_rows(X, cluster, margins, taken)
+            found += _usage_rows(taken, cluster, model.n_base_)
+            found += _edge_rows(taken, cluster)
         rows += [_row(method, **row) for row in found]
     return rows
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
 
 
 def _row(method: str, record: str, **values) -> dict:
@@ -86,7 +94,7 @@ def _row(method: str, record: str, **values) -> dict:
 
 def _background_rows(X: np.ndarray) -> list[dict]:
     return [
-        _row("adaboost", "point", item=i, x_1=rounded(a), x_2=rounded(b), cluster=NEGATIVE)
+        _row("adaboost", "point", item=i, x_1=_short(a), x_2=_short(b), cluster=NEGATIVE)
         for i, (a, b) in enumerate(X.tolist())
     ]
 
@@ -96,10 +104,10 @@ def _point_rows(X, cluster, margins, taken) -> list[dict]:
         {
             "record": "point",
             "item": i,
-            "x_1": rounded(a),
-            "x_2": rounded(b),
+            "x_1": _short(a),
+            "x_2": _short(b),
             "cluster": int(cluster[i]),
-            "margin": rounded(margins[i]),
+            "margin": _short(margins[i]),
             "evaluations": len(taken[i]),
         }
         for i, (a, b) in enumerate(X.tolist())
