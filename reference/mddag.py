@@ -36,7 +36,8 @@ Deviations and choices
 7. The exponential loss of two classes is exp(-y f), the classical one (with f_2 = -f_1 the printed
    formula gives its square). Its exponent is rounded down to the 2**20 points of a table from -30
    to 20, so it is at most exp(20). Losses are whole steps of a grid: sums are exact.
-8. ``descend`` is not the paper's: exact coordinate descent on (8) over the same table.
+8. ``descend`` is not the paper's: exact coordinate descent on (8) over the same table. Of equal
+   costs a cell's own action wins, or else the last of EVAL, SKIP, QUIT.
 9. Beside the paper's choices stand those that it or its authors' programs mention: ``update="q"``
    (Watkins's Q(λ)), ``select="accuracy"``, division by the running Σα of what was evaluated, a rate
    that falls with the number of scorings.
@@ -356,7 +357,7 @@ def sweep(problem: Problem, policy: np.ndarray) -> np.ndarray:
         for at, total in costs.items():
             values = [weighed(problem, cost) for cost in total]
             if min(values) < values[policy[j, at]]:
-                policy[j, at] = int(np.argmin(values))
+                policy[j, at] = QUIT - int(np.argmin(values[::-1]))
     return policy
 
 

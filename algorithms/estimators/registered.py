@@ -17,6 +17,7 @@ from .. import (
     fcboost,
     gbrt,
     greedy_miser,
+    mddag,
     raykar_cascade,
     viola_jones,
 )

@@ -8,6 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.dag_estimator import DecisionDAGEstimator
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
@@ -50,7 +51,7 @@ def small_size(
     """Parameters of a model that is fitted in no time, of those that the estimator has.
 
     Trees are limited by their leaves, or by their depth where there is no limit of leaves. A
-    cascade has such trees, and few stages.
+    cascade has such trees, and few stages; a decision DAG has few episodes.
     """
     size = {
         "n_estimators": n_estimators,
@@ -72,6 +73,14 @@ def small_size(
             "max_cycles": 1,
             "max_evaluations": 50,
             "max_sweeps": 50,
+        }
+    elif issubclass(cls, DecisionDAGEstimator):
+        stumps = AdaBoostMH(n_estimators=n_estimators)
+        size = {
+            "estimator": GBRTRegressor(**size) if cls in REGRESSORS else stumps,
+            "n_episodes": 2000,
+            "score_every": 500,
+            "random_state": 0,
         }
     elif not takes(cls, "max_leaves"):
         size["max_depth"] = max_depth
