@@ -26,29 +26,11 @@ from .estimators.parameters import (
 )
 from .grid import RowWeights, round_to_grid, row_weights
 from .kernels.decorators import threads
-from .stumps.boosting import best_stump
 from .stumps.columns import Columns
-from .stumps.sampling import Problem
-from .stumps.search import n_lanes, totals
+from .stumps.many_weightings import best_stumps
 
 _LARGEST_STEP = 8.0
 _STEP_GRID = 2.0**-20
-
-
-class Falls(NamedTuple):
-    """How much a vote for each row lowers the objective, as the search for stumps has weights.
-
-    Attributes
-    ----------
-    targets : ndarray of shape (n_samples, 1), int8
-    signed : ndarray of shape (n_samples, n_lanes), int32 or int64
-        In grid steps.
-    totals : ndarray of shape (n_lanes,), int64
-    """
-
-    targets: np.ndarray
-    signed: np.ndarray
-    totals: np.ndarray
 
 
 class Candidate(NamedTuple):
@@ -213,56 +195,53 @@ class Line:
     def best_step(self) -> float:
         """The first minimum, on the grid of steps; 0 if the objective does not fall."""
         low, high = 0.0, 0.125
-        while self.slope(high) < 0:
-            low, high = high, 2.0 * high
+        falls, rises = self.slope(low), self.slope(high)
+        if not falls < 0:
+            return 0.0
+        while rises < 0:
+            low, high, falls = high, 2.0 * high, rises
             if high > _LARGEST_STEP:
                 return low
+            rises = self.slope(high)
+        moved = 0  # Illinois: an end that stays twice counts half
         while high - low > _STEP_GRID:
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.slope(middle) < 0 else (low, middle)
+            root = low + (high - low) * (falls / (falls - rises))
+            middle = math.floor(root / _STEP_GRID) * _STEP_GRID
+            middle = min(max(middle, low + _STEP_GRID), high - _STEP_GRID)
+            slope = self.slope(middle)
+            if slope < 0:
+                rises = 0.5 * rises if moved < 0 else rises
+                low, falls, moved = middle, slope, -1
+            else:
+                falls = 0.5 * falls if moved > 0 else falls
+                high, rises, moved = middle, slope, 1
         return low
 
 
 class _Growing:
     """Grows a cascade on training rows whose columns are kept as bytes."""
 
-    def __init__(self, columns: Columns, weights: RowWeights, targets, n_threads: int) -> None:
-        self._weights, self._targets = weights, targets
-        self._problem = Problem(
-            columns=columns.codes,
-            defaults=columns.defaults,
-            families=[np.arange(len(columns.codes))],
-            max_cost=1.0,
-            n_rounds=0,
-            weights=None,
-            rng=np.random.default_rng(0),
-            n_threads=n_threads,
-        )
-        self._features = np.arange(len(columns.codes))
+    def __init__(self, columns: np.ndarray, weights: RowWeights, n_threads: int) -> None:
+        self._columns, self._weights, self._n_threads = columns, weights, n_threads
 
     def votes(self, stump) -> np.ndarray:
         """Votes ±1 of a stump, (n_samples,) float64."""
         if stump.feature < 0:
-            return np.full(len(self._targets), float(stump.vote))
-        above = self._problem.columns[stump.feature] > stump.cut
+            return np.full(self._columns.shape[1], float(stump.vote))
+        above = self._columns[stump.feature] > stump.cut
         return np.where(above, float(stump.vote), -float(stump.vote))
 
     def candidates(self, cascade: SmoothCascade) -> list[Candidate]:
         """The best stump of each stage."""
+        falls = [round_to_grid(of_stage, self._weights)[0] for of_stage in cascade.falls()]
         listed = []
-        for k, falls in enumerate(cascade.falls()):
-            ints, _ = round_to_grid(falls, self._weights)
-            dtype = np.int32 if self._weights.counts is None else np.int64
-            signed = np.zeros((len(falls), n_lanes(1)), dtype=dtype)
-            signed[:, 0] = ints
-            self._problem.weights = Falls(self._targets, signed, totals(signed))
-            self._problem.next_round()
-            taken = best_stump(self._problem, self._features)
-            found = Candidate(k, taken.feature, taken.cut, int(taken.votes[0]), 0.0, 0.0)
-            line = Line(cascade, k, self.votes(found), int(taken.feature >= 0))
+        stumps = best_stumps(self._columns, np.array(falls), self._n_threads)
+        for k, stump in enumerate(stumps):
+            line = Line(cascade, k, self.votes(stump), int(stump.feature >= 0))
             alpha = line.best_step()
             if alpha > 0:
-                listed.append(found._replace(alpha=alpha, objective=line.value(alpha)))
+                tested = stump.feature, stump.cut, stump.vote
+                listed.append(Candidate(k, *tested, alpha, line.value(alpha)))
         return listed
 
 
@@ -334,7 +313,7 @@ class FCBoostClassifier(StumpCascade):
         *,
         n_estimators=100,
         eta=0.02,
-        steepness=5.0,
+        steepness=1.0,
         tree_cost=1.0,
         feature_costs=None,
         split_cost=0.0,
@@ -415,8 +394,8 @@ def _grow(X: np.ndarray, signs: np.ndarray, weights, options: dict):
     stages : list of int
         Stage that each stump was added to.
     """
-    columns, targets = Columns(X, weights), signs.astype(np.int8)[:, None]
-    growing = _Growing(columns, row_weights(weights, len(X)), targets, options["n_threads"])
+    columns = Columns(X, weights)
+    growing = _Growing(columns.codes, row_weights(weights, len(X)), options["n_threads"])
     cascade = SmoothCascade(
         np.zeros((1, len(X))), np.zeros(1, dtype=np.int64), _objective(signs, weights, options)
     )

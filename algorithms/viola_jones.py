@@ -93,12 +93,15 @@ class Stage(NamedTuple):
         Shares of all validation positives and negatives that are left after it.
     reached : bool
         Whether it has the rate of negatives that was asked for.
+    target : int
+        Place of that rate, from 0.
     """
 
     stumps: list[Stump]
     threshold: float
     rates: tuple[float, float]
     reached: bool
+    target: int = 0
 
     def passing(self, X: np.ndarray) -> np.ndarray:
         """Rows that it does not reject, (n_samples,) bool."""
@@ -222,11 +225,16 @@ _PARAMETERS = {
         "left.",
         _check_rate,
     ),
-    "max_stages": whole("int", "Stages at most; fewer if no negatives are left.", 1),
+    "max_stages": whole(
+        "int",
+        "Stages at most; fewer if no negatives are left, or one reaches the rates of several.",
+        1,
+    ),
     "max_stumps": whole(
         "int",
         "Stumps of a stage at most. A stage that has so many without its `max_fpr`, or whose next "
-        "stump would tell nothing, ends as it is, with a warning.",
+        "stump would tell nothing, ends as it is, with a warning; if it rejects nothing, it is "
+        "dropped.",
         1,
     ),
     "validation_share": Parameter(
@@ -247,6 +255,11 @@ _ATTRIBUTES = {
     "rates_": Parameter(
         "ndarray of shape (n_stages, 2)",
         "Shares of the validation positives and negatives that are left after each stage.",
+    ),
+    "targets_": Parameter(
+        "ndarray of shape (n_stages,), int64",
+        "m - 1 of the rates that each stage was trained for. Rates that were reached before have "
+        "no stage, nor have those for which a stage would reject nothing.",
     ),
     "reached_": Parameter(
         "ndarray of shape (n_stages,), bool", "Whether each stage reached its rate of negatives."
@@ -335,14 +348,23 @@ class ViolaJonesClassifier(StumpCascade):
         X, _, signs, weights = self._read_rows(X, y, sample_weight, None)
         X = check_array(X, dtype=KINDS)
         self._responses([])  # a wrong price must not first show when predicting
-        stages = []
+        stages, missed = [], []
         if len(self.classes_) == 2:
             valid, X, signs, weights = self._validation(X, signs, weights, eval_set, options)
             with threads(options["n_threads"], X.size):
                 most = (options["max_stumps"], options["n_threads"])
-                stages = _train(_Boosting(X, signs, weights, *most), valid, options)
+                stages, missed = _train(_Boosting(X, signs, weights, *most), valid, options)
         self._take_over(stages)
-        self._warn_of_rates(options)
+        if missed:
+            first = missed[0]
+            warnings.warn(
+                f"{len(missed)} stages ended without their false positive rate. The first, stage "
+                f"{first.target + 1}, left {first.rates[1]:.3g} of the validation negatives with "
+                f"{len(first.stumps)} stumps, and max_fpr={options['max_fpr']:g} asks for "
+                f"{options['max_fpr'] ** (first.target + 1):.3g}.",
+                UnreachedRateWarning,
+                stacklevel=3,
+            )
 
     def _validation(self, X, signs, weights, eval_set, options):
         """Validation rows, and the training rows that are left."""
@@ -384,6 +406,7 @@ class ViolaJonesClassifier(StumpCascade):
     def _take_over(self, stages: list[Stage]) -> None:
         """Stages as weights of all stumps; without any a constant model, of one class."""
         self.rates_ = np.array([stage.rates for stage in stages]).reshape(-1, 2)
+        self.targets_ = np.array([stage.target for stage in stages], dtype=np.int64)
         self.reached_ = np.array([stage.reached for stage in stages], dtype=bool)
         stumps = [stump for stage in stages for stump in stage.stumps]
         of_stage = np.repeat(np.arange(len(stages)), [len(stage.stumps) for stage in stages])
@@ -397,33 +420,31 @@ class ViolaJonesClassifier(StumpCascade):
     def _set_up(self, responses, coef, intercept, thresholds) -> None:
         super()._set_up(responses, coef, intercept, thresholds, self.final_threshold_)
 
-    def _warn_of_rates(self, options: dict) -> None:
-        """Say which stages ended without their rate."""
-        if self.reached_.all():
-            return
-        k = int(np.argmin(self.reached_))
-        warnings.warn(
-            f"{np.count_nonzero(~self.reached_)} of {len(self.reached_)} stages ended without "
-            f"their false positive rate, the first of them stage {k + 1}: it left "
-            f"{self.rates_[k, 1]:.3g} of the validation negatives with {self.n_stumps_[k]} stumps, "
-            f"max_fpr={options['max_fpr']:g} asks for {options['max_fpr'] ** (k + 1):.3g}.",
-            UnreachedRateWarning,
-            stacklevel=4,
-        )
 
+def _train(boosting: _Boosting, valid: Rows, options: dict) -> tuple[list[Stage], list[Stage]]:
+    """Train stages for one target after the other, until no negatives are left.
 
-def _train(boosting: _Boosting, valid: Rows, options: dict) -> list[Stage]:
-    """Train stages until there are enough, or no negatives are left."""
-    stages, tpr, fpr = [], 1.0, 1.0
-    for _ in range(options["max_stages"]):
+    Returns
+    -------
+    stages : list of Stage
+    missed : list of Stage
+        Those without their rate of negatives, also those that were dropped.
+    """
+    stages, missed, tpr, fpr, left = [], [], 1.0, 1.0, 1.0
+    for k in range(options["max_stages"]):
         tpr, fpr = tpr * options["min_tpr"], fpr * options["max_fpr"]
-        stage = boosting.stage(valid, tpr, fpr)
+        if stages and left <= fpr * valid.totals[1] * (1 + _SLACK):
+            continue
+        stage = boosting.stage(valid, tpr, fpr)._replace(target=k)
+        if not stage.reached:
+            missed.append(stage)
         passing = stage.passing(valid.X)
         gone = boosting.reject(stage) + np.count_nonzero(~passing & ~valid.positive)
-        if not gone and stages:
-            break
+        if not gone and (stages or k < options["max_stages"] - 1):
+            continue
         stages.append(stage)
         valid = valid.take(passing)
-        if not gone or not boosting.negatives() or valid.positive.all():
+        left = float(valid.counts[~valid.positive].sum())
+        if not boosting.negatives() or valid.positive.all():
             break
-    return stages
+    return stages, missed

@@ -34,7 +34,8 @@ Deliberately absent: new negatives; a cost of its own for each feature.
 Deviations and choices
 
 1. The step is where L along the stump first turns from falling to rising: doubled from 1/8 until L
-   rises, at most ``LARGEST_STEP``, then the interval is halved until it is ``STEP_GRID``.
+   rises, at most ``LARGEST_STEP``, then the interval is narrowed to ``STEP_GRID`` by false
+   position; an end that stays twice counts half (Illinois).
 2. So steps are on a grid of 2^-20, which makes the sums of stumps exact: stages can share stumps,
    and the order in which they are added makes no difference.
 3. Row weights are rounded to a grid for the search for stumps, as all sums that decide. What the
@@ -43,7 +44,8 @@ Deviations and choices
    of iterations is then an upper limit.)
 5. A row with f_k < 0 is rejected at stage k, and accepted with f_m > 0.
 6. A copy is a copy of that moment: stumps that the earlier stage gets later are its own.
-7. σ is not known; 5 is a choice.
+7. σ is not known. 1 makes u(f) the probability 1 / (1 + exp(-2f)) that AdaBoost's score stands
+   for; steeper cascades stop in local minima, with steps too small to carry rows over a threshold.
 8. A stump that tests nothing (a constant vote) costs nothing.
 9. Ties: the first of the stages, a new one last; then the lowest feature, then threshold.
 """
@@ -241,13 +243,26 @@ def line(state: State, k: int, stump: adaboost_mh.Stump, problem: Problem):
 def search_step(at) -> float:
     """The first minimum along a stump, on the grid of steps; 0 if L does not fall."""
     low, high = 0.0, 0.125
-    while at(high)[1] < 0:
-        low, high = high, 2.0 * high
+    falls, rises = at(low)[1], at(high)[1]
+    if not falls < 0:
+        return 0.0
+    while rises < 0:
+        low, high, falls = high, 2.0 * high, rises
         if high > LARGEST_STEP:
             return low
+        rises = at(high)[1]
+    moved = 0
     while high - low > STEP_GRID:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if at(middle)[1] < 0 else (low, middle)
+        root = low + (high - low) * (falls / (falls - rises))
+        middle = math.floor(root / STEP_GRID) * STEP_GRID
+        middle = min(max(middle, low + STEP_GRID), high - STEP_GRID)
+        slope = at(middle)[1]
+        if slope < 0:
+            rises = 0.5 * rises if moved < 0 else rises
+            low, falls, moved = middle, slope, -1
+        else:
+            falls = 0.5 * falls if moved > 0 else falls
+            high, rises, moved = middle, slope, 1
     return low
 
 
@@ -267,7 +282,7 @@ def candidates(state: State, problem: Problem) -> list[Candidate]:
 # --- the cascade -----------------------------------------------------------------------------
 
 
-def fit(X, y, *, n_estimators=100, eta=0.02, steepness=5.0, weights=None) -> Model:
+def fit(X, y, *, n_estimators=100, eta=0.02, steepness=1.0, weights=None) -> Model:
     """Add stumps.
 
     Parameters

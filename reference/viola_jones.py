@@ -22,17 +22,17 @@ Deliberately absent: new negatives that are searched for in pictures after each 
 
 Deviations and choices
 
-1. The targets are cumulative, as MultiBoost has them: a stage that rejects more than it must lets
-   the next ones end sooner. Each stage has at least one stump.
+1. The targets are cumulative, as MultiBoost has them: what a stage rejects beyond its own the next
+   need not. A target that is met before its stage begins has no stage, unless it is the first.
 2. Rates are those of **all** validation rows, with the rows that earlier stages reject among them.
    (MultiBoost compares cumulative targets with rates on the rows that are left.)
 3. In the first round of each stage both classes weigh the same (the paper's 1/2m and 1/2l).
 4. A stage's threshold is AdaBoost's 0, or lower if the positives demand it: then the score of the
    last positive that is to be kept.
 5. A stage that has ``max_stumps``, or whose next stump would have no edge, ends without its FPR;
-   the next goes on. If it rejects nothing the training ends, and unless it is the first it is
-   dropped.
-6. The training also ends when no negatives are left, among training or validation rows.
+   the next goes on. If it rejects nothing it is dropped (the next may lose more positives), unless
+   there would be no stage at all.
+6. The training ends when no negatives are left, among training or validation rows.
 7. Shares of rows are compared with 1e-9 of slack.
 """
 
@@ -62,8 +62,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Stage:
-    """Stumps, their weights, the threshold, and whether the FPR was reached."""
+    """Target (from 0), stumps, their weights, the threshold, and whether the FPR was reached."""
 
+    target: int
     stumps: list[adaboost_mh.Stump]
     alphas: list[float]
     threshold: float
@@ -135,7 +136,7 @@ def train_stage(k, train, weights, valid, tpr, fpr, max_stumps, trace) -> Stage:
     X, Y = train.X[rows], train.y[rows, None]
     of_rows = adaboost_mh.example_weights(balanced(weights[rows], train.y[rows]), Y)
     f, on_valid = np.zeros(Y.shape), np.zeros(len(valid.y))
-    stage = Stage([], [], 0.0, False)
+    stage = Stage(k, [], [], 0.0, False)
     while len(stage.stumps) < max_stumps:
         pairs = adaboost_mh.pair_weights(f, Y, of_rows)
         edge, stump = adaboost_mh.best_stump(X, pairs.ints * Y, range(X.shape[1]))
@@ -153,7 +154,7 @@ def train_stage(k, train, weights, valid, tpr, fpr, max_stumps, trace) -> Stage:
             Decision(k, stump.feature, stump.threshold, int(stump.votes[0]), alpha, theta, *rates)
         )
         reached = left[1] <= fpr * valid.total(-1) * (1 + SLACK)
-        stage = Stage([*stage.stumps, stump], [*stage.alphas, alpha], theta, bool(reached))
+        stage = Stage(k, [*stage.stumps, stump], [*stage.alphas, alpha], theta, bool(reached))
         if reached or alpha == 0:
             return stage
     return stage
@@ -198,17 +199,20 @@ def fit(
     stages, trace, tpr, fpr = [], [], 1.0, 1.0
     for k in range(max_stages):
         tpr, fpr = tpr * min_tpr, fpr * max_fpr
+        left = float(np.sum(valid.counts[valid.of(-1)]))
+        if stages and left <= fpr * valid.total(-1) * (1 + SLACK):
+            continue
         begun = len(trace)
         stage = train_stage(k, train, weights, valid, tpr, fpr, max_stumps, trace)
         inside, valid_inside = passing(stage, train), passing(stage, valid)
         gone = np.any(train.of(-1) & ~inside) or np.any(valid.of(-1) & ~valid_inside)
-        if not gone and stages:
+        if not gone and (stages or k < max_stages - 1):
             del trace[begun:]
-            break
+            continue
         stages.append(stage)
         train = Rows(X, y, weights, inside | (y > 0))  # positives stay whatever becomes of them
         valid = Rows(X_valid, y_valid, valid.counts, valid_inside)
-        if not gone or not np.any(train.of(-1)) or not np.any(valid.of(-1)):
+        if not np.any(train.of(-1)) or not np.any(valid.of(-1)):
             break
     return Model(stages, trace)
 

@@ -59,7 +59,8 @@ def assert_twins(model, X, y, weights=None, eval_set=None, new_rows=None):
     np.testing.assert_array_equal(model.thresholds_, thresholds[:-1])
     assert model.final_threshold_ == np.nextafter(thresholds[-1], -np.inf)
     np.testing.assert_array_equal(model.reached_, [stage.reached for stage in twin.stages])
-    at_end = [[d for d in twin.trace if d.stage == k][-1] for k in range(len(twin.stages))]
+    np.testing.assert_array_equal(model.targets_, [stage.target for stage in twin.stages])
+    at_end = [[d for d in twin.trace if d.stage == stage.target][-1] for stage in twin.stages]
     np.testing.assert_array_equal(model.rates_, [(d.tpr, d.fpr) for d in at_end])
     alphas = [alpha for stage in twin.stages for alpha in stage.alphas]
     np.testing.assert_array_equal(model.coef_.sum(axis=0), alphas)
@@ -159,7 +160,7 @@ def test_one_stage_is_adaboost_with_a_threshold(n_stumps):
     model = ViolaJonesClassifier(
         max_fpr=1e-9, min_tpr=0.95, max_stages=1, max_stumps=n_stumps, validation_share=0.0
     )
-    with pytest.warns(UnreachedRateWarning, match="1 of 1 stages ended without"):
+    with pytest.warns(UnreachedRateWarning, match="1 stages ended without"):
         model.fit(X, y)
     scores = boosted.decision_function(X)
     np.testing.assert_array_equal(model.exits(X).scores, scores)
@@ -179,8 +180,9 @@ def test_rates_hold_on_all_validation_rows(seed):
     for k, rates in enumerate(model.rates_, 1):
         passes = (stage > k) | ((k == K) & accepted)
         np.testing.assert_allclose(rates, [passes[z == 1].mean(), passes[z == 0].mean()])
-        assert rates[0] >= 0.98**k - 1e-9
-        assert rates[1] <= 0.7**k + 1e-9 or not model.reached_[k - 1]
+        m = model.targets_[k - 1] + 1
+        assert rates[0] >= 0.98**m - 1e-9
+        assert rates[1] <= 0.7**m + 1e-9 or not model.reached_[k - 1]
     assert np.any(model.reached_)
     ranking = model.ranking_score(Z)
     for early in np.unique(stage)[:-1]:
@@ -234,6 +236,15 @@ def test_a_round_trip(tmp_path):
     assert len(set(model.prediction_cost(X))) > 1
 
 
+def test_a_target_that_is_met_needs_no_stage():
+    """The first stage's single stump leaves a quarter: four stages must leave 0.2401."""
+    model = ViolaJonesClassifier(max_fpr=0.7, min_tpr=1.0, max_stages=5, validation_share=0.0)
+    model.fit(COLUMN, LABELS)
+    np.testing.assert_array_equal(model.targets_, [0, 3])
+    np.testing.assert_array_equal(model.rates_[0], [1.0, 0.25])
+    assert_twins(model, COLUMN, LABELS)
+
+
 # --- what cannot go on -----------------------------------------------------------------------
 
 
@@ -249,9 +260,10 @@ def test_an_unreachable_rate_is_said():
     """Equal rows of both classes: no stump tells anything."""
     X, y = np.zeros((10, 2), dtype=np.uint8), np.arange(10) % 2
     model = ViolaJonesClassifier(validation_share=0.0)
-    with pytest.warns(UnreachedRateWarning, match=r"stage 1: it left 1 of .* asks for 0\.5"):
+    with pytest.warns(UnreachedRateWarning, match=r"stage 1, left 1 of .* asks for 0\.5"):
         model.fit(X, y)
     np.testing.assert_array_equal(model.reached_, [False])
+    np.testing.assert_array_equal(model.targets_, [9])  # nine were dropped
     np.testing.assert_array_equal(model.predict(X), 1)
     np.testing.assert_array_equal(model.evaluations(X), 0)
     assert_twins(model, X, y)
@@ -259,7 +271,7 @@ def test_an_unreachable_rate_is_said():
     model.set_params(max_fpr=0.01, min_tpr=1.0, max_stumps=1, max_stages=50)
     with pytest.warns(UnreachedRateWarning, match="stages ended without their false positive"):
         model.fit(X, y)
-    assert len(model.rates_) < 50  # a stage that rejects nothing is the end
+    assert len(model.rates_) < 50  # stages that reject nothing are dropped
     assert_twins(model, X, y)
 
 

@@ -108,7 +108,7 @@ def no_memory_while_boosting(model, cls, patch):
     patch.setattr(adaboost_mh, "boost", raising(MemoryError()))
     patch.setattr(boosted_trees, "boost", raising(MemoryError()))
     patch.setattr(viola_jones, "best_stump", raising(MemoryError()))
-    patch.setattr(fcboost, "best_stump", raising(MemoryError()))
+    patch.setattr(fcboost, "best_stumps", raising(MemoryError()))
     return {}
 
 
@@ -117,7 +117,7 @@ def interrupted_in_a_kernel(model, cls, patch):
     patch.setattr(algorithms.boosting.grower, "grow", raising(KeyboardInterrupt()))
     patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
     patch.setattr(viola_jones, "PairWeights", raising(KeyboardInterrupt()))
-    patch.setattr(fcboost, "totals", raising(KeyboardInterrupt()))
+    patch.setattr(fcboost, "best_stumps", raising(KeyboardInterrupt()))
     return {}
 
 
