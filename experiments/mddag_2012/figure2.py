@@ -99,6 +99,9 @@ def _claims(panel: Panel, record: Mapping) -> list[Claim]:
          partial(lead, better="mddag_i", worse="mddag_exp", **low)),
         ("exp-high", f"beyond {FEW:g} base classifiers MDDAG.EXP's TPR is higher than MDDAG.I's",
          _LOSSES, _SLIGHTLY, "TPR", partial(lead, better="mddag_exp", worse="mddag_i", **high)),
+        ("exp-slow-high", f"beyond {FEW:g} base classifiers the TPR of MDDAG.EXP with learning "
+         "rate 0.02 is higher than MDDAG.I's", _LOSSES, _SLIGHTLY, "TPR",
+         partial(lead, better="mddag_exp_slow", worse="mddag_i", **high)),
         ("adaboost", f"AdaBoost is less than {_ADABOOST_MARGIN:g} below the best cascade", _VANILLA,
          _SMALLEST_TPR, f"TPR inside the {_ADABOOST_MARGIN:g}",
          partial(inside_of_best, methods=("adaboost",), others=CASCADES,

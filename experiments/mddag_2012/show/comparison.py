@@ -11,7 +11,7 @@ from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.show.selection import Curve, runs_of, there
 
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
-MDDAG = ("mddag_i", "mddag_exp", "mddag_i_descent", "mddag_exp_descent")
+MDDAG = ("mddag_i", "mddag_exp", "mddag_exp_slow", "mddag_i_descent", "mddag_exp_descent")
 
 FEW = 5.0
 """Base classifiers: "the regime of low number base classifiers"."""

@@ -203,6 +203,7 @@ def test_leads_of_figure_2():
             **{f"low-above-{m.replace('_', '-')}": ("mddag_i", m, 0.0, 5.0) for m in CASCADES},
             "i-low": ("mddag_i", "mddag_exp", 0.0, 5.0),
             "exp-high": ("mddag_exp", "mddag_i", 5.0, math.inf),
+            "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, math.inf),
         }
         for name, (better, worse, low, high) in compared.items():
             leads = [lead(runs, panel, better, worse, seeds, low, high) for runs in at_rates]
