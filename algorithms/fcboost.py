@@ -30,7 +30,7 @@ from .stumps.columns import Columns
 from .stumps.many_weightings import best_stumps
 
 _LARGEST_STEP = 8.0
-_STEP_GRID = 2.0**-20
+_STEP_GRID = 2.0**-12
 
 
 class Candidate(NamedTuple):
@@ -203,18 +203,18 @@ class Line:
             if high > _LARGEST_STEP:
                 return low
             rises = self.slope(high)
-        moved = 0  # Illinois: an end that stays twice counts half
+        moved = 0  # so often has the same end moved, the higher if above 0
         while high - low > _STEP_GRID:
-            root = low + (high - low) * (falls / (falls - rises))
-            middle = math.floor(root / _STEP_GRID) * _STEP_GRID
+            share = falls / (falls - rises) if falls < 0 and abs(moved) < 3 else 0.5
+            middle = math.floor((low + (high - low) * share) / _STEP_GRID) * _STEP_GRID
             middle = min(max(middle, low + _STEP_GRID), high - _STEP_GRID)
             slope = self.slope(middle)
             if slope < 0:
                 rises = 0.5 * rises if moved < 0 else rises
-                low, falls, moved = middle, slope, -1
+                low, falls, moved = middle, slope, min(moved, 0) - 1
             else:
                 falls = 0.5 * falls if moved > 0 else falls
-                high, rises, moved = middle, slope, 1
+                high, rises, moved = middle, slope, max(moved, 0) + 1
         return low
 
 
