@@ -142,8 +142,8 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw panels (a) to (d) of the first seed, and SARSA's score over its episodes."""
     first = rows[rows["seed"] == rows["seed"].min()]
-    figure = Figure(figsize=(13, 7.4), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1.15, 1))
+    figure = Figure(figsize=(14, 7.0), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1))
     a, b, c, e = upper.subplots(1, 4)
     _draw_points(a, first)
     _draw_evaluations(b, first)
@@ -165,7 +165,7 @@ def _draw_points(ax, rows: pd.DataFrame) -> None:
     for cluster, colour, marker in ((0, BLUE, "o"), (1, RED, "s")):
         mine = positive[positive["cluster"] == cluster]
         ax.scatter(mine["x_1"], mine["x_2"], s=4, color=colour, marker=marker, linewidth=0)
-    _label(ax, "(a) two positive clusters, background between")
+    _label(ax, "(a) positive clusters, background")
 
 
 def _label(ax, title: str) -> None:
@@ -180,10 +180,10 @@ def _draw_evaluations(ax, rows: pd.DataFrame) -> None:
     drawn = ax.scatter(
         mine["x_1"], mine["x_2"], c=mine["evaluations"], s=6, cmap="viridis_r", linewidth=0
     )
-    bar = ax.figure.colorbar(drawn, ax=ax, location="bottom", shrink=0.9, aspect=30)
+    bar = ax.figure.colorbar(drawn, ax=ax, location="right", shrink=0.75, aspect=25)
     bar.set_label("base classifiers evaluated", fontsize=8)
     bar.locator = MaxNLocator(integer=True)
-    _label(ax, "(b) base classifiers used for each positive point")
+    _label(ax, "(b) base classifiers used")
 
 
 def _draw_usage(ax, rows: pd.DataFrame) -> None:
@@ -195,7 +195,8 @@ def _draw_usage(ax, rows: pd.DataFrame) -> None:
     ax.set_xlabel("base classifier $j$ (those used at all)")
     ax.set_ylabel("positive points that evaluate it")
     ax.set_title("(c) use by cluster", loc="left")
-    ax.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, -0.45), ncols=2)
+    ax.set_ylim(top=1.18 * used[["first", "second"]].to_numpy().max())
+    ax.legend(fontsize=7, loc="upper center", ncols=2)
 
 
 def _draw_scores(ax, rows: pd.DataFrame) -> None:
