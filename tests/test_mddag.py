@@ -33,6 +33,7 @@ def learned_twice(case, settings, function=None, seed=5):
     learning = episodes.Learning(
         settings.n_episodes, settings.score_every, settings.exploration, settings.rate,
         settings.decay, settings.decreasing, settings.update == "q", settings.select == "accuracy",
+        case.problem.kind == "gaussians",
     )  # fmt: skip
     rng = np.random.default_rng(seed)
     return expected, episodes.learn(case.world, function, case.objective, learning, rng, 1)
@@ -58,6 +59,7 @@ CASES = {
     },
     "multi-class, running": {"n_columns": 3, "running": True},
     "a function": {"function": hinge},
+    "Gaussians": {"gaussians": True, "n_bins": 1001, "n_base": 4, "n": 12},
 }  # fmt: skip
 
 

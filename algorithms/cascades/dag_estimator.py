@@ -26,7 +26,7 @@ from .priced import PricedTrees
 from .responses import Responses
 from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
 from .saved_dag import SavedDAG
-from .values import EVAL
+from .values import EVAL, GAUSSIAN_CELLS
 
 _KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first
 _MOST_COPIES = 2**30
@@ -109,6 +109,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
                 options["rate_schedule"] == "decreasing",
                 options["update"] == "q",
                 options.get("select") == "accuracy",
+                options["value_function"] == "gaussians",
             )
             rng = np.random.default_rng(self._seed())
             learned = learn(world, custom, objective, learning, rng, n_threads)
@@ -145,12 +146,13 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             raise ValueError(
                 "value_function='margin' needs three classes or more; one score has bins."
             )
-        if wanted == "bins" and n_columns > 1:
+        if wanted in ("bins", "gaussians") and n_columns > 1:
             raise ValueError(
-                f"value_function='bins' is for one score, and the model has {n_columns}."
+                f"value_function={wanted!r} is for one score, and the model has {n_columns}."
             )
+        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else int(self.n_bins)
         running = self.normalisation == "running"
-        return Cells(base.initial, base.sizes, n_columns > 1, int(self.n_bins), running)
+        return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
 
     @staticmethod
     def _largest_score(base) -> float:
