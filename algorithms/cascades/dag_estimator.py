@@ -312,7 +312,10 @@ of shape (n_samples, n_features)
         """Yield the cost after each base classifier, or after all."""
         check_is_fitted(self)
         prices = self._priced(self._responses_).meter._grid_prices(feature_costs, split_cost)
-        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
+        each = self._price_of_an_evaluation(tree_cost)
         X, n_threads = self._rows(X), resolve_n_threads(self.n_threads)
         for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
             yield prices.cost(paid) + each * evaluations
+
+    def _price_of_an_evaluation(self, tree_cost=None) -> float:
+        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)

@@ -146,6 +146,39 @@ class DecisionDAG(NamedTuple):
             yield used, paid, evaluations
 
 
+class Steps(NamedTuple):
+    """A DAG as :func:`algorithms.on_demand.predictor.advance` follows it.
+
+    Attributes
+    ----------
+    answers : ndarray of shape (n_nodes, n_columns), int64
+        What each leaf adds to the scores, in steps.
+    n_parts : int
+        Trees of a base classifier.
+    cells : Cells
+    policy : ndarray of shape (n_base, n_cells), int8
+    """
+
+    answers: np.ndarray
+    n_parts: int
+    cells: Cells
+    policy: np.ndarray
+
+
+@kernel
+def next_base(cells, policy, j, g, ran):
+    """Give the next base classifier, from j on, that a row evaluates; n_base if it quits before."""
+    cell = cell_of(cells, g, ran)
+    while j < policy.shape[0]:
+        action = policy[j, cell]
+        if action == QUIT:
+            return policy.shape[0]
+        if action == EVAL:
+            return j
+        j += 1
+    return j
+
+
 @kernel
 def _walk(forest, answers, n_parts, cells, policy, X, g, evaluations, path):
     """Send rows through the DAG; write scores, and paths if there is room for them."""
