@@ -3,10 +3,10 @@
 A detector of 500 boosted stumps is trained on `vj_faces` (where they cannot be had, on their
 stand-in, and it says so) and scans scikit-image's astronaut, 512×512 pixels in grey, every window
 at every scale. Beside it run soft cascades made of the same stumps on the validation rows, at two
-detection rates. *ns an evaluation* is CPU time of one thread for the whole scan, integral images
-and smaller pictures included, by stumps evaluated; *counted* is how many times fewer stumps were
-evaluated than of the full model, *measured* how many times less time it took. Least of several
-scans that take turns.
+detection rates, and MDDAGs of the same stumps on the training rows. *ns an evaluation* is CPU time
+of one thread for the whole scan, integral images and smaller pictures included, by stumps
+evaluated; *counted* is how many times fewer stumps were evaluated than of the full model,
+*measured* how many times less time it took. Least of several scans that take turns.
 
 Sizes and rates were fixed before the first run. Nothing here decides a test.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from .suite import THREADS
 
 ROUNDS, RATES, SCANS = 500, (0.99, 0.9), 7
+DAGS = {"SARSA": ("sarsa", 0.01), "descent": ("descent", 0.001)}
 TARGET = 15.0
 
 
@@ -43,15 +44,16 @@ def drawn_task(n_features: int = 300, side: int = 20):
 
 
 class Scanning:
-    """All windows of a picture at all scales: 300 boosted stumps, and a soft cascade of them."""
+    """All windows of a picture at all scales: 300 boosted stumps, a soft cascade, an MDDAG."""
 
-    params = (["all stumps", "soft cascade"],)
+    params = (["all stumps", "soft cascade", "MDDAG"],)
     param_names = ("detector",)
     timeout = 300
 
     def setup(self, detector):
         try:
             from algorithms.bourdev_cascade import BourdevCascadeClassifier
+            from algorithms.mddag import MDDAGClassifier
             from algorithms.on_demand import HaarFeatures, PictureScanner
         except ImportError:  # versions before it: asv skips what raises this
             raise NotImplementedError from None
@@ -64,6 +66,8 @@ class Scanning:
         if detector == "soft cascade":
             cascade = BourdevCascadeClassifier(FrozenEstimator(model), detection_rate=0.9)
             model = cascade.fit(X, y)
+        elif detector == "MDDAG":
+            model = MDDAGClassifier(FrozenEstimator(model), solver="descent").fit(X, y)
         features = HaarFeatures(kinds, boxes, (20, 20))
         self.scanner = PictureScanner(model, features, n_threads=THREADS)
         self.scanner.scan(self.picture, n_scales=2)  # compiles
@@ -85,6 +89,7 @@ def detectors(columns) -> dict:
 
     from algorithms.adaboost_mh import AdaBoostMH
     from algorithms.bourdev_cascade import BourdevCascadeClassifier
+    from algorithms.mddag import MDDAGClassifier
 
     rows = columns.rows(0)
     X = {part: columns.columns[:, rows[part]].T for part in ("train", "valid")}
@@ -94,6 +99,9 @@ def detectors(columns) -> dict:
     for rate in RATES:
         cascade = BourdevCascadeClassifier(FrozenEstimator(full), detection_rate=rate)
         found[f"soft cascade, detection rate {rate}"] = cascade.fit(X["valid"], y["valid"])
+    for name, (solver, beta) in DAGS.items():
+        dag = MDDAGClassifier(FrozenEstimator(full), solver=solver, beta=beta, random_state=0)
+        found[f"MDDAG, {name}, β = {beta}"] = dag.fit(X["train"], y["train"])
     return found
 
 

@@ -108,7 +108,7 @@ class Policy(NamedTuple):
     ----------
     answer : ndarray of shape (n_stumps, 2), int64
         What each stump adds to the score, in steps, of a window that goes left, and right.
-    jump : ndarray of shape (n_stumps + 1, n_cells), int32
+    jump : ndarray of shape (n_stumps + 1, n_cells), int16, or int32 of very many stumps
         Next stump that is evaluated, from each one on, in a cell of the scores; their number where
         a window quits. A skipped stump leaves the cell as it is.
     cells : Cells
@@ -218,10 +218,11 @@ def jumps(policy: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_stumps + 1, n_cells), int32
+    ndarray of shape (n_stumps + 1, n_cells), int16, or int32 of very many stumps
     """
     n_stumps, n_cells = policy.shape
-    jump = np.full((n_stumps + 1, n_cells), n_stumps, dtype=np.int32)
+    dtype = np.int16 if n_stumps < 2**15 else np.int32
+    jump = np.full((n_stumps + 1, n_cells), n_stumps, dtype=dtype)
     for j in range(n_stumps - 1, -1, -1):
         jump[j] = np.where(policy[j] == SKIP, jump[j + 1], n_stumps)
         jump[j, policy[j] == EVAL] = j

@@ -30,8 +30,8 @@ def shrunk(picture: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 def _shrink(picture, small):
     """Fill the smaller picture. A pixel has as many parts down and across as there are new ones."""
     (height, width), (n_down, n_across) = picture.shape, small.shape
-    area = np.int64(height) * width
-    row = np.empty(width, dtype=np.int64)
+    area = np.float64(height) * np.float64(width)
+    row, before = np.empty(width, dtype=np.int64), np.zeros(width + 1, dtype=np.int64)
     for i in range(n_down):
         row[:] = 0
         begin, end = i * height, (i + 1) * height
@@ -39,12 +39,19 @@ def _shrink(picture, small):
             share = min(end, (r + 1) * n_down) - max(begin, r * n_down)
             for c in range(width):
                 row[c] += share * np.int64(picture[r, c])
+        for c in range(width):
+            before[c + 1] = before[c] + row[c]
+        until, whole, part = np.int64(0), np.int64(0), np.int64(0)
         for j in range(n_across):
-            begin, end = j * width, (j + 1) * width
-            total = np.int64(0)
-            for c in range(begin // n_across, (end - 1) // n_across + 1):
-                total += (min(end, (c + 1) * n_across) - max(begin, c * n_across)) * row[c]
-            small[i, j] = (2 * total + area) // (2 * area)
+            last = until
+            whole += width // n_across
+            part += width % n_across
+            if part >= n_across:
+                whole, part = whole + 1, part - n_across
+            until = before[whole] * n_across + (row[whole] * part if part > 0 else 0)
+            # Whole numbers far below 2**53: a quotient that is no whole number is not rounded to
+            # one, and so its floor is that of the fraction.
+            small[i, j] = np.uint8((np.float64(until - last) + 0.5 * area) / area)
 
 
 def level_shapes(

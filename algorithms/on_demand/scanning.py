@@ -10,14 +10,15 @@ Larger objects are found in smaller copies of the picture (:mod:`algorithms.on_d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
-from ..cascades.values import cell_of
+from ..cascades.rewards import SPAN_BITS
 from ..estimators.parameters import check_number, check_whole_number
-from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
+from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, resolve_n_threads, threads
 from ..stumps.haar import (
     HaarFeatures,
     check_features,
@@ -30,30 +31,81 @@ from ..stumps.haar import (
 from .detectors import ANEW, ONWARD, Policy, RunningSum, StageTable, detector_of
 from .pyramid import level_shapes, shrunk
 
+_TURNS = 8  # windows that a decision DAG sends on in turns
 
-@dataclass(frozen=True)
-class Scan:
-    """The windows of a picture at all scales, row by row, the largest scale first.
+
+class Level(NamedTuple):
+    """The windows of a picture at one scale, row by row.
 
     Attributes
     ----------
-    boxes : ndarray of shape (n_windows, 4), int64
-        Top, left, bottom, right in pixels of the picture; the last two are exclusive.
+    scale : float
+        How many times smaller the picture was, in the geometric mean of height and width.
+    down : ndarray of shape (n_rows, 2), int64
+        Top and bottom of each row of windows, in pixels of the picture.
+    across : ndarray of shape (n_columns, 2), int64
+        Left and right of each column.
+    """
+
+    scale: float
+    down: np.ndarray
+    across: np.ndarray
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The windows of a picture at all scales, row by row, the largest picture first.
+
+    Attributes
+    ----------
     scores : ndarray of shape (n_windows,), float64
         What the model's ``decision_function`` gives.
     decisions : ndarray of shape (n_windows,), bool
         Whether the score is above the threshold.
     evaluations : ndarray of shape (n_windows,), int64
         Stumps evaluated; constant votes are none.
-    scale : ndarray of shape (n_windows,), float64
-        How many times smaller the picture was.
+    levels : tuple of Level
+        Where the windows are.
     """
 
-    boxes: np.ndarray
     scores: np.ndarray
     decisions: np.ndarray
     evaluations: np.ndarray
-    scale: np.ndarray
+    levels: tuple[Level, ...]
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Top, left, bottom, right of all windows; see :meth:`boxes_of`."""
+        return self.boxes_of(np.arange(len(self.scores)))
+
+    @property
+    def scale(self) -> np.ndarray:
+        """How many times smaller the picture was: (n_windows,) float64."""
+        sizes = [len(level.down) * len(level.across) for level in self.levels]
+        return np.repeat([level.scale for level in self.levels], sizes)
+
+    def boxes_of(self, windows: np.ndarray) -> np.ndarray:
+        """Give the outlines of windows.
+
+        Parameters
+        ----------
+        windows : ndarray of int
+            Their numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, 4), int64
+            Top, left, bottom, right in pixels of the picture; the last two are exclusive.
+        """
+        windows = np.asarray(windows, dtype=np.int64)
+        boxes = np.empty((len(windows), 4), dtype=np.int64)
+        end = 0
+        for level in self.levels:
+            begin, end = end, end + len(level.down) * len(level.across)
+            inside = np.flatnonzero((windows >= begin) & (windows < end))
+            row, column = np.divmod(windows[inside] - begin, len(level.across))
+            boxes[inside, ::2], boxes[inside, 1::2] = level.down[row], level.across[column]
+        return boxes
 
     def strongest(self, overlap: float = 0.3) -> np.ndarray:
         """Choose among detections that overlap the one with the highest score.
@@ -70,12 +122,12 @@ class Scan:
         """
         waiting = np.flatnonzero(self.decisions)
         waiting = waiting[np.argsort(-self.scores[waiting], kind="stable")]
-        chosen = []
+        boxes, chosen = self.boxes_of(waiting), []
         while len(waiting):
-            best, waiting = waiting[0], waiting[1:]
-            chosen.append(best)
-            shared = _intersection_over_union(self.boxes[best], self.boxes[waiting])
-            waiting = waiting[~(shared > overlap)]
+            chosen.append(waiting[0])
+            others = ~(_intersection_over_union(boxes[0], boxes) > overlap)
+            others[0] = False
+            waiting, boxes = waiting[others], boxes[others]
         return np.array(chosen, dtype=np.int64)
 
 
@@ -152,31 +204,87 @@ def _scan_stages(images, window, stumps, follow, places, scores, left, evaluatio
             evaluations[i, j] = follow.passed[k - 1]
 
 
+@kernel
+def bin_of(score, n_bins, running, ran):
+    """Cell of one score, as :func:`algorithms.cascades.values.cell_of` says, without its arrays.
+
+    A call with arrays counts who holds them, which takes longer than a stump.
+
+    Parameters
+    ----------
+    score : int64
+        In steps, without that before any stump.
+    n_bins : int
+    running : bool
+    ran : int64
+    """
+    half = ran if running else np.int64(1) << (SPAN_BITS - 1)
+    if half == 0:
+        return n_bins // 2
+    if score >= half:
+        return n_bins - 1
+    at = (score + half) * n_bins
+    return max(at // (2 * half) if running else at >> SPAN_BITS, 0)
+
+
+@inlined_kernel
+def _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, t):
+    """Let window w of a row pass stump t; the next one that it is sent to.
+
+    Parameters
+    ----------
+    deviation : ndarray of float64
+        Of each window of the row.
+    g : ndarray of int64
+        Score of each in steps, beyond that before any stump.
+    row : ndarray of shape (3, n_windows), int64
+        Place, evaluations, and the sizes of what was evaluated, of each window.
+    """
+    window, stump = np.uintp(w), np.uintp(t)
+    right = goes_right(stumps, stump, images.sums, row[0, window], deviation[window])
+    score = g[window] + answer[stump, np.uintp(right)]
+    ran = row[2, window] + cells.sizes[stump]
+    g[window], row[2, window] = score, ran
+    row[1, window] += 1
+    cell = bin_of(score, cells.n_bins, cells.running, ran)
+    return np.int64(jump[np.uintp(t + 1), np.uintp(cell)])
+
+
 @parallel_kernel
 def _scan_policy(images, window, stumps, answer, jump, cells, places, scores, left, evaluations):
-    """Send each window through a decision DAG; as above, with scores in steps.
+    """Send each window through a decision DAG; as above, with scores in steps, left as such.
 
+    Where a window goes next is known late. A few windows take turns, so that meanwhile the
+    processor is at work on the others; one that has quit gives way to the next of the row.
     The parts of a Policy come one by one: numba does not hand threads a tuple inside a tuple.
     """
     tops, lefts = places
-    n_stumps = answer.shape[0]
+    n_stumps, n_windows = answer.shape[0], lefts.shape[0]
+    first = np.int64(jump[0, bin_of(0, cells.n_bins, cells.running, 0)])
     for i in prange(tops.shape[0]):
-        g = np.empty(1, dtype=np.int64)
-        for j in range(lefts.shape[0]):
-            at = tops[i] * images.width + lefts[j]
-            deviation = deviation_at(images, at, window[0], window[1])
-            g[0] = cells.initial[0]
-            ran, n = np.int64(0), 0
-            t = jump[0, cell_of(cells, g, ran)]
-            while t < n_stumps:
-                right = goes_right(stumps, t, images.sums, at, deviation)
-                g[0] += answer[t, np.uintp(right)]
-                ran += cells.sizes[t]
-                n += 1
-                t = jump[t + 1, cell_of(cells, g, ran)]
-            scores[i, j] = 0.0
-            left[i, j] = g[0]
-            evaluations[i, j] = n
+        # Windows beyond the last one are begun, but never finished.
+        deviation = np.ones(n_windows + _TURNS)
+        g = np.zeros(n_windows + _TURNS, dtype=np.int64)
+        row = np.zeros((3, n_windows + _TURNS), dtype=np.int64)
+        for j in range(n_windows):
+            row[0, j] = tops[i] * images.width + lefts[j]
+            deviation[j] = deviation_at(images, row[0, j], window[0], window[1])
+        turn, waits = np.arange(_TURNS), np.full(_TURNS, first)
+        n_begun = _TURNS if first < n_stumps else n_windows
+        while n_begun < n_windows:
+            for s in range(_TURNS):
+                w = turn[s]
+                t = _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, waits[s])
+                quits = t == n_stumps
+                turn[s] = n_begun if quits else w
+                waits[s] = first if quits else t
+                n_begun += np.int64(quits)
+        for s in range(_TURNS):
+            w, t = turn[s], waits[s]
+            while w < n_windows and t < n_stumps:
+                t = _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, t)
+        for j in range(n_windows):
+            left[i, j], evaluations[i, j] = cells.initial[0] + g[j], row[1, j]
 
 
 _KERNELS = {RunningSum: _scan_sum, StageTable: _scan_stages, Policy: _scan_policy}
@@ -272,43 +380,34 @@ class PictureScanner:
         if np.isnan(threshold):
             raise ValueError("threshold must be a number, not NaN.")
         shapes = level_shapes(picture.shape, self.window, scale_step, n_scales)
-        counts = [_places(shape, self.window, stride) for shape in shapes]
-        n_windows = [len(tops) * len(lefts) for tops, lefts in counts]
-        scan = _room(sum(n_windows))
+        levels = [_level(picture.shape, shape, self.window, stride) for shape in shapes]
+        n_windows = [len(level.down) * len(level.across) for level in levels]
         ends = np.cumsum(n_windows)
-        for shape, places, n, end in zip(shapes, counts, n_windows, ends, strict=True):
+        scores, evaluations = np.empty(ends[-1]), np.empty(ends[-1], dtype=np.int64)
+        decisions = np.empty(ends[-1], dtype=bool)
+        for shape, n, end in zip(shapes, n_windows, ends, strict=True):
             part = slice(end - n, end)
-            level = Scan(*(getattr(scan, field.name)[part] for field in fields(Scan)))
-            self._scan_level(picture, shape, places, threshold, level)
-        return scan
+            smaller = picture if shape == picture.shape else shrunk(picture, shape)
+            left = self._walk(smaller, stride, scores[part], evaluations[part])
+            decided, remained = self._detector.finish(left, scores[part])
+            scores[part], decisions[part] = decided, remained & (decided > threshold)
+        return Scan(scores, decisions, evaluations, tuple(levels))
 
-    def _scan_level(self, picture: np.ndarray, shape, places, threshold: float, level: Scan):
-        """Scan the picture at one size, and fill that part of the scan."""
-        smaller = picture if shape == picture.shape else shrunk(picture, shape)
+    def _walk(self, picture: np.ndarray, stride: int, scores, evaluations) -> np.ndarray:
+        """Fill in scores and evaluations of each window; how it left, (n_windows,) int64."""
+        votes, follow = self._detector.votes, self._detector.follow
+        images = integral_images(picture)
+        stumps = haar_stumps(self._corners, votes.feature, votes.cut, picture.shape[1])
+        places = _places(picture.shape, self.window, stride)
         grid = tuple(map(len, places))
         left = np.empty(grid, dtype=np.int64)
-        self._walk(
-            smaller, places, level.scores.reshape(grid), left, level.evaluations.reshape(grid)
-        )
-        scores, remained = self._detector.finish(left.ravel(), level.scores)
-        level.scores[:], level.decisions[:] = scores, remained & (scores > threshold)
-        boxes = level.boxes.reshape(*grid, 4)
-        for axis, (starts, extent) in enumerate(zip(places, self.window, strict=True)):
-            ratio = picture.shape[axis] / shape[axis]
-            for column, edges in ((axis, starts), (axis + 2, starts + extent)):
-                edges = np.rint(edges * ratio).astype(np.int64)
-                boxes[:, :, column] = edges[:, None] if axis == 0 else edges
-        level.scale[:] = np.sqrt(picture.size / np.prod(shape))
-
-    def _walk(self, picture: np.ndarray, places, scores, left, evaluations) -> None:
-        """Fill in how each window left, (n_tops, n_lefts) each."""
-        detector, images = self._detector, integral_images(picture)
-        votes = detector.votes
-        stumps = haar_stumps(self._corners, votes.feature, votes.cut, picture.shape[1])
-        scan, follow = _KERNELS[type(detector.follow)], detector.follow
-        follow = follow if isinstance(follow, Policy) else (follow,)
-        with threads(self._n_threads, scores.size):
-            scan(images, self.window, stumps, *follow, places, scores, left, evaluations)
+        parts = follow if isinstance(follow, Policy) else (follow,)
+        with threads(self._n_threads, left.size):
+            _KERNELS[type(follow)](
+                images, self.window, stumps, *parts, places,
+                scores.reshape(grid), left, evaluations.reshape(grid),
+            )  # fmt: skip
+        return left.ravel()
 
 
 def _places(shape, window, stride: int) -> tuple[np.ndarray, np.ndarray]:
@@ -319,14 +418,15 @@ def _places(shape, window, stride: int) -> tuple[np.ndarray, np.ndarray]:
     return tops, lefts
 
 
-def _room(n_windows: int) -> Scan:
-    return Scan(
-        np.empty((n_windows, 4), dtype=np.int64),
-        np.empty(n_windows),
-        np.empty(n_windows, dtype=bool),
-        np.empty(n_windows, dtype=np.int64),
-        np.empty(n_windows),
-    )
+def _level(whole, shape, window, stride: int) -> Level:
+    """Where the windows of a smaller picture are in the whole one."""
+    edges = [
+        np.rint((starts[:, None] + [0, extent]) * (side / new)).astype(np.int64)
+        for starts, extent, side, new in zip(
+            _places(shape, window, stride), window, whole, shape, strict=True
+        )
+    ]
+    return Level(float(np.sqrt(np.prod(whole) / np.prod(shape))), *edges)
 
 
 def _checked_picture(picture, window: tuple[int, int]) -> np.ndarray:

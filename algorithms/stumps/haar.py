@@ -247,7 +247,7 @@ def _sum_up(picture, sums, squares):
             squares[own + j + 1] = squares[above + j + 1] + squared
 
 
-@kernel
+@inlined_kernel
 def deviation_at(images, at, height, width):
     """Standard deviation of the window with its upper left corner at a place; 1 if it is 0."""
     right, below = at + width, at + height * images.width
@@ -257,7 +257,9 @@ def deviation_at(images, at, height, width):
     squared = squares[last] - squares[right] - squares[below] + squares[at]
     n_pixels = height * width
     spread = np.sqrt(np.float64(n_pixels * squared - total * total)) / n_pixels
-    return spread if spread > 0.0 else 1.0
+    if spread == 0.0:
+        spread = 1.0
+    return spread
 
 
 @inlined_kernel

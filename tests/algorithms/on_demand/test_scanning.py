@@ -12,12 +12,14 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.responses import responses_of
-from algorithms.cascades.values import QUIT, SKIP
+from algorithms.cascades.rewards import Cells
+from algorithms.cascades.values import QUIT, SKIP, cell_of
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import HaarFeatures, PictureScanner, Scan
 from algorithms.on_demand.detectors import Policy, RunningSum, StageTable, detector_of, jumps
 from algorithms.on_demand.pyramid import level_shapes, shrunk
+from algorithms.on_demand.scanning import Level, bin_of
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from datasets import vj_faces
 from datasets.features.faces import haar_columns
@@ -218,16 +220,40 @@ def test_constant_votes_are_no_evaluations(rows):
 
 
 def test_strongest_of_those_that_overlap():
-    boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [5, 5, 15, 15], [40, 40, 50, 50], [0] * 4])
-    boxes[4] = [0, 0, 10, 10]
-    scores = np.array([1.0, 3.0, 2.0, 0.5, 9.0])
-    decisions = np.array([True, True, True, True, False])
-    scan = Scan(boxes, scores, decisions, np.ones(5, dtype=np.int64), np.ones(5))
-    assert scan.strongest().tolist() == [1, 2, 3]
-    assert scan.strongest(0.99).tolist() == [1, 2, 0, 3]
-    assert scan.strongest(0.0).tolist() == [1, 3]
-    none = Scan(boxes, scores, np.zeros(5, dtype=bool), scan.evaluations, scan.scale)
+    """Five boxes: two rows of them at one scale, and one at another."""
+    down = np.array([[0, 10], [1, 11]])
+    across = np.array([[0, 10], [30, 40]])
+    levels = (Level(1.0, down, across), Level(2.0, np.array([[5, 15]]), np.array([[5, 15]])))
+    scores = np.array([1.0, 9.0, 3.0, 0.5, 2.0])
+    decisions = np.array([True, False, True, True, True])
+    scan = Scan(scores, decisions, np.ones(5, dtype=np.int64), levels)
+    assert scan.boxes.tolist() == [
+        [0, 0, 10, 10],
+        [0, 30, 10, 40],
+        [1, 0, 11, 10],
+        [1, 30, 11, 40],
+        [5, 5, 15, 15],
+    ]
+    assert scan.boxes_of([4, 1]).tolist() == [[5, 5, 15, 15], [0, 30, 10, 40]]
+    assert scan.scale.tolist() == [1.0, 1.0, 1.0, 1.0, 2.0]
+    assert scan.strongest().tolist() == [2, 4, 3]
+    assert scan.strongest(0.99).tolist() == [2, 4, 0, 3]
+    assert scan.strongest(0.0).tolist() == [2, 3]
+    none = Scan(scores, np.zeros(5, dtype=bool), scan.evaluations, levels)
     assert none.strongest().tolist() == []
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_bins_are_those_of_the_policy(running):
+    rng = np.random.default_rng(2)
+    cells = Cells(np.array([12345]), np.ones(3, dtype=np.int64), False, 101, running)
+    half = 2**40
+    for ran in (0, 1, 7, 10**6, half):
+        bound = ran if running else half
+        drawn = rng.integers(-bound, bound + 1, 200)
+        for score in [*drawn.tolist(), -bound, bound, 0]:
+            expected = cell_of(cells, cells.initial + score, ran)
+            assert bin_of(score, 101, running, ran) == expected
 
 
 # --- smaller pictures ----------------------------------------------------------------------------
