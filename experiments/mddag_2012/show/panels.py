@@ -40,7 +40,7 @@ PANELS = (
     Panel("d", "Pedestrians", "daimler_pedestrians"),
 )
 
-CLASSIFIERS = {"smoke": 20, "laptop": 300, "overnight": 1000, "paper": 1000}
+CLASSIFIERS = {"smoke": 20, "laptop": 200, "overnight": 1000, "paper": 1000}
 """N, of AdaBoost."""
 
 EPISODES = {"smoke": 20_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
@@ -61,7 +61,7 @@ STUMPS_OF_A_STAGE = {"laptop": 50, "overnight": 200}
 """At most, of Viola and Jones's cascade."""
 
 FCBOOST = {
-    "laptop": ((0.1, 0.02, 0.004, 0.0008), (10, 40, 120)),
+    "laptop": ((0.1, 0.02, 0.004, 0.0008), (10, 30, 80)),
     "overnight": ((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), (10, 40, 120, 300)),
 }
 """η and iterations."""
