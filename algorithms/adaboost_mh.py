@@ -1,9 +1,9 @@
-"""AdaBoost.MH with decision stumps, and samplers of features and examples.
+"""AdaBoost.MH with decision stumps or Hamming trees, and samplers of features and examples.
 
 C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
 Research 15 (2014), pages 1431-1453; R. E. Schapire, Y. Singer: Improved boosting algorithms using
 confidence-rated predictions. Machine Learning 37 (1999). The reference is
-:mod:`reference.adaboost_mh`.
+:mod:`reference.adaboost_mh`, that of trees :mod:`reference.hamming_trees`.
 """
 
 from __future__ import annotations
@@ -23,105 +23,69 @@ from .estimators.parameters import (
     METERED,
     N_THREADS,
     Parameter,
+    check_number,
     check_whole_number,
     checked_parameters,
+    choice,
     documented,
     number,
+    shown,
     whole,
 )
-from .grid import row_weights
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.stumps import MeteredStumps
 from .metrics import labels_of
-from .stumps.boosting import Boosted, Stumps, boost, boost_best
+from .stumps.boosting import Boosted, StumpLearner, Stumps, boost, boost_best
+from .stumps.columns import Columns, check_families
 from .stumps.files import SavedStumps
-from .stumps.pair_weights import PairWeights, add_scores
-from .stumps.samplers import new_samplers
+from .stumps.hamming_trees import HammingTrees, TreeLearner
+from .stumps.pair_weights import PairWeights
+from .stumps.samplers import check_trees_can_grow, new_samplers
 from .stumps.sampling import Problem
-from .stumps.search import DefaultCodes, code_above
-from .trees.binning import MAX_BINS, bin_edges
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
+_MOST_SMOOTHING = 1e100  # α is then 0 in any float64
 
 
-def check_families(families, n_features: int) -> list[np.ndarray]:
-    """Validate a partition of the features.
-
-    Parameters
-    ----------
-    families : list of array-like of int, or None
-        Columns of each family; None: all are one family.
-    n_features : int
-
-    Returns
-    -------
-    list of ndarray of int64
-        Ascending columns of each family.
-
-    Raises
-    ------
-    ValueError
-        If a family has no columns, or a column is missing, unknown or in two families.
-    """
-    if families is None:
-        return [np.arange(n_features)]
-    if not isinstance(families, list | tuple | np.ndarray):
-        raise ValueError(f"families must be a list of lists of column numbers, got {families!r}.")
-    checked = []
-    for k, family in enumerate(families):
-        try:
-            columns = np.asarray(family)
-        except ValueError:  # a list of lists of different lengths
-            columns = np.empty((0, 0))
-        if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
-            raise ValueError(f"families: family {k} must be a list of column numbers.")
-        if not columns.size:
-            raise ValueError(f"families: family {k} has no columns.")
-        if columns.min() < 0 or columns.max() >= n_features:
-            raise ValueError(
-                f"families: family {k} has a column that X lacks (0 to {n_features - 1})."
-            )
-        checked.append(np.sort(columns).astype(np.int64))
-    counts = np.bincount(np.concatenate([*checked, np.zeros(0, int)]), minlength=n_features)
-    if np.any(counts != 1):
-        column = int(np.argmax(counts != 1))
-        raise ValueError(
-            "families must hold every column of X exactly once; column "
-            f"{column} is in {counts[column]} of them."
-        )
-    return checked
-
-
-class _Columns:
-    """The training features as 8-bit columns, and the thresholds between their codes."""
-
-    def __init__(self, X: np.ndarray, sample_weight: np.ndarray | None) -> None:
-        self._edges = None
-        if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
-            codes = np.ascontiguousarray(X.T)
-        else:
-            codes = np.empty(X.shape[::-1], dtype=np.uint8)
-            counts = row_weights(sample_weight, len(X)).counts
-            self._edges = [bin_edges(X[:, m].copy(), counts, MAX_BINS) for m in range(X.shape[1])]
-            for m, edges in enumerate(self._edges):
-                codes[m] = np.searchsorted(edges, X[:, m], side="left")
-        self.codes = codes.view()
-        self.codes.flags.writeable = False
-        self.defaults = DefaultCodes(self.codes)
-
-    def threshold(self, feature: int, cut: int) -> float:
-        """Halfway between the values that the cut separates."""
-        if self._edges is not None:
-            return float(self._edges[feature][cut])
-        return 0.5 * (cut + float(code_above(self.codes[feature], cut)))
+def _check_smoothing(name: str, value) -> float:
+    number = check_number(name, value)
+    if number > _MOST_SMOOTHING:
+        raise ValueError(f"{name} must be at most {_MOST_SMOOTHING:g}, got {shown(value)}.")
+    return number
 
 
 _PARAMETERS = {
     "n_estimators": whole(
         "int",
-        "Rounds T; one stump each. A perfect stump does not end the training, nor does a round "
-        "without any edge (whose α is 0).",
+        "Rounds T; one stump or tree each. A perfect one does not end the training, nor does a "
+        "round without any edge (whose α is 0).",
         0,
+    ),
+    "weak_learner": choice(
+        "Stumps, or trees of them, grown best first, whose leaves vote as the stump above them "
+        "does on that side: see :mod:`reference.hamming_trees`. All stumps of a tree are sought "
+        "among the features that the sampler proposes for its round. Samplers that seek the one "
+        "feature of a stump, M.A.S. and Laminating, are refused with trees.",
+        "stump",
+        "hamming_tree",
+    ),
+    "n_leaves": whole(
+        "int", "Leaves of a tree at most; stumps do not heed it. Two are a stump.", 2
+    ),
+    "initial_weights": choice(
+        "What an example's labels weigh before the first round: all the same, or, as in "
+        "MultiBoost, its own as much as all others together. Two classes are one label, with "
+        "which nothing changes.",
+        "uniform",
+        "balanced",
+    ),
+    "smoothing": Parameter(
+        "float",
+        "s of α = ½ log((ε₊ + s/N) / (ε₋ + s/N)), ε₊ and ε₋ being the shares of weight that a "
+        "weak learner has right and wrong, and N the number of rows, or of the copies that whole "
+        "weights stand for (of other weights their sum in units of the largest). MultiBoost's is "
+        "0.01.",
+        _check_smoothing,
     ),
     "sampler": Parameter(
         "str, object, or list of them",
@@ -146,7 +110,9 @@ _PARAMETERS = {
         "Disjoint subsets of the columns, all of them together; None: one family.",
     ),
     "feature_costs": METERED["feature_costs"],
-    "split_cost": Parameter("float", "Cost of evaluating one stump, for the cost meter."),
+    "split_cost": Parameter(
+        "float", "Cost of evaluating one stump, also inside a tree, for the cost meter."
+    ),
     "feature_groups": METERED["feature_groups"],
     "group_costs": METERED["group_costs"],
     "random_state": Parameter(
@@ -156,11 +122,13 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     "stumps_": Parameter("Stumps", "All stumps as arrays, in the order they were added."),
-    "n_estimators_": Parameter("int", "Number of stumps."),
+    "trees_": Parameter("HammingTrees", "All trees as arrays; in the place of `stumps_`."),
+    "n_estimators_": Parameter("int", "Number of stumps or trees."),
     "train_loss_, log_train_loss_": Parameter(
         "ndarray of shape (n_estimators_,)",
-        "Mean of exp(-y f) over all pairs of a training row and a label, after each round, rows "
-        "weighted; and its natural logarithm, exact where the loss is too small for a float64.",
+        "Mean of exp(-y f) over all pairs of a training row and a label, after each round, "
+        "weighted as they are initially; and its natural logarithm, exact where the loss is too "
+        "small for a float64.",
     ),
     "sampling_cost_": Parameter(
         "ndarray of shape (n_estimators_, 2), int64",
@@ -187,7 +155,7 @@ _ATTRIBUTES = {
 
 @documented
 class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
-    """AdaBoost.MH with decision stumps that vote -1 or 1 for each label.
+    """AdaBoost.MH with decision stumps, or trees of them, that vote -1 or 1 for each label.
 
     Features of dtype uint8 are used as they are, with a threshold at every midpoint between two
     values present. All others are converted to float64 and binned, at most 255 bins a feature
@@ -225,6 +193,10 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         self,
         *,
         n_estimators=100,
+        weak_learner="stump",
+        n_leaves=8,
+        initial_weights="uniform",
+        smoothing=0.0,
         sampler="all_features",
         max_cost=10,
         families=None,
@@ -236,6 +208,10 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         n_threads=None,
     ):
         self.n_estimators = n_estimators
+        self.weak_learner = weak_learner
+        self.n_leaves = n_leaves
+        self.initial_weights = initial_weights
+        self.smoothing = smoothing
         self.sampler = sampler
         self.max_cost = max_cost
         self.families = families
@@ -283,7 +259,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         if kept is not None:
             X, y, sample_weight = X.T[:, kept].T, y[kept], sample_weight[kept]
         families = check_families(self.families, X.shape[1])
-        samplers = new_samplers(self.sampler, len(families))
+        samplers = self._new_samplers(len(families))
         self._grid_prices(None, None, 0)  # a wrong price must not first show when predicting
         seed = self._seed()
         targets = self._encode_targets(y)
@@ -297,14 +273,17 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
                 families=families,
                 max_cost=checked["max_cost"],
                 n_rounds=n_estimators,
-                weights=PairWeights(targets, sample_weight),
+                weights=PairWeights(targets, sample_weight, checked["initial_weights"]),
                 rng=np.random.default_rng(seed),
                 n_threads=n_threads,
             )
 
         with threads(n_threads, X.size):
-            columns = _Columns(X, sample_weight)
-            options = (n_estimators, columns.threshold)
+            columns = Columns(X, sample_weight)
+            learner = StumpLearner(columns.threshold)
+            if checked["weak_learner"] == "hamming_tree":
+                learner = TreeLearner(columns.threshold, checked["n_leaves"])
+            options = (n_estimators, learner, checked["smoothing"])
             if isinstance(samplers, list):
                 fitted, self.best_sampler_ = boost_best(new_problem, samplers, *options)
             else:
@@ -333,15 +312,25 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         numbers = np.arange(K) if K > 2 else np.array([K - 1])
         return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
+    def _new_samplers(self, n_families: int):
+        """Samplers of a training; a ValueError if they do not fit the weak learner."""
+        samplers = new_samplers(self.sampler, n_families)
+        if self.weak_learner == "hamming_tree":
+            check_trees_can_grow(samplers)
+        return samplers
+
     def _check_all_parameters(self) -> None:
         """Check all parameters but the random state, for a model that `fit` did not make."""
         checked_parameters(self)
         families = check_families(self.families, self.n_features_in_)
-        new_samplers(self.sampler, len(families))
+        self._new_samplers(len(families))
 
     def _set_fitted(self, fitted: Boosted) -> None:
-        self.stumps_: Stumps = fitted.stumps
-        self.n_estimators_ = len(fitted.stumps.alpha)
+        if isinstance(fitted.learners, Stumps):
+            self.stumps_: Stumps = fitted.learners
+        else:
+            self.trees_: HammingTrees = fitted.learners
+        self.n_estimators_ = len(fitted.learners.alpha)
         self.log_train_loss_ = fitted.log_loss
         self.train_loss_ = np.exp(fitted.log_loss)
         self.sampling_cost_ = fitted.cost
@@ -353,23 +342,18 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=_KINDS, reset=False)
 
+    @property
+    def _learners(self) -> Stumps | HammingTrees:
+        """What was boosted."""
+        return self.trees_ if hasattr(self, "trees_") else self.stumps_
+
     def _staged_scores(self, X, step: int) -> Iterator[np.ndarray]:
         """Scores (n_samples, n_labels) after every `step` rounds; the same array each time."""
-        stumps = self.stumps_
-        used = np.unique(stumps.feature[stumps.feature >= 0])
-        place = np.where(stumps.feature >= 0, np.searchsorted(used, stumps.feature), -1)
-        values = np.array(X[:, used], order="C")
-        steps = stumps.alpha[:, None] * stumps.votes
-        scores = np.zeros((len(X), steps.shape[1]))
-        for first in range(0, self.n_estimators_, step):
-            last = min(first + step, self.n_estimators_)
-            with threads(resolve_n_threads(self.n_threads), len(X) * (last - first)):
-                add_scores(values, place, stumps.threshold, steps, first, last, scores)
-            yield scores
+        return self._learners.staged_scores(X, step, resolve_n_threads(self.n_threads))
 
     def _raw_scores(self, X) -> np.ndarray:
         if self.n_estimators_ == 0:
-            return np.zeros((len(X), self.stumps_.votes.shape[1]))
+            return np.zeros((len(X), self._learners.votes.shape[1]))
         return next(self._staged_scores(X, self.n_estimators_))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:

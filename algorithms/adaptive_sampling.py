@@ -147,6 +147,8 @@ class _MAS(Sampler):
         Take the noise of the estimated edges, 1/S, off the variances fitted to them.
     """
 
+    for_one_stump = True
+
     def __init__(self, n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> None:
         self.n_components = n_components
         self.by_weight = by_weight
@@ -284,6 +286,8 @@ class Laminating(Sampler):
     by_weight : bool, default=True
         Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 4.
     """
+
+    for_one_stump = True
 
     def __init__(self, n_features=None, n_examples=None, by_weight=True) -> None:
         self.n_features = n_features

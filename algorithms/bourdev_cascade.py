@@ -13,12 +13,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
+from sklearn.utils import check_array
 
 from .adaboost_mh import AdaBoostMH
-from .cascades.classifier import CascadeClassifier
+from .cascades.classifier import KINDS, CascadeClassifier
 from .cascades.cumulative_exits import CumulativeCascade
-from .cascades.parameters import ESTIMATOR, PRICED, THRESHOLDS
+from .cascades.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
 from .cascades.responses import Responses, responses_of
 from .cascades.weighed_trees import fit_trees
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
@@ -182,11 +182,7 @@ _PARAMETERS = {
 _ATTRIBUTES = {
     "order_": Parameter("ndarray of shape (n_stages,), int64", "Place in the pool of each stage."),
     "thresholds_": THRESHOLDS,
-    "final_threshold_": Parameter(
-        "float",
-        "A row that comes to the last stage is positive if its score there is larger: just below "
-        "the threshold of that stage.",
-    ),
+    "final_threshold_": FINAL_THRESHOLD,
     "initial_score_": Parameter("float", "What the scores start from: the pool's."),
     "gaps_": Parameter(
         "ndarray of shape (n_stages,)", "Gap of the class means that each stage was taken for."
@@ -295,7 +291,9 @@ class BourdevCascadeClassifier(CascadeClassifier):
             shares = (1.0 - options["detection_rate"]) * rejection_vector(
                 n_stages, options["alpha"]
             )
-            outputs = _answers(priced, X, len(signs), resolve_n_threads(self.n_threads))
+            outputs = _answers(
+                priced, check_array(X, dtype=KINDS), resolve_n_threads(self.n_threads)
+            )
             found = calibrate(outputs, signs, weights, shares, initial)
         self.gaps_, self.remaining_ = found.gaps, found.remaining
         last = found.thresholds[-1] if len(found.order) else 0.0
@@ -352,13 +350,12 @@ def _number_of_stages(wanted: int | None, responses: Responses) -> int:
     return n_trees if wanted is None else wanted
 
 
-def _answers(responses: Responses, X, n_samples: int, n_threads: int) -> np.ndarray:
+def _answers(responses: Responses, X: np.ndarray, n_threads: int) -> np.ndarray:
     """What each classifier adds to each row's score: (n_classifiers, n_samples) float64."""
-    forest = responses.forest
+    forest, n_samples = responses.forest, len(X)
     outputs = np.empty((forest.n_trees, n_samples))
     for begin in range(0, n_samples, _BLOCK_ROWS):
-        some = _safe_indexing(X, slice(begin, begin + _BLOCK_ROWS))
-        rows = responses.meter._check_X(some)
+        rows = responses.meter._check_X(X[begin : begin + _BLOCK_ROWS])
         nodes = np.empty((len(rows), forest.n_trees), dtype=np.int64)
         with threads(n_threads, rows.size):
             leaf_nodes(forest, rows, nodes)

@@ -1,4 +1,4 @@
-"""asv: AdaBoost.MH with decision stumps, by how a round's features and examples are drawn."""
+"""asv: AdaBoost.MH with decision stumps, by how rounds draw features and examples; with trees."""
 
 from __future__ import annotations
 
@@ -103,3 +103,48 @@ class AdaBoostMhTenLabels(Suite):
         self.estimator = lambda _, rounds=20: AdaBoostMH(n_estimators=rounds, n_threads=THREADS)
         self.estimator(None, 2).fit(self.X, self.y).predict(self.Z)  # compiles
         self.model = self.estimator(None).fit(self.X, self.y)
+
+
+class AdaBoostMhTrees(Suite):
+    """Three classes, Hamming trees as weak learners: how they are grown, walked and paid for."""
+
+    params = (
+        ["dense", "one-hot"],
+        ["8 leaves", "8 leaves, balanced, smoothed", "2 leaves", "8 leaves, uniform_naive"],
+    )
+    param_names = ("data", "trees")
+    time_fit = Suite.fit
+    time_predict = Suite.predict
+    time_cost = Suite.cost
+    peakmem_fit = Suite.fit
+    track_accuracy = Suite.accuracy
+    track_cost = Suite.cost
+
+    def setup(self, kind, trees):
+        try:
+            super().setup(kind, trees)
+        except (ImportError, TypeError):  # versions before AdaBoost.MH, or before its trees
+            raise NotImplementedError from None
+        # Of the same rows, with a third class in the middle of the first feature.
+        self.y, self.z = (
+            np.where(np.abs(X[:, 0]) < 0.3, 2, y) for X, y in ((self.X, self.y), (self.Z, self.z))
+        )
+        self.model = self.estimator(self.costs, trees).fit(self.X, self.y)
+
+    def estimator(self, costs, trees):
+        from algorithms.adaboost_mh import AdaBoostMH
+
+        settings = {
+            "8 leaves": {},
+            "8 leaves, balanced, smoothed": {"initial_weights": "balanced", "smoothing": 0.01},
+            "2 leaves": {"n_leaves": 2},
+            "8 leaves, uniform_naive": {"sampler": "uniform_naive"},
+        }
+        return AdaBoostMH(
+            n_estimators=50,
+            weak_learner="hamming_tree",
+            feature_costs=costs,
+            random_state=0,
+            n_threads=THREADS,
+            **settings[trees],
+        )

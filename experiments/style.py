@@ -33,6 +33,9 @@ _PINK, _TEAL, _INDIGO, _GOLD = "#E85D9E", "#00796B", "#3F3D99", "#B07D00"
 _INK, _RUST, _PLUM = "#1A1A2E", "#B5541C", "#6B3FA0"
 _MOSS, _SEA, _STONE, _BRICK, _MAUVE = "#4E7D2D", "#2F6F9F", "#7D7468", "#B23A2E", "#9A4C95"
 _SALMON, _LILAC = "#E08070", "#C9A0DC"
+_COAL, _AZURE, _TANGERINE, _CORNFLOWER = "#3A3A3A", "#0A62B8", "#DB6A00", "#7FA8E8"
+_PEACH, _LEAF, _VIOLET_RED, _UMBER = "#F0A868", "#1B7F4B", "#A0327A", "#6B4A1E"
+_RUSSET = "#A34400"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
@@ -101,6 +104,15 @@ LOOKS = {
     "and_or_cascade": Look("AND-OR (Dundar & Bi)", _MAUVE, "X", (0, (2, 1))),
     "raykar_free": Look("Soft cascade, trees in boosting order", _SALMON, "+", (0, (1, 3))),
     "and_or_free": Look("AND-OR, trees in boosting order", _LILAC, "x", (0, (1, 3))),
+    "adaboost": Look("AdaBoost, every j", _COAL, ",", "-"),
+    "viola_jones": Look("Viola & Jones", _LEAF, "s", (0, (5, 2, 1, 2))),
+    "fcboost": Look("FCBoost", _VIOLET_RED, "D", (0, (3, 1, 1, 1, 1, 1))),
+    "bourdev_cascade": Look("SoftCascade (Bourdev & Brandt)", _UMBER, "v", (0, (2, 1))),
+    "mddag_i": Look("MDDAG.I", _AZURE, "o", (0, (9, 1))),
+    "mddag_exp": Look("MDDAG.EXP", _TANGERINE, "^", "-"),
+    "mddag_exp_slow": Look("MDDAG.EXP, rate 0.02 (ours)", _RUSSET, "<", (0, (6, 2))),
+    "mddag_i_descent": Look("MDDAG.I, descent (ours)", _CORNFLOWER, "o", (0, (2, 2))),
+    "mddag_exp_descent": Look("MDDAG.EXP, descent (ours)", _PEACH, "^", (0, (2, 2))),
     "uniform_examples": Look("All features, few examples", _VIOLET, "v", (0, (3, 2))),
 }
 """For each algorithm its look; add a line, never re-use one."""

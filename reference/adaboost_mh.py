@@ -4,7 +4,10 @@ C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Ma
 Research 15 (2014), pages 1431-1453. The booster is that of R. E. Schapire, Y. Singer: Improved
 boosting algorithms using confidence-rated predictions. Machine Learning 37 (1999), pages 297-336.
 The ways to sample are in :mod:`reference.feature_sampling` and
-:mod:`reference.adaptive_sampling`.
+:mod:`reference.adaptive_sampling`, weak learners other than stumps in
+:mod:`reference.hamming_trees`. Initial weights and smoothing are those of MultiBoost, the program
+of D. Benbouzid, R. Busa-Fekete, N. Casagrande, F.-D. Collin, B. Kégl: MultiBoost: a multi-purpose
+boosting package. Journal of Machine Learning Research 13 (2012), pages 549-553.
 
 =================  ========================================================================
 symbol             name
@@ -19,10 +22,11 @@ w_n                weight of an example in the loss (not in the papers): ``sampl
 h_l(x)             the votes: ``votes[l]`` if x > ``threshold``, else ``-votes[l]``
 ε(h)               the edge: ``edge / Weights.total``
 α_t                ``alpha``
+s                  ``smoothing``: what is added to both sides of α's fraction, in units of 1/N
 F_1, F_2, …        ``families``: disjoint subsets of the columns
 =================  ========================================================================
 
-Deliberately absent: weak learners other than stumps, confidence-rated votes.
+Deliberately absent: confidence-rated votes.
 
 Deviations from the papers, and choices where they are silent
 
@@ -41,6 +45,12 @@ Deviations from the papers, and choices where they are silent
    pair's weight is rounded first and then multiplied, so w_n = 3 equals three copies bit for bit.
    Other weights (and those that stand for more than 2**30 pairs) are added to the scores as
    log(w_n / max w): the largest weighted pair is 1, however small its own w_n.
+9. ``initial_weights="balanced"`` (MultiBoost's) gives half of w_n to the example's own label and
+   shares the other half out over the K - 1 others; "uniform" (the papers') gives each label the
+   same. Before the grid the own label counts 1 and each other 1 / (K - 1), so whole w_n are still
+   copies. With one label for two classes there is nothing to balance.
+10. s = 0 is the papers' α; MultiBoost's is 0.01. N is the sum of the w_n that are copies, else of
+    w_n / max w.
 """
 
 import math
@@ -56,11 +66,16 @@ MOST_COPIES = 2.0**30  # pairs that whole weights may stand for
 
 @dataclass(frozen=True)
 class ExampleWeights:
-    """What the examples count: ``counts * exp(logs)``, summing to ``total``; one of them is 1."""
+    """What the pairs (N, K) count if every f is 0: ``counts[:, None] * exp(logs)``.
+
+    The largest is 1, or its example's copies. ``total`` is N of the smoothing, and the pairs of an
+    example weigh ``per_example`` times what its largest does: K, or 2 if they are balanced.
+    """
 
     counts: np.ndarray
     logs: np.ndarray
     total: float
+    per_example: int
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ class Weights:
     """Weights of the pairs on their grid: pair (n, l) weighs ``ints[n, l] / total``.
 
     ``shift`` is the largest of log w - y f: ``ints * 2**-exponent * exp(shift)`` is w exp(-y f).
-    ``n_pairs`` is what all pairs weigh if every f is 0: N K, or K times the sum of w.
+    ``n_pairs`` is what all pairs weigh if every f is 0: N K without any weights.
     """
 
     ints: np.ndarray
@@ -85,6 +100,19 @@ class Stump:
     feature: int
     threshold: float
     votes: np.ndarray
+
+
+@dataclass(frozen=True)
+class WeakLearner:
+    """A kind of weak learner h: three functions.
+
+    ``best(X, signed, features) -> (edge, h)`` is the best on some features, ``responses(h, X)``
+    gives its votes (N, K), and ``stumps_of(h)`` the stumps that it is made of, the first one first.
+    """
+
+    best: Callable
+    responses: Callable
+    stumps_of: Callable = lambda h: [h]
 
 
 @dataclass(frozen=True)
@@ -116,9 +144,10 @@ class Sampler:
     """A way to sample: three functions that hand a state on.
 
     ``begin(problem, rng) -> state``; ``propose(state, weights, rng) -> (proposal, state)``;
-    ``update(state, stump, edge) -> state`` with the stump taken and its edge ε. A further method is
-    one function that returns such a record. Nothing watches what it evaluates: it has to be in the
-    proposal's ``looks``, which the tests compare with what the numba version's meter counts.
+    ``update(state, stump, edge) -> state`` with the stump taken (the first one of a tree) and the
+    edge ε of the weak learner. A further method is one function that returns such a record.
+    Nothing watches what it evaluates: it has to be in the proposal's ``looks``, which the tests
+    compare with what the numba version's meter counts.
     """
 
     begin: Callable
@@ -130,7 +159,8 @@ class Sampler:
 class Decision:
     """One round as it was decided.
 
-    ``edge`` is ε; ``features`` are those proposed; costs are numbers of (feature, example)
+    The first stump of the weak learner, and its ``n_stumps``; ``edge`` is ε of the weak learner;
+    ``features`` are those proposed; costs are numbers of (feature, example)
     evaluations, as the paper counts and all; ``family_rows`` are the examples for which a family
     was computed for the first time; ``log_loss`` is the natural logarithm of the loss after the
     round.
@@ -147,28 +177,42 @@ class Decision:
     paper_cost: int
     evaluations: int
     family_rows: tuple[int, ...]
+    n_stumps: int = 1
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted classifier f = Σ α_t h_t."""
+    """A fitted classifier f = Σ α_t h_t; ``stumps`` are its h_t, stumps or what else they are."""
 
-    stumps: list[Stump]
+    stumps: list
     alphas: list[float]
     trace: list[Decision] = field(default_factory=list)
+    weak_learner: WeakLearner = field(default_factory=lambda: STUMPS)
 
 
 # --- Weights and loss ----------------------------------------------------------------------
 
 
-def example_weights(sample_weight: np.ndarray | None, Y: np.ndarray) -> ExampleWeights:
+def initial_logs(Y: np.ndarray, initial_weights: str) -> np.ndarray:
+    """Logarithms (N, K) of the pairs' weights within an example, of which the largest is 1."""
+    K = Y.shape[1]
+    if initial_weights == "uniform" or K == 1:
+        return np.zeros(Y.shape)
+    return np.where(Y > 0, 0.0, -np.log(K - 1.0))
+
+
+def example_weights(
+    sample_weight: np.ndarray | None, Y: np.ndarray, initial_weights: str = "uniform"
+) -> ExampleWeights:
     """Weights of the examples (N,), all positive, as numbers of copies or as logarithms."""
     N, K = Y.shape
+    initial = initial_logs(Y, initial_weights)
+    per_example = K if initial_weights == "uniform" or K == 1 else 2
     w = np.ones(N) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if np.all(w == np.rint(w)) and K * math.fsum(w) <= MOST_COPIES:
-        return ExampleWeights(w.astype(np.int64), np.zeros(N), int(np.sum(w)))
-    logs = np.log(w) - np.log(np.max(w))
-    return ExampleWeights(np.ones(N, dtype=np.int64), logs, math.fsum(w / np.max(w)))
+        return ExampleWeights(w.astype(np.int64), initial, int(np.sum(w)), per_example)
+    logs = (np.log(w) - np.log(np.max(w)))[:, None] + initial
+    return ExampleWeights(np.ones(N, dtype=np.int64), logs, math.fsum(w / np.max(w)), per_example)
 
 
 def pair_weights(
@@ -177,16 +221,17 @@ def pair_weights(
     """Weights ω_nl ∝ w_n exp(-y_nl f_l(x_n)) of the pairs, (N, K)."""
     if examples is None:
         examples = example_weights(None, Y)
-    losing = examples.logs[:, None] - Y * scores
+    losing = examples.logs - Y * scores
     shift = float(np.max(losing))
     exponent = unit_exponent(int(np.sum(examples.counts)) * Y.shape[1])
     ints = np.rint(np.ldexp(np.exp(losing - shift), exponent)).astype(np.int64)
     ints = examples.counts[:, None] * ints
-    return Weights(ints, int(np.sum(ints)), exponent, shift, examples.total * Y.shape[1])
+    n_pairs = examples.total * examples.per_example
+    return Weights(ints, int(np.sum(ints)), exponent, shift, n_pairs)
 
 
 def log_loss(weights: Weights) -> float:
-    """Logarithm of the mean of exp(-y f) over all pairs, each counting w_n / (K Σ w)."""
+    """Logarithm of the mean of exp(-y f) over all pairs, each counting as it does initially."""
     mean = math.ldexp(weights.total / weights.n_pairs, -weights.exponent)
     return float(np.log(mean)) + weights.shift
 
@@ -236,9 +281,10 @@ def estimated_edges(X: np.ndarray, signed: np.ndarray, features) -> np.ndarray:
     return np.array([max(least, best_threshold(X[:, m], signed)[0]) for m in features])
 
 
-def alpha_of(edge: int, total: int) -> float:
-    """α = ½ log((1 + ε) / (1 - ε)); edge and total weight in grid steps."""
-    return 0.5 * float(np.log((total + edge) / max(total - edge, 1)))
+def alpha_of(edge: int, total: int, smoothing: float = 0.0, n: float = 1.0) -> float:
+    """α = ½ log((ε₊ + s/N) / (ε₋ + s/N)), ε± = (1 ± ε) / 2; edge and total in grid steps."""
+    added = 2 * smoothing * total / n if smoothing > 0 else 0
+    return 0.5 * float(np.log((total + edge + added) / max(total - edge + added, 1)))
 
 
 def responses(stump: Stump, X: np.ndarray) -> np.ndarray:
@@ -247,6 +293,9 @@ def responses(stump: Stump, X: np.ndarray) -> np.ndarray:
         np.ones(len(X), dtype=bool) if stump.feature < 0 else X[:, stump.feature] > stump.threshold
     )
     return np.where(above, 1, -1)[:, None] * stump.votes
+
+
+STUMPS = WeakLearner(best_stump, responses)
 
 
 # --- Costs of training -----------------------------------------------------------------------
@@ -280,9 +329,12 @@ def fit(
     Y,
     sampler: Sampler,
     *,
+    weak_learner: WeakLearner = STUMPS,
     n_estimators=100,
     max_cost=10,
     families=None,
+    initial_weights="uniform",
+    smoothing=0.0,
     sample_weight=None,
     rng,
 ) -> Model:
@@ -296,12 +348,18 @@ def fit(
         Labels, -1 or 1.
     sampler : Sampler
         Proposes features in each round.
+    weak_learner : WeakLearner
+        Stumps, or :func:`reference.hamming_trees.hamming_trees`.
     n_estimators : int
         Rounds T.
     max_cost : float
         What a round may cost as the paper counts, in passes of one feature over all N examples.
     families : list of arrays of int, optional
         Disjoint subsets of the columns; None: all columns are one family.
+    initial_weights : {"uniform", "balanced"}
+        What an example's labels weigh before the first round.
+    smoothing : float
+        s.
     sample_weight : (N,) float, optional
         Positive weights of the examples in the loss. Costs count examples, whatever they weigh.
     rng : np.random.Generator
@@ -310,20 +368,21 @@ def fit(
     families = [np.arange(X.shape[1])] if families is None else families
     problem = Problem(X, Y, families, max_cost, n_estimators)
     state = sampler.begin(problem, rng)
-    model = Model([], [])
+    model = Model([], [], weak_learner=weak_learner)
     seen = np.zeros((len(families), len(X)), dtype=bool)
     scores = np.zeros(Y.shape)
-    examples = example_weights(sample_weight, Y)
+    examples = example_weights(sample_weight, Y, initial_weights)
     weights = pair_weights(scores, Y, examples)
     for t in range(n_estimators):
         proposal, state = sampler.propose(state, weights, rng)
-        edge, stump = best_stump(X, weights.ints * Y, proposal.features)
-        alpha = alpha_of(edge, weights.total)
-        scores = scores + alpha * responses(stump, X)
+        edge, h = weak_learner.best(X, weights.ints * Y, proposal.features)
+        alpha = alpha_of(edge, weights.total, smoothing, examples.total)
+        scores = scores + alpha * weak_learner.responses(h, X)
         relative = edge / weights.total
         weights = pair_weights(scores, Y, examples)
+        stump, n_stumps = weak_learner.stumps_of(h)[0], len(weak_learner.stumps_of(h))
         state = sampler.update(state, stump, relative)
-        model.stumps.append(stump)
+        model.stumps.append(h)
         model.alphas.append(alpha)
         looks = [*proposal.looks, (proposal.features, None)]
         model.trace.append(
@@ -331,6 +390,7 @@ def fit(
                 t, stump.feature, stump.threshold, tuple(stump.votes.tolist()), relative, alpha,
                 log_loss(weights), tuple(sorted(proposal.features.tolist())), proposal.paper_cost,
                 n_evaluations(looks, len(X)), tuple(look_at(seen, looks, families).tolist()),
+                n_stumps,
             )
         )  # fmt: skip
     return model
@@ -342,8 +402,8 @@ def fit(
 def staged_scores(model: Model, X: np.ndarray, n_labels: int) -> Iterator[np.ndarray]:
     """Scores f (N, K) after each round."""
     scores = np.zeros((len(X), n_labels))
-    for alpha, stump in zip(model.alphas, model.stumps, strict=True):
-        scores = scores + alpha * responses(stump, X)
+    for alpha, h in zip(model.alphas, model.stumps, strict=True):
+        scores = scores + alpha * model.weak_learner.responses(h, X)
         yield scores
 
 
@@ -355,7 +415,7 @@ def labels_of(scores: np.ndarray) -> np.ndarray:
 
 
 def acquired_features(model: Model, n_features: int) -> np.ndarray:
-    """Which features (d,) bool any stump tests: every row asks for all of them."""
+    """Which features (d,) bool any stump tests: of stumps alone every row asks for all of them."""
     used = np.zeros(n_features, dtype=bool)
     used[[stump.feature for stump in model.stumps if stump.feature >= 0]] = True
     return used

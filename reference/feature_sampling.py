@@ -329,4 +329,4 @@ def fit_best(X, Y, samplers: list[Sampler], *, seed, **options) -> tuple[Model, 
         )
         for t in range(len(best.trace))
     ]
-    return Model(best.stumps, best.alphas, trace), place
+    return dataclasses.replace(best, trace=trace), place

@@ -17,7 +17,7 @@ from algorithms.kernels.decorators import available_threads
 from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
-from reference import adaptive_sampling, costs, feature_sampling, trees
+from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees
 from reference.grid import row_weights
 
 NAMES = [*SAMPLERS, BEST_FAMILY]
@@ -40,6 +40,9 @@ def reference_of(model, X, y, twin=None, sample_weight=None):
     """Fit the reference as the estimator was fitted."""
     options = {"n_estimators": model.n_estimators, "max_cost": model.max_cost}
     options["sample_weight"] = sample_weight
+    options |= {"initial_weights": model.initial_weights, "smoothing": model.smoothing}
+    if model.weak_learner == "hamming_tree":
+        options["weak_learner"] = hamming_trees.hamming_trees(model.n_leaves)
     options["families"] = None
     if model.families is not None:
         options["families"] = [np.sort(family) for family in model.families]

@@ -25,7 +25,7 @@ from .ranking import ranks_by_exit
 from .responses import Responses
 from .saved_cascade import SavedCascade
 
-_KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
+KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 
 
 class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimator):
@@ -61,7 +61,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimato
 
     def _read_rows(self, X, y, sample_weight, query_id):
         """Check a training set; return rows as they were given, targets, ±1 and weights."""
-        checked, y = validate_data(self, X, y, dtype=_KINDS, y_numeric=False)
+        checked, y = validate_data(self, X, y, dtype=KINDS, y_numeric=False)
         weights, kept = check_sample_weight(sample_weight, len(checked))
         check_queries(query_id, len(checked), "query_id")
         if kept is not None:
@@ -84,16 +84,19 @@ class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimato
             encoded = encoded + 1
         return X, y, np.where(encoded == 1, 1.0, -1.0), weights
 
-    def _set_up(self, responses: Responses, coef, intercept, thresholds) -> None:
+    def _set_up(
+        self, responses: Responses, coef, intercept, thresholds, final_threshold=0.0
+    ) -> None:
         """Take over a cascade; a ValueError says what no fit can have left.
 
         Parameters
         ----------
         responses : Responses
             The trees with their own prices.
-        coef, intercept, thresholds : ndarray
+        coef, intercept, thresholds, final_threshold
+            See :class:`algorithms.cascades.hard_exits.HardCascade`.
         """
-        self._hard_ = HardCascade(responses, coef, intercept, thresholds)
+        self._hard_ = HardCascade(responses, coef, intercept, thresholds, final_threshold)
         self._responses_ = responses
         self.coef_, self.intercept_, self.thresholds_ = coef, intercept, thresholds
 

@@ -7,38 +7,95 @@ to is known from the base classifier behind; only the other action must be follo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..kernels.decorators import kernel
 from .episodes import BadReward, Learned, Objective, totals
+from .one_score import OneScore, first_walk_of_one, one_score, visits_of_one
 from .rewards import NEVER, WRONG, World, answer, pay, quit_loss
 from .values import EVAL, N_ACTIONS, QUIT, SKIP, cell_of
 
 
+class Walks(NamedTuple):
+    """Where rows are in a sweep.
+
+    Attributes
+    ----------
+    g : ndarray of shape (n_samples, n_columns), int64
+        Scores before the current base classifier.
+    ran : ndarray of shape (n_samples,), int64
+        Sum of the sizes of what was evaluated until there.
+    taken : ndarray of shape (n_samples, n_base), int8
+        Action of each row at each base classifier, by the policy before the sweep.
+    length : ndarray of shape (n_samples,), int64
+        Base classifier at which each row quits; n_base if it never does.
+    bought : ndarray of shape (n_samples, n_items), int32
+        Base classifier at which each item is bought.
+    lost, paid : ndarray of shape (n_samples,), int64
+        What each row loses and pays from the current base classifier on.
+    cells : ndarray of shape (n_samples,), int64
+        Cell of each row there.
+    each : ndarray of shape (n_samples, 3, 2), int64
+        What it loses and pays by its action there.
+    total : ndarray of shape (n_cells, 3, 2), int64
+        The same for all rows of a cell.
+    """
+
+    g: np.ndarray
+    ran: np.ndarray
+    taken: np.ndarray
+    length: np.ndarray
+    bought: np.ndarray
+    lost: np.ndarray
+    paid: np.ndarray
+    cells: np.ndarray
+    each: np.ndarray
+    total: np.ndarray
+
+
+def _room(world: World) -> Walks:
+    """Memory for the rows of a world."""
+    n_rows, n_base, n_columns = len(world.codes), world.cells.n_base, len(world.cells.initial)
+    ran, length, lost, paid, cells = np.empty((5, n_rows), dtype=np.int64)
+    return Walks(
+        np.empty((n_rows, n_columns), dtype=np.int64),
+        ran,
+        np.empty((n_rows, n_base), dtype=np.int8),
+        length,
+        np.empty((n_rows, len(world.prices.price)), dtype=np.int32),
+        lost,
+        paid,
+        cells,
+        np.empty((n_rows, N_ACTIONS, 2), dtype=np.int64),
+        np.empty((world.cells.n_cells, N_ACTIONS, 2), dtype=np.int64),
+    )
+
+
 @kernel
-def _first_walk(world, custom, policy, g, ran, taken, length, bought, lost, paid):
-    """Walk all rows; write scores and actions, and when what was bought. False: a bad reward."""
-    n_rows, n_base = taken.shape
-    room = np.empty(g.shape[1])
+def _first_walk(world, custom, policy, walks):
+    """Walk all rows; write scores and actions, and when what was bought."""
+    n_rows, n_base = walks.taken.shape
+    room = np.empty(walks.g.shape[1])
     for i in range(n_rows):
-        g[i] = world.cells.initial
-        ran[i], length[i], paid[i] = 0, n_base, 0
-        cell = cell_of(world.cells, g[i], ran[i])
+        g, ran = walks.g[i], np.int64(0)
+        g[:] = world.cells.initial
+        walks.length[i], walks.paid[i] = n_base, 0
+        cell = cell_of(world.cells, g, ran)
         for j in range(n_base):
             action = policy[j, cell]
-            taken[i, j] = action
+            walks.taken[i, j] = action
             if action == QUIT:
-                length[i] = j
+                walks.length[i] = j
                 break
             if action == EVAL:
-                _note(world, i, j, bought)
-                answer(world, i, j, g[i])
-                ran[i] += world.cells.sizes[j]
-                cell = cell_of(world.cells, g[i], ran[i])
-        lost[i] = quit_loss(world.losses, custom, g[i], i, room)
-        if lost[i] == WRONG:
-            return False
-    return True
+                _note(world, i, j, walks.bought)
+                answer(world, i, j, g)
+                ran += world.cells.sizes[j]
+                cell = cell_of(world.cells, g, ran)
+        walks.ran[i] = ran
+        walks.lost[i] = quit_loss(world.losses, custom, g, i, room)
 
 
 @kernel
@@ -71,84 +128,96 @@ def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room
 
 
 @kernel
-def _sweep(world, custom, policy, loss_step, beta_step, copies, g, ran, taken, length, bought,
-           lost, paid):  # fmt: skip
-    """Let each cell take its best action, from the last base classifier to the first.
+def _visits(world, custom, policy, j, copies, walks, owned, stamp):
+    """What each action at base classifier j leads to, for all rows that come there.
 
-    `lost` and `paid` are what each row loses and pays from the current base classifier on; `g` and
-    `ran` its state there. False: a bad reward.
+    Returns the last stamp, or -1 at a bad reward.
     """
-    n_rows, n_base = taken.shape
-    n_cells, n_columns = policy.shape[1], g.shape[1]
-    total = np.zeros((n_cells, N_ACTIONS, 2), dtype=np.int64)
-    reached = np.empty(n_cells, dtype=np.bool_)
-    cells = np.empty(n_rows, dtype=np.int64)
-    each = np.empty((n_rows, N_ACTIONS, 2), dtype=np.int64)
+    n_columns = walks.g.shape[1]
     there, room = np.empty(n_columns, dtype=np.int64), np.empty(n_columns)
-    owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
-    stamp = np.int64(0)
-    for j in range(n_base - 1, -1, -1):
-        total[:] = 0
-        reached[:] = False
-        for i in range(n_rows):
-            if length[i] < j:
-                continue
-            own = taken[i, j]
-            if own == EVAL:  # back to the state before it
-                for k in range(n_columns):
-                    there[k] = -g[i, k]
+    for i in range(walks.length.shape[0]):
+        if walks.length[i] < j:
+            continue
+        own, g, each = walks.taken[i, j], walks.g[i], walks.each[i]
+        if own == EVAL:  # back to the state before it
+            there[:] = 0
+            answer(world, i, j, there)
+            for k in range(n_columns):
+                g[k] -= there[k]
+            walks.ran[i] -= world.cells.sizes[j]
+        cell = cell_of(world.cells, g, walks.ran[i])
+        walks.cells[i] = cell
+        each[QUIT, 0], each[QUIT, 1] = quit_loss(world.losses, custom, g, i, room), 0
+        for action in (EVAL, SKIP):
+            stamp += 1
+            steps, after = np.int64(0), walks.ran[i]
+            there[:] = g
+            if action == EVAL:
                 answer(world, i, j, there)
-                for k in range(n_columns):
-                    g[i, k] = -there[k]
-                ran[i] -= world.cells.sizes[j]
-            cell = cell_of(world.cells, g[i], ran[i])
-            cells[i] = cell
-            each[i, QUIT, 0] = quit_loss(world.losses, custom, g[i], i, room)
-            each[i, QUIT, 1] = 0
-            for action in (EVAL, SKIP):
-                stamp += 1
-                steps = np.int64(0)
-                there[:] = g[i]
-                after = ran[i]
-                if action == EVAL:
-                    answer(world, i, j, there)
-                    steps = pay(world, i, j, owned, stamp, bought[i], j)
-                    after += world.cells.sizes[j]
-                if action == own:
-                    each[i, action, 0] = lost[i]
-                    each[i, action, 1] = steps + paid[i]
-                    continue
-                end = _rest(
-                    world, custom, policy, i, j + 1, there, after, owned, stamp, bought[i], j, room
-                )
-                each[i, action, 0] = end[0]
-                each[i, action, 1] = steps + end[1]
-            for action in range(N_ACTIONS):
-                if each[i, action, 0] == WRONG:
-                    return False
-                total[cell, action, 0] += copies[i] * each[i, action, 0]
-                total[cell, action, 1] += copies[i] * each[i, action, 1]
-            reached[cell] = True
-        for cell in range(n_cells):
-            if reached[cell]:
-                policy[j, cell] = _least(total[cell], policy[j, cell], loss_step, beta_step)
-        for i in range(n_rows):
-            if length[i] >= j:
-                action = policy[j, cells[i]]
-                lost[i], paid[i] = each[i, action, 0], each[i, action, 1]
-    return True
+                steps = pay(world, i, j, owned, stamp, walks.bought[i], j)
+                after += world.cells.sizes[j]
+            end = walks.lost[i], walks.paid[i]
+            if action != own:
+                at = (owned, stamp, walks.bought[i], j)
+                end = _rest(world, custom, policy, i, j + 1, there, after, *at, room)
+            each[action, 0], each[action, 1] = end[0], steps + end[1]
+        for action in range(N_ACTIONS):
+            if each[action, 0] == WRONG:
+                return np.int64(-1)
+            walks.total[cell, action, 0] += copies[i] * each[action, 0]
+            walks.total[cell, action, 1] += copies[i] * each[action, 1]
+    return stamp
 
 
 @kernel
-def _least(total, own, loss_step, beta_step):
-    """Action of least cost; of equal ones a cell's own, or else the first."""
-    best = own
-    least = loss_step * np.float64(total[own, 0]) + beta_step * np.float64(total[own, 1])
-    for action in range(N_ACTIONS):
-        value = loss_step * np.float64(total[action, 0]) + beta_step * np.float64(total[action, 1])
-        if value < least:
-            best, least = action, value
-    return best
+def _decide(loss_step, beta_step, j, policy, walks):
+    """Let each cell at base classifier j take its best action.
+
+    Of equal ones its own, or else the last of EVAL, SKIP and QUIT. A cell to which no row comes
+    keeps its own: there all cost nothing.
+    """
+    total = walks.total
+    for cell in range(policy.shape[1]):
+        best = policy[j, cell]
+        least = loss_step * np.float64(total[cell, best, 0])
+        least += beta_step * np.float64(total[cell, best, 1])
+        for action in (QUIT, SKIP, EVAL):  # who quits as well as skips is not followed further
+            value = loss_step * np.float64(total[cell, action, 0])
+            value += beta_step * np.float64(total[cell, action, 1])
+            if value < least:
+                best, least = action, value
+        policy[j, cell] = best
+    for i in range(walks.length.shape[0]):
+        if walks.length[i] >= j:
+            action = policy[j, walks.cells[i]]
+            walks.lost[i], walks.paid[i] = walks.each[i, action, 0], walks.each[i, action, 1]
+
+
+def _sweep(
+    world: World, plain: OneScore | None, custom, objective: Objective, policy, walks: Walks
+) -> np.ndarray:
+    """Let each cell take its best action, from the last base classifier to the first."""
+    swept, stamp = policy.copy(), 0
+    owned = np.full(len(world.prices.price), -1, dtype=np.int64)
+    if plain is None:
+        walks.bought[:] = NEVER
+        _first_walk(world, custom, policy, walks)
+    else:
+        one = (walks.g[:, 0], walks.taken, walks.length, walks.lost, walks.paid)
+        first_walk_of_one(plain, policy, *one)
+    if np.any(walks.lost == WRONG):
+        raise BadReward
+    for j in range(len(policy) - 1, -1, -1):
+        walks.total[:] = 0
+        if plain is None:
+            stamp = _visits(world, custom, swept, j, objective.copies, walks, owned, stamp)
+            if stamp < 0:
+                raise BadReward
+        else:
+            visits = (walks.cells, walks.each, walks.total)
+            visits_of_one(plain, swept, j, objective.copies, *one, *visits)
+        _decide(objective.loss_step, objective.beta_step, j, swept, walks)
+    return swept
 
 
 def descend(
@@ -174,26 +243,14 @@ def descend(
     ------
     BadReward
     """
-    n_rows, n_base = len(objective.copies), world.cells.n_base
-    n_columns, n_items = len(world.cells.initial), len(world.prices.price)
-    g, ran = np.empty((n_rows, n_columns), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    taken = np.empty((n_rows, n_base), dtype=np.int8)
-    length, lost, paid = np.empty((3, n_rows), dtype=np.int64)
-    bought = np.empty((n_rows, n_items), dtype=np.int32)
 
     def value(policy):
         return objective.value(*totals(world, custom, policy, objective.copies, n_threads)[:2])
 
+    walks, plain = _room(world), one_score(world)
     policy, history = start, [value(start)]
     while True:
-        bought[:] = NEVER
-        state = (g, ran, taken, length, bought, lost, paid)
-        swept = policy.copy()
-        steps = (objective.loss_step, objective.beta_step, objective.copies)
-        if not _first_walk(world, custom, policy, *state):
-            raise BadReward
-        if not _sweep(world, custom, swept, *steps, *state):
-            raise BadReward
+        swept = _sweep(world, plain, custom, objective, policy, walks)
         after = value(swept)
         if not after < history[-1]:
             return Learned(policy, history[-1], np.array(history))

@@ -46,6 +46,16 @@ PRICED = {
         "int or None", "Not used: nothing is drawn at random, but perhaps by `estimator`."
     ),
 }
+PRICED_STUMPS = {  # of a cascade that trains its own stumps, and has no prices but its own
+    "tree_cost": Parameter("float", "e: price of evaluating one stump.", check_tree_cost),
+    **{name: METERED[name] for name in PRICES},
+    "n_threads": N_THREADS,
+}
+FINAL_THRESHOLD = Parameter(
+    "float",
+    "A row that comes to the last stage is positive if its score there is larger: just below the "
+    "threshold of that stage.",
+)
 POSITIVE_WEIGHT = number(
     "float",
     "omega+: weight of positives (the second class) in the loss; negatives have 1.",

@@ -139,7 +139,7 @@ LightGBM, CatBoost or scikit-learn
     if isinstance(model, BoostedTrees):
         return _of_boosted_trees(model)
     if isinstance(model, AdaBoostMH):
-        return _of_forest(_stumps(model))
+        return _of_forest(_of_adaboost_mh(model))
     if isinstance(model, MeteredForest):
         return _of_forest(model)
     if hasattr(model, "booster_") or hasattr(type(model), "booster_"):
@@ -184,22 +184,13 @@ def _of_forest(meter: MeteredForest) -> Responses:
     )
 
 
-def _stumps(model: AdaBoostMH) -> MeteredForest:
-    """Boosted stumps as trees whose leaves vote for all labels at once."""
+def _of_adaboost_mh(model: AdaBoostMH) -> MeteredForest:
+    """Boosted stumps or trees of them, as trees whose leaves vote for all labels at once."""
     check_is_fitted(model)
-    stumps = model.stumps_
-    votes = stumps.alpha[:, None] * stumps.votes
-
-    def read(node):
-        stump, sign = node
-        if sign or stumps.feature[stump] < 0:
-            return Leaf(votes[stump] if sign >= 0 else -votes[stump], sign)
-        feature, threshold = int(stumps.feature[stump]), float(stumps.threshold[stump])
-        return Split(feature, threshold, (stump, -1), (stump, 1))
-
+    trees = _hamming_trees(model) if hasattr(model, "trees_") else _stumps(model)
     meter = MeteredForest(
-        [Tree((stump, 0), read) for stump in range(len(stumps.alpha))],
-        np.zeros(stumps.votes.shape[1]),
+        trees,
+        np.zeros(model._learners.votes.shape[1]),
         model.n_features_in_,
         as_seen=np.asarray,
         library="AdaBoostMH",
@@ -212,3 +203,29 @@ def _stumps(model: AdaBoostMH) -> MeteredForest:
     )
     meter.n_threads = model.n_threads
     return meter
+
+
+def _stumps(model: AdaBoostMH) -> list[Tree]:
+    stumps = model.stumps_
+    votes = stumps.alpha[:, None] * stumps.votes
+
+    def read(node):
+        stump, sign = node
+        if sign or stumps.feature[stump] < 0:
+            return Leaf(votes[stump] if sign >= 0 else -votes[stump], sign)
+        feature, threshold = int(stumps.feature[stump]), float(stumps.threshold[stump])
+        return Split(feature, threshold, (stump, -1), (stump, 1))
+
+    return [Tree((stump, 0), read) for stump in range(len(stumps.alpha))]
+
+
+def _hamming_trees(model: AdaBoostMH) -> list[Tree]:
+    trees, votes = model.trees_, model.trees_.contributions()
+
+    def read(node):
+        left = int(trees.left[node])
+        if left < 0:
+            return Leaf(votes[node], node)
+        return Split(int(trees.feature[node]), float(trees.threshold[node]), left, left + 1)
+
+    return [Tree(int(root), read) for root in trees.tree[:-1]]

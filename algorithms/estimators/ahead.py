@@ -19,6 +19,7 @@ from .fitting import ConstantModelWarning
 from .registered import ESTIMATORS
 
 _ROWS, _FEATURES, _ROUNDS = 200, 4, 3
+_BOTH_SOLVERS = {"solver": "descent", "start": "sarsa", "n_episodes": 100}  # of a decision DAG
 
 
 def compile_for(weighted: bool) -> int:
@@ -55,7 +56,9 @@ def small(estimator: type[BaseEstimator]) -> BaseEstimator:
     """Give an estimator few rounds, or trees of few rounds if it weighs those of another one."""
     if "n_estimators" in estimator().get_params(deep=False):
         return estimator(n_estimators=_ROUNDS, n_threads=1)
-    return estimator(GBRTRegressor(n_estimators=_ROUNDS, n_threads=1), n_threads=1)
+    model = estimator(GBRTRegressor(n_estimators=_ROUNDS, n_threads=1), n_threads=1)
+    taken = model.get_params(deep=False)
+    return model.set_params(**{name: v for name, v in _BOTH_SOLVERS.items() if name in taken})
 
 
 def compile_all() -> int:

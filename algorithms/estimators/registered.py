@@ -14,9 +14,12 @@ from .. import (
     bourdev_cascade,
     cegb,
     cronus,
+    fcboost,
     gbrt,
     greedy_miser,
+    mddag,
     raykar_cascade,
+    viola_jones,
 )
 
 ESTIMATORS: tuple[type[BaseEstimator], ...] = tuple(

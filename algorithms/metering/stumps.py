@@ -1,6 +1,7 @@
-"""What predictions with boosted stumps cost.
+"""What predictions with boosted stumps, and with boosted trees of them, cost.
 
-Nothing is adaptive: every row asks for all features that the model tests, and passes all stumps.
+Of stumps nothing is adaptive: every row asks for all features that the model tests, and passes all
+stumps. Through trees each row takes its own paths, which :mod:`algorithms.metering.trees` charges.
 """
 
 from __future__ import annotations
@@ -13,11 +14,36 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from .by_name import feature_names
-from .trees import DENSE_FEATURES, tested_features
+from .trees import DENSE_FEATURES, MeteredTrees, tested_features
+
+
+class _Paths(MeteredTrees):
+    """The paths through the trees of a model, as the meter of trees takes them."""
+
+    initial_scores_ = (0.0,)  # one tree a round, whatever the number of labels
+
+    def __init__(self, model: MeteredStumps) -> None:
+        self.trees_ = model.trees_.forest()
+        self.n_threads = model.n_threads
+        self._model = model
+
+    def _check_X(self, X) -> np.ndarray:
+        X = np.ascontiguousarray(self._model._check_X(X), dtype=np.float64).view()
+        X.flags.writeable = False  # one kind of array: the kernel is compiled once
+        return X
+
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+        n_splits = int(np.count_nonzero(self.trees_.feature >= 0))
+        return self._model._grid_prices(feature_costs, split_cost, n_splits)
 
 
 class MeteredStumps:
-    """The cost meter's half of an estimator of boosted stumps; a mixin."""
+    """The cost meter's half of an estimator of boosted stumps or trees of them; a mixin."""
+
+    def _paths(self) -> _Paths | None:
+        """Paths of a model of trees; None of stumps, which have none."""
+        check_is_fitted(self)
+        return _Paths(self) if hasattr(self, "trees_") else None
 
     def _grid_prices(self, feature_costs, split_cost, n_stumps: int) -> costs.GridPrices:
         """Prices on the cost meter's grid: the estimator's own but for those given here."""
@@ -34,7 +60,6 @@ class MeteredStumps:
 
     def _bills(self, feature_costs, split_cost) -> np.ndarray:
         """Cost of any row after each round, (n_rounds,); constant votes are not evaluated."""
-        check_is_fitted(self, "stumps_")
         evaluated = self.stumps_.feature >= 0
         n_evaluated = np.cumsum(evaluated)
         prices = self._grid_prices(feature_costs, split_cost, int(evaluated.sum()))
@@ -43,11 +68,12 @@ class MeteredStumps:
 
     def model_features(self) -> np.ndarray:
         """Features that any stump tests: ndarray of shape (n_features,), bool."""
-        check_is_fitted(self, "stumps_")
-        return tested_features(self.stumps_.feature, self.n_features_in_)
+        paths = self._paths()
+        feature = self.stumps_.feature if paths is None else paths.trees_.feature
+        return tested_features(feature, self.n_features_in_)
 
     def acquired_features(self, X):
-        """Features that each row asks for: every row asks for all that the model tests.
+        """Features that each row asks for: all that stumps test, those on its paths through trees.
 
         Parameters
         ----------
@@ -59,12 +85,14 @@ class MeteredStumps:
 of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
+        if (paths := self._paths()) is not None:
+            return paths.acquired_features(X)
         acquired = np.broadcast_to(self.model_features(), self._check_X(X).shape)
         sparsely = acquired.shape[1] > DENSE_FEATURES
         return sparse.csr_matrix(acquired) if sparsely else acquired.copy()
 
     def evaluations(self, X) -> np.ndarray:
-        """Stumps that each row passes (constant votes are not evaluated).
+        """Stumps that each row passes, in trees those on its paths; constant votes are free.
 
         Parameters
         ----------
@@ -74,10 +102,12 @@ of shape (n_samples, n_features)
         -------
         ndarray of shape (n_samples,), int64
         """
+        if (paths := self._paths()) is not None:
+            return paths.evaluations(X)
         return np.full(len(self._check_X(X)), np.count_nonzero(self.stumps_.feature >= 0))
 
     def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
-        """Cost of predicting each row: the features of the model, and its stumps.
+        """Cost of predicting each row: the features that it asks for, and the stumps it passes.
 
         Parameters
         ----------
@@ -91,7 +121,10 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), float64
             In the unit of the prices.
         """
-        bills = self._bills(feature_costs, split_cost)
+        prices = {"feature_costs": feature_costs, "split_cost": split_cost}
+        if (paths := self._paths()) is not None:
+            return paths.prediction_cost(X, **prices)
+        bills = self._bills(**prices)
         return np.full(len(self._check_X(X)), bills[-1] if len(bills) else 0.0)
 
     def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
@@ -108,6 +141,9 @@ of shape (n_samples, n_features)
         ------
         ndarray of shape (n_samples,), float64
         """
+        if (paths := self._paths()) is not None:
+            yield from paths.staged_cost(X, feature_costs=feature_costs, split_cost=split_cost)
+            return
         n_samples = len(self._check_X(X))
         for bill in self._bills(feature_costs, split_cost):
             yield np.full(n_samples, bill)

@@ -1,15 +1,20 @@
-"""The boosting loop of AdaBoost.MH: a sampler proposes, the best stump is taken.
+"""The boosting loop of AdaBoost.MH: a sampler proposes, the best weak learner is taken.
 
-The reference is :func:`reference.adaboost_mh.fit`.
+The reference is :func:`reference.adaboost_mh.fit`. **A kind of weak learner** is a class with three
+methods, as :class:`WeakLearner` names them: stumps are here, trees in
+:mod:`algorithms.stumps.hamming_trees`. What it gives back is a NamedTuple of arrays that adds up
+scores, as :class:`Stumps`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..kernels.decorators import threads
+from .pair_weights import add_scores
 from .sampling import Problem, Proposal, Sampler
 from .search import label_edges
 
@@ -36,29 +41,81 @@ class Stumps(NamedTuple):
     alpha: np.ndarray
     edge: np.ndarray
 
+    def staged_scores(self, X: np.ndarray, step: int, n_threads: int) -> Iterator[np.ndarray]:
+        """Scores after every `step` rounds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features), uint8 or float64
+        step, n_threads : int
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_labels), float64
+            The same array each time.
+        """
+        used = np.unique(self.feature[self.feature >= 0])
+        place = np.where(self.feature >= 0, np.searchsorted(used, self.feature), -1)
+        values = np.array(X[:, used], order="C")
+        steps = self.alpha[:, None] * self.votes
+        scores = np.zeros((len(X), steps.shape[1]))
+        for first in range(0, len(self.alpha), step):
+            last = min(first + step, len(self.alpha))
+            with threads(n_threads, len(X) * (last - first)):
+                add_scores(values, place, self.threshold, steps, first, last, scores)
+            yield scores
+
+
+class Taken(Protocol):
+    """The weak learner of a round.
+
+    Attributes
+    ----------
+    feature : int
+        That the stump tests, of a tree its root; -1 is a constant vote.
+    edge : int
+        In grid steps.
+    """
+
+    feature: int
+    edge: int
+
+
+class WeakLearner(Protocol):
+    """A kind of weak learner."""
+
+    def best(self, problem: Problem, features: np.ndarray) -> Taken:
+        """Give the best one on some features, ascending."""
+
+    def add(self, problem: Problem, taken: Any, alpha: float) -> None:
+        """Add the one that was taken last to the scores of the training rows, α times."""
+
+    def fitted(self, rounds: list, alphas: list, edges: list, n_labels: int) -> Any:
+        """Turn all that were taken into arrays."""
+
 
 class Boosted(NamedTuple):
     """What boosting returns.
 
     Attributes
     ----------
-    stumps : Stumps
-    log_loss : ndarray of shape (n_stumps,), float64
+    learners : Stumps or HammingTrees
+    log_loss : ndarray of shape (n_rounds,), float64
         Logarithm of the mean exponential loss after each round.
-    cost : ndarray of shape (n_stumps, 2), int64
+    cost : ndarray of shape (n_rounds, 2), int64
         Evaluations of a feature on an example: as the paper counts, and all.
-    family_rows : ndarray of shape (n_stumps, n_families), int64
+    family_rows : ndarray of shape (n_rounds, n_families), int64
         Rows that asked for a family of features for the first time.
     """
 
-    stumps: Stumps
+    learners: Any
     log_loss: np.ndarray
     cost: np.ndarray
     family_rows: np.ndarray
 
 
-class _Taken(NamedTuple):
-    """The weak learner of a round, its edge in grid steps."""
+class Stump(NamedTuple):
+    """The stump of a round: rows with a code above `cut` get `votes`; its edge in grid steps."""
 
     feature: int
     cut: int
@@ -86,7 +143,7 @@ def checked(proposal: Proposal, n_features: int) -> np.ndarray:
     return features
 
 
-def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
+def best_stump(problem: Problem, features: np.ndarray) -> Stump:
     """Best stump on any of some features, or the constant vote if none is better.
 
     Parameters
@@ -97,7 +154,7 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
 
     Returns
     -------
-    _Taken
+    Stump
     """
     weights = problem.weights
     n_labels = weights.targets.shape[1]
@@ -106,39 +163,83 @@ def best_stump(problem: Problem, features: np.ndarray) -> _Taken:
     constant = weights.totals
     edge = int(np.abs(constant).sum())
     if found.edges[best] <= edge:
-        return _Taken(-1, -1, _signs(constant[:n_labels]), edge)
+        return Stump(-1, -1, signs(constant[:n_labels]), edge)
     feature, cut = int(features[best]), int(found.cuts[best])
     edges = np.empty_like(constant)
     label_edges(problem.columns[feature], cut, weights.signed, edges)
-    return _Taken(feature, cut, _signs(edges[:n_labels]), int(found.edges[best]))
+    return Stump(feature, cut, signs(edges[:n_labels]), int(found.edges[best]))
 
 
-def _signs(edges: np.ndarray) -> np.ndarray:
+def signs(edges: np.ndarray) -> np.ndarray:
+    """Votes that are best for labels with these edges: 1 or, of negative ones, -1; int8."""
     return np.where(edges >= 0, 1, -1).astype(np.int8)
 
 
-def alpha_of(edge: int, total: int) -> float:
-    """½ log((1 + ε) / (1 - ε)); a wrong weight of 0 counts as half a grid step.
+class StumpLearner:
+    """Stumps as weak learners.
+
+    Parameters
+    ----------
+    threshold_of : callable (feature, cut) -> float
+        Threshold between the codes up to `cut` and those above.
+    """
+
+    def __init__(self, threshold_of: Callable[[int, int], float]) -> None:
+        self._threshold_of = threshold_of
+
+    def best(self, problem: Problem, features: np.ndarray) -> Stump:
+        """See :func:`best_stump`."""
+        return best_stump(problem, features)
+
+    def add(self, problem: Problem, taken: Stump, alpha: float) -> None:
+        """Add a stump to the scores of the training rows."""
+        column = problem.columns[max(taken.feature, 0)]
+        problem.weights.add(column, taken.cut, alpha * taken.votes)
+
+    def fitted(self, rounds: list[Stump], alphas: list, edges: list, n_labels: int) -> Stumps:
+        """Turn the rounds into arrays."""
+        threshold = [
+            0.0 if stump.feature < 0 else self._threshold_of(stump.feature, stump.cut)
+            for stump in rounds
+        ]
+        votes = np.array([stump.votes for stump in rounds], dtype=np.int8)
+        return Stumps(
+            np.array([stump.feature for stump in rounds], dtype=np.int64),
+            np.array(threshold, dtype=np.float64),
+            votes.reshape(len(rounds), n_labels),
+            np.array(alphas, dtype=np.float64),
+            np.array(edges, dtype=np.float64),
+        )
+
+
+def alpha_of(edge: int, total: int, smoothing: float = 0.0, n_examples: float = 1.0) -> float:
+    """½ log((ε₊ + s/N) / (ε₋ + s/N)); a wrong weight of 0 counts as half a grid step.
 
     Parameters
     ----------
     edge, total : int
-        Edge and weight of all pairs, in grid steps: ε is their ratio.
+        Edge and weight of all pairs, in grid steps: their ratio is ε, and ε± is (1 ± ε) / 2.
+    smoothing : float
+        s >= 0, in units of an example's share of the weight.
+    n_examples : float
+        N.
 
     Returns
     -------
     float
     """
-    return 0.5 * float(np.log((total + edge) / max(total - edge, 1)))
+    added = 2 * smoothing * total / n_examples if smoothing > 0 else 0
+    return 0.5 * float(np.log((total + edge + added) / max(total - edge + added, 1)))
 
 
 def boost(
     problem: Problem,
     sampler: Sampler,
     n_estimators: int,
-    threshold_of: Callable[[int, int], float],
+    learner: WeakLearner,
+    smoothing: float = 0.0,
 ) -> Boosted:
-    """Add `n_estimators` stumps.
+    """Add `n_estimators` weak learners.
 
     Parameters
     ----------
@@ -146,8 +247,9 @@ def boost(
         With fresh weights.
     sampler : Sampler
     n_estimators : int
-    threshold_of : callable (feature, cut) -> float
-        Threshold between the codes up to `cut` and those above.
+    learner : WeakLearner
+    smoothing : float
+        See :func:`alpha_of`.
 
     Returns
     -------
@@ -155,18 +257,16 @@ def boost(
     """
     weights = problem.weights
     n_features = len(problem.columns)
-    stumps, losses, costs, family_rows = [], [], [], []
+    rounds, alphas, edges, losses, costs, family_rows = [], [], [], [], [], []
     sampler.begin(problem)
     for _ in range(n_estimators):
         proposal = sampler.propose(problem)
-        features = checked(proposal, n_features)
-        taken = best_stump(problem, features)
-        alpha, edge = alpha_of(taken.edge, weights.total), taken.edge / weights.total
-        constant = taken.feature < 0
-        threshold = 0.0 if constant else threshold_of(taken.feature, taken.cut)
-        weights.add(problem.columns[max(taken.feature, 0)], taken.cut, alpha * taken.votes)
-        sampler.update(taken.feature, edge)
-        stumps.append((taken.feature, threshold, taken.votes, alpha, edge))
+        taken = learner.best(problem, checked(proposal, n_features))
+        alphas.append(alpha_of(taken.edge, weights.total, smoothing, weights.n_examples))
+        edges.append(taken.edge / weights.total)
+        learner.add(problem, taken, alphas[-1])
+        sampler.update(taken.feature, edges[-1])
+        rounds.append(taken)
         losses.append(weights.log_loss)
         costs.append((proposal.paper_cost, problem.meter.evaluations))
         family_rows.append(problem.meter.family_rows.copy())
@@ -175,22 +275,10 @@ def boost(
     cost[:, 1] = np.diff(cost[:, 1], prepend=0)
     rows = np.array(family_rows, dtype=np.int64).reshape(-1, len(problem.families))
     return Boosted(
-        _as_arrays(stumps, weights.targets.shape[1]),
+        learner.fitted(rounds, alphas, edges, weights.targets.shape[1]),
         np.array(losses, dtype=np.float64),
         cost,
         np.diff(rows, axis=0, prepend=0),
-    )
-
-
-def _as_arrays(stumps: list, n_labels: int) -> Stumps:
-    """Turn the rounds into arrays."""
-    feature, threshold, votes, alphas, edges = zip(*stumps, strict=True) if stumps else [()] * 5
-    return Stumps(
-        np.array(feature, dtype=np.int64),
-        np.array(threshold, dtype=np.float64),
-        np.array(votes, dtype=np.int8).reshape(len(stumps), n_labels),
-        np.array(alphas, dtype=np.float64),
-        np.array(edges, dtype=np.float64),
     )
 
 
@@ -198,7 +286,8 @@ def boost_best(
     new_problem: Callable[[], Problem],
     samplers: list[Sampler],
     n_estimators: int,
-    threshold_of: Callable[[int, int], float],
+    learner: WeakLearner,
+    smoothing: float = 0.0,
 ) -> tuple[Boosted, int]:
     """Boost with each sampler and keep the smallest final loss ("Best family", tuned bandits).
 
@@ -208,7 +297,7 @@ def boost_best(
         Gives the problem with fresh weights and a generator in the same state each time.
     samplers : list of Sampler
         At least one.
-    n_estimators, threshold_of
+    n_estimators, learner, smoothing
         As in :func:`boost`.
 
     Returns
@@ -222,7 +311,7 @@ def boost_best(
     """
     best, place, evaluations, met = None, 0, 0, 0
     for k, sampler in enumerate(samplers):
-        fitted = boost(new_problem(), sampler, n_estimators, threshold_of)
+        fitted = boost(new_problem(), sampler, n_estimators, learner, smoothing)
         evaluations = evaluations + fitted.cost[:, 1]
         met = np.maximum(met, np.cumsum(fitted.family_rows, axis=0))
         if best is None or (n_estimators and fitted.log_loss[-1] < best.log_loss[-1]):

@@ -1,4 +1,4 @@
-"""Boosted stumps as files, with the samplers that they were trained with.
+"""Boosted stumps, or trees of them, as files, with the samplers that they were trained with.
 
 A sampler of this package is written as the name of its class and its parameters. Of any other
 object nothing can be written: the model is saved without it, and says so. What is read is checked
@@ -13,10 +13,12 @@ from numbers import Integral
 import numpy as np
 
 from ..estimators.files import SavedModel, entry, n_score_columns, plain
+from ..trees.forest import check_forest
 from .boosting import Stumps
+from .hamming_trees import HammingTrees
 from .sampling import Problem, Sampler
 
-# Dtype and number of dimensions of each array: what happened in training, and the stumps.
+# Dtype and number of dimensions of each array: what happened in training, stumps, and trees.
 _HISTORY = {
     "log_train_loss_": (np.float64, 1),
     "train_loss_": (np.float64, 1),
@@ -30,6 +32,17 @@ _STUMPS = {
     "alpha": (np.float64, 1),
     "edge": (np.float64, 1),
 }
+_TREES = {
+    "tree": (np.int64, 1),
+    "feature": (np.int32, 1),
+    "threshold": (np.float64, 1),
+    "left": (np.int32, 1),
+    "depth": (np.int32, 1),
+    "votes": (np.int8, 2),
+    "alpha": (np.float64, 1),
+    "edge": (np.float64, 1),
+}
+_LEARNERS = {"stump": _STUMPS, "hamming_tree": _TREES}
 
 
 class ForgottenSampler(Sampler):
@@ -166,36 +179,94 @@ def check_stumps(stumps: Stumps, n_features: int, n_labels: int) -> None:
         raise ValueError(f"a stump tests a feature beyond the {n_features} there are")
     if stumps.votes.shape[1] != n_labels or np.any(np.abs(stumps.votes.astype(int)) != 1):
         raise ValueError(f"votes must be -1 or 1 for each of the {n_labels} label(s)")
-    for name in ("threshold", "alpha"):
-        if not np.all(np.isfinite(getattr(stumps, name))):
-            raise ValueError(f"{name} of its stumps must be finite")
-    if not np.all((stumps.edge >= 0) & (stumps.edge <= 1)):
-        raise ValueError("edge of its stumps must be from 0 to 1")
+    if not np.all(np.isfinite(stumps.threshold)):
+        raise ValueError("threshold of its stumps must be finite")
+    _check_rounds(stumps, "stumps")
+
+
+def check_trees(trees: HammingTrees, n_features: int, n_labels: int) -> None:
+    """Check all that predictions and the cost meter rely on, of trees from a file.
+
+    Parameters
+    ----------
+    trees : HammingTrees
+        Arrays of the right dtypes.
+    n_features, n_labels : int
+
+    Raises
+    ------
+    ValueError
+        One sentence without a full stop.
+    """
+    check_forest(trees.forest(), n_features, np.zeros(1))
+    split = trees.left >= 0
+    if trees.votes.shape != (len(split), n_labels):
+        raise ValueError(f"votes must be {n_labels} for each of the {len(split)} nodes")
+    if np.any(trees.votes[split]) or np.any(np.abs(trees.votes[~split].astype(int)) != 1):
+        raise ValueError("votes must be -1 or 1 in leaves of its trees, and 0 in split nodes")
+    for name in ("alpha", "edge"):
+        if len(getattr(trees, name)) != len(trees.tree) - 1:
+            raise ValueError(
+                f"{name} must have one value for each of the {len(trees.tree) - 1} trees"
+            )
+    _check_rounds(trees, "trees")
+
+
+def _check_rounds(learners: Stumps | HammingTrees, name: str) -> None:
+    """Check α and the edge of each round."""
+    if not np.all(np.isfinite(learners.alpha)):
+        raise ValueError(f"alpha of its {name} must be finite")
+    if not np.all((learners.edge >= 0) & (learners.edge <= 1)):
+        raise ValueError(f"edge of its {name} must be from 0 to 1")
     with np.errstate(over="ignore"):
-        total = np.sum(np.abs(stumps.alpha))
+        total = np.sum(np.abs(learners.alpha))
     if not total <= np.finfo(np.float64).max / 4:
-        raise ValueError("alpha of its stumps is so large that scores are no finite numbers")
+        raise ValueError(f"alpha of its {name} is so large that scores are no finite numbers")
+
+
+def _kind_of_learners(header: dict) -> str:
+    """Kind of what was boosted; files from before there were trees do not say it."""
+    if "learners" not in header:
+        return "stump"
+    kind = entry(header, "learners", str, "the name of a weak learner")
+    if kind not in _LEARNERS:
+        raise ValueError(f"its weak learners are of a kind unknown here, {kind!r:.80}")
+    return kind
 
 
 class SavedStumps(SavedModel):
-    """Files of an estimator of boosted stumps; a mixin."""
+    """Files of an estimator of boosted stumps, or of trees of them; a mixin."""
 
-    _stored_arrays = _HISTORY | _STUMPS
+    @classmethod
+    def _array_kinds(cls, header: dict):
+        return _HISTORY | _LEARNERS[_kind_of_learners(header)], frozenset()
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
-        header = {"best_sampler": getattr(self, "best_sampler_", None)}
-        return header, {name: getattr(self, name) for name in _HISTORY} | self.stumps_._asdict()
+        trees = hasattr(self, "trees_")
+        header = {
+            "best_sampler": getattr(self, "best_sampler_", None),
+            "learners": "hamming_tree" if trees else "stump",
+        }
+        learners = self.trees_ if trees else self.stumps_
+        return header, {name: getattr(self, name) for name in _HISTORY} | learners._asdict()
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
-        self.stumps_ = Stumps(**{name: arrays[name] for name in Stumps._fields})
-        check_stumps(self.stumps_, self.n_features_in_, n_score_columns(self))
-        self.n_estimators_ = len(self.stumps_.alpha)
+        kind = _kind_of_learners(header)
+        learners = {name: arrays[name] for name in _LEARNERS[kind]}
+        size = self.n_features_in_, n_score_columns(self)
+        if kind == "stump":
+            self.stumps_ = Stumps(**learners)
+            check_stumps(self.stumps_, *size)
+        else:
+            self.trees_ = HammingTrees(**learners)
+            check_trees(self.trees_, *size)
+        self.n_estimators_ = len(learners["alpha"])
         if len(self.classes_) == 1 and self.n_estimators_:
-            raise ValueError("a model of one class can have no stumps")
+            raise ValueError(f"a model of one class can have no {kind.replace('_', ' ')}s")
         for name in _HISTORY:
             setattr(self, name, arrays[name])
             if len(arrays[name]) != self.n_estimators_:
-                raise ValueError(f"{name} must have one row for each stump")
+                raise ValueError(f"{name} must have one row for each {kind.replace('_', ' ')}")
         if self.sampling_cost_.shape[1] != 2 or self.family_rows_.shape[1] < 1:
             raise ValueError("sampling_cost_ must have two columns, family_rows_ at least one")
         best = entry(header, "best_sampler", int | None, "a whole number or null")
@@ -209,7 +280,8 @@ class SavedStumps(SavedModel):
         seed = self.random_state
         if seed is not None and (not isinstance(seed, Integral) or not 0 <= seed < 2**64):
             raise ValueError("random_state must be null or a whole number >= 0")
-        self._grid_prices(None, None, self.n_estimators_)
+        n_splits = int(np.count_nonzero(self._learners.feature >= 0))
+        self._grid_prices(None, None, max(n_splits, self.n_estimators_))
 
     def _stored_params(self) -> dict:
         params = self.get_params(deep=False)

@@ -21,24 +21,29 @@ _MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is th
 
 
 class ExampleWeights(NamedTuple):
-    """What each example counts in the loss; its weights at f = 0 are ``counts * exp(logs)``.
+    """What the pairs count in the loss; their weights at f = 0 are ``counts * exp(logs)``.
 
     Attributes
     ----------
     counts : ndarray of shape (n_samples,), int64, or None
         Copies that an example stands for: its weight, if all are whole numbers; None: 1 each.
-    logs : ndarray of shape (n_samples,), float64, or None
-        Logarithm of the weight relative to the largest, if they are not; None: 0 each.
+    logs : ndarray of shape (n_samples, 1) or (n_samples, n_labels), float64, or None
+        Logarithm of what a copy's pairs weigh, relative to the largest; None: 0 each.
     total : float
-        Sum of the weights (relative ones if they are not whole).
+        Sum of the examples' weights (relative ones if they are not whole).
+    per_example : int
+        What the pairs of an example weigh together if its largest weighs 1.
     """
 
     counts: np.ndarray | None
     logs: np.ndarray | None
     total: float
+    per_example: int
 
 
-def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> ExampleWeights:
+def example_weights(
+    sample_weight: np.ndarray | None, targets: np.ndarray, initial_weights: str = "uniform"
+) -> ExampleWeights:
     """Weights of the examples as copies or as logarithms.
 
     Whole numbers are copies: the grid is that of the copies, so the model is theirs bit for bit.
@@ -50,21 +55,27 @@ def example_weights(sample_weight: np.ndarray | None, targets: np.ndarray) -> Ex
     sample_weight : ndarray of shape (n_samples,), float64, or None
         Positive; None means 1 each.
     targets : ndarray of shape (n_samples, n_labels)
+    initial_weights : {"uniform", "balanced"}
+        Whether all labels of an example weigh the same, or its own as much as the others together.
 
     Returns
     -------
     ExampleWeights
     """
     n_samples, n_labels = targets.shape
+    initial, per_example = None, n_labels
+    if initial_weights == "balanced" and n_labels > 1:
+        initial, per_example = np.where(targets > 0, 0.0, -np.log(n_labels - 1.0)), 2
     if sample_weight is None:
-        return ExampleWeights(None, None, n_samples)
+        return ExampleWeights(None, initial, n_samples, per_example)
     whole = np.all(sample_weight == np.rint(sample_weight))
     if whole and np.sum(sample_weight) * n_labels <= _MOST_COPIES:
         counts = sample_weight.astype(np.int64)
-        return ExampleWeights(counts, None, int(counts.sum()))
+        return ExampleWeights(counts, initial, int(counts.sum()), per_example)
     largest = sample_weight.max()
-    logs = np.log(sample_weight) - np.log(largest)
-    return ExampleWeights(None, logs, math.fsum(sample_weight / largest))
+    logs = (np.log(sample_weight) - np.log(largest))[:, None]
+    total = math.fsum(sample_weight / largest)
+    return ExampleWeights(None, logs if initial is None else logs + initial, total, per_example)
 
 
 @parallel_kernel
@@ -77,6 +88,17 @@ def _add_votes(codes, cut, steps, targets, losing):
             side = 1.0 if codes[i] > cut else -1.0
             for k in range(n_labels):  # signs are exact: the bits are those of -y (f + α h)
                 losing[i, k] -= side * steps[k] * targets[i, k]
+
+
+@parallel_kernel
+def _add_votes_of_leaves(leaf, steps, targets, losing):
+    """Add the votes of a tree's leaves to -y f."""
+    n_samples, n_labels = losing.shape
+    n_chunks = max(1, n_samples >> 12)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            for k in range(n_labels):
+                losing[i, k] -= steps[leaf[i], k] * targets[i, k]
 
 
 @parallel_kernel
@@ -110,9 +132,13 @@ class PairWeights:
         -1 or 1.
     sample_weight : ndarray of shape (n_samples,), float64, optional
         Positive weights of the examples, see :func:`example_weights`.
+    initial_weights : {"uniform", "balanced"}
+        See :func:`example_weights`.
 
     Attributes
     ----------
+    n_examples : float
+        Sum of the weights of the examples: copies, else relative to the largest.
     targets : ndarray of shape (n_samples, n_labels), int8
     signed : ndarray of shape (n_samples, n_lanes), int32 or int64
         Weight times label, in grid steps; int64 if examples stand for copies.
@@ -123,13 +149,19 @@ class PairWeights:
     total : int
         Weight of all pairs: what the weights are to be divided by.
     log_loss : float
-        Logarithm of the mean of exp(-y f) over all pairs, weighted as the examples are.
+        Logarithm of the mean of exp(-y f) over all pairs, weighted as they are initially.
     """
 
-    def __init__(self, targets: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        targets: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        initial_weights: str = "uniform",
+    ) -> None:
         n_samples, n_labels = targets.shape
         self.targets = targets
-        self._examples = example_weights(sample_weight, targets)
+        self._examples = example_weights(sample_weight, targets, initial_weights)
+        self.n_examples = self._examples.total
         copies = self._examples.counts
         n_copies = n_samples if copies is None else int(copies.sum())
         self._exponent = unit_exponent(n_copies * n_labels)
@@ -156,25 +188,42 @@ class PairWeights:
             α times the votes.
         """
         _add_votes(codes, cut, steps, self.targets, self._losing)
+        self._weigh_anew()
+
+    def add_tree(self, leaf: np.ndarray, steps: np.ndarray) -> None:
+        """Add a tree to the scores and weigh anew.
+
+        Parameters
+        ----------
+        leaf : ndarray of shape (n_samples,), int64
+            Node in which each row ends.
+        steps : ndarray of shape (n_nodes, n_labels), float64
+            α times the votes.
+        """
+        _add_votes_of_leaves(leaf, steps, self.targets, self._losing)
+        self._weigh_anew()
+
+    def _weigh_anew(self) -> None:
+        """Bring weights, their sums and the loss up to date with the scores."""
         shift = self._weigh()
         self.totals = totals(self.signed)
-        total = self._examples.total
+        total, per_example = self._examples.total, self._examples.per_example
         self.total = int(self.of_row.sum())
-        mean = np.ldexp(self.total / (total * self.targets.shape[1]), -self._exponent)
+        mean = np.ldexp(self.total / (total * per_example), -self._exponent)
         self.log_loss = float(np.log(mean)) + shift
 
     def _weigh(self) -> float:
         """Weights relative to the largest, of which the logarithm is returned."""
-        counts, logs, _ = self._examples
+        counts, logs = self._examples.counts, self._examples.logs
         losing, scale = self._losing, 2.0**self._exponent
-        shift = float((losing if logs is None else losing + logs[:, None]).max())
+        shift = float((losing if logs is None else losing + logs).max())
         for begin in range(0, len(losing), self._block_rows):
             rows = slice(begin, begin + self._block_rows)
             weights = self._block[: len(losing) - begin]
             if logs is None:
                 np.subtract(losing[rows], shift, out=weights)
             else:
-                np.add(losing[rows], logs[rows, None], out=weights)
+                np.add(losing[rows], logs[rows], out=weights)
                 weights -= shift
             np.exp(weights, out=weights)
             copies = None if counts is None else counts[rows]

@@ -71,3 +71,24 @@ def new_samplers(sampler, n_families: int) -> Sampler | list[Sampler]:
         "sampler must be a name, or an object with begin, propose and update, or a list of them, "
         f"got {sampler!r}."
     )
+
+
+def check_trees_can_grow(samplers: Sampler | list[Sampler]) -> None:
+    """Refuse samplers that propose what one stump is to be made of, and no tree can.
+
+    Parameters
+    ----------
+    samplers : Sampler or list of Sampler
+
+    Raises
+    ------
+    ValueError
+    """
+    for sampler in samplers if isinstance(samplers, list) else [samplers]:
+        if getattr(sampler, "for_one_stump", False):
+            raise ValueError(
+                f'weak_learner="hamming_tree" does not go with the sampler {sampler!r}, which '
+                "seeks the one feature of a stump: a tree is grown of all features that are "
+                'proposed for the round, as by "all_features", "best_family", the uniform '
+                "samplers, the bandits and Tasting."
+            )

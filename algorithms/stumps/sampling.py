@@ -207,7 +207,15 @@ class Sampler(BaseEstimator):
 
     A subclass keeps the arguments of its constructor as attributes of the same names, as
     scikit-learn has it, so that `sampler__scale` can be set and searched over.
+
+    Attributes
+    ----------
+    for_one_stump : bool
+        Whether a proposal is what the best stump of the round is sought among, and nothing that a
+        tree could be grown of.
     """
+
+    for_one_stump = False
 
     def check_parameters(self) -> None:
         """Check what the constructor was given, as far as that needs no data.
@@ -235,7 +243,7 @@ class Sampler(BaseEstimator):
         """
 
     def propose(self, problem: Problem) -> Proposal:
-        """Choose the features of a round, of which the best stump is taken.
+        """Choose the features of a round, of which the best stump is taken, or a tree is grown.
 
         Parameters
         ----------
@@ -256,9 +264,9 @@ class Sampler(BaseEstimator):
         Parameters
         ----------
         feature : int
-            Feature of the stump that was taken, -1 for a constant vote.
+            Feature of the stump that was taken (of a tree its root), -1 for a constant vote.
         edge : float
-            Its edge ε on all examples, in [0, 1].
+            Edge ε of the stump or tree on all examples, in [0, 1].
         """
 
 

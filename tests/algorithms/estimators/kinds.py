@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 from sklearn.base import is_classifier, is_regressor
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.dag_estimator import DecisionDAGEstimator
 from algorithms.estimators.boosted_trees import BoostedTrees
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
@@ -18,6 +21,18 @@ OF_TWO_CLASSES = [
 TREES = [cls for cls in ESTIMATORS if issubclass(cls, BoostedTrees)]
 TREE_REGRESSORS = [cls for cls in TREES if cls in REGRESSORS]
 TREE_CLASSIFIERS = [cls for cls in TREES if cls in CLASSIFIERS]
+
+
+class AdaBoostMHOfTrees(AdaBoostMH):
+    """AdaBoostMH with trees as weak learners unless it is told otherwise."""
+
+    @functools.wraps(AdaBoostMH.__init__)
+    def __init__(self, **parameters):
+        super().__init__(**{"weak_learner": "hamming_tree", "n_leaves": 4} | parameters)
+
+
+# With those that one parameter makes another kind of model.
+EVERY = (*ESTIMATORS, AdaBoostMHOfTrees)
 
 
 def takes(cls, name: str) -> bool:
@@ -36,7 +51,7 @@ def small_size(
     """Parameters of a model that is fitted in no time, of those that the estimator has.
 
     Trees are limited by their leaves, or by their depth where there is no limit of leaves. A
-    cascade has such trees, and few stages.
+    cascade has such trees, and few stages; a decision DAG has few episodes.
     """
     size = {
         "n_estimators": n_estimators,
@@ -49,11 +64,23 @@ def small_size(
             "estimator": AdaBoostMH(n_estimators=n_estimators)
             if of_stumps
             else GBRTRegressor(**size),
+            "n_estimators": n_estimators,
             "n_stages": n_stages,
+            "max_stages": n_stages,
+            "max_stumps": n_estimators,
+            "validation_share": 0.0,  # no row is drawn: copies of rows are what weights are
             "price_limits": tuple(float(10**k) for k in range(n_stages)),
             "max_cycles": 1,
             "max_evaluations": 50,
             "max_sweeps": 50,
+        }
+    elif issubclass(cls, DecisionDAGEstimator):
+        stumps = AdaBoostMH(n_estimators=n_estimators)
+        size = {
+            "estimator": GBRTRegressor(**size, learning_rate=0.5) if cls in REGRESSORS else stumps,
+            "n_episodes": 2000,
+            "score_every": 500,
+            "random_state": 0,
         }
     elif not takes(cls, "max_leaves"):
         size["max_depth"] = max_depth

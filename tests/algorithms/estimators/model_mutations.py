@@ -93,6 +93,8 @@ def write_bases(folder: Path) -> None:
         AdaBoostMH(n_estimators=6, random_state=1, sampler=[UCB(2.0), Exp3P(), "laminating"],
                    families=[[0, 1], [2, 3]], **prices).fit(X, labels),
         AdaBoostMH(n_estimators=4, random_state=1).fit(X, X[:, 0] > 0),
+        AdaBoostMH(n_estimators=4, weak_learner="hamming_tree", initial_weights="balanced",
+                   smoothing=0.01, **prices).fit(X, labels),
         GreedyMiserClassifier(n_estimators=2, max_depth=2, budget=20.0, **prices,
                               group_costs={0: 1.0, 1: 0.5, 2: 0.0}).fit(X, labels),
     ]  # fmt: skip

@@ -23,23 +23,31 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import algorithms
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
+from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
 from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS as CLASSIFIERS
 from tests.algorithms.estimators.kinds import TREE_REGRESSORS as REGRESSORS
 from tests.algorithms.estimators.kinds import TREES, small_size, takes
 
+DAGS = (MDDAGClassifier, MDDAGRegressor)
 # One row may be a leaf: else the checks' small data give constant models, which pass anything.
 CHECKED = [
     *(cls(n_estimators=5, min_samples_leaf=1, n_threads=1) for cls in TREES),
     *(
         cls(**small_size(cls, n_estimators=5, min_samples_leaf=1), n_threads=1)
         for cls in ESTIMATORS
-        if cls not in TREES and cls is not CronusClassifier
+        if cls not in TREES and cls not in (CronusClassifier, *DAGS)
+    ),
+    # Episodes draw rows by their number: what is the same whatever their order is descent.
+    *(
+        cls(**small_size(cls, n_estimators=5, min_samples_leaf=1), solver="descent", n_threads=1)
+        for cls in DAGS
     ),
     # Copies of rows give what weights give to seven digits where the problem is convex only.
     CronusClassifier(
@@ -58,6 +66,14 @@ CHECKED = [
     ),
     GreedyMiserClassifier(
         n_estimators=5, min_samples_leaf=1, charging="authors", budget=40.0, max_depth=2
+    ),
+    AdaBoostMH(
+        n_estimators=5,
+        weak_learner="hamming_tree",
+        n_leaves=4,
+        initial_weights="balanced",
+        smoothing=0.01,
+        n_threads=1,
     ),
 ]
 

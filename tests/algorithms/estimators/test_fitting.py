@@ -12,13 +12,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import algorithms.boosting
-from algorithms import adaboost_mh
+from algorithms import adaboost_mh, fcboost
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades import boosted_stages
 from algorithms.estimators import boosted_trees
-from algorithms.estimators.registered import ESTIMATORS
 from algorithms.stumps.sampling import Sampler
-from tests.algorithms.estimators.kinds import REGRESSORS, TREES, n_classes, small_size
+from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
 
 WIDTH = 40
 
@@ -108,6 +107,8 @@ def no_memory_while_boosting(model, cls, patch):
     model.set_params(feature_costs=None)
     patch.setattr(adaboost_mh, "boost", raising(MemoryError()))
     patch.setattr(boosted_trees, "boost", raising(MemoryError()))
+    patch.setattr(boosted_stages, "best_stump", raising(MemoryError()))
+    patch.setattr(fcboost, "best_stumps", raising(MemoryError()))
     return {}
 
 
@@ -115,12 +116,14 @@ def interrupted_in_a_kernel(model, cls, patch):
     model.set_params(feature_costs=None)
     patch.setattr(algorithms.boosting.grower, "grow", raising(KeyboardInterrupt()))
     patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
+    patch.setattr(boosted_stages, "PairWeights", raising(KeyboardInterrupt()))
+    patch.setattr(fcboost, "best_stumps", raising(KeyboardInterrupt()))
     return {}
 
 
 def interrupted_after_boosting(model, cls, patch):
     model.set_params(feature_costs=None)
-    name = "_set_up" if issubclass(cls, CascadeClassifier) else "_set_fitted"
+    name = "_set_up" if hasattr(cls, "_set_up") else "_set_fitted"
     original = getattr(cls, name)
 
     def set_and_stop(self, *fitted):
@@ -168,7 +171,7 @@ ANYWHERE = [
 ]
 OF_TREES = [metric_fails, metric_interrupted, refused_validation_set, split_queries]
 CASES = [
-    *((cls, failure) for cls in ESTIMATORS for failure in ANYWHERE),
+    *((cls, failure) for cls in EVERY for failure in ANYWHERE),
     *((cls, failure) for cls in TREES for failure in OF_TREES),
     (AdaBoostMH, sampler_interrupted),
 ]
@@ -210,7 +213,7 @@ def test_a_failed_first_fit_leaves_no_model(cls, failure):
         model.predict(NARROW)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_nothing_of_an_earlier_fit_stays(cls):
     """Also what only some fits have: names of columns, the sampler chosen from a list."""
     listed = {"sampler": ["all_features", "ucb"]} if cls is AdaBoostMH else {}
@@ -221,7 +224,7 @@ def test_nothing_of_an_earlier_fit_stays(cls):
     assert set(vars(model)) == set(vars(fresh))
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_what_a_user_keeps_with_the_estimator_stays(cls):
     model = new(cls)
     model.note = "mine"
@@ -229,7 +232,7 @@ def test_what_a_user_keeps_with_the_estimator_stays(cls):
     assert model.note == "mine"
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_fit_shows_its_arguments_and_warns_where_it_is_called(cls):
     assert "sample_weight" in inspect.signature(cls.fit).parameters
     assert "Parameters" in cls.fit.__doc__
@@ -239,7 +242,7 @@ def test_fit_shows_its_arguments_and_warns_where_it_is_called(cls):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_parameters_set_after_a_fit_are_checked_again(cls):
     """No price or group that does not fit the fitted trees reaches a kernel."""
     model = new(cls).fit(FRAME, target(cls))

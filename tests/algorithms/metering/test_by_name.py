@@ -9,16 +9,20 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.dag_estimator import DecisionDAGEstimator
 from algorithms.cegb import CEGBRegressor
-from algorithms.estimators.registered import ESTIMATORS
+from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_scikit_learn
 from algorithms.interop.forest import Leaf, MeteredForest, Split, Tree
+from algorithms.mddag import MDDAGClassifier
 from algorithms.metering.by_name import in_column_order
 from algorithms.on_demand import OnDemandPredictor
-from tests.algorithms.estimators.kinds import small_size, takes
+from algorithms.viola_jones import ViolaJonesClassifier
+from tests.algorithms.estimators.kinds import EVERY, small_size, takes
 
 NAMES = ["age", "height", "blood", "scan"]
 RNG = np.random.default_rng(12)
@@ -65,7 +69,7 @@ def assert_same_bills(model, expected):
 
 
 @pytest.mark.parametrize("form", [shuffled_series, shuffled_dict])
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_every_estimator_matches_by_name(cls, form, tmp_path):
     expected = priced(cls, list).fit(TABLE, Y)
     model = priced(cls, form)
@@ -105,7 +109,7 @@ def test_names_that_do_not_match(name, change, message):
         small(CEGBRegressor, **{name: change(values)}).fit(TABLE, Y)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_prices_of_a_prediction_that_do_not_match(cls):
     model = small(cls).fit(TABLE, Y)
     for method in ("prediction_cost", "staged_cost"):
@@ -113,7 +117,7 @@ def test_prices_of_a_prediction_that_do_not_match(cls):
             list(getattr(model, method)(TABLE, feature_costs={"age": 1, "height": 1, "blood": 1}))
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_columns_without_names(cls):
     X = TABLE.to_numpy()
     expected = small(cls, feature_costs=COSTS).fit(X, Y).prediction_cost(X)
@@ -172,13 +176,14 @@ def test_groups_with_names(cls, tmp_path):
         assert_same_bills(cls.load(tmp_path / "model"), expected)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     """A group pays 3, and each of its features its own price besides."""
     own = [1.0, 2.0, 0.5, 4.0]
     labels = ["lab", "tall", "lab", "lab"]
     prices = {"lab": 3.0, "tall": 0.25}
-    free = {"tree_cost": 0.0} if issubclass(cls, CascadeClassifier) else {}  # else on the bill
+    billed = issubclass(cls, CascadeClassifier | DecisionDAGEstimator)
+    free = {"tree_cost": 0.0} if billed else {}
     expected = small(
         cls, feature_groups=[9, 8, 9, 9], feature_costs=own, group_costs={9: 3.0, 8: 0.25}, **free
     ).fit(TABLE, Y)
@@ -186,8 +191,10 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     in_lab = used[:, [0, 2, 3]].sum(axis=1)
     by_hand = used @ own + 0.25 * used[:, 1] + 3.0 * (in_lab > 0)
     np.testing.assert_allclose(expected.prediction_cost(TABLE), by_hand, rtol=1e-12)
-    too_small = (GreedyMiserClassifier, AdaBoostMH)  # no row asks for two features of the group
-    assert in_lab.max() > 1 or cls in too_small
+    # no row asks for two features of the group
+    too_small = (GreedyMiserClassifier, AdaBoostMH, MDDAGClassifier)
+    of_stumps = (BourdevCascadeClassifier, FCBoostClassifier, ViolaJonesClassifier)
+    assert in_lab.max() > 1 or cls in too_small + of_stumps
     for groups in (labels, shuffled_series(labels), shuffled_dict(labels)):
         costs = shuffled_dict(own)
         model = small(cls, feature_groups=groups, feature_costs=costs, group_costs=prices, **free)
@@ -307,7 +314,7 @@ def test_a_threshold_that_is_no_number():
 # --- numbers that are too large ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", EVERY)
 def test_prices_whose_sum_would_overflow(cls):
     with pytest.raises(ValueError, match=r"feature_costs must not be above 1e\+270; feature 0"):
         small(cls, feature_costs=[1e308] * 4).fit(TABLE, Y)

@@ -8,11 +8,15 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.and_or_cascade import AndOrCascadeClassifier
+from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cronus import CronusClassifier
+from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.on_demand import OnDemandPredictor
 from algorithms.raykar_cascade import RaykarCascadeClassifier
+from algorithms.viola_jones import ViolaJonesClassifier
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 from tests.test_cronus import PRICES, SMALL, draw, trees
 
@@ -51,6 +55,27 @@ def assert_on_demand(model, X, **options):
     decided = OnDemandPredictor(model, functions, **options).decision_function(range(len(X)))
     np.testing.assert_array_equal(decided.predictions, model.decision_function(X))
     return functions, result
+
+
+def detectors(**options):
+    """The cascades of stumps, whose stages have scores of their own, share stumps, or are one."""
+    options |= {"feature_costs": PRICES, "split_cost": 0.25}
+    return [
+        ViolaJonesClassifier(max_stages=4, max_stumps=6, validation_share=0.0, **options),
+        FCBoostClassifier(n_estimators=15, eta=0.02, **options),
+        BourdevCascadeClassifier(AdaBoostMH(n_estimators=30), detection_rate=0.9, **options),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::algorithms.viola_jones.UnreachedRateWarning")
+@pytest.mark.parametrize("groups", [{}, GROUPS], ids=["features", "groups with remainders"])
+@pytest.mark.parametrize("kind", range(3))
+def test_detectors_equal_the_full_matrix(kind, groups, rows):
+    X, y, weights = rows
+    model = detectors(**groups)[kind].fit(X, y, sample_weight=weights)
+    for batch_size in (7, 1024):
+        _, result = assert_on_demand(model, X, batch_size=batch_size)
+    assert len(np.unique(result.exits.stage)) > 1
 
 
 @pytest.mark.parametrize("groups", [{}, GROUPS], ids=["features", "groups with remainders"])
@@ -158,9 +183,9 @@ def test_what_a_model_cannot_give_is_named(rows):
     functions = Functions(boosted, X)
     with pytest.raises(ValueError, match="GBRTRegressor has no decision_function on demand"):
         OnDemandPredictor(boosted, functions).decision_function(range(3))
-    with pytest.raises(ValueError, match="tree_cost is of cascades only"):
+    with pytest.raises(ValueError, match="tree_cost is of cascades and decision DAGs only"):
         OnDemandPredictor(boosted, functions, tree_cost=1.0)
-    with pytest.raises(ValueError, match="must be boosted trees or a cascade"):
+    with pytest.raises(ValueError, match="must be boosted trees, a cascade or a DAG"):
         OnDemandPredictor("model", {})
     with pytest.raises(ValueError, match="There is no function for: feature"):
         OnDemandPredictor(cascade, {})

@@ -1,0 +1,93 @@
+"""The features of a training as 8-bit columns, and their families."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grid import row_weights
+from ..trees.binning import MAX_BINS, bin_edges
+from .search import DefaultCodes, code_above
+
+
+def check_families(families, n_features: int) -> list[np.ndarray]:
+    """Validate a partition of the features.
+
+    Parameters
+    ----------
+    families : list of array-like of int, or None
+        Columns of each family; None: all are one family.
+    n_features : int
+
+    Returns
+    -------
+    list of ndarray of int64
+        Ascending columns of each family.
+
+    Raises
+    ------
+    ValueError
+        If a family has no columns, or a column is missing, unknown or in two families.
+    """
+    if families is None:
+        return [np.arange(n_features)]
+    if not isinstance(families, list | tuple | np.ndarray):
+        raise ValueError(f"families must be a list of lists of column numbers, got {families!r}.")
+    checked = []
+    for k, family in enumerate(families):
+        try:
+            columns = np.asarray(family)
+        except ValueError:  # a list of lists of different lengths
+            columns = np.empty((0, 0))
+        if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
+            raise ValueError(f"families: family {k} must be a list of column numbers.")
+        if not columns.size:
+            raise ValueError(f"families: family {k} has no columns.")
+        if columns.min() < 0 or columns.max() >= n_features:
+            raise ValueError(
+                f"families: family {k} has a column that X lacks (0 to {n_features - 1})."
+            )
+        checked.append(np.sort(columns).astype(np.int64))
+    counts = np.bincount(np.concatenate([*checked, np.zeros(0, int)]), minlength=n_features)
+    if np.any(counts != 1):
+        column = int(np.argmax(counts != 1))
+        raise ValueError(
+            "families must hold every column of X exactly once; column "
+            f"{column} is in {counts[column]} of them."
+        )
+    return checked
+
+
+class Columns:
+    """The training features as 8-bit columns, and the thresholds between their codes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), uint8 or float64
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_samples), uint8
+        Read-only.
+    defaults : DefaultCodes
+    """
+
+    def __init__(self, X: np.ndarray, sample_weight: np.ndarray | None) -> None:
+        self._edges = None
+        if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
+            codes = np.ascontiguousarray(X.T)
+        else:
+            codes = np.empty(X.shape[::-1], dtype=np.uint8)
+            counts = row_weights(sample_weight, len(X)).counts
+            self._edges = [bin_edges(X[:, m].copy(), counts, MAX_BINS) for m in range(X.shape[1])]
+            for m, edges in enumerate(self._edges):
+                codes[m] = np.searchsorted(edges, X[:, m], side="left")
+        self.codes = codes.view()
+        self.codes.flags.writeable = False
+        self.defaults = DefaultCodes(self.codes)
+
+    def threshold(self, feature: int, cut: int) -> float:
+        """Halfway between the values that the cut separates."""
+        if self._edges is not None:
+            return float(self._edges[feature][cut])
+        return 0.5 * (cut + float(code_above(self.codes[feature], cut)))

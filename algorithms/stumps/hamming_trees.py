@@ -1,0 +1,312 @@
+"""Hamming trees, weak learners of AdaBoost.MH: best-first trees of stumps whose leaves only vote.
+
+B. Kégl: The return of AdaBoost.MH: multi-class Hamming trees. International Conference on Learning
+Representations (2014). The reference is :mod:`reference.hamming_trees`.
+
+A node is searched on its own rows: their columns are gathered, a block of features at a time, and
+go through the search for stumps as if they were all there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import parallel_kernel, threads
+from ..trees.forest import Forest
+from ..trees.predictor import next_node
+from .boosting import signs
+from .sampling import Problem
+from .search import Search, label_edges, search, totals
+
+_MOST_GATHERED = 2**26  # bytes of columns that are gathered at once
+
+
+class HammingTrees(NamedTuple):
+    """A fitted classifier, tree by tree; nodes as in :class:`algorithms.trees.forest.Forest`.
+
+    Attributes
+    ----------
+    tree : ndarray of shape (n_trees + 1,), int64
+        First node of each tree, its root.
+    feature : ndarray of shape (n_nodes,), int32
+        -1 in a leaf.
+    threshold : ndarray of shape (n_nodes,), float64
+        Values above it go right; 0 in a leaf.
+    left : ndarray of shape (n_nodes,), int32
+        Left child, -1 in a leaf. The right child is the next node.
+    depth : ndarray of shape (n_nodes,), int32
+        0 in a root.
+    votes : ndarray of shape (n_nodes, n_labels), int8
+        -1 or 1 in a leaf, 0 in a split node.
+    alpha : ndarray of shape (n_trees,), float64
+    edge : ndarray of shape (n_trees,), float64
+        On the training set, in [0, 1].
+    """
+
+    tree: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    depth: np.ndarray
+    votes: np.ndarray
+    alpha: np.ndarray
+    edge: np.ndarray
+
+    def forest(self) -> Forest:
+        """Give the paths as a forest with one tree a round, whose leaves are worth nothing."""
+        n_nodes = len(self.feature)
+        return Forest(
+            self.tree,
+            self.feature,
+            self.threshold,
+            self.left,
+            value=np.zeros(n_nodes),
+            gain=np.zeros(n_nodes),
+            count=np.zeros(n_nodes),
+            depth=self.depth,
+            missing_left=np.zeros(n_nodes, dtype=np.uint8),
+        )
+
+    def contributions(self) -> np.ndarray:
+        """Return what a row that ends in a node adds to each score: (n_nodes, n_labels) float64."""
+        return np.repeat(self.alpha, np.diff(self.tree))[:, None] * self.votes
+
+    def staged_scores(self, X: np.ndarray, step: int, n_threads: int) -> Iterator[np.ndarray]:
+        """Scores after every `step` rounds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features), uint8 or float64
+        step, n_threads : int
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_labels), float64
+            The same array each time.
+        """
+        used, feature = np.unique(self.feature[self.feature >= 0]), self.feature
+        place = np.where(feature >= 0, np.searchsorted(used, feature), -1).astype(np.int32)
+        values = np.array(X[:, used], order="C")
+        forest, steps = self.forest()._replace(feature=place), self.contributions()
+        scores = np.zeros((len(X), steps.shape[1]))
+        for first in range(0, len(self.alpha), step):
+            last = min(first + step, len(self.alpha))
+            with threads(n_threads, len(X) * (last - first)):
+                _add_scores(values, forest, steps, first, last, scores)
+            yield scores
+
+
+@parallel_kernel
+def _add_scores(values, forest, steps, first, last, scores):
+    """Add the votes of trees `first` … `last` - 1 to the scores, in order."""
+    n_samples, n_labels = scores.shape
+    n_chunks = max(1, n_samples >> 8)
+    for c in prange(n_chunks):
+        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
+            for t in range(first, last):
+                node = forest.tree[t]
+                while forest.left[node] >= 0:
+                    node = next_node(forest, node, values[i, forest.feature[node]])
+                for k in range(n_labels):
+                    scores[i, k] += steps[node, k]
+
+
+# --- growing -------------------------------------------------------------------------------
+
+
+class _Node(NamedTuple):
+    """A node: codes up to `cut` go to `left`, the others to the next; -1 and votes in a leaf."""
+
+    feature: int
+    cut: int
+    left: int
+    depth: int
+    votes: np.ndarray
+
+
+class GrownTree(NamedTuple):
+    """A tree, node by node, and its edge in grid steps."""
+
+    nodes: list[_Node]
+    edge: int
+
+    @property
+    def feature(self) -> int:
+        """Feature that the root tests, -1 if the tree is a constant vote."""
+        return self.nodes[0].feature
+
+
+class _Leaf(NamedTuple):
+    """A leaf that may be divided.
+
+    Attributes
+    ----------
+    node : int
+    rows : ndarray of shape (n_rows,), int64, or None
+        Training rows in it; None: all.
+    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
+        Their weights times labels.
+    total : ndarray of shape (n_lanes,), int64
+        The sums.
+    """
+
+    node: int
+    rows: np.ndarray | None
+    signed: np.ndarray
+    total: np.ndarray
+
+
+class _Split(NamedTuple):
+    """The best stump of a leaf; `gain` is its edge over the constant vote, 0 if there is none."""
+
+    gain: int
+    feature: int
+    cut: int
+
+
+_NO_SPLIT = _Split(0, -1, -1)
+
+
+def _search_leaf(problem: Problem, features: np.ndarray, leaf: _Leaf) -> Search:
+    """Best cut of each feature on the rows of a leaf; on all rows it is counted, and kept."""
+    if leaf.rows is None:
+        return problem.search(features)
+    size = max(1, _MOST_GATHERED // len(leaf.rows))
+    parts = []
+    for begin in range(0, len(features), size):
+        block = features[begin : begin + size]
+        parts.append(
+            search(
+                problem.columns,
+                block,
+                leaf.signed,
+                problem.n_threads,
+                leaf.rows,
+                problem.defaults.of(block),
+                leaf.total,
+            )
+        )
+    return Search(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def _best_split(problem: Problem, features: np.ndarray, leaf: _Leaf) -> _Split:
+    """Best stump of a leaf: the lowest feature, then cut, of equals."""
+    constant = int(np.abs(leaf.total).sum())
+    if leaf.rows is not None and constant == int(np.abs(leaf.signed).sum(dtype=np.int64)):
+        return _NO_SPLIT  # all of its rows agree: no stump can do better
+    edges, cuts = _search_leaf(problem, features, leaf)
+    best = int(np.argmax(edges))
+    gain = int(edges[best]) - constant
+    return _Split(gain, int(features[best]), int(cuts[best])) if gain > 0 else _NO_SPLIT
+
+
+def _divide(problem: Problem, leaf: _Leaf, split: _Split, first: int):
+    """Leaves number `first` and the next on both sides of a split, and the votes of the right."""
+    codes = problem.columns[split.feature]
+    if leaf.rows is not None:
+        codes = codes[leaf.rows]
+        codes.flags.writeable = False  # one kind of array: the kernel is compiled once
+    edges = np.empty_like(leaf.total)
+    label_edges(codes, split.cut, leaf.signed, edges)
+    right = codes > split.cut
+    sides = []
+    for node, there in enumerate((~right, right), start=first):
+        places = np.flatnonzero(there)
+        rows = places if leaf.rows is None else leaf.rows[places]
+        signed = leaf.signed[places]
+        sides.append(_Leaf(node, rows, signed, totals(signed)))
+    return sides, signs(edges[: problem.weights.targets.shape[1]])
+
+
+def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTree, np.ndarray]:
+    """Grow a tree, of all leaves dividing the one whose stump gains most over a constant vote.
+
+    Parameters
+    ----------
+    problem : Problem
+    features : ndarray of shape (n_searched,), int64
+        Ascending: of equal ones the lowest is taken.
+    n_leaves : int
+        At most, at least 2.
+
+    Returns
+    -------
+    GrownTree
+    ndarray of shape (n_samples,), int64
+        Node in which each training row ends.
+    """
+    weights, n_labels = problem.weights, problem.weights.targets.shape[1]
+    root = _Leaf(0, None, weights.signed, weights.totals)
+    nodes = [_Node(-1, -1, -1, 0, signs(weights.totals[:n_labels]))]
+    leaves, splits = [root], [_best_split(problem, features, root)]
+    while len(leaves) < n_leaves:
+        best = int(np.argmax([split.gain for split in splits]))  # the first of equals
+        if splits[best].gain == 0:
+            break
+        leaf, split, first = leaves.pop(best), splits.pop(best), len(nodes)
+        sides, votes = _divide(problem, leaf, split, first)
+        depth = nodes[leaf.node].depth
+        nodes[leaf.node] = _Node(split.feature, split.cut, first, depth, np.zeros_like(votes))
+        nodes += [_Node(-1, -1, -1, depth + 1, sign * votes) for sign in (-1, 1)]
+        leaves += sides
+        more = len(leaves) < n_leaves
+        splits += [_best_split(problem, features, side) if more else _NO_SPLIT for side in sides]
+    leaf_of, edge = np.zeros(problem.n_samples, dtype=np.int64), 0
+    for leaf in leaves:
+        leaf_of[slice(None) if leaf.rows is None else leaf.rows] = leaf.node
+        edge += int((nodes[leaf.node].votes * leaf.total[:n_labels]).sum())
+    return GrownTree(nodes, edge), leaf_of
+
+
+class TreeLearner:
+    """Hamming trees as weak learners, see :class:`algorithms.stumps.boosting.WeakLearner`.
+
+    Parameters
+    ----------
+    threshold_of : callable (feature, cut) -> float
+        Threshold between the codes up to `cut` and those above.
+    n_leaves : int
+        Leaves of a tree at most.
+    """
+
+    def __init__(self, threshold_of: Callable[[int, int], float], n_leaves: int) -> None:
+        self._threshold_of = threshold_of
+        self._n_leaves = n_leaves
+
+    def best(self, problem: Problem, features: np.ndarray) -> GrownTree:
+        """See :func:`grow`."""
+        # Not part of the tree, of which a training keeps all: it is as long as the training set.
+        grown, self._leaf_of = grow(problem, features, self._n_leaves)
+        return grown
+
+    def add(self, problem: Problem, taken: GrownTree, alpha: float) -> None:
+        """Add the tree grown last to the scores of the training rows."""
+        votes = np.array([node.votes for node in taken.nodes])
+        problem.weights.add_tree(self._leaf_of, alpha * votes)
+
+    def fitted(
+        self, rounds: list[GrownTree], alphas: list, edges: list, n_labels: int
+    ) -> HammingTrees:
+        """Turn the rounds into arrays."""
+        sizes = [len(grown.nodes) for grown in rounds]
+        tree = np.cumsum([0, *sizes], dtype=np.int64)
+        nodes = [node for grown in rounds for node in grown.nodes]
+        left = np.array([node.left for node in nodes], dtype=np.int32)
+        threshold = [
+            self._threshold_of(node.feature, node.cut) if node.feature >= 0 else 0.0
+            for node in nodes
+        ]
+        return HammingTrees(
+            tree,
+            np.array([node.feature for node in nodes], dtype=np.int32),
+            np.array(threshold, dtype=np.float64),
+            np.where(left >= 0, left + np.repeat(tree[:-1], sizes), -1).astype(np.int32),
+            np.array([node.depth for node in nodes], dtype=np.int32),
+            np.array([node.votes for node in nodes], dtype=np.int8).reshape(-1, n_labels),
+            np.array(alphas, dtype=np.float64),
+            np.array(edges, dtype=np.float64),
+        )

@@ -1,0 +1,122 @@
+"""The best stump of two classes for each of several weightings of the rows, in one pass.
+
+A vector of eight weightings is added to a histogram in the time of one: :mod:`.histograms` has it
+for eight labels, whose edges the search of AdaBoost.MH adds up. Here each has a stump of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import kernel, parallel_kernel
+from .histograms import COLUMNS, SLOT, fill
+from .lanes import N_CODES, WIDEST
+
+
+class StumpOfTwo(NamedTuple):
+    """A stump: rows with a code above `cut` get `vote`, the others minus that.
+
+    Attributes
+    ----------
+    feature : int
+        -1 is a constant vote; its `cut` is -1.
+    cut, vote : int
+    edge : int
+        In grid steps.
+    """
+
+    feature: int
+    cut: int
+    vote: int
+    edge: int
+
+
+@kernel
+def _best_cuts(sums, total, rest, edges, cuts):
+    """Signed edge and code of the best cut for each weighting, the lowest among equals.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (N_CODES * WIDEST,), int64
+        Histogram of one column. Emptied.
+    total : ndarray of shape (WIDEST,), int64
+    rest : ndarray of shape (WIDEST,), int64
+        Scratch.
+    edges, cuts : ndarray of shape (WIDEST,), int64
+        Outputs: right side less left.
+    """
+    for k in range(WIDEST):
+        rest[k] = total[k] - 2 * sums[k]
+        edges[k], cuts[k] = rest[k], 0
+        sums[k] = 0
+    for code in range(1, N_CODES):
+        for k in range(WIDEST):
+            at = code * WIDEST + k
+            rest[k] -= 2 * sums[at]
+            sums[at] = 0
+            if abs(rest[k]) > abs(edges[k]):
+                edges[k], cuts[k] = rest[k], code
+
+
+@parallel_kernel
+def _search(columns, weights, total, work, edges, cuts):
+    """Best cuts of all columns; chunks of columns are independent."""
+    n_chunks, n_features = work.shape[0], columns.shape[0]
+    for c in prange(n_chunks):
+        sums, rest = work[c, : COLUMNS * SLOT], work[c, COLUMNS * SLOT :]
+        stop = n_features * (c + 1) // n_chunks
+        for q in range(n_features * c // n_chunks, stop, np.int64(COLUMNS)):
+            # The last of a chunk may be fewer than four; then the last is added again.
+            r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
+            fill(columns[q], (columns[r], columns[s], columns[t]), weights, WIDEST, sums)
+            for j in range(COLUMNS):  # all of them, as that empties them
+                at = min(q + j, stop - 1)
+                histogram = sums[j * SLOT : j * SLOT + N_CODES * WIDEST]
+                _best_cuts(histogram, total, rest, edges[at], cuts[at])
+
+
+def best_stumps(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:
+    """Best stump for each weighting, or a constant vote if none is better.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_samples), uint8
+    signed : ndarray of shape (n_weightings, n_samples), int64
+        What a vote of 1 is worth for each row, in grid steps; of any sign.
+    n_threads : int
+
+    Returns
+    -------
+    list of StumpOfTwo
+        Of equal edges that of the lowest feature, then of the lowest cut.
+    """
+    found = []
+    for begin in range(0, len(signed), WIDEST):
+        found += _best_of_eight(columns, signed[begin : begin + WIDEST], n_threads)
+    return found
+
+
+def _best_of_eight(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:
+    n_features, n_samples = columns.shape
+    columns = columns.view()
+    columns.flags.writeable = False  # one kind of array: the kernels are compiled once
+    weights = np.zeros((n_samples, WIDEST), dtype=np.int64)
+    weights[:, : len(signed)] = signed.T
+    total = weights.sum(axis=0)
+    n_chunks = max(1, min(n_threads, n_features))
+    work = np.zeros((n_chunks, COLUMNS * SLOT + WIDEST), dtype=np.int64)
+    edges = np.empty((n_features, WIDEST), dtype=np.int64)
+    cuts = np.empty((n_features, WIDEST), dtype=np.int64)
+    _search(columns, weights.reshape(-1), total, work, edges, cuts)
+    found = []
+    for k in range(len(signed)):
+        best = int(np.argmax(np.abs(edges[:, k])))  # the first of equals
+        edge, constant = int(edges[best, k]), int(total[k])
+        if abs(edge) <= abs(constant):
+            found.append(StumpOfTwo(-1, -1, 1 if constant >= 0 else -1, abs(constant)))
+        else:
+            found.append(StumpOfTwo(best, int(cuts[best, k]), 1 if edge >= 0 else -1, abs(edge)))
+    return found

@@ -1,0 +1,1 @@
+"""What the paper's figures measure; nothing here draws."""

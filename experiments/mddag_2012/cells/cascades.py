@@ -1,0 +1,84 @@
+"""The cascades that MDDAG is compared with: Viola and Jones's, FCBoost, the soft cascade."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from algorithms.bourdev_cascade import BourdevCascadeClassifier
+from algorithms.cascades.ranking import ranks_by_exit
+from algorithms.fcboost import FCBoostClassifier
+from algorithms.viola_jones import UnreachedRateWarning, ViolaJonesClassifier
+from experiments.cell import Cell
+from experiments.mddag_2012.cells.operating import Scored, measured
+from experiments.mddag_2012.cells.rows import run_row
+from experiments.mddag_2012.cells.windows import Windows, boosted, windows_of
+
+
+def seen_by(model, parts: tuple[Windows, ...]) -> list[Scored]:
+    """Return what a cascade says of windows: who leaves later, or there with more score, is more.
+
+    Windows of all parts are ranked together, so that one threshold holds for them all.
+    """
+    exits = [model.exits(part.X) for part in parts]
+    stages, scores = (
+        np.concatenate([getattr(left, name) for left in exits]) for name in ("stage", "scores")
+    )
+    ranked = ranks_by_exit(stages, scores, np.zeros(1, dtype=np.int64))
+    bounds = np.cumsum([len(part.y) for part in parts])[:-1]
+    return [
+        Scored(ranks, model.evaluations(part.X), part.background)
+        for ranks, part in zip(np.split(ranked, bounds), parts, strict=True)
+    ]
+
+
+def soft_cascade_rows(cell: Cell, dataset) -> list[dict]:
+    """Measure soft cascades made of one pool of AdaBoost's base classifiers."""
+    train = windows_of(dataset, "train")
+    pool, used = boosted(train, cell.params["n_estimators"])
+    parts = train.of_columns(used), windows_of(dataset, "test").of_columns(used)
+
+    def fitted(train: Windows, **given):
+        model = BourdevCascadeClassifier(FrozenEstimator(pool), **given)
+        return model.fit(train.X, train.y)
+
+    return _rows(cell, parts, fitted)
+
+
+def viola_jones_rows(cell: Cell, dataset) -> list[dict]:
+    """Measure cascades of Viola and Jones, whose rates are those of the validation part."""
+    parts = windows_of(dataset, "train"), windows_of(dataset, "test")
+    valid = windows_of(dataset, "valid")
+
+    def fitted(train: Windows, **given):
+        with warnings.catch_warnings():
+            # Targets that no stage reaches are part of the grid.
+            warnings.simplefilter("ignore", UnreachedRateWarning)
+            model = ViolaJonesClassifier(**given)
+            return model.fit(train.X, train.y, eval_set=(valid.X, valid.y))
+
+    return _rows(cell, parts, fitted)
+
+
+def fcboost_rows(cell: Cell, dataset) -> list[dict]:
+    """Measure cascades of FCBoost."""
+
+    def fitted(train: Windows, **given):
+        return FCBoostClassifier(**given).fit(train.X, train.y)
+
+    return _rows(cell, (windows_of(dataset, "train"), windows_of(dataset, "test")), fitted)
+
+
+def _rows(cell: Cell, parts: tuple[Windows, Windows], fitted: Callable) -> list[dict]:
+    rows = []
+    for setting, options in enumerate(cell.params["grid"]):
+        begun = time.process_time()
+        model = fitted(parts[0], random_state=cell.seed, n_threads=1, **options["given"])
+        seconds = time.process_time() - begun
+        values = {**measured(*seen_by(model, parts)), "fit_seconds": seconds}
+        rows.append(run_row(cell, cell.algorithm, setting, values, **options["about"]))
+    return rows

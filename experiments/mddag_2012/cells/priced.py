@@ -1,0 +1,203 @@
+"""MDDAG with prices of features, beside CEGB and Greedy Miser: scores and metered costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.expected_grade import expected_grade
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from algorithms.mddag import MDDAGClassifier
+from algorithms.metrics import accuracy, ndcg_at_k
+from experiments.cell import Cell, at_rounds, rounded
+from experiments.mddag_2012.cells.dags import METHODS
+
+PLACES = 5
+"""Places of the normalised discounted cumulative gain, NDCG@5."""
+
+PARTS = ("valid", "test")
+PRICED = ("mddag_i", "mddag_exp", "mddag_exp_descent")
+"""Methods of MDDAG that are tried."""
+
+BOOSTED = {
+    "cegb": (CEGBRegressor, CEGBClassifier),
+    "greedy_miser": (GreedyMiserRegressor, GreedyMiserClassifier),
+}
+
+
+def checkpoints(n_rounds: int) -> list[int]:
+    """Return the rounds that are measured: 1, 2, 3, 5, 10, 20, 30, 50, … and the last."""
+    rounds, a, b = [1, 2, 3, 5], 10, 20
+    while a < n_rounds:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*(r for r in rounds if r < n_rounds), n_rounds]
+
+
+def all_prices(dataset) -> float:
+    """Return what all features cost together; prices of groups count once."""
+    groups = dataset.group_costs or {}
+    return float(np.sum(dataset.feature_costs)) + sum(groups.values())
+
+
+def constant_loss(dataset) -> float:
+    """Return the mean loss of a constant model: half the variance of grades, or the entropy."""
+    if dataset.task == "ranking":
+        return 0.5 * float(np.var(dataset.y_train))
+    shares = np.unique(dataset.y_train, return_counts=True)[1] / len(dataset.y_train)
+    return float(-np.sum(shares * np.log(shares)))
+
+
+def score(dataset, part: str, predicted: np.ndarray) -> float:
+    """Return NDCG@5 of predicted grades, or the accuracy of predicted classes."""
+    y = getattr(dataset, f"y_{part}")
+    if dataset.task != "ranking":
+        return accuracy(y, predicted)
+    return ndcg_at_k(y, predicted, getattr(dataset, f"query_{part}"), PLACES)
+
+
+def priced_rows(cell: Cell, dataset) -> list[dict]:
+    """Train one family of methods along its grid.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``algorithm``: ``mddag``, ``cegb`` or ``greedy_miser``. ``weights``: the grid, what all
+        features together cost in units of the loss of a constant model; ``n_estimators``;
+        ``n_episodes`` of MDDAG.
+    dataset : Dataset
+
+    Returns
+    -------
+    list of dict
+        By ``panel, method, setting, rounds``: ``tradeoff`` (the weight), of validation and test
+        rows ``…_score`` and ``…_cost`` (metered features, mean over rows), ``test_evaluations``
+        (base classifiers, or rounds). Six significant digits.
+    """
+    measure = _dag_rows if cell.algorithm == "mddag" else _boosted_rows
+    return [{"panel": cell.params["panel"], **row} for row in measure(cell, dataset)]
+
+
+def _row(method, setting, weight, rounds, values) -> dict:
+    seconds = values.pop("fit_seconds")
+    return {
+        "method": method,
+        "setting": setting,
+        "tradeoff": rounded(weight),
+        "rounds": int(rounds),
+        **{name: rounded(value) for name, value in values.items()},
+        "fit_seconds": seconds,
+    }
+
+
+def _prices(dataset) -> dict:
+    return {
+        "feature_costs": dataset.feature_costs,
+        "feature_groups": dataset.feature_groups,
+        "group_costs": dataset.group_costs,
+    }
+
+
+# --- MDDAG ----------------------------------------------------------------------------------------
+
+
+def _dag_rows(cell: Cell, dataset) -> Iterator[dict]:
+    classes = dataset.y_train.astype(np.int64)
+    pool = AdaBoostMH(
+        n_estimators=cell.params["n_estimators"],
+        weak_learner="hamming_tree",
+        n_leaves=8,
+        n_threads=1,
+        **_prices(dataset),
+    ).fit(dataset.X_train, classes)
+    for method in PRICED:
+        for setting, weight in enumerate(cell.params["weights"]):
+            model = MDDAGClassifier(
+                FrozenEstimator(pool),
+                beta=weight * constant_reward_loss(dataset, method) / all_prices(dataset),
+                tree_cost=0.0,
+                n_episodes=cell.params["n_episodes"],
+                random_state=cell.seed,
+                n_threads=1,
+                **_prices(dataset),
+                **METHODS[method],
+            )
+            begun = time.process_time()
+            model.fit(dataset.X_train, classes)
+            values = {"fit_seconds": time.process_time() - begun}
+            for part in PARTS:
+                X = getattr(dataset, f"X_{part}")
+                values[f"{part}_score"] = score(dataset, part, _predicted(model, dataset, X))
+                values[f"{part}_cost"] = float(np.mean(model.prediction_cost(X)))
+            values["test_evaluations"] = float(np.mean(model.evaluations(dataset.X_test)))
+            yield _row(method, setting, weight, model.n_base_, values)
+
+
+def constant_reward_loss(dataset, method: str) -> float:
+    """Return the mean loss of MDDAG's best model that evaluates nothing.
+
+    Errors but for the commonest class; with the exponential loss exp(0).
+    """
+    if METHODS[method].get("reward", "zero_one") == "exponential":
+        return 1.0
+    _, counts = np.unique(dataset.y_train, return_counts=True)
+    return 1.0 - float(counts.max() / counts.sum())
+
+
+def _predicted(model, dataset, X: np.ndarray) -> np.ndarray:
+    if dataset.task != "ranking":
+        return model.predict(X)
+    return expected_grade(model.decision_function(X), model.classes_)
+
+
+# --- boosted trees --------------------------------------------------------------------------------
+
+
+def tradeoff_of(algorithm: str, dataset, weight: float) -> float:
+    """Return the λ at which all features together cost `weight` times a constant model's loss.
+
+    CEGB charges each row, so λ · Σ c = weight · mean loss; Greedy Miser charges the forest once, so
+    λ · Σ c = weight · summed loss, its squared one, which of classes is over their indicators.
+    """
+    if algorithm == "cegb":
+        return weight * constant_loss(dataset) / all_prices(dataset)
+    y = dataset.y_train
+    if dataset.task != "ranking":
+        y = (y[:, None] == np.unique(y)).astype(np.float64)
+    return weight * float(np.sum((y - y.mean(axis=0)) ** 2)) / all_prices(dataset)
+
+
+def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
+    regressor, classifier = BOOSTED[cell.algorithm]
+    kind = regressor if dataset.task == "ranking" else classifier
+    for setting, weight in enumerate(cell.params["weights"]):
+        model = kind(
+            n_estimators=cell.params["n_estimators"],
+            tradeoff=tradeoff_of(cell.algorithm, dataset, weight),
+            n_threads=1,
+            **_prices(dataset),
+        )
+        begun = time.process_time()
+        model.fit(dataset.X_train, dataset.y_train)
+        seconds = time.process_time() - begun
+        n_rounds = model.n_estimators_
+        rounds = checkpoints(n_rounds) if n_rounds else []
+        measured = {part: _staged(model, dataset, part, rounds) for part in PARTS}
+        for r in rounds:
+            values = {"fit_seconds": seconds * r / n_rounds, "test_evaluations": float(r)}
+            for part in PARTS:
+                values[f"{part}_score"], values[f"{part}_cost"] = measured[part][r]
+            yield _row(cell.algorithm, setting, weight, r, values)
+
+
+def _staged(model, dataset, part: str, rounds: list[int]) -> dict[int, tuple[float, float]]:
+    """Return score and mean metered cost after some rounds."""
+    X = getattr(dataset, f"X_{part}")
+    scores = at_rounds((score(dataset, part, p) for p in model.staged_predict(X)), rounds)
+    costs = at_rounds((float(np.mean(c)) for c in model.staged_cost(X)), rounds)
+    return {r: (scores[r], costs[r]) for r in rounds}

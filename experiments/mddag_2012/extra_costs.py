@@ -1,0 +1,152 @@
+"""Beside the MDDAG paper: prices of features, against CEGB and Greedy Miser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.curves import advantage, curves
+from experiments.mddag_2012.cells.priced import PRICED, priced_rows
+from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One data set; `key` and `name` as in titles, `dataset` for :func:`datasets.load`."""
+
+    key: str
+    name: str
+    dataset: str
+    score: str
+    in_smoke: bool = False
+
+
+PANELS = (
+    Panel("a", "Yahoo! LTR, a part", "yahoo_ltr_sample", "NDCG@5"),
+    Panel("b", "MQ2008", "mq2008", "NDCG@5"),
+    Panel("c", "Thyroid", "thyroid", "accuracy", in_smoke=True),
+)
+FAMILIES = ("mddag", "cegb", "greedy_miser")
+METHODS = (*PRICED, "cegb", "greedy_miser")
+
+ROUNDS = {"smoke": 10, "laptop": 100, "overnight": 300, "paper": 300}
+EPISODES = {"smoke": 20_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
+SETTINGS = {"smoke": 2, "laptop": 12, "overnight": 24, "paper": 24}
+WEIGHT_ENDS = (30.0, 0.01)
+"""What all features together cost, in units of the loss of a constant model: equal ratios."""
+
+
+def weights(scale: str) -> list[float]:
+    """Return the grid, the same for all methods, three significant digits each."""
+    first, last = WEIGHT_ENDS
+    n = SETTINGS[scale]
+    return [float(f"{first * (last / first) ** (i / (n - 1)):.3g}") for i in range(n)]
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return the cells: panel × seed × family of methods."""
+    return [
+        Cell(panel.dataset, family, _params(scale, panel, family), seed)
+        for panel in PANELS
+        if scale != "smoke" or panel.in_smoke
+        for seed in seeds
+        for family in FAMILIES
+    ]
+
+
+def _params(scale: str, panel: Panel, family: str) -> dict:
+    params = {"panel": panel.key, "n_estimators": ROUNDS[scale], "weights": weights(scale)}
+    return {**params, "n_episodes": EPISODES[scale]} if family == "mddag" else params
+
+
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in which a method, not its family, is the algorithm, as curves need it."""
+    return rows.assign(algorithm=rows["method"])
+
+
+# --- picture --------------------------------------------------------------------------------------
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw test score against metered feature cost, one panel for each data set."""
+    panels = _there(rows)
+    figure = Figure(figsize=(4.6 * len(panels) + 1, 5.4), layout="constrained")
+    axes, pool = figure.subplots(1, len(panels), squeeze=False)[0], named(rows)
+    for ax, panel in zip(axes, panels, strict=True):
+        record, drawn = meta["data"][panel.dataset], []
+        for method in METHODS:
+            if (curve := curves(pool, panel.key, method)) is not None:
+                x, y, low, high = curve.summary()
+                draw_curve(ax, method, x, y, low, high)
+                drawn.append(y)
+        log_cost_axis(ax)
+        frame(ax, np.concatenate(drawn))
+        real = record["kind"] == "real"
+        n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
+        what = "real data" if real else "STAND-IN of ours, not the real data"
+        title = f"({panel.key}) {panel.name}\n{what}, {n_rows} train/valid/test"
+        ax.set_title(title, loc="left")
+        ax.set_xlabel(f"features that a row acquires\n[{record['cost_unit']}], mean over test rows")
+        ax.set_ylabel(f"test {panel.score}")
+        if not real:
+            stamp(ax, "STAND-IN")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.suptitle(
+        f"Beside MDDAG: feature costs · scale {meta['scale']} · {len(meta['seeds'])} seeds · for "
+        "each budget the model with the best validation score, bands: 95 % t intervals",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _there(rows: pd.DataFrame) -> list[Panel]:
+    return [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say for each data set MDDAG.EXP's mean lead over CEGB and Greedy Miser."""
+    pool, said = named(rows), []
+    for panel in _there(rows):
+        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        words = []
+        for method in ("cegb", "greedy_miser"):
+            leads = advantage(pool, panel.key, "mddag_exp", method)
+            shared = len(leads) and not np.isnan(leads).all()
+            words.append(f"{np.nanmean(leads):+.4f}" if shared else "no shared budget")
+        said.append(f"({panel.key}) {panel.name}{standin}: {' and '.join(words)}")
+    others = " and ".join(LOOKS[method].label for method in ("cegb", "greedy_miser"))
+    return (
+        "Test score against the mean price of the features that a row acquires, on a logarithmic "
+        f"axis. Mean lead of MDDAG.EXP over {others} at equal budget: {'; '.join(said)}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="mddag-costs",
+    paper="mddag_2012",
+    title="Beside MDDAG: feature costs",
+    shows="Test score against acquired features' prices: MDDAG with feature costs, CEGB, Greedy "
+    "Miser.",
+    minutes={"smoke": 0.2, "laptop": 8, "overnight": 90, "paper": 90},
+    seeds={"smoke": 1, "laptop": 5, "overnight": 5, "paper": 5},
+    make_cells=make_cells,
+    run_cell=priced_rows,
+    keys=("panel", "method", "setting", "rounds"),
+    tolerances={
+        "tradeoff": Tolerance(),
+        **{f"{part}_score": Tolerance(absolute=0.02) for part in ("valid", "test")},
+        **{f"{part}_cost": Tolerance(absolute=0.05, relative=0.1) for part in ("valid", "test")},
+        "test_evaluations": Tolerance(absolute=1, relative=0.1),
+    },
+    render=render,
+    make_claims=lambda rows, meta: [],
+    alt=alt,
+    paper_numbers="None: section 5 says that EVAL's reward can be weighted by what features cost, "
+    "and does not try it.",
+    timing_columns=("fit_seconds",),
+)

@@ -1,0 +1,288 @@
+"""Figure 1 of the MDDAG paper: which base classifiers are used for which points of the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from scipy import stats
+
+from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.claims import Claim
+from experiments.mddag_2012.cells.toy import run_cell
+from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
+from experiments.style import LOOKS
+
+DATASET, BETA = "toy", 0.01
+METHODS = ("mddag_i", "mddag_i_descent")
+CLASSIFIERS = {"smoke": 60, "laptop": 1000, "overnight": 1000, "paper": 1000}
+EPISODES = {"smoke": 30_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
+
+RARE = 0.01
+"""Edges that a smaller share of the positive points takes are not drawn."""
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return one cell for each draw of the points."""
+    return [
+        Cell(
+            DATASET,
+            "mddag",
+            {
+                "n_estimators": CLASSIFIERS[scale],
+                "n_episodes": EPISODES[scale],
+                "beta": BETA,
+                "background": seed == seeds[0],
+            },
+            seed,
+        )
+        for seed in seeds
+    ]
+
+
+def of(rows: pd.DataFrame, record: str, method: str = "mddag_i") -> pd.DataFrame:
+    """Return the rows of one kind."""
+    return rows[(rows["record"] == record) & (rows["method"] == method)]
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+_SMALLEST_CORRELATION, _SMALLEST_DIFFERENCE = 0.3, 0.5
+_TENFOLD, _SMALLEST_SHARE = 1.0, 0.05
+_EASY = (
+    "section 3.1, Fig. 1(b): \"the 'easier' the instance, the smaller the number of base "
+    'classifiers are needed"'
+)
+_SELECTIVE = (
+    'section 3.1, Fig. 1(c): "base classifiers are used selectively, depending on whether the '
+    'positive instance is in the blue or red cluster"'
+)
+_FEW = 'section 3.1: "the number of realized paths is quite small"'
+_TWO = 'section 3.1: "the bulk of the data mostly follows two paths"'
+
+
+def easy_use_less(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
+    """Return minus the rank correlation of margin and evaluations, by seed.
+
+    The margin is that of all of AdaBoost: the more, the easier. 0 where all evaluate alike.
+    """
+    correlations = []
+    for _, mine in of(rows, "point", method).groupby("seed"):
+        alike = mine["evaluations"].nunique() < 2 or mine["margin"].nunique() < 2
+        ranked = 0.0 if alike else stats.spearmanr(mine["margin"], mine["evaluations"]).statistic
+        correlations.append(-ranked)
+    return np.array(correlations)
+
+
+def largest_difference(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
+    """Return the largest difference between the clusters' shares that use a classifier, by seed."""
+    differences = []
+    for seed, points in of(rows, "point", method).groupby("seed"):
+        used = of(rows, "classifier", method)
+        used, sizes = used[used["seed"] == seed], points["cluster"].value_counts()
+        apart = used["first"] / sizes[0] - used["second"] / sizes[1]
+        differences.append(apart.abs().max() if len(apart) else 0.0)
+    return np.array(differences)
+
+
+def points_per_path(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
+    """Return log10 of the positive points for each path that any of them takes, by seed."""
+    points = of(rows, "point", method).groupby("seed").size()
+    return np.log10(points / of(rows, "path", method).groupby("seed").size()).to_numpy()
+
+
+def on_two_paths(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
+    """Return the share of positive points on the two most frequent paths, by seed."""
+    paths = of(rows, "path", method)
+    taken = (paths["first"] + paths["second"]).groupby(paths["seed"])
+    return (taken.apply(lambda counts: counts.nlargest(2).sum()) / taken.sum()).to_numpy()
+
+
+def above_half(rows: pd.DataFrame) -> np.ndarray:
+    """Return by how much the two most frequent paths carry more than half of the points."""
+    return on_two_paths(rows) - 0.5
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return what section 3.1 says of the figure."""
+    declared = (
+        ("easy-use-less",
+         "the larger the margin of a positive point under all of AdaBoost, the fewer base "
+         "classifiers it evaluates", _EASY, _SMALLEST_CORRELATION, "rank correlation",
+         easy_use_less),
+        ("use-differs",
+         "a base classifier is evaluated for a much larger share of one positive cluster than of "
+         "the other", _SELECTIVE, _SMALLEST_DIFFERENCE, "largest difference of shares",
+         largest_difference),
+        ("few-paths", "ten positive points or more come to each path that is realised", _FEW,
+         _TENFOLD, "decades of points a path", points_per_path),
+        ("two-paths", "more than half of the positive points follow the two most frequent paths",
+         _TWO, _SMALLEST_SHARE, "share of points above ½", above_half),
+    )  # fmt: skip
+    return [
+        Claim(
+            id=name,
+            sentence=f"Toy data: {text}.",
+            place=place,
+            dataset=DATASET,
+            smallest_effect=smallest,
+            unit=unit,
+            effects=effects,
+        )
+        for name, text, place, smallest, unit, effects in declared
+    ]
+
+
+# --- picture --------------------------------------------------------------------------------------
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
+    """Draw panels (a) to (d) of the first seed, and SARSA's score over its episodes."""
+    first = rows[rows["seed"] == rows["seed"].min()]
+    figure = Figure(figsize=(14, 7.0), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1))
+    a, b, c, e = upper.subplots(1, 4)
+    _draw_points(a, first)
+    _draw_evaluations(b, first)
+    _draw_usage(c, first)
+    _draw_scores(e, first)
+    _draw_graph(lower.subplots(), first)
+    figure.suptitle(
+        f"MDDAG (ICML 2012), Figure 1 · scale {meta['scale']} · MDDAG.I, β = {BETA:g}, "
+        f"{CLASSIFIERS[meta['scale']]:,} stumps of AdaBoost · first of {len(meta['seeds'])} draws",
+        fontsize=9.5,
+    )
+    return figure
+
+
+def _draw_points(ax, rows: pd.DataFrame) -> None:
+    negative = of(rows, "point", "adaboost")
+    positive = of(rows, "point")
+    ax.scatter(negative["x_1"], negative["x_2"], s=3, color="#009E73", marker="x", linewidth=0.5)
+    for cluster, colour, marker in ((0, BLUE, "o"), (1, RED, "s")):
+        mine = positive[positive["cluster"] == cluster]
+        ax.scatter(mine["x_1"], mine["x_2"], s=4, color=colour, marker=marker, linewidth=0)
+    _label(ax, "(a) positive clusters, background")
+
+
+def _label(ax, title: str) -> None:
+    ax.set_title(title, loc="left")
+    ax.set_xlabel("$x_1$")
+    ax.set_ylabel("$x_2$")
+    ax.set_aspect("equal")
+
+
+def _draw_evaluations(ax, rows: pd.DataFrame) -> None:
+    mine = of(rows, "point").sort_values("evaluations")
+    drawn = ax.scatter(
+        mine["x_1"], mine["x_2"], c=mine["evaluations"], s=6, cmap="viridis_r", linewidth=0
+    )
+    bar = ax.figure.colorbar(drawn, ax=ax, location="right", shrink=0.75, aspect=25)
+    bar.set_label("base classifiers evaluated", fontsize=8)
+    bar.locator = MaxNLocator(integer=True)
+    _label(ax, "(b) base classifiers used")
+
+
+def _draw_usage(ax, rows: pd.DataFrame) -> None:
+    used = of(rows, "classifier").sort_values("item")
+    places = np.arange(len(used))
+    ax.bar(places - 0.2, used["first"], 0.4, color=BLUE, label="first cluster")
+    ax.bar(places + 0.2, used["second"], 0.4, color=RED, hatch="///", label="second cluster")
+    ax.set_xticks(places, used["item"].astype(str), rotation=90, fontsize=6)
+    ax.set_xlabel("base classifier $j$ (those used at all)")
+    ax.set_ylabel("positive points that evaluate it")
+    ax.set_title("(c) use by cluster", loc="left")
+    ax.set_ylim(top=1.18 * used[["first", "second"]].to_numpy().max())
+    ax.legend(fontsize=7, loc="upper center", ncols=2)
+
+
+def _draw_scores(ax, rows: pd.DataFrame) -> None:
+    scores = {method: of(rows, "score", method).sort_values("item") for method in METHODS}
+    sarsa = scores["mddag_i"][scores["mddag_i"]["item"] > 0]
+    ax.plot(sarsa["item"], sarsa["objective"], color=LOOKS["mddag_i"].colour, linewidth=0.8,
+            label="SARSA, the policy so far")  # fmt: skip
+    for method, label in (("mddag_i", "SARSA, the policy kept"), ("mddag_i_descent", "descent")):
+        kept = scores[method].loc[scores[method]["item"] == 0, "objective"].item()
+        look = LOOKS[method]
+        ax.axhline(kept, color=look.colour, linestyle=look.line, linewidth=1.3, label=label)
+    ax.set_ylim(bottom=0.0)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
+    ax.set_xlabel("episodes")
+    ax.set_ylabel("objective (8) on the training points")
+    ax.set_title("(e) SARSA's score, and descent", loc="left")
+    ax.legend(fontsize=7, loc="lower right")
+
+
+def _draw_graph(ax, rows: pd.DataFrame) -> None:
+    points, used = of(rows, "point"), of(rows, "classifier").set_index("item")
+    table = of(rows, "edge").set_index(["item", "next"])
+    counts = (table["first"] + table["second"]).to_dict()
+    kept = frequent(counts, RARE * len(points))
+    if not kept:
+        ax.text(0.5, 0.5, "no point evaluates two base classifiers", ha="center")
+        ax.set_axis_off()
+        return
+    nodes = {node for edge in kept for node in edge}
+    share = (used["first"] / (used["first"] + used["second"])).to_dict()
+    colours = {node: SHARES(share[node]) for node in nodes}
+    colours |= {edge: SHARES(table.loc[edge, "first"] / counts[edge]) for edge in kept}
+    sizes = (used["first"] + used["second"]).to_dict()
+    draw_dag(ax, kept, sizes, colours, share)
+    hidden = len(counts) - len(kept)
+    ax.set_title(
+        "(d) the DAG of the positive points: numbers are base classifiers, size and width how many "
+        "points, colour of which cluster"
+        + (
+            f"; {hidden} edges of less than {RARE:.0%} of the points are left out" if hidden else ""
+        ),
+        loc="left",
+    )
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say how many classifiers and paths there are, and what the two most frequent carry."""
+    first = rows[rows["seed"] == rows["seed"].min()]
+    points, paths = of(first, "point"), of(first, "path")
+    scores = {
+        method: of(first, "score", method).query("item == 0")["objective"].item()
+        for method in METHODS
+    }
+    return (
+        "Points of two positive clusters on either side of the background; the base classifiers "
+        "used for each; their use by cluster; the decision DAG. A positive point evaluates "
+        f"{points['evaluations'].mean():.1f} base classifiers on average, at most "
+        f"{points['evaluations'].max()}; {len(paths)} paths are realised, the two most frequent "
+        f"carry {100 * on_two_paths(first)[0]:.0f} % of the points. Objective (8): SARSA "
+        f"{scores['mddag_i']:.4f}, descent {scores['mddag_i_descent']:.4f}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="mddag-figure1",
+    paper="mddag_2012",
+    title="MDDAG, Figure 1",
+    shows="Which base classifiers are used for which points, and the decision DAG of two clusters.",
+    minutes={"smoke": 0.1, "laptop": 0.5, "overnight": 1, "paper": 1},
+    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
+    make_cells=make_cells,
+    run_cell=run_cell,
+    keys=("record", "method", "item", "next"),
+    tolerances={
+        "x_1": Tolerance(absolute=1e-4),
+        "x_2": Tolerance(absolute=1e-4),
+        "cluster": Tolerance(),
+        "evaluations": Tolerance(absolute=2),
+        "margin": Tolerance(absolute=0.01),
+        "first": Tolerance(absolute=5, relative=0.1),
+        "second": Tolerance(absolute=5, relative=0.1),
+        "objective": Tolerance(absolute=0.01),
+    },
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="Figure 1 and section 3.1 print no numbers but β = 0.01 and 1,000 stumps.",
+)

@@ -1,0 +1,10 @@
+"""The artefacts of the paper: an import line for each figure, table, and extra."""
+
+from types import ModuleType
+
+from experiments.mddag_2012 import extra_choices, extra_costs, figure1, figure2, figure3
+
+ARTEFACTS = tuple(
+    module.ARTEFACT for module in list(globals().values()) if isinstance(module, ModuleType)
+)
+"""What each module declares."""

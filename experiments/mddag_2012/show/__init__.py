@@ -1,0 +1,1 @@
+"""What the paper's figures draw and claim; nothing here computes."""

@@ -1,0 +1,168 @@
+"""Section 3.2's rule: which run stands for a method that may evaluate so many base classifiers.
+
+Each run k has a TPR p_k and evaluates N_k base classifiers, on average over background windows: on
+the training part, and on the test part. Of the runs with N_k ≤ N on the *training* part the one
+with the largest *training* TPR stands for the method at N; drawn is its *test* TPR. AdaBoost's
+points are not selected: after j rounds it evaluates j.
+
+The runs that the rule can choose at any N are a chain in which both N_k and p_k rise. Curves are
+drawn, and compared, over what the chosen runs evaluate on *test* background windows, as the
+figure's axis says: at a budget the method is the last run of the chain that is within it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from experiments.curves import budgets_between
+from experiments.mddag_2012.cells.operating import FPRS
+from experiments.mddag_2012.cells.rows import NO_EDGE
+
+UNSELECTED = "adaboost"
+
+
+def runs_of(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
+    """Return the rows about runs of a method in a panel."""
+    mine = (rows["panel"] == panel) & (rows["method"] == method)
+    if "node" in rows:
+        mine &= rows["node"] == NO_EDGE
+    return rows[mine]
+
+
+def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
+    """Say whether a panel has rows of all these methods."""
+    return all(len(runs_of(rows, panel, method)) for method in methods)
+
+
+def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
+    """Return the runs that the rule chooses at any N, by rising N.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Runs of one method on one draw of the data.
+    quality : str
+        Column suffix of the score, for example ``tpr_05``: training decides.
+    """
+    if (runs["method"] == UNSELECTED).all():
+        return runs.sort_values("train_evaluations", kind="stable")
+    runs = runs[runs["train_evaluations"] > 0]  # who evaluates nothing detects nothing
+    order = runs.sort_values(
+        ["train_evaluations", f"train_{quality}", "setting"], ascending=[True, False, True]
+    )
+    scores = order[f"train_{quality}"].to_numpy()
+    before = np.r_[-np.inf, np.maximum.accumulate(scores)[:-1]]
+    return order[scores > before]
+
+
+def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.ndarray:
+    """Return the score at each budget of test evaluations; NaN where no run is within it.
+
+    Parameters
+    ----------
+    chosen : DataFrame
+        A :func:`chain`.
+    quality : str
+        Column.
+    budgets : (b,) float
+    """
+    if chosen.empty:
+        return np.full(len(budgets), np.nan)
+    spent = chosen["test_evaluations"].to_numpy()
+    within = spent[None, :] <= budgets[:, None] * (1 + 1e-9)
+    last = within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)
+    scores = chosen[quality].to_numpy()[last]
+    return np.where(within.any(axis=1), scores, np.nan)
+
+
+class Curve:
+    """A method's test score at each budget, for each repetition.
+
+    Attributes
+    ----------
+    first, last : float
+        The budgets from which every repetition has a chosen run, and beyond which some has no run
+        at all: up to there the last one of the chain stands for the method.
+    """
+
+    def __init__(self, rows: pd.DataFrame, panel: str, method: str, quality: str) -> None:
+        mine = runs_of(rows, panel, method)
+        self._quality = quality
+        by_seed = [one for _, one in mine.groupby("seed", sort=True)]
+        self._chains = [chain(one, quality) for one in by_seed]
+        spent = [chosen["test_evaluations"].tolist() for chosen in self._chains]
+        self.first = max((min(values, default=np.inf) for values in spent), default=np.inf)
+        runs = [one[one["train_evaluations"] > 0]["test_evaluations"].tolist() for one in by_seed]
+        self.last = min((max(values, default=-np.inf) for values in runs), default=-np.inf)
+
+    def at(self, budgets: np.ndarray, part: str = "test") -> np.ndarray:
+        """Return the scores on the test, or training, windows, (n_seeds, n_budgets)."""
+        quality = f"{part}_{self._quality}"
+        return np.array([at_budgets(chosen, quality, budgets) for chosen in self._chains])
+
+    def drawn(self) -> tuple[np.ndarray, ...]:
+        """Return budgets up to the last run, the mean over seeds and its 95 % t interval."""
+        if self.first > self.last:
+            return (np.empty(0),) * 4
+        budgets = budgets_between(self.first, self.last)
+        budgets = np.r_[budgets[budgets <= self.last], self.last]
+        scores = self.at(budgets)
+        mean, n = scores.mean(axis=0), len(scores)
+        if n < 2:
+            return budgets, mean, mean, mean
+        half = special.stdtrit(n - 1, 0.975) * scores.std(axis=0, ddof=1) / np.sqrt(n)
+        return budgets, mean, mean - half, mean + half
+
+
+def lead(
+    rows: pd.DataFrame,
+    panel: str,
+    better: str,
+    worse: str,
+    low: float = 0.0,
+    high: float = np.inf,
+    quality: str | None = None,
+) -> np.ndarray:
+    """Return the mean lead in test score over shared budgets, one value per seed.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    panel, better, worse : str
+        Positive values say that `better` scores higher.
+    low, high : float
+        Only budgets above the first and up to the second, logarithmically spaced.
+    quality : str, optional
+        By default the mean over the false positive rates at which there are shared budgets.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        NaN where the curves share no such budget; nothing if a method has no runs.
+    """
+    if not there(rows, panel, better, worse):
+        return np.empty(0)
+    wanted = [f"tpr_{suffix}" for suffix in FPRS] if quality is None else [quality]
+    leads = []
+    for one in wanted:
+        curves = [Curve(rows, panel, method, one) for method in (better, worse)]
+        begins = max(low, *(curve.first for curve in curves))
+        ends = min(high, *(curve.last for curve in curves))
+        budgets = budgets_between(begins, ends) if begins <= ends else np.empty(0)
+        budgets = budgets[(budgets > low) & (budgets <= ends)]
+        scores = [curve.at(budgets) for curve in curves]
+        difference = scores[0] - scores[1]
+        empty = np.full(len(difference), np.nan)
+        leads.append(difference.mean(axis=1) if len(budgets) else empty)
+    return mean_of_shared(leads)
+
+
+def mean_of_shared(leads: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over leads, (n_seeds,) each, without those that are NaN for want of budgets.
+
+    All of them NaN: NaN.
+    """
+    shared = [values for values in leads if not np.isnan(values).any()]
+    return np.mean(shared or leads, axis=0)

@@ -1,0 +1,229 @@
+"""What the cells of MDDAG's figures measure, computed another way."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import datasets
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.metrics import ndcg_letor_at_k
+from experiments.mddag_2012.cells import boosting, cascades, dags, paths, windows
+from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
+from experiments.mddag_2012.cells.ndcg import MeanNDCG
+from experiments.mddag_2012.cells.operating import FPRS
+from experiments.mddag_2012.show.panels import PANELS, make_cell
+
+PANEL = PANELS[0]
+EPISODES = 5_000
+
+
+def tiny(n=300):
+    """Four Haar-like features and one that is none; 40 % objects."""
+    rng = np.random.default_rng(5)
+    parts = {}
+    for part in ("train", "valid", "test"):
+        y = (rng.random(n) < 0.4).astype(np.int64)
+        X = rng.integers(0, 40, (n, 5)) + np.outer(y, [9, 0, 12, 4, 90])
+        parts |= {f"X_{part}": X.astype(float), f"y_{part}": y}
+    return datasets.Dataset(
+        name="tiny",
+        task="binary",
+        feature_costs=np.ones(5),
+        cost_unit="features",
+        cost_origin="a test",
+        feature_names=("haar_a", "haar_b", "haar_c", "haar_d", "hog_0"),
+        **parts,
+    )
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return tiny()
+
+
+def cell_of(family, **changed):
+    if family == "mddag":
+        changed = {"n_episodes": EPISODES, "betas": [0.05, 0.005], **changed}
+    return make_cell("smoke", PANEL, family, 0, **changed)
+
+
+@pytest.fixture(scope="module")
+def tables(dataset):
+    return {family: pd.DataFrame(run_cell(cell_of(family), dataset)) for family in FAMILIES}
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+def test_only_haar_features_as_bytes(dataset):
+    train = windows.windows_of(dataset, "train")
+    assert train.X.dtype == np.uint8
+    np.testing.assert_array_equal(train.X, dataset.X_train[:, :4])
+    np.testing.assert_array_equal(train.background, dataset.y_train == 0)
+    half = datasets.Dataset(**{**vars(dataset), "X_train": dataset.X_train + 0.5})
+    with pytest.raises(ValueError, match="no bytes"):
+        windows.windows_of(half, "train")
+    none = datasets.Dataset(**{**vars(dataset), "feature_names": tuple("abcde")})
+    with pytest.raises(ValueError, match="no Haar-like features"):
+        windows.haar_columns(none)
+
+
+def test_boosting_the_tested_columns_alone_gives_the_same_stumps():
+    rng = np.random.default_rng(2)
+    X = np.asfortranarray(rng.integers(0, 9, (200, 30)).astype(np.uint8))
+    X[:, 7] = X[:, 3]  # a tie between columns
+    y = (X[:, 3].astype(int) + X[:, 9] + rng.integers(0, 6, 200) > 10).astype(np.int64)
+    train = windows.Windows(X, y)
+    model, used = windows.boosted(train, 12)
+    whole = AdaBoostMH(n_estimators=12).fit(X, y)
+    assert len(used) < 30
+    np.testing.assert_array_equal(used[model.stumps_.feature], whole.stumps_.feature)
+    np.testing.assert_array_equal(model.decision_function(X[:, used]), whole.decision_function(X))
+
+
+# --- Figure 2 -------------------------------------------------------------------------------------
+
+
+def operated(train, test, scores_train, scores_test):
+    """TPR at every rate by trying every threshold there is."""
+    rates = {}
+    for suffix, rate in FPRS.items():
+        candidates = np.unique(scores_test[test.background])
+        allowed = [
+            t for t in candidates if np.mean(scores_test[test.background] > t) <= rate + 1e-12
+        ]
+        theta = min(allowed)
+        rates[f"test_tpr_{suffix}"] = np.mean(scores_test[~test.background] > theta)
+        rates[f"train_tpr_{suffix}"] = np.mean(scores_train[~train.background] > theta)
+    return rates
+
+
+def test_adaboost_rows_are_those_of_shorter_models(dataset, tables):
+    rows = tables["adaboost"]
+    assert rows["size"].tolist() == list(range(1, 21))
+    train, test = (windows.windows_of(dataset, part) for part in ("train", "test"))
+    for j in (1, 4, 20):
+        model = AdaBoostMH(n_estimators=j).fit(train.X, train.y)
+        expected = operated(
+            train, test, model.decision_function(train.X), model.decision_function(test.X)
+        )
+        row = rows[rows["setting"] == j].iloc[0]
+        for name, value in expected.items():
+            assert row[name] == pytest.approx(value, rel=1e-5)
+        assert row["test_evaluations"] == row["train_evaluations"] == j
+
+
+def test_every_family_has_its_settings(tables):
+    for family in ("viola_jones", "fcboost", "bourdev_cascade"):
+        assert tables[family]["setting"].tolist() == [0, 1]
+        assert set(tables[family]["method"]) == {family}
+    runs = tables["mddag"][tables["mddag"]["node"] < 0]
+    assert runs.groupby("method").size().to_dict() == dict.fromkeys(dags.METHODS, 2)
+
+
+def test_policies_are_measured_row_by_row(dataset, tables):
+    cell = cell_of("mddag")
+    train = windows.windows_of(dataset, "train")
+    pool, used = windows.boosted(train, cell.params["n_estimators"])
+    train, test = (windows.windows_of(dataset, p).of_columns(used) for p in ("train", "test"))
+    rows = tables["mddag"]
+    for method in ("mddag_i", "mddag_exp_descent"):
+        for setting, (beta, model, _) in enumerate(
+            dags.policies(cell, pool, train, dags.METHODS[method])
+        ):
+            row = rows[(rows["method"] == method) & (rows["setting"] == setting)].iloc[0]
+            answers = (
+                pool.stumps_.alpha
+                * np.where(test.X[:, pool.stumps_.feature] > pool.stumps_.threshold, 1.0, -1.0)
+                * pool.stumps_.votes[:, 0]
+            )
+            taken = np.asarray(model.classification_path(test.X).todense())
+            scores = (answers * taken).sum(axis=1)
+            np.testing.assert_allclose(model.decision_function(test.X), scores, atol=1e-6)
+            evaluated = taken.sum(axis=1)
+            assert row["test_evaluations"] == pytest.approx(
+                evaluated[test.background].mean(), rel=1e-5
+            )
+            margin = np.where(test.y == 1, scores, -scores)
+            zero_one = dags.METHODS[method]["reward"] == "zero_one"
+            losses = (margin < 1e-9) if zero_one else np.exp(-margin)
+            expected = losses.mean() + beta * evaluated.mean()
+            assert row["test_objective"] == pytest.approx(expected, abs=1e-4)
+            assert row["train_objective"] == pytest.approx(model.objective_, rel=1e-4)
+
+
+def test_windows_of_cascades_rank_by_stage_then_score(dataset):
+    parts = windows.windows_of(dataset, "train"), windows.windows_of(dataset, "test")
+    model = cascades.BourdevCascadeClassifier(n_stages=5, detection_rate=0.9)
+    model.fit(parts[0].X, parts[0].y)
+    seen = cascades.seen_by(model, parts)
+    pairs, ranks = [], []
+    for part, scored in zip(parts, seen, strict=True):
+        exits = model.exits(part.X)
+        pairs += list(zip(exits.stage.tolist(), exits.scores.tolist(), strict=True))
+        ranks += scored.scores.tolist()
+        np.testing.assert_array_equal(scored.evaluations, model.evaluations(part.X))
+    order = np.argsort(ranks, kind="stable")
+    ordered = [pairs[i] for i in order]
+    assert ordered == sorted(ordered)
+    for i, j in pairwise(order):
+        assert (ranks[i] == ranks[j]) == (pairs[i] == pairs[j])
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+def test_multiplicities_are_paths_counted_naively():
+    rng = np.random.default_rng(0)
+    taken = rng.random((50, 9)) < 0.4
+    lists = paths.node_lists(sparse.csr_matrix(taken))
+    assert lists == [tuple(np.flatnonzero(row).tolist()) for row in taken]
+    counted = Counter()
+    for row in taken:
+        for a in range(9):
+            for b in range(a + 1, 9):
+                counted[a, b] += bool(row[a] and row[b] and not row[a + 1 : b].any())
+    assert paths.edges(lists) == Counter({e: n for e, n in counted.items() if n})
+    np.testing.assert_array_equal(paths.visits(lists, 9), taken.sum(axis=0))
+
+
+def test_edges_of_the_dag_are_those_of_the_positives(dataset):
+    rows = pd.DataFrame(run_cell(cell_of("mddag", dag=[1]), dataset))
+    listed = rows[rows["node"] >= 0]
+    assert set(listed["setting"]) <= {1}
+    assert (listed["node"] >= 1).all()
+    assert (listed["next"] > listed["node"]).all()
+    cell, train = cell_of("mddag"), windows.windows_of(dataset, "train")
+    pool, used = windows.boosted(train, cell.params["n_estimators"])
+    train = train.of_columns(used)
+    _, (_, model, _) = dags.policies(cell, pool, train, dags.METHODS["mddag_i"])
+    evaluated = model.evaluations(train.X[train.y == 1])
+    assert listed["paths"].sum() == np.maximum(evaluated - 1, 0).sum()
+
+
+# --- Figure 3 -------------------------------------------------------------------------------------
+
+
+def test_averaged_ndcg_is_the_mean_over_places():
+    rng = np.random.default_rng(1)
+    sizes = [1, 6, 25, 40]
+    query = np.repeat([4, 0, 9, 2], sizes)
+    grades, scores = rng.integers(0, 3, 72), rng.integers(0, 8, 72).astype(float)
+    grades[1:7] = 0  # a query without a relevant document
+    each = [
+        np.mean(
+            [ndcg_letor_at_k(grades, scores, query, k, per_query=True)[q] for k in range(1, n + 1)]
+        )
+        for q, n in enumerate(sizes)
+    ]
+    assert each[1] == 0
+    assert MeanNDCG(grades, query)(scores) == pytest.approx(np.mean(each), rel=1e-12)
+
+
+def test_checkpoints_of_adaboost_are_every_round(dataset):
+    rows = boosting.adaboost_rows(cell_of("adaboost", n_estimators=7), dataset)
+    assert [row["setting"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]

@@ -1,0 +1,160 @@
+"""Section 3.2's rule, and what Figure 2 compares, by plain loops and by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.mddag_2012.cells import operating
+from experiments.mddag_2012.show import comparison, selection
+
+QUALITY = "tpr_05"
+
+
+def runs(method, points, seed=0, panel="a"):
+    """Rows from (train evaluations, train TPR, test evaluations, test TPR)."""
+    rows = []
+    for setting, (n_train, p_train, n_test, p_test) in enumerate(points):
+        row = {"panel": panel, "method": method, "seed": seed, "setting": setting, "node": -1}
+        row |= {
+            "train_evaluations": n_train,
+            "test_evaluations": n_test,
+            "tradeoff": 1 / (n_test + 1),
+        }
+        for suffix in operating.FPRS:
+            row |= {f"train_tpr_{suffix}": p_train, f"test_tpr_{suffix}": p_test}
+        row |= {"train_objective": 0.1, "test_objective": 0.1 + 0.001 * setting}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def by_the_rule(table, budget):
+    """k*(N) = argmax of training TPR among the runs with N_k <= N, read off one by one."""
+    best, chosen = -math.inf, None
+    for row in table.sort_values(["train_evaluations", "setting"]).to_dict("records"):
+        if 0 < row["train_evaluations"] <= budget and row[f"train_{QUALITY}"] > best:
+            best, chosen = row[f"train_{QUALITY}"], row["setting"]
+    return chosen
+
+
+# --- thresholds -----------------------------------------------------------------------------------
+
+
+def test_threshold_lets_no_more_than_the_rate_through():
+    rng = np.random.default_rng(3)
+    for n in (1, 7, 100, 999):
+        for scores in (rng.normal(size=n), rng.integers(0, 4, n).astype(float)):
+            for rate in (0.01, 0.05, 0.1, 0.5):
+                theta = operating.threshold_at(scores, rate)
+                assert np.count_nonzero(scores > theta) <= rate * n + 1e-9
+                smaller = scores[scores < theta]
+                if smaller.size:  # the next one down would let too many through
+                    assert np.count_nonzero(scores > smaller.max()) > rate * n
+
+
+def test_threshold_of_the_test_background_is_applied_to_training():
+    background = np.array([True] * 4 + [False] * 2)
+    test = operating.Scored(np.array([0.0, 1, 2, 3, 2.5, 9]), np.ones(6), background)
+    train = operating.Scored(
+        np.array([9.0, 9, 9, 9, 3.5, 2]), np.array([1.0, 2, 3, 4, 9, 9]), background
+    )
+    measured = operating.measured(train, test)
+    # With four windows no FPR of 0.1 or less lets one through: θ = 3.
+    assert measured["test_tpr_10"] == 0.5
+    assert measured["train_tpr_10"] == 0.5
+    assert measured["train_evaluations"] == 2.5
+    assert measured["test_evaluations"] == 1.0
+
+
+# --- the rule -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chain_is_what_the_rule_chooses_at_any_budget(seed):
+    rng = np.random.default_rng(seed)
+    points = [
+        (n, round(p, 1), n + rng.normal(), rng.random())
+        for n, p in zip(rng.integers(0, 12, 15).astype(float), rng.random(15), strict=True)
+    ]
+    table = runs("mddag_i", points)
+    chosen = selection.chain(table, QUALITY)
+    at_each = [by_the_rule(table, budget) for budget in np.arange(0.5, 14)]
+    wanted = list(dict.fromkeys(k for k in at_each if k is not None))
+    assert chosen["setting"].tolist() == wanted
+    assert chosen["train_evaluations"].is_monotonic_increasing
+    assert (chosen["train_evaluations"] > 0).all()
+
+
+def test_adaboost_is_not_selected():
+    falling = [(j, 1.0 / j, j, 0.5) for j in (3, 1, 2)]
+    assert selection.chain(runs("adaboost", falling), QUALITY)["train_evaluations"].tolist() == [
+        1,
+        2,
+        3,
+    ]
+
+
+def test_test_scores_are_those_of_the_last_run_within_the_budget():
+    table = runs(
+        "mddag_i", [(1, 0.5, 2, 0.4), (2, 0.6, 5, 0.3), (3, 0.7, 4, 0.9), (9, 0.65, 8, 1.0)]
+    )
+    chosen = selection.chain(table, QUALITY)
+    assert chosen["setting"].tolist() == [0, 1, 2]  # the dearest has a smaller training TPR
+    found = selection.at_budgets(chosen, QUALITY, np.array([1.0, 2, 3, 4, 5, 100]))
+    np.testing.assert_array_equal(found, [np.nan, 0.4, 0.4, 0.9, 0.9, 0.9])
+
+
+def test_no_curve_beyond_its_last_run_nor_before_its_first():
+    table = pd.concat(
+        [
+            runs("mddag_i", [(2, 0.5, 2, 0.4), (20, 0.9, 20, 0.8)]),
+            runs("mddag_i", [(3, 0.5, 3, 0.5), (30, 0.9, 30, 0.7)], seed=1),
+        ]
+    )
+    budgets, mean, low, high = selection.Curve(table, "a", "mddag_i", QUALITY).drawn()
+    assert budgets.min() >= 3
+    assert budgets.max() == 20
+    assert mean[0] == pytest.approx(0.45)
+    assert mean[-1] == pytest.approx(0.65)
+    assert (low <= mean).all()
+    assert (mean <= high).all()
+
+
+def test_leads_are_over_shared_budgets():
+    table = pd.concat(
+        [
+            runs("mddag_i", [(1, 0.5, 1, 0.4), (20, 0.9, 20, 0.8)]),
+            runs("viola_jones", [(2, 0.5, 2, 0.1), (40, 0.9, 40, 0.9)]),
+            runs("fcboost", [(50, 0.9, 50, 0.9)]),
+        ]
+    )
+    assert selection.lead(table, "a", "mddag_i", "viola_jones", high=5.0) == pytest.approx([0.3])
+    beyond = selection.lead(table, "a", "mddag_i", "viola_jones", low=19.9)
+    assert np.isnan(beyond).all() or beyond == pytest.approx([0.7])
+    assert np.isnan(selection.lead(table, "a", "mddag_i", "fcboost")).all()
+    assert selection.lead(table, "a", "mddag_i", "nobody").size == 0
+
+
+def test_best_of_the_cascades_counts_only_where_they_have_runs():
+    table = pd.concat(
+        [
+            runs("mddag_i", [(1, 0.5, 1, 0.4), (100, 0.9, 100, 0.8)]),
+            runs("mddag_exp", [(1, 0.5, 1, 0.45), (100, 0.9, 100, 0.7)]),
+            runs("viola_jones", [(1, 0.5, 1, 0.5), (10, 0.9, 10, 0.6)]),
+            runs("fcboost", [(1, 0.5, 1, 0.3), (10, 0.9, 10, 0.95)]),
+        ]
+    )
+    found = comparison.inside_of_best(
+        table, "a", ("mddag_i", "mddag_exp"), ("viola_jones", "fcboost"), margin=0.02, low=1.0
+    )
+    # 12 budgets from 1 to below 10: 0.45 against 0.5; at 10: 0.45 against 0.95.
+    assert found == pytest.approx([0.02 - (12 * 0.05 + 0.5) / 13])
+
+
+def test_margins_and_correlations_of_policies():
+    table = runs("mddag_i", [(1, 0.5, 1, 0.4), (2, 0.6, 2, 0.5), (5, 0.7, 5, 0.6)])
+    assert comparison.evaluations_fall(table, "a", "mddag_i") == pytest.approx([1.0])
+    assert comparison.evaluations_fall(table.assign(test_evaluations=3.0), "a", "mddag_i") == [0.0]
+    excess = comparison.train_minus_test(table, "a", "mddag_i", margin=0.01)
+    assert excess == pytest.approx([0.009])
