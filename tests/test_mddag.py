@@ -144,6 +144,18 @@ def test_the_objective_is_that_of_the_training_rows(data, solver, n_classes):
     assert 0 < dag.evaluations(X).mean() < 30
 
 
+@pytest.mark.parametrize("weight", [3, 5_000_000, 2**30])
+def test_a_common_weight_changes_nothing(data, weight):
+    """Not even the exponential loss, whose grid is coarser the more copies there are."""
+    X, y = data[0], data[1] > 0
+    base = FrozenEstimator(stumps(X, y))
+    dag = MDDAGClassifier(base, solver="descent", reward="exponential", beta=0.003).fit(X, y)
+    before = dag.objective_, dag.policy_
+    dag.fit(X, y, sample_weight=np.full(len(y), weight))
+    assert dag.objective_ == before[0]
+    np.testing.assert_array_equal(dag.policy_, before[1])
+
+
 def test_weights_are_copies(data):
     X, y = data[0][:150], data[1][:150] > 0
     weights = np.random.default_rng(2).integers(0, 4, len(y))

@@ -37,14 +37,18 @@ _COPIES_OF_FRACTIONS = 2**22  # what weights that are no whole numbers are round
 def whole_copies(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
     """Row weights as whole numbers of copies, (n_samples,) int64.
 
-    Weights that are no whole numbers, or sum to more than 2**30, are rounded to parts of 2**-22 of
-    their sum, and to no less than one.
+    Whole weights are divided by what all of them have in common: the fewer copies, the finer the
+    grid of losses. Weights that are no whole numbers, or sum to more than 2**30, are rounded to
+    parts of 2**-22 of their sum, and to no less than one.
     """
     if weights is None:
         return np.ones(n_samples, dtype=np.int64)
+    if np.all(weights == np.rint(weights)) and weights.max() <= _MOST_COPIES:
+        whole = weights.astype(np.int64)
+        whole //= np.gcd.reduce(whole)
+        if whole.sum() <= _MOST_COPIES:
+            return whole
     total = math.fsum(weights)
-    if total <= _MOST_COPIES and np.all(weights == np.rint(weights)):
-        return weights.astype(np.int64)
     parts = np.rint(weights * (_COPIES_OF_FRACTIONS / total))
     return np.maximum(parts, 1.0).astype(np.int64)
 
