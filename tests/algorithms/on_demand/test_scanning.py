@@ -14,6 +14,7 @@ from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.responses import responses_of
 from algorithms.cascades.rewards import Cells
 from algorithms.cascades.values import QUIT, SKIP, cell_of
+from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import HaarFeatures, PictureScanner, Scan
@@ -21,6 +22,7 @@ from algorithms.on_demand.detectors import Policy, RunningSum, StageTable, detec
 from algorithms.on_demand.pyramid import level_shapes, shrunk
 from algorithms.on_demand.scanning import Level, bin_of
 from algorithms.raykar_cascade import RaykarCascadeClassifier
+from algorithms.viola_jones import ViolaJonesClassifier
 from datasets import vj_faces
 from datasets.features.faces import haar_columns
 
@@ -76,6 +78,9 @@ def models(boosted, rows):
         found[name] = in_stages(boosted, coef, constants, [-0.4, -0.1])
     trees = GBRTClassifier(n_estimators=12, max_leaves=2)
     found["boosted trees"] = trees.fit(bytes_as_floats, rows[1])
+    stages = ViolaJonesClassifier(max_fpr=0.6, min_tpr=0.95, max_stages=3, random_state=0)
+    found["Viola-Jones"] = stages.fit(*rows)
+    found["FCBoost"] = FCBoostClassifier(n_estimators=12, eta=0.05).fit(*rows)
     options = {"beta": 0.003, "n_episodes": 20_000, "random_state": 0}
     dags = {
         "MDDAG": (boosted, options),
@@ -97,6 +102,8 @@ NAMES = (
     "anew",
     "onward empty",
     "boosted trees",
+    "Viola-Jones",
+    "FCBoost",
     "MDDAG",
     "MDDAG by descent",
     "MDDAG of running sums",
@@ -141,7 +148,7 @@ def test_scan_equals_the_table_of_bytes(models, name, n_threads):
 
 def test_cascades_take_the_way_that_fits_them(models):
     ways = {name: type(detector_of(model).follow) for name, model in models.items()}
-    slow = {"anew": StageTable, "onward empty": StageTable}
+    slow = dict.fromkeys(("anew", "onward empty", "FCBoost"), StageTable)
     dags = {name: Policy for name in NAMES if name.startswith("MDDAG")}
     assert ways == dict.fromkeys(NAMES, RunningSum) | slow | dags
 
