@@ -44,8 +44,6 @@ from .stumps.samplers import check_trees_can_grow, new_samplers
 from .stumps.sampling import Problem
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
-
-
 _MOST_SMOOTHING = 1e100  # α is then 0 in any float64
 
 

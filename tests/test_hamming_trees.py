@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
@@ -274,6 +275,28 @@ def test_a_tree_tells_what_stumps_cannot():
     model = of_trees(n_estimators=1, n_leaves=4).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), y)
     assert model.trees_.edge[0] == 1.0
+
+
+def test_the_bill_never_rises_when_a_feature_becomes_free():
+    rng = np.random.default_rng(13)
+    X, y = draw_data(rng, 60, 8, 3)
+    prices = rng.random(8) * 10.0 ** rng.integers(-6, 6, 8)
+    model = of_trees(n_estimators=6, split_cost=0.1, initial_weights="balanced").fit(X, y)
+    before, acquired = model.prediction_cost(X, feature_costs=prices), model.acquired_features(X)
+    assert len(np.unique(acquired, axis=0)) > 1  # rows pay for their own paths
+    for m in range(8):
+        after = model.prediction_cost(X, feature_costs=np.where(np.arange(8) == m, 0.0, prices))
+        assert (after[acquired[:, m]] < before[acquired[:, m]]).all()
+        np.testing.assert_array_equal(after[~acquired[:, m]], before[~acquired[:, m]])
+
+
+def test_many_features_are_marked_sparsely():
+    X = np.zeros((5, 300), dtype=np.uint8)
+    X[2:, 270], X[4:, 280] = 1, 1
+    marked = of_trees(n_estimators=1).fit(X, [0, 0, 1, 1, 0]).acquired_features(X)
+    assert sparse.issparse(marked)
+    np.testing.assert_array_equal(marked.sum(axis=0).nonzero()[1], [270, 280])
+    np.testing.assert_array_equal(np.asarray(marked.sum(axis=1)).ravel(), [1, 1, 2, 2, 2])
 
 
 # --- weights ---------------------------------------------------------------------------------

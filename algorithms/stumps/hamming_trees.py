@@ -198,10 +198,10 @@ def _best_split(problem: Problem, features: np.ndarray, leaf: _Leaf) -> _Split:
     constant = int(np.abs(leaf.total).sum())
     if leaf.rows is not None and constant == int(np.abs(leaf.signed).sum(dtype=np.int64)):
         return _NO_SPLIT  # all of its rows agree: no stump can do better
-    found = _search_leaf(problem, features, leaf)
-    best = int(np.argmax(found.edges))
-    gain = int(found.edges[best]) - constant
-    return _Split(gain, int(features[best]), int(found.cuts[best])) if gain > 0 else _NO_SPLIT
+    edges, cuts = _search_leaf(problem, features, leaf)
+    best = int(np.argmax(edges))
+    gain = int(edges[best]) - constant
+    return _Split(gain, int(features[best]), int(cuts[best])) if gain > 0 else _NO_SPLIT
 
 
 def _divide(problem: Problem, leaf: _Leaf, split: _Split, first: int):

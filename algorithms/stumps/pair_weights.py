@@ -28,7 +28,7 @@ class ExampleWeights(NamedTuple):
     counts : ndarray of shape (n_samples,), int64, or None
         Copies that an example stands for: its weight, if all are whole numbers; None: 1 each.
     logs : ndarray of shape (n_samples, 1) or (n_samples, n_labels), float64, or None
-        Logarithm of the rest of the weight, relative to the largest; None: 0 each.
+        Logarithm of what a copy's pairs weigh, relative to the largest; None: 0 each.
     total : float
         Sum of the examples' weights (relative ones if they are not whole).
     per_example : int

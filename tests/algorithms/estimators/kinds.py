@@ -27,8 +27,8 @@ class AdaBoostMHOfTrees(AdaBoostMH):
     """AdaBoostMH with trees as weak learners unless it is told otherwise."""
 
     @functools.wraps(AdaBoostMH.__init__)
-    def __init__(self, **given):
-        super().__init__(**{"weak_learner": "hamming_tree", "n_leaves": 4} | given)
+    def __init__(self, **parameters):
+        super().__init__(**{"weak_learner": "hamming_tree", "n_leaves": 4} | parameters)
 
 
 # With those that one parameter makes another kind of model.
