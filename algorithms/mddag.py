@@ -161,7 +161,10 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes), float64
             Score of the second class, or one for each of three classes or more.
         """
-        scores = self._scores(self._steps(X)[0])
+        return self._decision(self._steps(X)[0])
+
+    def _decision(self, steps: np.ndarray) -> np.ndarray:
+        scores = self._scores(steps)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X) -> np.ndarray:
@@ -175,7 +178,9 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         -------
         ndarray of shape (n_samples,), of the dtype of `classes_`
         """
-        steps, _ = self._steps(X)
+        return self._predicted(self._steps(X)[0])
+
+    def _predicted(self, steps: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(steps))
         if steps.shape[1] == 1:
@@ -284,4 +289,7 @@ class MDDAGRegressor(RegressorMixin, DecisionDAGEstimator):
         -------
         ndarray of shape (n_samples,), float64
         """
-        return self._scores(self._steps(X)[0])[:, 0]
+        return self._predicted(self._steps(X)[0])
+
+    def _predicted(self, steps: np.ndarray) -> np.ndarray:
+        return self._scores(steps)[:, 0]

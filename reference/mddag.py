@@ -47,12 +47,13 @@ Deviations and choices
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 EVAL, SKIP, QUIT = 0, 1, 2
 POINTS, LOW, HIGH = 1 << 20, -30.0, 20.0  # of the table of exponentials
+WIDTH, ERROR_TO_GROW, ACTIVATION_TO_GROW = 0.01, 0.1, 0.4  # of Gaussians
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class Problem:
 
     ``unit`` is the value of a step of the scores, ``beta_step`` β times that of a step of prices.
     ``loss`` is "zero_one", "exponential", "squared" or a function (scores, label) -> float;
-    ``loss_exponent`` k: a ``loss_step`` is 2**-k. ``kind`` is "bins" or "margin".
+    ``loss_exponent`` k: a ``loss_step`` is 2**-k. ``kind`` is "bins", "margin"
+    or "gaussians".
     """
 
     outputs: np.ndarray
@@ -102,6 +104,18 @@ class Problem:
     def n_cells(self) -> int:
         """Cells of f for one j."""
         return self.n_bins * (self.outputs.shape[2] if self.kind == "margin" else 1)
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """Values by sums of Gaussians: centres (cells) and weights of each (j, action).
+
+    ``bump`` (n_cells,) is a Gaussian by the distance from its centre, in cells.
+    """
+
+    centres: dict
+    weights: dict
+    bump: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -153,9 +167,9 @@ def cell(problem: Problem, scores: np.ndarray, path: np.ndarray) -> int:
     normaliser = problem.normaliser
     if problem.running:
         normaliser = int(problem.sizes[: len(path)][path].sum())
-    if problem.kind == "bins":
-        value = int(scores[0] - problem.initial[0]) + normaliser
-        return uniform_bin(value, 2 * normaliser, problem.n_bins)
+    if problem.kind != "margin":
+        at = int(scores[0] - problem.initial[0]) + normaliser
+        return uniform_bin(at, 2 * normaliser, problem.n_bins)
     winner = int(np.argmax(scores))
     margin = int(scores[winner] - np.max(np.delete(scores, winner)))
     at = uniform_bin(margin, 2 * normaliser, problem.n_bins) if normaliser else 0
@@ -260,9 +274,56 @@ def objective(problem: Problem, policy: np.ndarray) -> float:
 # --- 2.2 Learning the policy ----------------------------------------------------------------
 
 
-def greedy(q: np.ndarray) -> np.ndarray:
+def no_values(problem: Problem) -> np.ndarray | Gaussians:
+    """Values of 0."""
+    shape = (problem.n_base + 1, problem.n_cells, 3)
+    if problem.kind != "gaussians":
+        return np.zeros(shape)
+    states = [(j, action) for j in range(shape[0]) for action in range(3)]
+    distance = np.arange(problem.n_cells) / (problem.n_cells - 1)
+    bump = np.exp(-0.5 * (distance / WIDTH) ** 2)
+    return Gaussians({s: [] for s in states}, {s: [] for s in states}, bump)
+
+
+def value(q, state: tuple[int, int, int]) -> float:
+    """Q of (j, cell, action)."""
+    if isinstance(q, np.ndarray):
+        return q[state]
+    j, at, action = state
+    total = 0.0
+    for centre, weight in zip(q.centres[j, action], q.weights[j, action], strict=True):
+        total += weight * q.bump[abs(at - centre)]
+    return total
+
+
+def add(q, state: tuple[int, int, int], step: float, delta: float) -> None:
+    """Move Q of (j, cell, action) by a step; a large TD error adds a centre where none is near."""
+    if isinstance(q, np.ndarray):
+        q[state] += step
+        return
+    j, at, action = state
+    centres, weights = q.centres[j, action], q.weights[j, action]
+    active = 0.0
+    for centre in centres:
+        active += q.bump[abs(at - centre)]
+    if abs(delta) > ERROR_TO_GROW and active < ACTIVATION_TO_GROW:
+        centres.append(at)
+        weights.append(0.0)
+    for k, centre in enumerate(centres):
+        weights[k] += step * q.bump[abs(at - centre)]
+
+
+def best_action(q, j: int, at: int) -> int:
+    """Action of the largest value, the first of equal ones."""
+    return int(np.argmax([value(q, (j, at, action)) for action in range(3)]))
+
+
+def greedy(problem: Problem, q) -> np.ndarray:
     """Policy of the largest values."""
-    return np.argmax(q[:-1], axis=2).astype(np.int8)
+    actions = [
+        [best_action(q, j, at) for at in range(problem.n_cells)] for j in range(problem.n_base)
+    ]
+    return np.array(actions, dtype=np.int8)
 
 
 def choose(q, j: int, at: int, n_base: int, exploration: float, rng) -> int:
@@ -271,7 +332,7 @@ def choose(q, j: int, at: int, n_base: int, exploration: float, rng) -> int:
         return QUIT
     if rng.random() < exploration:
         return int(rng.integers(0, 3))
-    return int(np.argmax(q[j, at]))
+    return best_action(q, j, at)
 
 
 def episode(problem: Problem, q, i: int, exploration: float, rng) -> list[tuple]:
@@ -295,24 +356,24 @@ def update(problem: Problem, q, steps, rate: float, settings: Settings) -> None:
     def follows(state) -> tuple[float, float]:
         """Value of what comes next, and how much of later errors comes back."""
         if settings.update == "sarsa" or state[0] == problem.n_base:
-            return q[state], settings.decay
-        best = np.max(q[state[0], state[1]])
-        return best, settings.decay if q[state] == best else 0.0
+            return value(q, state), settings.decay
+        best = value(q, (*state[:2], best_action(q, *state[:2])))
+        return best, settings.decay if value(q, state) == best else 0.0
 
     deltas, decays = [], []
     for t, (state, reward) in enumerate(steps):
-        value, decay = follows(steps[t + 1][0]) if t + 1 < len(steps) else (0.0, 0.0)
-        deltas.append(reward + value - q[state])
+        after, decay = follows(steps[t + 1][0]) if t + 1 < len(steps) else (0.0, 0.0)
+        deltas.append(reward + after - value(q, state))
         decays.append(decay)
     back = 0.0
     for t in reversed(range(len(steps))):
         back = deltas[t] + decays[t] * back
-        q[steps[t][0]] += rate * back
+        add(q, steps[t][0], rate * back, deltas[t])
 
 
 def learn(problem: Problem, settings: Settings, rng) -> Solution:
     """SARSA(λ): the policy is scored every 10,000 episodes, and the best one is kept."""
-    ends, q = np.cumsum(problem.copies), np.zeros((problem.n_base + 1, problem.n_cells, 3))
+    ends, q = np.cumsum(problem.copies), no_values(problem)
     best, least, history = None, math.inf, []
     for k, first in enumerate(range(0, settings.n_episodes, settings.score_every)):
         n_now = min(settings.score_every, settings.n_episodes - first)
@@ -321,7 +382,7 @@ def learn(problem: Problem, settings: Settings, rng) -> Solution:
         for i in drawn:
             steps = episode(problem, q, int(i), settings.exploration / (k + 1), rng)
             update(problem, q, steps, rate, settings)
-        policy = greedy(q)
+        policy = greedy(problem, q)
         history.append(objective(problem, policy))
         score = history[-1]
         if settings.select == "accuracy":
@@ -366,11 +427,11 @@ def descend(problem: Problem, start: np.ndarray) -> Solution:
     policy, history = start, [objective(problem, start)]
     while True:
         swept = sweep(problem, policy)
-        value = objective(problem, swept)
-        if not value < history[-1]:
+        after = objective(problem, swept)
+        if not after < history[-1]:
             return Solution(policy, history[-1], np.array(history))
         policy = swept
-        history.append(value)
+        history.append(after)
 
 
 def fit(problem: Problem, solver: str, settings: Settings, rng, start=None) -> Solution:
@@ -387,8 +448,3 @@ def edges(path: np.ndarray) -> list[tuple[int, int]]:
     """U_x: each evaluated base classifier and the next one, section 3.1."""
     used = np.flatnonzero(path).tolist()
     return list(itertools.pairwise(used))
-
-
-def with_copies(problem: Problem, copies: np.ndarray) -> Problem:
-    """The same problem with other row weights."""
-    return replace(problem, copies=np.asarray(copies, dtype=np.int64))

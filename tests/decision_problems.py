@@ -27,7 +27,7 @@ class Both(NamedTuple):
 
 def both(
     seed: int = 0, *, n=25, n_base=6, n_columns=1, n_codes=3, n_bins=9, loss="zero_one", beta=0.03,
-    priced=False, running=False, function=None, size=4,
+    priced=False, running=False, function=None, size=4, gaussians=False,
 ) -> Both:  # fmt: skip
     """Draw base classifiers with tied answers, a constant one, rows that are equal, and weights."""
     rng = np.random.default_rng(seed)
@@ -53,8 +53,8 @@ def both(
         outputs=values[np.arange(n_base), codes], sizes=sizes, normaliser=2**40, unit=unit,
         initial=initial, labels=labels, targets=targets, copies=copies, beta_step=beta,
         prices=of_problem, loss=loss if function is None else function.py_func,
-        loss_exponent=exponent, kind="margin" if n_columns > 1 else "bins", n_bins=n_bins,
-        running=running,
+        loss_exponent=exponent, n_bins=n_bins, running=running,
+        kind="gaussians" if gaussians else "margin" if n_columns > 1 else "bins",
     )  # fmt: skip
     return Both(problem, world, Objective(2.0**-exponent, beta, copies, int(copies.sum())))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from collections import Counter
 
 import numba
@@ -10,6 +11,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
+import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cascades import descent, episodes
 from algorithms.cegb import CEGBClassifier
@@ -33,6 +35,7 @@ def learned_twice(case, settings, function=None, seed=5):
     learning = episodes.Learning(
         settings.n_episodes, settings.score_every, settings.exploration, settings.rate,
         settings.decay, settings.decreasing, settings.update == "q", settings.select == "accuracy",
+        case.problem.kind == "gaussians",
     )  # fmt: skip
     rng = np.random.default_rng(seed)
     return expected, episodes.learn(case.world, function, case.objective, learning, rng, 1)
@@ -58,6 +61,7 @@ CASES = {
     },
     "multi-class, running": {"n_columns": 3, "running": True},
     "a function": {"function": hinge},
+    "Gaussians": {"gaussians": True, "n_bins": 1001, "n_base": 4, "n": 12},
 }  # fmt: skip
 
 
@@ -217,6 +221,11 @@ def test_the_bill_is_that_of_the_paths(data):
         bought = {int(m) for j in np.flatnonzero(path) for m in tested[j]}
         assert dag.prediction_cost(X[[row]])[0] == costs[list(bought)].sum() + 0.25 * path.sum()
         assert set(np.flatnonzero(dag.acquired_features(X[[row]])[0])) == bought
+    stages = list(dag.staged_cost(X))
+    assert len(stages) == dag.n_base_
+    np.testing.assert_array_equal(stages[-1], dag.prediction_cost(X))
+    first = dag.classification_path(X)[:, 0].toarray()[:, 0]
+    np.testing.assert_array_equal(stages[0], first * (costs[base.stumps_.feature[0]] + 0.25))
     free = np.where(np.arange(5) == 0, 0.0, costs)
     assert np.all(dag.prediction_cost(X, feature_costs=free) <= dag.prediction_cost(X))
     cost = dag.prediction_cost(X).mean()
@@ -265,6 +274,10 @@ def test_a_function_as_reward(data):
     margins = np.where(y, 1, -1) * dag.fit(X, y).decision_function(X)
     value = np.maximum(0, 1 - margins).mean() + 0.002 * dag.evaluations(X).mean()
     np.testing.assert_allclose(dag.objective_, value, rtol=1e-6)
+
+
+def test_examples():
+    assert doctest.testmod(algorithms.mddag).failed == 0
 
 
 # --- bad input ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from numbers import Integral
 
 import numpy as np
@@ -26,7 +27,7 @@ from .priced import PricedTrees
 from .responses import Responses
 from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
 from .saved_dag import SavedDAG
-from .values import EVAL
+from .values import EVAL, GAUSSIAN_CELLS
 
 _KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first
 _MOST_COPIES = 2**30
@@ -109,6 +110,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
                 options["rate_schedule"] == "decreasing",
                 options["update"] == "q",
                 options.get("select") == "accuracy",
+                options["value_function"] == "gaussians",
             )
             rng = np.random.default_rng(self._seed())
             learned = learn(world, custom, objective, learning, rng, n_threads)
@@ -145,12 +147,13 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             raise ValueError(
                 "value_function='margin' needs three classes or more; one score has bins."
             )
-        if wanted == "bins" and n_columns > 1:
+        if wanted in ("bins", "gaussians") and n_columns > 1:
             raise ValueError(
-                f"value_function='bins' is for one score, and the model has {n_columns}."
+                f"value_function={wanted!r} is for one score, and the model has {n_columns}."
             )
+        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else int(self.n_bins)
         running = self.normalisation == "running"
-        return Cells(base.initial, base.sizes, n_columns > 1, int(self.n_bins), running)
+        return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
 
     @staticmethod
     def _largest_score(base) -> float:
@@ -262,7 +265,7 @@ of shape (n_samples, n_features)
         """
         X, d = self._rows(X), self.n_features_in_
         nothing_costs = costs.free_of_charge(d)
-        used, _, _ = self._dag_.charge(X, nothing_costs, resolve_n_threads(self.n_threads))
+        ((used, _, _),) = self._dag_.charge(X, nothing_costs, resolve_n_threads(self.n_threads))
         return from_bits(used, d)
 
     def prediction_cost(
@@ -282,9 +285,37 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), float64
             In the unit of the prices.
         """
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        (cost,) = self._costs(X, False, **given)
+        return cost
+
+    def staged_cost(
+        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+    ) -> Iterator[np.ndarray]:
+        """Cost of predicting each row until base classifiers 1 … N, as far as it evaluates them.
+
+        Parameters
+        ----------
+        X, feature_costs, split_cost, tree_cost
+            As for :meth:`prediction_cost`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), float64
+        """
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        yield from self._costs(X, True, **given)
+
+    def _costs(
+        self, X, staged: bool, *, feature_costs, split_cost, tree_cost
+    ) -> Iterator[np.ndarray]:
+        """Yield the cost after each base classifier, or after all."""
         check_is_fitted(self)
         prices = self._priced(self._responses_).meter._grid_prices(feature_costs, split_cost)
-        each = check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
-        X = self._rows(X)
-        _, paid, evaluations = self._dag_.charge(X, prices, resolve_n_threads(self.n_threads))
-        return prices.cost(paid) + each * evaluations
+        each = self._price_of_an_evaluation(tree_cost)
+        X, n_threads = self._rows(X), resolve_n_threads(self.n_threads)
+        for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
+            yield prices.cost(paid) + each * evaluations
+
+    def _price_of_an_evaluation(self, tree_cost=None) -> float:
+        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)

@@ -53,10 +53,13 @@ OF_CLASSES = {
     ),
     "value_function": choice(
         "What of the scores is a part of the state: uniform bins of the only score, or the winning "
-        'class and uniform bins of its margin. "auto": bins of one score, margins of several.',
+        'class and uniform bins of its margin. "auto": bins of one score, margins of several. Or '
+        "values are sums of Gaussians of the only score, whose centres grow; policies are then "
+        "tables of 1,001 cells.",
         "auto",
         "bins",
         "margin",
+        "gaussians",
     ),
     "n_bins": whole("int", "Bins of a score, or of a margin.", 1, most=2**16),
     "solver": choice(
@@ -139,8 +142,11 @@ OF_NUMBERS = {name: part for name, part in OF_CLASSES.items() if name != "select
         choice("", "squared").check,
     ),
     "value_function": choice(
-        'What of the score is a part of the state: uniform bins of it. "auto" is the same.',
+        'What of the score is a part of the state: uniform bins of it. "auto" is the same. Or '
+        "values are sums of Gaussians, whose centres grow; then policies are tables of 1,001 "
+        "cells.",
         "auto",
         "bins",
+        "gaussians",
     ),
 }

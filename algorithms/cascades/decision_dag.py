@@ -108,7 +108,7 @@ class DecisionDAG(NamedTuple):
         ]
         return sparse.vstack(parts, format="csr")
 
-    def charge(self, X: np.ndarray, prices: GridPrices, n_threads: int):
+    def charge(self, X: np.ndarray, prices: GridPrices, n_threads: int, *, staged: bool = False):
         """Charge each row for its own paths in the base classifiers that it evaluates.
 
         Parameters
@@ -117,13 +117,15 @@ class DecisionDAG(NamedTuple):
         prices : GridPrices
             Of all features.
         n_threads : int
+        staged : bool
+            Whether to yield after each base classifier, or once.
 
-        Returns
-        -------
+        Yields
+        ------
         used : ndarray of shape (n_samples, n_words), uint64
-            Units acquired, one bit each.
+            Units acquired so far, one bit each.
         paid, evaluations : ndarray of shape (n_samples,), int64
-            Cost in grid steps; base classifiers evaluated.
+            Cost in grid steps, and base classifiers evaluated, so far.
         """
         at = self.base.used
         narrow = prices._replace(
@@ -132,12 +134,49 @@ class DecisionDAG(NamedTuple):
         n_marks = len(prices.unit_price) + len(at)
         used = np.zeros((len(X), -(-n_marks // 64)), dtype=np.uint64)
         paid, evaluations = np.zeros((2, len(X)), dtype=np.int64)
-        for first, _, counts, path in self._batches(X, n_threads, keep_paths=True):
-            rows = slice(first, first + _ROWS)
-            evaluations[rows] = counts
-            forest, n_parts = self.base.forest, self.base.n_parts
-            _charge(forest, n_parts, narrow, X[rows], path, used[rows], paid[rows])
-        return used, paid, evaluations
+        paths, forest, n_parts = self.paths(X, n_threads), self.base.forest, self.base.n_parts
+        step = 1 if staged else max(1, self.base.n_base)
+        for first in range(0, self.base.n_base, step):
+            now = paths[:, first : first + step]
+            evaluations += np.diff(now.indptr)
+            _charge(forest, n_parts, narrow, X, now.indptr, now.indices, first, used, paid)
+            if staged:
+                yield used, paid, evaluations
+        if not staged:
+            yield used, paid, evaluations
+
+
+class Steps(NamedTuple):
+    """A DAG as :func:`algorithms.on_demand.predictor.advance` follows it.
+
+    Attributes
+    ----------
+    answers : ndarray of shape (n_nodes, n_columns), int64
+        What each leaf adds to the scores, in steps.
+    n_parts : int
+        Trees of a base classifier.
+    cells : Cells
+    policy : ndarray of shape (n_base, n_cells), int8
+    """
+
+    answers: np.ndarray
+    n_parts: int
+    cells: Cells
+    policy: np.ndarray
+
+
+@kernel
+def next_base(cells, policy, j, g, ran):
+    """Give the next base classifier, from j on, that a row evaluates; n_base if it quits before."""
+    cell = cell_of(cells, g, ran)
+    while j < policy.shape[0]:
+        action = policy[j, cell]
+        if action == QUIT:
+            return policy.shape[0]
+        if action == EVAL:
+            return j
+        j += 1
+    return j
 
 
 @kernel
@@ -167,13 +206,13 @@ def _walk(forest, answers, n_parts, cells, policy, X, g, evaluations, path):
 
 
 @kernel
-def _charge(forest, n_parts, prices, X, path, used, paid):
-    """Charge rows for the base classifiers on their paths."""
+def _charge(forest, n_parts, prices, X, starts, evaluated, first, used, paid):
+    """Charge rows for base classifiers on their paths, numbered from a first one."""
     for i in range(X.shape[0]):
-        for j in range(path.shape[1]):
-            if path[i, j]:
-                for t in range(j * n_parts, (j + 1) * n_parts):
-                    paid[i] += charge_tree(forest, t, prices, X, i, used)[0]
+        for at in range(starts[i], starts[i + 1]):
+            j = np.int64(first) + evaluated[at]
+            for t in range(j * n_parts, (j + 1) * n_parts):
+                paid[i] += charge_tree(forest, t, prices, X, i, used)[0]
 
 
 def graph_of(paths: sparse.csr_matrix, groups) -> Graph:

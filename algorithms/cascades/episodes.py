@@ -13,7 +13,17 @@ import numpy as np
 from ..kernels.decorators import kernel
 from .one_score import episodes_of_one, follow_one, one_score
 from .rewards import NEVER, WRONG, World, answer, is_error, pay, quit_loss
-from .values import EVAL, N_ACTIONS, QUIT, best_action, cell_of, greedy
+from .values import (
+    EVAL,
+    N_ACTIONS,
+    QUIT,
+    add_to_value,
+    best_action,
+    cell_of,
+    greedy,
+    no_gaussians,
+    value_of,
+)
 
 _ROWS = 4096  # that one thread takes at a time
 
@@ -57,6 +67,8 @@ class Learning(NamedTuple):
         Q(λ) in the place of SARSA(λ).
     by_errors : bool
         Whether the policy with fewest errors is kept, or else that of the least (8).
+    gaussians : bool
+        Whether values are sums of Gaussians, or else a table.
     """
 
     n_episodes: int
@@ -67,6 +79,7 @@ class Learning(NamedTuple):
     decreasing: bool
     off_policy: bool
     by_errors: bool
+    gaussians: bool = False
 
 
 class Learned(NamedTuple):
@@ -159,18 +172,18 @@ def totals(world: World, custom, policy, copies: np.ndarray, n_threads: int) -> 
 
 
 @kernel
-def _choose(q, j, cell, exploration, rng):
+def _choose(q, net, j, cell, exploration, rng):
     """ε-greedy; after the last base classifier there is only QUIT."""
     if j == q.shape[0] - 1:
         return QUIT
     if rng.random() < exploration:
         return np.int64(rng.integers(0, N_ACTIONS))
-    return best_action(q, j, cell)
+    return best_action(q, net, j, cell)
 
 
 @kernel
 def _episodes(
-    world, custom, rows, q, beta_step, loss_step, rate, decay, exploration, off_policy, rng
+    world, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy, rng
 ):
     """Run an episode for each of some rows, and bring the values up to date.
 
@@ -193,8 +206,8 @@ def _episodes(
         g[:] = world.cells.initial
         ran = np.int64(0)
         j, cell = 0, cell_of(world.cells, g, ran)
-        action = _choose(q, j, cell, exploration, rng)
-        value = q[j, cell, action]
+        action = _choose(q, net, j, cell, exploration, rng)
+        value = value_of(q, net, j, cell, action)
         while action != QUIT:
             cells[j], actions[j] = cell, action
             paid = np.int64(0)
@@ -203,11 +216,11 @@ def _episodes(
                 paid = pay(world, i, j, owned, e, bought, 0)
                 ran += world.cells.sizes[j]
                 cell = cell_of(world.cells, g, ran)
-            action = _choose(q, j + 1, cell, exploration, rng)
-            follows = q[j + 1, cell, action]
+            action = _choose(q, net, j + 1, cell, exploration, rng)
+            follows = value_of(q, net, j + 1, cell, action)
             best, back = follows, decay
             if off_policy and j + 1 < n_base:
-                best = q[j + 1, cell, best_action(q, j + 1, cell)]
+                best = value_of(q, net, j + 1, cell, best_action(q, net, j + 1, cell))
                 back = decay if follows == best else 0.0
             deltas[j] = -(beta_step * np.float64(paid)) + best - value
             decays[j] = back
@@ -218,10 +231,10 @@ def _episodes(
             return np.int64(-1)
         n_steps += j + 1
         back = -(loss_step * np.float64(lost)) - value
-        q[j, cell, QUIT] += rate * back
+        add_to_value(q, net, j, cell, QUIT, rate * back, back)
         for t in range(j - 1, -1, -1):
             back = deltas[t] + decays[t] * back
-            q[t, cells[t], actions[t]] += rate * back
+            add_to_value(q, net, t, cells[t], actions[t], rate * back, deltas[t])
     return n_steps
 
 
@@ -247,8 +260,10 @@ def learn(
     ------
     BadReward
     """
-    ends, plain = np.cumsum(objective.copies), one_score(world)
-    q = np.zeros((world.cells.n_base + 1, world.cells.n_cells, N_ACTIONS))
+    ends, n_base = np.cumsum(objective.copies), world.cells.n_base
+    plain = None if learning.gaussians else one_score(world)
+    net = no_gaussians(n_base) if learning.gaussians else None
+    q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
     best, least, value, history, n_steps = None, np.inf, np.inf, [], 0
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
@@ -257,14 +272,14 @@ def learn(
         steps = (objective.beta_step, objective.loss_step, rate, learning.decay)
         exploring = (learning.exploration / (k + 1), learning.off_policy, rng)
         if plain is None:
-            n_now = _episodes(world, custom, rows, q, *steps, *exploring)
+            n_now = _episodes(world, custom, rows, q, net, *steps, *exploring)
         else:
             n_now = episodes_of_one(plain, rows, q, *steps, *exploring)
         if n_now < 0:
             raise BadReward
         n_steps += n_now
         policy = np.empty((world.cells.n_base, world.cells.n_cells), dtype=np.int8)
-        greedy(q, policy)
+        greedy(q, net, policy)
         lost, paid, wrong = totals(world, custom, policy, objective.copies, n_threads)
         history.append(objective.value(lost, paid))
         score = float(wrong) if learning.by_errors else history[-1]

@@ -6,6 +6,8 @@ A state is the number of the next base classifier and a cell of the scores so fa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..kernels.decorators import kernel
@@ -13,6 +15,42 @@ from .rewards import SPAN_BITS
 
 EVAL, SKIP, QUIT = 0, 1, 2
 N_ACTIONS = 3
+# Of the Gaussians, as the authors have them: scores of a span of 1 are looked at in so many cells.
+GAUSSIAN_CELLS, WIDTH = 1001, 0.01
+ERROR_TO_GROW, ACTIVATION_TO_GROW = 0.1, 0.4  # a centre is added above, and below
+_MOST_CENTRES = 72  # nearer than 14 cells an older centre is too active
+
+
+class Gaussians(NamedTuple):
+    """Values as sums of Gaussians whose centres grow, for each base classifier and action.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (n_base + 1, 3, 72), int64
+        Cells.
+    weight : ndarray of shape (n_base + 1, 3, 72), float64
+    count : ndarray of shape (n_base + 1, 3), int64
+        How many there are.
+    bump : ndarray of shape (1001,), float64
+        A Gaussian by the distance from its centre in cells.
+    """
+
+    centre: np.ndarray
+    weight: np.ndarray
+    count: np.ndarray
+    bump: np.ndarray
+
+
+def no_gaussians(n_base: int) -> Gaussians:
+    """Values of 0: no centres yet."""
+    shape = (n_base + 1, N_ACTIONS)
+    distance = np.arange(GAUSSIAN_CELLS) / (GAUSSIAN_CELLS - 1)
+    return Gaussians(
+        np.zeros((*shape, _MOST_CENTRES), dtype=np.int64),
+        np.zeros((*shape, _MOST_CENTRES)),
+        np.zeros(shape, dtype=np.int64),
+        np.exp(-0.5 * (distance / WIDTH) ** 2),
+    )
 
 
 @kernel
@@ -57,23 +95,56 @@ def cell_of(cells, g, ran):
 
 
 @kernel
-def best_action(q, j, cell):
-    """Action of the largest value; of equal ones the first of EVAL, SKIP and QUIT."""
-    best = EVAL
-    if q[j, cell, SKIP] > q[j, cell, EVAL]:
-        best = SKIP
-    return QUIT if q[j, cell, QUIT] > q[j, cell, best] else best
+def value_of(q, net, j, cell, action):
+    """Value of an action in a state, by the table, or by the Gaussians if there are any."""
+    if net is not None:
+        value = 0.0
+        for k in range(net.count[j, action]):
+            value += net.weight[j, action, k] * net.bump[abs(cell - net.centre[j, action, k])]
+        return value
+    return q[j, cell, action]
 
 
 @kernel
-def greedy(q, policy):
+def add_to_value(q, net, j, cell, action, step, delta):
+    """Move the value of an action in a state by a step; `delta` is the TD error there."""
+    if net is not None:
+        n = net.count[j, action]
+        active = 0.0
+        for k in range(n):
+            active += net.bump[abs(cell - net.centre[j, action, k])]
+        if abs(delta) > ERROR_TO_GROW and active < ACTIVATION_TO_GROW:
+            net.centre[j, action, n], net.weight[j, action, n] = cell, 0.0
+            n += 1
+            net.count[j, action] = n
+        for k in range(n):
+            net.weight[j, action, k] += step * net.bump[abs(cell - net.centre[j, action, k])]
+        return
+    q[j, cell, action] += step
+
+
+@kernel
+def best_action(q, net, j, cell):
+    """Action of the largest value; of equal ones the first of EVAL, SKIP and QUIT."""
+    best, value = EVAL, value_of(q, net, j, cell, EVAL)
+    for action in (SKIP, QUIT):
+        other = value_of(q, net, j, cell, action)
+        if other > value:
+            best, value = action, other
+    return best
+
+
+@kernel
+def greedy(q, net, policy):
     """Write the policy of the largest values.
 
     Parameters
     ----------
     q : ndarray of shape (n_base + 1, n_cells, 3), float64
+    net : Gaussians or None
+        In the place of the table.
     policy : ndarray of shape (n_base, n_cells), int8
     """
     for j in range(policy.shape[0]):
         for cell in range(policy.shape[1]):
-            policy[j, cell] = best_action(q, j, cell)
+            policy[j, cell] = best_action(q, net, j, cell)

@@ -1,4 +1,7 @@
-"""What rows walk through on demand: boosted trees as one stage, a cascade as several with exits."""
+"""What rows walk through on demand: boosted trees as one stage, a cascade as several with exits.
+
+Or a decision DAG: one stage, in which each row has trees of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..cascades.classifier import CascadeClassifier
+from ..cascades.dag_estimator import DecisionDAGEstimator
+from ..cascades.decision_dag import Steps
 from ..cascades.hard_exits import Exits
 from ..estimators.boosted_trees import BoostedTrees
 from ..metering.trees import MeteredTrees
@@ -39,6 +44,9 @@ class Course(NamedTuple):
         How values are compared with thresholds.
     predictions : dict
         What can be predicted, from the Exits or, without stages, from the scores (n, n_scores).
+    dag : Steps or None
+        Of a decision DAG. Its scores are whole steps; behind them stand the sum of the sizes, and
+        the number, of the base classifiers evaluated.
     """
 
     meter: MeteredTrees
@@ -51,6 +59,7 @@ class Course(NamedTuple):
     tree_prices: np.ndarray
     as_seen: Callable[[np.ndarray], np.ndarray]
     predictions: dict[str, Callable]
+    dag: Steps | None = None
 
     def finish(self, method: str, exits: Exits | None, scores: np.ndarray) -> np.ndarray:
         """Predictions of rows that have finished."""
@@ -62,9 +71,9 @@ def course_of(model, tree_cost=None) -> Course:
 
     Parameters
     ----------
-    model : boosted trees or cascade of this package
+    model : boosted trees, cascade or decision DAG of this package
     tree_cost : float, optional
-        Of a cascade: the price of a tree, in the place of its own.
+        Of a cascade or DAG: the price of a tree, in the place of its own.
 
     Returns
     -------
@@ -73,16 +82,18 @@ def course_of(model, tree_cost=None) -> Course:
     Raises
     ------
     ValueError
-        If it is neither, or if boosted trees are given a price of a tree.
+        If it is none of these, or if boosted trees are given a price of a tree.
     """
     if isinstance(model, CascadeClassifier):
         return _of_cascade(copy.copy(model), tree_cost)
+    if isinstance(model, DecisionDAGEstimator):
+        return _of_dag(copy.copy(model), tree_cost)
     if not isinstance(model, BoostedTrees):
         raise ValueError(
-            f"model must be boosted trees or a cascade of this package, got {model!r}."
+            f"model must be boosted trees, a cascade or a DAG of this package, got {model!r}."
         )
     if tree_cost is not None:
-        raise ValueError("tree_cost is of cascades only.")
+        raise ValueError("tree_cost is of cascades and decision DAGs only.")
     check_is_fitted(model)
     return _of_boosted_trees(copy.copy(model))
 
@@ -120,6 +131,34 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
         model._price_of_a_tree(tree_cost) * n_split[hard.stops],
         getattr(responses.meter, "_as_seen", _as_it_is),
         {"predict": model._labels, "decision_function": model._decision},
+    )
+
+
+def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
+    check_is_fitted(model)
+    base, cells, policy = model._dag_
+    responses = model._priced(model._responses_)
+    forest, n_columns = base.forest, len(base.initial)
+    feature = np.append(base.used, -1)[forest.feature].astype(np.int32)
+
+    def steps(method):
+        return lambda scores: method(scores[:, :n_columns].astype(np.int64))
+
+    predictions = {"predict": steps(model._predicted)}
+    if hasattr(model, "classes_"):
+        predictions["decision_function"] = steps(model._decision)
+    return Course(
+        responses.meter,
+        forest._replace(feature=feature),
+        np.zeros(0),
+        np.concatenate([base.initial, [0, 0]]).astype(np.float64),
+        np.zeros((0, 0)),
+        np.array([forest.n_trees]),
+        np.zeros(0),
+        np.array([model._price_of_an_evaluation(tree_cost)]),
+        getattr(responses.meter, "_as_seen", _as_it_is),
+        predictions,
+        Steps(base.answers, base.n_parts, cells, policy),
     )
 
 

@@ -8,10 +8,11 @@ of the model on the full matrix, bit for bit; beside them stand the seconds that
 
 A batch of rows walks through the trees in order, so that scores are added up in the same order.
 Through a cascade it walks stage by stage: rows that leave at the end of one need no feature of the
-next. A row stops where a tree tests what it does not have. When all rows of the batch stopped or
-finished, the one furthest behind decides: the function it waits for is called once for all rows
-that wait for it, and those walk on. (Serving what most rows wait for instead took 2 to 4 times as
-many calls on the digits: rows ahead leave those behind to be served alone.)
+next. Through a decision DAG each row walks through the trees that it evaluates. A row stops where a
+tree tests what it does not have. When all rows of the batch stopped or finished, the one furthest
+behind decides: the function it waits for is called once for all rows that wait for it, and those
+walk on. (Serving what most rows wait for instead took 2 to 4 times as many calls on the digits:
+rows ahead leave those behind to be served alone.)
 The naive twin, one row and one node at a time, is :mod:`reference.on_demand`.
 """
 
@@ -26,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..cascades.decision_dag import next_base
 from ..cascades.hard_exits import Exits
 from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import kernel
@@ -66,7 +68,31 @@ class Walk(NamedTuple):
 
 
 @kernel
-def advance(forest, prices, contributions, weights, values, rows, stage, last_tree, walk):
+def _next_tree(dag, t, node, scores):
+    """Add the leaf of tree t to a row's scores, and give the tree that it evaluates next."""
+    n_columns = dag.answers.shape[1]
+    for k in range(n_columns):  # whole numbers below 2**53
+        scores[k] += np.float64(dag.answers[node, k])
+    if (t + 1) % dag.n_parts != 0:
+        return t + 1
+    j = t // dag.n_parts
+    scores[n_columns] += np.float64(dag.cells.sizes[j])
+    scores[n_columns + 1] += 1.0
+    return _tree_from(dag, j + 1, scores)
+
+
+@kernel
+def _tree_from(dag, j, scores):
+    """Give the first tree of the next base classifier, from j on, that a row evaluates."""
+    n_columns = dag.answers.shape[1]
+    g = np.empty(n_columns, dtype=np.int64)
+    for k in range(n_columns):
+        g[k] = np.int64(scores[k])
+    return next_base(dag.cells, dag.policy, j, g, np.int64(scores[n_columns])) * dag.n_parts
+
+
+@kernel
+def advance(forest, prices, contributions, weights, dag, values, rows, stage, last_tree, walk):
     """Let rows walk until each is at the end of a stage or tests a feature that it does not have.
 
     Features and units are numbered among those that the forest tests.
@@ -79,6 +105,8 @@ def advance(forest, prices, contributions, weights, values, rows, stage, last_tr
         Leaf values times the learning rate.
     weights : ndarray of shape (n_trees, n_columns), float64
         Of the trees' answers for each score, or empty: see :class:`.course.Course`.
+    dag : Steps or None
+        Of a decision DAG.
     values : ndarray of shape (n_features, n_rows), float64
         Read only where the row owns the feature's unit.
     rows : ndarray of int64
@@ -110,12 +138,15 @@ def advance(forest, prices, contributions, weights, values, rows, stage, last_tr
                 node = next_node(forest, node, values[feature, i])
             if missing >= 0:
                 break
-            if weighted:
-                for k in range(stage, n_columns):
-                    walk.scores[i, k] += weights[t, k] * contributions[node]
+            if dag is not None:
+                t = _next_tree(dag, t, node, walk.scores[i])
             else:
-                walk.scores[i, t % n_columns] += contributions[node]
-            t += 1
+                if weighted:
+                    for k in range(stage, n_columns):
+                        walk.scores[i, k] += weights[t, k] * contributions[node]
+                else:
+                    walk.scores[i, t % n_columns] += contributions[node]
+                t += 1
             node = forest.tree[t]
         if missing >= 0:
             cost += prices.unit_price[missing]
@@ -136,7 +167,8 @@ class OnDemandResult:
 of shape (n_rows, n_features)
         Features that each row's paths tested, as the model's ``acquired_features``.
     evaluations : ndarray of shape (n_rows,), int64
-        Split nodes that each row passed, as the model's ``evaluations``.
+        Split nodes that each row passed, or base classifiers of a DAG that it evaluated, as the
+        model's ``evaluations``.
     cost : ndarray of shape (n_rows,), float64
         Counted cost of each row in the unit of the prices, as the model's ``prediction_cost``.
     seconds : float
@@ -204,10 +236,10 @@ class OnDemandPredictor:
 
     Parameters
     ----------
-    model : regressor or classifier of CEGB, Greedy Miser or GBRT, or a cascade
+    model : regressor or classifier of CEGB, Greedy Miser or GBRT, a cascade, or a decision DAG
         Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
-        whatever their trees came from. It is taken as it is now: a later `fit` or `set_params`
-        changes nothing here.
+        MDDAGClassifier and MDDAGRegressor decision DAGs, whatever their trees came from. It is
+        taken as it is now: a later `fit` or `set_params` changes nothing here.
     functions : mapping
         For each feature that the model tests a function of the rows that need it. Keys are column
         numbers, or column names if the model was fitted on a table with names; if the model has
@@ -226,7 +258,7 @@ class OnDemandPredictor:
         Charge these prices instead of the model's own. A dict or a Series is matched by the
         names of the columns.
     tree_cost : float, optional
-        The same for the trees of a cascade.
+        The same for the trees of a cascade, or the base classifiers of a DAG.
 
     Attributes
     ----------
@@ -335,7 +367,7 @@ class OnDemandPredictor:
         return self._predict(rows, "predict_proba")
 
     def decision_function(self, rows) -> OnDemandResult:
-        """Give the decisions of a cascade; otherwise as :meth:`predict`.
+        """Give the decisions of a cascade or DAG; otherwise as :meth:`predict`.
 
         Parameters
         ----------
@@ -348,7 +380,7 @@ class OnDemandPredictor:
         Raises
         ------
         ValueError
-            If the model is no cascade, and as :meth:`predict`.
+            If the model gives none, and as :meth:`predict`.
         RuntimeError
             As :meth:`predict`.
         """
@@ -377,11 +409,15 @@ class OnDemandPredictor:
         exits = None
         if course.weights.shape[1]:
             exits = Exits(stage + 1, scores[np.arange(n_rows), stage])
+        tree_prices, evaluations = course.tree_prices[stage], passed
+        if course.dag is not None:
+            evaluations = scores[:, -1].astype(np.int64)
+            tree_prices = course.tree_prices[0] * evaluations
         return OnDemandResult(
             course.finish(method, exits, scores),
             _from_bits(tested, self._tested, course.meter.n_features_in_),
-            passed,
-            self._prices.cost(paid) + course.tree_prices[stage],
+            evaluations,
+            self._prices.cost(paid) + tree_prices,
             time.perf_counter() - begin,
             tally.seconds,
             tally.calls,
@@ -406,15 +442,17 @@ class _Batch:
         self.predictor, self.values = predictor, values
         n_units = len(predictor._prices.unit_price)
         n_rows = len(outputs[0])
+        course = predictor._course
+        first = 0 if course.dag is None else _tree_from(course.dag, 0, course.initial_scores)
         self.walk = Walk(
-            np.zeros(n_rows, dtype=np.int64),
-            np.zeros(n_rows, dtype=np.int64),  # the first tree's root
+            np.full(n_rows, first, dtype=np.int64),
+            np.full(n_rows, course.forest.tree[first], dtype=np.int64),
             np.zeros((n_rows, -(-n_units // 64)), dtype=np.uint64),
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
-        course = predictor._course
-        self.fixed = (predictor._forest, predictor._prices, course.contributions, course.weights)
+        grown = (predictor._forest, predictor._prices)
+        self.fixed = (*grown, course.contributions, course.weights, course.dag)
 
     def run(self, rows, first: int, tally: _Tally) -> np.ndarray:
         """Walk until each row has left; `first` is the batch's first row among `rows`.

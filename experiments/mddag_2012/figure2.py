@@ -152,8 +152,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw_graph(lower.subplots(), dag, rows)
     figure.suptitle(
         f"MDDAG (ICML 2012), Figure 2 · scale {meta['scale']} · {len(meta['seeds'])} divisions, "
-        "bands: 95 % t intervals\nruns are chosen by training TPR (section 3.2), AdaBoost's are not "
-        "selected · no curve goes beyond its last run · what lies below a frame finds next to "
+        "bands: 95 % t intervals\nruns are chosen by training TPR (section 3.2), AdaBoost's are "
+        "not selected · no curve goes beyond its last run · what lies below a frame finds next to "
         "nothing",
         fontsize=9.5,
     )

@@ -54,7 +54,24 @@ def test_an_episode_by_hand():
     mddag.update(HAND, q, steps, 0.2, settings)
     np.testing.assert_allclose(q[0, 2], [-0.2 * 0.195, 0, 0], rtol=1e-15)
     np.testing.assert_allclose(q[1, 2], [-0.02, 0, 0], rtol=1e-15)
-    assert mddag.greedy(q)[0, 2] == SKIP
+    assert mddag.greedy(HAND, q)[0, 2] == SKIP
+
+
+def test_gaussians_by_hand():
+    problem = problem_of([[1]], [1], kind="gaussians", n_bins=101)
+    q = mddag.no_values(problem)
+    mddag.add(q, (0, 50, QUIT), -0.2, -0.05)  # too small an error for a centre
+    assert mddag.value(q, (0, 50, QUIT)) == 0
+    mddag.add(q, (0, 50, QUIT), -0.2, -1.0)
+    assert mddag.value(q, (0, 50, QUIT)) == -0.2
+    near = math.exp(-0.5)  # a cell is one σ
+    np.testing.assert_allclose(mddag.value(q, (0, 51, QUIT)), -0.2 * near, rtol=1e-12)
+    mddag.add(q, (0, 51, QUIT), -0.1, -1.0)  # near enough to the first: no centre
+    np.testing.assert_allclose(mddag.value(q, (0, 50, QUIT)), -0.2 - 0.1 * near, rtol=1e-12)
+    mddag.add(q, (0, 60, QUIT), -0.1, -1.0)
+    assert q.centres[0, QUIT] == [50, 60]
+    assert mddag.value(q, (0, 50, SKIP)) == mddag.value(q, (1, 50, QUIT)) == 0
+    assert mddag.greedy(problem, q)[0, 50] == EVAL
 
 
 def test_losses_by_hand():
@@ -94,7 +111,7 @@ def test_backward_returns_are_replacing_traces(loss, n_columns):
         literal_traces(problem, literal, steps, 0.2, 0.95)
         mddag.update(problem, q, steps, 0.2, settings)
         np.testing.assert_allclose(q, literal, rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(mddag.greedy(q), mddag.greedy(literal))
+        np.testing.assert_array_equal(mddag.greedy(problem, q), mddag.greedy(problem, literal))
     assert np.count_nonzero(q) > 30
 
 

@@ -77,7 +77,7 @@ def small_size(
     elif issubclass(cls, DecisionDAGEstimator):
         stumps = AdaBoostMH(n_estimators=n_estimators)
         size = {
-            "estimator": GBRTRegressor(**size) if cls in REGRESSORS else stumps,
+            "estimator": GBRTRegressor(**size, learning_rate=0.5) if cls in REGRESSORS else stumps,
             "n_episodes": 2000,
             "score_every": 500,
             "random_state": 0,

@@ -11,12 +11,14 @@ from sklearn.ensemble import GradientBoostingRegressor
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.cascades.dag_estimator import DecisionDAGEstimator
 from algorithms.cegb import CEGBRegressor
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_scikit_learn
 from algorithms.interop.forest import Leaf, MeteredForest, Split, Tree
+from algorithms.mddag import MDDAGClassifier
 from algorithms.metering.by_name import in_column_order
 from algorithms.on_demand import OnDemandPredictor
 from algorithms.viola_jones import ViolaJonesClassifier
@@ -180,7 +182,8 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     own = [1.0, 2.0, 0.5, 4.0]
     labels = ["lab", "tall", "lab", "lab"]
     prices = {"lab": 3.0, "tall": 0.25}
-    free = {"tree_cost": 0.0} if issubclass(cls, CascadeClassifier) else {}  # else on the bill
+    billed = issubclass(cls, CascadeClassifier | DecisionDAGEstimator)
+    free = {"tree_cost": 0.0} if billed else {}
     expected = small(
         cls, feature_groups=[9, 8, 9, 9], feature_costs=own, group_costs={9: 3.0, 8: 0.25}, **free
     ).fit(TABLE, Y)
@@ -188,7 +191,8 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     in_lab = used[:, [0, 2, 3]].sum(axis=1)
     by_hand = used @ own + 0.25 * used[:, 1] + 3.0 * (in_lab > 0)
     np.testing.assert_allclose(expected.prediction_cost(TABLE), by_hand, rtol=1e-12)
-    too_small = (GreedyMiserClassifier, AdaBoostMH)  # no row asks for two features of the group
+    # No row asks for two features of the group.
+    too_small = (GreedyMiserClassifier, AdaBoostMH, MDDAGClassifier)
     of_stumps = (BourdevCascadeClassifier, FCBoostClassifier, ViolaJonesClassifier)
     assert in_lab.max() > 1 or cls in too_small + of_stumps
     for groups in (labels, shuffled_series(labels), shuffled_dict(labels)):

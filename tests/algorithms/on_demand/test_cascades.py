@@ -183,9 +183,9 @@ def test_what_a_model_cannot_give_is_named(rows):
     functions = Functions(boosted, X)
     with pytest.raises(ValueError, match="GBRTRegressor has no decision_function on demand"):
         OnDemandPredictor(boosted, functions).decision_function(range(3))
-    with pytest.raises(ValueError, match="tree_cost is of cascades only"):
+    with pytest.raises(ValueError, match="tree_cost is of cascades and decision DAGs only"):
         OnDemandPredictor(boosted, functions, tree_cost=1.0)
-    with pytest.raises(ValueError, match="must be boosted trees or a cascade"):
+    with pytest.raises(ValueError, match="must be boosted trees, a cascade or a DAG"):
         OnDemandPredictor("model", {})
     with pytest.raises(ValueError, match="There is no function for: feature"):
         OnDemandPredictor(cascade, {})
