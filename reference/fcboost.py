@@ -35,8 +35,9 @@ Deviations and choices
 
 1. The step is where L along the stump first turns from falling to rising: doubled from 1/8 until L
    rises, at most ``LARGEST_STEP``, then the interval is narrowed to ``STEP_GRID`` by false
-   position; an end that stays twice counts half (Illinois).
-2. So steps are on a grid of 2^-20, which makes the sums of stumps exact: stages can share stumps,
+   position; an end that stays twice counts half (Illinois), and once it has stayed thrice the
+   interval is halved.
+2. So steps are on a grid of 2^-12, which makes the sums of stumps exact: stages can share stumps,
    and the order in which they are added makes no difference.
 3. Row weights are rounded to a grid for the search for stumps, as all sums that decide. What the
    line search sums is not: both twins sum by the same function.
@@ -58,7 +59,7 @@ import numpy as np
 from reference import adaboost_mh, grid
 
 LARGEST_STEP = 8.0
-STEP_GRID = 2.0**-20
+STEP_GRID = 2.0**-12
 
 
 @dataclass(frozen=True)
@@ -251,18 +252,18 @@ def search_step(at) -> float:
         if high > LARGEST_STEP:
             return low
         rises = at(high)[1]
-    moved = 0
+    moved = 0  # so often has the same end moved, the higher if above 0
     while high - low > STEP_GRID:
-        root = low + (high - low) * (falls / (falls - rises))
-        middle = math.floor(root / STEP_GRID) * STEP_GRID
+        share = falls / (falls - rises) if falls < 0 and abs(moved) < 3 else 0.5
+        middle = math.floor((low + (high - low) * share) / STEP_GRID) * STEP_GRID
         middle = min(max(middle, low + STEP_GRID), high - STEP_GRID)
         slope = at(middle)[1]
         if slope < 0:
             rises = 0.5 * rises if moved < 0 else rises
-            low, falls, moved = middle, slope, -1
+            low, falls, moved = middle, slope, min(moved, 0) - 1
         else:
             falls = 0.5 * falls if moved > 0 else falls
-            high, rises, moved = middle, slope, 1
+            high, rises, moved = middle, slope, max(moved, 0) + 1
     return low
 
 

@@ -10,13 +10,14 @@ import pytest
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades.smooth_cascade import Line
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.kernels import decorators
 from reference import fcboost as reference
 from tests.test_viola_jones import COLUMN, LABELS, draw
 
-STEP = 2.0**-20
+STEP = 2.0**-12
 
 
 def twin_of(model, X, y, weights=None):
@@ -117,6 +118,36 @@ def test_the_line_has_the_slope_that_it_says(k):
     for alpha in (0.0, 0.3, 2.0):
         expected = (at(alpha + 1e-6)[0] - at(alpha - 1e-6)[0]) / 2e-6
         np.testing.assert_allclose(at(alpha)[1], expected, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("slope", "expected"),
+    [
+        (lambda alpha: alpha - 0.3, 0.3),
+        (lambda alpha: alpha - 1.7, 1.7),
+        (lambda alpha: (alpha - 0.3) ** 9, 0.3),
+        (lambda alpha: math.exp(40 * (alpha - 0.7)) - 1, 0.7),
+        (lambda alpha: min(0.0, alpha - 0.01), 0.01),  # flat beyond: it does not fall any more
+        (lambda alpha: -5e-324 if alpha < 0.05 else 0.0, 0.05),
+        (lambda alpha: -1.0, 8.0),
+        (lambda alpha: 0.0, 0.0),
+        (lambda alpha: 1.0, 0.0),
+    ],
+)
+def test_a_step_is_the_first_minimum_on_the_grid(slope, expected):
+    calls = []
+
+    def at(alpha):
+        calls.append(alpha)
+        return 0.0, slope(alpha)
+
+    found = reference.search_step(at)
+    assert found == round(found / STEP) * STEP
+    assert expected - STEP <= found <= expected
+    assert len(calls) < 60
+    line = object.__new__(Line)
+    line.slope = slope
+    assert line.best_step() == found
 
 
 # --- by hand ---------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import algorithms.boosting
-from algorithms import adaboost_mh, fcboost, viola_jones
+from algorithms import adaboost_mh, fcboost
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cascades import boosted_stages
 from algorithms.estimators import boosted_trees
 from algorithms.stumps.sampling import Sampler
 from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
@@ -106,7 +107,7 @@ def no_memory_while_boosting(model, cls, patch):
     model.set_params(feature_costs=None)
     patch.setattr(adaboost_mh, "boost", raising(MemoryError()))
     patch.setattr(boosted_trees, "boost", raising(MemoryError()))
-    patch.setattr(viola_jones, "best_stump", raising(MemoryError()))
+    patch.setattr(boosted_stages, "best_stump", raising(MemoryError()))
     patch.setattr(fcboost, "best_stumps", raising(MemoryError()))
     return {}
 
@@ -115,7 +116,7 @@ def interrupted_in_a_kernel(model, cls, patch):
     model.set_params(feature_costs=None)
     patch.setattr(algorithms.boosting.grower, "grow", raising(KeyboardInterrupt()))
     patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
-    patch.setattr(viola_jones, "PairWeights", raising(KeyboardInterrupt()))
+    patch.setattr(boosted_stages, "PairWeights", raising(KeyboardInterrupt()))
     patch.setattr(fcboost, "best_stumps", raising(KeyboardInterrupt()))
     return {}
 
