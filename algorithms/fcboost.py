@@ -60,13 +60,19 @@ class _Growing:
         above = self._columns[stump.feature] > stump.cut
         return np.where(above, float(stump.vote), -float(stump.vote))
 
-    def candidates(self, cascade: SmoothCascade) -> list[Candidate]:
-        """The best stump of each stage."""
-        falls = [round_to_grid(of_stage, self._weights)[0] for of_stage in cascade.falls()]
+    def candidates(self, cascade: SmoothCascade, longer: SmoothCascade) -> list[Candidate]:
+        """The best stump of each stage, and of a new one, each in the cascade that it would make.
+
+        The copy is there for a stump of its own only: beside one for another stage it is dropped.
+        """
+        n_stages = len(cascade.f)
+        falls = [*cascade.falls(), *longer.falls()[n_stages:]]
+        falls = [round_to_grid(of_stage, self._weights)[0] for of_stage in falls]
         listed = []
         stumps = best_stumps(self._columns, np.array(falls), self._n_threads)
         for k, stump in enumerate(stumps):
-            line = Line(cascade, k, self.votes(stump), int(stump.feature >= 0))
+            made = cascade if k < n_stages else longer
+            line = Line(made, k, self.votes(stump), int(stump.feature >= 0))
             alpha = line.best_step()
             if alpha > 0:
                 tested = stump.feature, stump.cut, stump.vote
@@ -222,7 +228,8 @@ def _grow(X: np.ndarray, signs: np.ndarray, weights, options: dict):
     objectives = [cascade.value]
     for _ in range(options["n_estimators"]):
         longer = cascade.longer()
-        best = min(growing.candidates(longer), key=lambda one: one.objective, default=None)
+        listed = growing.candidates(cascade, longer)
+        best = min(listed, key=lambda one: one.objective, default=None)
         if best is None or not best.objective < objectives[-1]:
             break
         k = best.stage

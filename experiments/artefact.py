@@ -76,7 +76,11 @@ class Artefact:
         False where the picture is made of a data set's own images, whose terms may not let us pass
         them on: a run draws it, publishing leaves out both picture and `drawn_columns`.
     select : callable or None
-        ``rows -> rows``: those that it is about, where artefacts share cells that measure more.
+        ``rows -> rows``: the rows and columns that it is about, where artefacts share cells that
+        measure more.
+    chosen : callable or None
+        ``rows -> dict``: the hyper-parameters that validation chose, from all rows of the cells;
+        they go to ``meta.json``.
     """
 
     id: str
@@ -99,6 +103,7 @@ class Artefact:
     data_form: str = "table"
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    chosen: Callable[[pd.DataFrame], dict] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -268,11 +268,15 @@ def search_step(at) -> float:
 
 
 def candidates(state: State, problem: Problem) -> list[Candidate]:
-    """The best stump of each stage of a cascade that has its new stage."""
-    falls, listed = descent(state, problem), []
-    for k in range(len(state.f)):
-        stump = best_stump(falls[k], problem)
-        at = line(state, k, stump, problem)
+    """The best stump of each stage, and of a new one, each in the cascade that it would make.
+
+    The copy is there for a stump of its own only: beside one for another stage it is dropped.
+    """
+    longer, listed = with_new_stage(state), []
+    for k in range(len(longer.f)):
+        made = state if k < len(state.f) else longer
+        stump = best_stump(descent(made, problem)[k], problem)
+        at = line(made, k, stump, problem)
         alpha = search_step(at)
         if alpha > 0:
             vote = int(stump.votes[0])
@@ -305,14 +309,12 @@ def fit(X, y, *, n_estimators=100, eta=0.02, steepness=1.0, weights=None) -> Mod
     stumps, alphas, members, trace = [], [], np.zeros((0, 1), dtype=bool), []
     objectives = [objective(state, problem)]
     for _ in range(n_estimators):
-        longer = with_new_stage(state)
-        m = len(longer.f)
-        best = min(candidates(longer, problem), key=lambda c: c.objective, default=None)
+        best = min(candidates(state, problem), key=lambda c: c.objective, default=None)
         if best is None or not best.objective < objectives[-1]:
             break
         k = best.stage
-        if k == m - 1 and m > len(state.f):
-            state = longer
+        if k == len(state.f):
+            state = with_new_stage(state)
             members = np.concatenate([members, members[:, -1:]], axis=1)
         stump = adaboost_mh.Stump(best.feature, best.cut, np.array([best.vote]))
         f, n_own = state.f.copy(), state.n_own.copy()

@@ -180,6 +180,26 @@ def test_a_copy_is_free():
     assert stops[-1] == np.count_nonzero(model._responses_.forest.feature >= 0)
 
 
+@pytest.mark.parametrize("eta", [0.01, 0.03, 0.1])
+def test_what_is_recorded_is_the_cascade_that_is_built(eta):
+    """A stump for the last stage drops the copy behind it, and L is that of what remains."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, (120, 5)).astype(np.uint8)
+    noisy = X[:, 0] / 20 + X[:, 1] / 20 + rng.normal(0, 0.3, 120)
+    y = np.where(noisy > 1.2, 1, -1)
+    problem = reference.make_problem(X, y, steepness=1.0, eta=eta)
+    whole = reference.fit(X, y, n_estimators=12, eta=eta)
+    grown = whole.members.argmax(axis=1)
+    assert np.any((grown[1:] > 0) & (grown[1:] == np.maximum.accumulate(grown)[:-1]))
+    for t in range(1, len(whole.stumps) + 1):
+        model = reference.fit(X, y, n_estimators=t, eta=eta)
+        f = reference.stage_scores(model, X)
+        n_own = np.bincount(model.members.argmax(axis=1), minlength=len(f))
+        value = reference.objective(reference.State(f, n_own), problem)
+        np.testing.assert_allclose(value, whole.objectives[t], rtol=1e-12)
+    assert np.all(np.diff(whole.objectives) < 0)
+
+
 # --- twins -----------------------------------------------------------------------------------
 
 
@@ -198,17 +218,16 @@ def test_decisions_are_no_matter_of_last_bits():
     """exp and tanh are inside: the best candidate is ahead of the next, unless it is the same."""
     X, y, _ = draw(1, n=120)
     signs = np.where(y == 1, 1, -1)
-    model = FCBoostClassifier(n_estimators=6, eta=0.05).fit(X, y)
+    model = FCBoostClassifier(n_estimators=6, eta=0.05, steepness=5.0).fit(X, y)
     problem = reference.make_problem(X, signs, steepness=5.0, eta=0.05)
     state = reference.State(np.zeros((1, len(y))), np.zeros(1, dtype=np.int64))
     for stage in model.stage_:
-        longer = reference.with_new_stage(state)
-        listed = sorted(reference.candidates(longer, problem), key=lambda c: c.objective)
+        listed = sorted(reference.candidates(state, problem), key=lambda c: c.objective)
         best = listed[0]
         assert best.stage == stage
         if len(listed) > 1:
             assert listed[1].objective - best.objective > 1e-9
-        state = longer if stage == len(state.f) else state
+        state = reference.with_new_stage(state) if stage == len(state.f) else state
         stump = reference.adaboost_mh.Stump(best.feature, best.cut, np.array([best.vote]))
         answers = reference.adaboost_mh.responses(stump, X)[:, 0]
         f, n_own = state.f.copy(), state.n_own.copy()

@@ -1,9 +1,9 @@
 """A walk through an additive model that rows may leave: only those that remain are computed.
 
-Rows lie in tiles of sixteen, as :mod:`algorithms.trees.tiles` wants them: coded once for the whole
-walk. A tile without a remaining row is skipped, and as soon as a quarter of the rows in tiles has
-left, the others are packed anew. Trees with more than 64 leaves have no such form; there each
-remaining row walks down.
+Rows lie in tiles of sixteen, as :mod:`algorithms.trees.tiles` wants them: a feature is
+coded once, when a tree first tests it, for the rows that are still there. A tile without a
+remaining row is skipped, and as soon as a quarter of the rows in tiles has left, the others are
+packed anew. Trees with more than 64 leaves have no such form; there each remaining row walks down.
 """
 
 from __future__ import annotations
@@ -213,9 +213,7 @@ class _Packed:
         if (tiled := stages.tiled) is not None:
             bits = tiled.lost.dtype
             self._words = np.empty((self._n_threads, TREES_AT_ONCE * LANES), dtype=bits)
-            self._tiles = self._room()
-            with threads(self._n_threads, X.size):
-                fill_tiles(tiled, X, self._tiles)
+            self._tiles, self._n_coded = self._room(), 0
 
     def _settle(self, scores: np.ndarray) -> None:
         """Give each row a place in the order of rows, and its score."""
@@ -238,7 +236,7 @@ class _Packed:
         if self._stages.tiled is not None:
             packed = self._room()
             with threads(self._n_threads, packed.size):
-                pack_tiles(self._tiles, places, packed)
+                pack_tiles(self._tiles, places, self._n_coded, packed)
             self._tiles = packed
 
     @property
@@ -261,6 +259,16 @@ class _Packed:
         if n_remaining <= _FULL_ENOUGH * len(self._rows):
             self._pack()
 
+    def _code(self, n_trees: int) -> None:
+        """Code what the first trees test and no tree before did, for the rows that remain."""
+        n_needed = int(self._stages.tiled.n_needed[n_trees])
+        if n_needed > self._n_coded:
+            n_values = len(self._rows) * (n_needed - self._n_coded)
+            with threads(self._n_threads, n_values):
+                where = (self._X, self._rows, self._wanted)
+                fill_tiles(self._stages.tiled, *where, self._n_coded, n_needed, self._tiles)
+            self._n_coded = n_needed
+
     def advance(self, stage: int) -> None:
         """Add the trees of a stage to the scores."""
         stages = self._stages
@@ -273,6 +281,8 @@ class _Packed:
         # A row passes ten trees in 20 ns: it takes many to make up for waking a thread.
         n_values = len(self.places) * (last - first) // 3 if tiled is not None else self._X.size
         weighted = () if weights is None else (weights, stage)
+        if tiled is not None:
+            self._code(last)
         with threads(self._n_threads, n_values):
             if tiled is not None:
                 score = score_tiles if weights is None else weigh_tiles

@@ -33,7 +33,9 @@ class TiledForest(NamedTuple):
     Attributes
     ----------
     tested : ndarray of shape (n_tested,), int64
-        Columns that the forest tests.
+        Columns that the forest tests, in the order in which its trees first do.
+    n_needed : ndarray of shape (n_trees + 1,), int64
+        How many of them the first 0, 1, 2, … trees test.
     edge : ndarray of shape (n_edges,), float64
         Distinct thresholds of each of them, rising, and infinities to make them 2^k - 1.
     edge_start : ndarray of shape (n_tested + 1,), int64
@@ -55,6 +57,7 @@ class TiledForest(NamedTuple):
     """
 
     tested: np.ndarray
+    n_needed: np.ndarray
     edge: np.ndarray
     edge_start: np.ndarray
     n_steps: np.ndarray
@@ -90,7 +93,12 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = next(b for b in (np.uint16, np.uint32, np.uint64) if max(n_leaves) <= np.iinfo(b).bits)
     splits = np.flatnonzero(forest.feature >= 0)
-    tested, feature = np.unique(forest.feature[splits], return_inverse=True)
+    tested, first_split, feature = np.unique(
+        forest.feature[splits], return_index=True, return_inverse=True
+    )
+    order = np.argsort(first_split)
+    tested, feature = tested[order], np.argsort(order)[feature]
+    first_tree = np.searchsorted(forest.tree, splits[first_split[order]], side="right")
     edges, code = [], np.zeros(len(splits), dtype=np.int64)
     for u in range(len(tested)):
         here = feature == u
@@ -111,6 +119,7 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
     leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_leaf))]
     return TiledForest(
         tested=tested.astype(np.int64),
+        n_needed=np.searchsorted(first_tree, np.arange(forest.n_trees + 1), side="right"),
         edge=np.concatenate([np.zeros(0), *filled]),
         edge_start=np.cumsum([0, *map(len, filled)], dtype=np.int64),
         n_steps=np.array(n_steps, dtype=np.int64),
@@ -124,31 +133,38 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
 
 
 @parallel_kernel
-def fill_tiles(forest, X, tiles):
-    """Code the tested features of all rows.
+def fill_tiles(forest, X, rows, wanted, first, last, tiles):
+    """Code tested features ``first … last - 1`` of some rows.
 
     Parameters
     ----------
     forest : TiledForest
     X : ndarray of shape (n_samples, n_features), float64
         Finite.
+    rows : ndarray of shape (n_rows,), int64
+        Row at each place: place j is lane j % 16 of tile j // 16.
+    wanted : ndarray of shape (n_tiles,), bool
+        The other tiles are skipped.
+    first, last : int
     tiles : ndarray of shape (n_tiles, n_tested * 16), int16
-        Row i is lane i % 16 of tile i // 16; lanes without a row are those of a row of zeros.
+        Lanes without a row are coded as some row, or as zeros.
     """
-    n_samples = X.shape[0]
+    n_rows = rows.shape[0]
     for tile in prange(tiles.shape[0]):
-        first = tile * LANES
+        if not wanted[tile]:
+            continue
+        begin = tile * LANES
         values = np.zeros(LANES)
-        for u in range(forest.tested.shape[0]):
+        for u in range(first, last):
             m = forest.tested[u]
-            for lane in range(min(LANES, n_samples - first)):
-                values[lane] = X[first + lane, m]
-            begin, n_steps = forest.edge_start[u], forest.n_steps[u]
-            count_below(forest.edge, begin, n_steps, values, tiles[tile], u * LANES, _LOWEST_CODE)
+            for lane in range(min(LANES, n_rows - begin)):
+                values[lane] = X[rows[begin + lane], m]
+            start, n_steps = forest.edge_start[u], forest.n_steps[u]
+            count_below(forest.edge, start, n_steps, values, tiles[tile], u * LANES, _LOWEST_CODE)
 
 
 @parallel_kernel
-def pack_tiles(old, places, new):
+def pack_tiles(old, places, n_coded, new):
     """Bring some rows of tiles together.
 
     Parameters
@@ -156,10 +172,12 @@ def pack_tiles(old, places, new):
     old : ndarray of shape (n_tiles, n_tested * 16), int16
     places : ndarray of shape (n_rows,), int64
         Their places in `old`.
+    n_coded : int
+        So many features are there.
     new : ndarray of shape (n_new_tiles, n_tested * 16), int16
         Lanes without a row are 0.
     """
-    n_rows, n_tested = places.shape[0], new.shape[1] // LANES
+    n_rows = places.shape[0]
     for tile in prange(new.shape[0]):
         first = tile * LANES
         n_lanes = min(LANES, n_rows - first)
@@ -168,7 +186,7 @@ def pack_tiles(old, places, new):
         for lane in range(n_lanes):
             place = places[first + lane]
             source, from_lane = place // LANES, place % LANES
-            for u in range(n_tested):
+            for u in range(n_coded):
                 new[tile, u * LANES + lane] = old[source, u * LANES + from_lane]
 
 
@@ -232,6 +250,35 @@ def score_tiles(forest, first_tree, last_tree, tiles, wanted, words, out):
                 )
 
 
+@kernel
+def _tile_values(forest, begin, end, codes, words, values):
+    """Answers of trees ``begin … end - 1`` to the sixteen rows of a tile."""
+    for t in range(begin, end):
+        reachable_leaves(
+            codes, forest.feature, forest.code, forest.lost,
+            forest.split[t], forest.split[t + 1], words, 0,
+        )  # fmt: skip
+        for lane in range(LANES):
+            values[(t - begin) * LANES + lane] = _leaf_value(forest, t, words[lane])
+
+
+@kernel
+def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
+    """Add answers times weights to scores: a score's sums stay in registers, tree after tree."""
+    for k in range(first_score, out.shape[1]):
+        for lane in range(0, LANES, 4):
+            row = first_row + lane
+            a, b, c, d = out[row, k], out[row + 1, k], out[row + 2, k], out[row + 3, k]
+            for t in range(begin, end):
+                at, weight = np.uint64((t - begin) * LANES + lane), weights[t, k]
+                a += weight * values[at]
+                b += weight * values[at + np.uint64(1)]
+                c += weight * values[at + np.uint64(2)]
+                d += weight * values[at + np.uint64(3)]
+            out[row, k], out[row + 1, k] = a, b
+            out[row + 2, k], out[row + 3, k] = c, d
+
+
 @parallel_kernel
 def weigh_tiles(forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out):
     """Add trees, each times its weights, to the scores from a first one on, in order.
@@ -245,17 +292,12 @@ def weigh_tiles(forest, first_tree, last_tree, tiles, wanted, words, weights, fi
     first_score : int
     out : ndarray of shape (n_tiles * 16, n_scores), float64
     """
-    n_tiles, n_parts, n_scores = tiles.shape[0], words.shape[0], out.shape[1]
+    n_tiles, n_parts = tiles.shape[0], words.shape[0]
     for part in prange(n_parts):
+        values = np.empty(TREES_AT_ONCE * LANES)
         for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            if not wanted[tile]:
-                continue
-            for t in range(first_tree, last_tree):
-                reachable_leaves(
-                    tiles[tile], forest.feature, forest.code, forest.lost,
-                    forest.split[t], forest.split[t + 1], words[part], 0,
-                )  # fmt: skip
-                for lane in range(LANES):
-                    value = _leaf_value(forest, t, words[part, lane])
-                    for k in range(first_score, n_scores):
-                        out[tile * LANES + lane, k] += weights[t, k] * value
+            if wanted[tile]:
+                for begin in range(first_tree, last_tree, TREES_AT_ONCE):
+                    end = min(begin + TREES_AT_ONCE, last_tree)
+                    _tile_values(forest, begin, end, tiles[tile], words[part], values)
+                    _weigh_tile(begin, end, values, weights, first_score, out, tile * LANES)

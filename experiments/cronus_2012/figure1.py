@@ -11,7 +11,12 @@ from matplotlib.patches import FancyBboxPatch
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.show.comparison import chosen_stages, of_best, there
+from experiments.cronus_2012.show.comparison import (
+    chosen_by_validation,
+    chosen_stages,
+    of_best,
+    there,
+)
 from experiments.cronus_2012.show.panels import (
     PANELS,
     ROW_KEYS,
@@ -130,4 +135,5 @@ ARTEFACT = Artefact(
     paper_numbers="Figure 1 is a sketch of four stages without numbers.",
     timing_columns=("fit_seconds",),
     select=chosen_stages,
+    chosen=chosen_by_validation,
 )

@@ -16,6 +16,7 @@ from experiments.cronus_2012.show.comparison import (
     MARGIN,
     PAPER,
     RULES,
+    chosen_by_validation,
     decades_saved,
     lead,
     least_lead,
@@ -25,9 +26,9 @@ from experiments.cronus_2012.show.comparison import (
     whole_models,
 )
 from experiments.cronus_2012.show.panels import (
+    MODEL_KEYS,
+    MODEL_TOLERANCES,
     PANELS,
-    ROW_KEYS,
-    TOLERANCES,
     Panel,
     cost_label,
     make_cell,
@@ -248,8 +249,8 @@ ARTEFACT = Artefact(
     seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,
-    keys=ROW_KEYS,
-    tolerances=TOLERANCES,
+    keys=MODEL_KEYS,
+    tolerances=MODEL_TOLERANCES,
     render=render,
     make_claims=make_claims,
     alt=alt,
@@ -258,4 +259,5 @@ ARTEFACT = Artefact(
     "training, Cronus less than one.",
     timing_columns=("fit_seconds",),
     select=whole_models,
+    chosen=chosen_by_validation,
 )

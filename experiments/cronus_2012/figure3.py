@@ -12,6 +12,7 @@ from experiments.artefact import Artefact, Cell
 from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.show.comparison import (
+    chosen_by_validation,
     chosen_stages,
     shares_remaining,
     stages_with_trees,
@@ -166,4 +167,5 @@ ARTEFACT = Artefact(
     "keep trees.",
     timing_columns=("fit_seconds",),
     select=chosen_stages,
+    chosen=chosen_by_validation,
 )

@@ -14,7 +14,13 @@ from experiments.artefact import Artefact
 from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.figure3 import make_cells
-from experiments.cronus_2012.show.comparison import bought, chosen_stages, first_stage, there
+from experiments.cronus_2012.show.comparison import (
+    bought,
+    chosen_by_validation,
+    chosen_stages,
+    first_stage,
+    there,
+)
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
 from experiments.style import stamp
 
@@ -194,4 +200,5 @@ ARTEFACT = Artefact(
     "features have each.",
     timing_columns=("fit_seconds",),
     select=chosen_stages,
+    chosen=chosen_by_validation,
 )

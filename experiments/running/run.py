@@ -7,7 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,8 @@ class Result:
         Provenance of each data set.
     computed, kept : int
         Cells computed now and cells that came from the store.
+    chosen : dict
+        What the artefact's ``chosen`` says of its cells; empty without it.
     """
 
     rows: pd.DataFrame
@@ -77,6 +79,7 @@ class Result:
     data: dict[str, Mapping[str, Any]]
     computed: int
     kept: int
+    chosen: dict[str, Any] = field(default_factory=dict)
 
 
 def find_data(
@@ -240,8 +243,8 @@ def run(
             outcomes = _compute(artefact, tasks, [keys[i] for i in pending], store, workers, bar)
         finished.update(zip(pending, outcomes, strict=True))
     results = [finished[i] for i in range(len(cells))]
-    rows, timings = _tables(artefact, cells, results)
-    return Result(rows, timings, data, computed=len(pending), kept=kept)
+    rows, timings, chosen = _tables(artefact, cells, results)
+    return Result(rows, timings, data, computed=len(pending), kept=kept, chosen=chosen)
 
 
 def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -> list:
@@ -267,8 +270,8 @@ def _identity(data, cell: Cell) -> dict[str, str]:
     return {"kind": record["kind"], "checksum": record["checksums"][str(cell.seed)]}
 
 
-def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put the rows of all cells into two tidy, sorted tables: results and times."""
+def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
+    """Put all rows into two tidy, sorted tables, results and times; and what was chosen."""
     rows, timings = [], []
     for cell, (cell_rows, seconds) in zip(cells, results, strict=True):
         base = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
@@ -277,7 +280,12 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
     keys = artefact.row_keys()
     expected = [*keys, *artefact.tolerances, *artefact.drawn_columns, *artefact.timing_columns]
     table = pd.DataFrame(rows, columns=list(rows[0]) if rows else expected)
-    if set(table.columns) != set(expected) or any(set(row) != set(expected) for row in rows):
+    odd = any(set(row) != set(rows[0]) for row in rows)
+    chosen = {} if odd or artefact.chosen is None else artefact.chosen(table)
+    if not odd and artefact.select is not None:  # sorted, so that ties end alike in every run
+        order = [key for key in keys if key in table]
+        table = artefact.select(table.sort_values(order, kind="stable", ignore_index=True))
+    if odd or set(table.columns) != set(expected):
         raise ValueError(
             f"Rows of {artefact.id} have the columns {sorted(table.columns)}, declared are "
             f"{sorted(expected)}."
@@ -286,10 +294,8 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
         twice = table.loc[table.duplicated(keys), keys].iloc[0].to_dict()
         raise ValueError(f"Two rows of {artefact.id} have the same key {twice}.")
     table = table.sort_values(keys, kind="stable", ignore_index=True)
-    if artefact.select is not None:
-        table = artefact.select(table).reset_index(drop=True)
     times = pd.DataFrame(timings, columns=["dataset", "algorithm", "seed", "cell", "seconds"])
     if artefact.timing_columns:
         measured = table[[*keys, *artefact.timing_columns]]
         times = pd.concat([times, measured], ignore_index=True)
-    return table[expected], times
+    return table[expected], times, chosen

@@ -75,7 +75,7 @@ def describe(artefact: Artefact, options: RunOptions, result: Result, source_tre
 
     `source_tree` is the hash of the sources when the run began.
     """
-    return provenance.describe_run(
+    meta = provenance.describe_run(
         artefact,
         scale=options.scale,
         data_mode=options.data_mode,
@@ -85,6 +85,7 @@ def describe(artefact: Artefact, options: RunOptions, result: Result, source_tre
         jobs=None if options.scheduler else options.jobs,
         source_tree=source_tree,
     )
+    return {**meta, "chosen": result.chosen} if result.chosen else meta
 
 
 def shown(path: Path) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from experiments.cronus_2012.cells.rows import CHOSEN
+from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
 from experiments.curves import advantage, curves
 
 PAPER = "_paper"
@@ -24,7 +26,7 @@ def models(rows: pd.DataFrame) -> pd.DataFrame:
     have GBRT's models, too, which are those with an endless margin. The number of features stands
     in the columns of a third bill, ``_features``.
     """
-    whole = rows[rows["stage"] == 0]
+    whole = _whole(rows)
     whole = whole.assign(algorithm=whole["method"])
     exits = whole[whole["method"].str.startswith("early_exit_")]
     boosting = whole[whole["method"] == "gbrt"]
@@ -38,9 +40,14 @@ def models(rows: pd.DataFrame) -> pd.DataFrame:
     return together
 
 
+def _whole(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows about whole models; a table without stages has no others."""
+    return rows[rows["stage"] == 0] if "stage" in rows else rows
+
+
 def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
     """Whether a panel has rows about whole models of all these methods."""
-    mine = rows[(rows["panel"] == panel) & (rows["stage"] == 0)]["method"]
+    mine = _whole(rows[rows["panel"] == panel])["method"]
     return all(mine.str.startswith(method).any() for method in methods)
 
 
@@ -63,7 +70,7 @@ def least_lead(rows: pd.DataFrame, panel: str, better: str, others: tuple[str, .
 
 def best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     """Return for each seed the model with the best validation score (ties: cheaper)."""
-    mine = rows[(rows["panel"] == panel) & (rows["method"] == method) & (rows["stage"] == 0)]
+    mine = _whole(rows[(rows["panel"] == panel) & (rows["method"] == method)])
     mine = mine[mine["rounds"] > 0]
     order = mine.sort_values(["valid_score", "valid_cost_paper"], ascending=[False, True])
     return order.groupby("seed").first()
@@ -95,7 +102,7 @@ def times_as_long(rows: pd.DataFrame, panel: str, method: str, than: str) -> np.
     """Return log10 of how many times as long one training takes, medians, one value per seed."""
     if not there(rows, panel, method, than):
         return np.empty(0)
-    mine = rows[(rows["panel"] == panel) & (rows["stage"] == 0)]
+    mine = _whole(rows[rows["panel"] == panel])
     seconds = mine.groupby(["method", "seed"])["fit_seconds"].median()
     return np.log10(seconds[method] / seconds[than]).to_numpy()
 
@@ -115,8 +122,27 @@ def of_best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
 
 
 def whole_models(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows about whole models."""
-    return rows[rows["stage"] == 0]
+    """Keep the rows about whole models, without the columns about stages and what was chosen."""
+    return _whole(rows).drop(columns=[*ABOUT_STAGES, *TUNED])
+
+
+def chosen_by_validation(rows: pd.DataFrame) -> dict:
+    """Return Cronus's hyper-parameters by panel, method and seed, one value each.
+
+    Raises
+    ------
+    ValueError
+        If the models of one method and draw have several.
+    """
+    chosen: dict = {}
+    tuned = rows[rows["method"].isin(["single_stage", "cronus_initial", "cronus"])]
+    for (panel, method, seed), mine in tuned.groupby(["panel", "method", "seed"]):
+        values = mine[list(CHOSEN)].drop_duplicates()
+        if len(values) > 1:
+            raise ValueError(f"{method} on {panel}, seed {seed}, has several hyper-parameters")
+        by_seed = chosen.setdefault(panel, {}).setdefault(method, {})
+        by_seed[str(seed)] = {name: float(value) for name, value in values.iloc[0].items()}
+    return chosen
 
 
 def chosen_stages(rows: pd.DataFrame) -> pd.DataFrame:

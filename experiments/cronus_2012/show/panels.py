@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
+from experiments.cronus_2012.cells.rows import CHOSEN
 
 
 @dataclass(frozen=True)
@@ -272,6 +273,19 @@ TOLERANCES = {
 }
 """What ``check`` lets pass. The optimisation is not convex: its ends are those of one kind of
 processor to a percent."""
+
+ABOUT_STAGES = ("stage", "price", "hard", "soft", "threshold", "n_listed")
+"""Columns that say nothing of a whole model."""
+
+TUNED = tuple(name for name in CHOSEN if name != "positive_weight")
+"""Columns of hyper-parameters that are one value for all models of a method and draw; those of the
+plain ℓ1 penalty are its ``setting``."""
+
+MODEL_KEYS = tuple(key for key in ROW_KEYS if key not in ABOUT_STAGES)
+MODEL_TOLERANCES = {
+    name: tolerance for name, tolerance in TOLERANCES.items() if name not in (*ABOUT_STAGES, *TUNED)
+}
+"""Keys and tolerances of a table of whole models."""
 
 
 def panel_title(panel: Panel, record: Mapping) -> str:

@@ -119,8 +119,7 @@ def _dag_rows(cell: Cell, dataset) -> Iterator[dict]:
         for setting, weight in enumerate(cell.params["weights"]):
             model = MDDAGClassifier(
                 FrozenEstimator(pool),
-                # The loss of a constant model is about 1: an error, or exp(0).
-                beta=weight / all_prices(dataset),
+                beta=weight * constant_reward_loss(dataset, method) / all_prices(dataset),
                 tree_cost=0.0,
                 n_episodes=cell.params["n_episodes"],
                 random_state=cell.seed,
@@ -137,6 +136,17 @@ def _dag_rows(cell: Cell, dataset) -> Iterator[dict]:
                 values[f"{part}_cost"] = float(np.mean(model.prediction_cost(X)))
             values["test_evaluations"] = float(np.mean(model.evaluations(dataset.X_test)))
             yield _row(method, setting, weight, model.n_base_, values)
+
+
+def constant_reward_loss(dataset, method: str) -> float:
+    """Return the mean loss of MDDAG's best model that evaluates nothing.
+
+    Errors but for the commonest class; with the exponential loss exp(0).
+    """
+    if METHODS[method].get("reward", "zero_one") == "exponential":
+        return 1.0
+    _, counts = np.unique(dataset.y_train, return_counts=True)
+    return 1.0 - float(counts.max() / counts.sum())
 
 
 def _predicted(model, dataset, X: np.ndarray) -> np.ndarray:

@@ -45,6 +45,7 @@ VARIANTS = {
     "exponential": {"reward": "exponential"},
     "exponential_0.02": {"reward": "exponential", "learning_rate": 0.02},
     "literal_exponential": {"reward": literal_exponential},
+    "gaussians": {"value_function": "gaussians"},
 }
 """Variant to the parameters of the estimator that it changes."""
 

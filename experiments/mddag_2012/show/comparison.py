@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from experiments.curves import budgets_between
 from experiments.mddag_2012.cells.operating import FPRS
-from experiments.mddag_2012.show.selection import Curve, runs_of, there
+from experiments.mddag_2012.show.selection import Curve, mean_of_shared, runs_of, there
 
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
 MDDAG = ("mddag_i", "mddag_exp", "mddag_exp_slow", "mddag_i_descent", "mddag_exp_descent")
@@ -20,17 +19,20 @@ FEW = 5.0
 def best_of(
     rows: pd.DataFrame, panel: str, methods: tuple[str, ...], quality: str, budgets: np.ndarray
 ) -> np.ndarray:
-    """Return the best test score of several methods at each budget, (n_seeds, n_budgets).
+    """Return the test score of the method that is best in training at each budget.
 
-    A method counts up to its last run; NaN where none has one.
+    Chosen on test it would be too good by the noise of a maximum. A method counts up to its last
+    run; NaN where none has one; (n_seeds, n_budgets).
     """
-    scores = []
+    trained, tested = [], []
     for method in methods:
         curve = Curve(rows, panel, method, quality)
         reaches = (budgets >= curve.first) & (budgets <= curve.last)
-        scores.append(np.where(reaches, curve.at(budgets), -np.inf))
-    best = np.max(scores, axis=0)
-    return np.where(np.isneginf(best), np.nan, best)
+        trained.append(np.where(reaches, curve.at(budgets, "train"), -np.inf))
+        tested.append(curve.at(budgets))
+    best = np.argmax(trained, axis=0)[None]
+    scores = np.take_along_axis(np.array(tested), best, axis=0)[0]
+    return np.where(np.isneginf(np.max(trained, axis=0)), np.nan, scores)
 
 
 def inside_of_best(
@@ -60,7 +62,7 @@ def inside_of_best(
         shared = ~np.isnan(difference).any(axis=0)
         empty = np.full(len(difference), np.nan)
         leads.append(difference[:, shared].mean(axis=1) if shared.any() else empty)
-    return margin + np.mean(leads, axis=0)
+    return margin + mean_of_shared(leads)
 
 
 def train_minus_test(rows: pd.DataFrame, panel: str, method: str, margin: float) -> np.ndarray:
@@ -73,10 +75,13 @@ def train_minus_test(rows: pd.DataFrame, panel: str, method: str, margin: float)
 
 
 def evaluations_fall(rows: pd.DataFrame, panel: str, method: str) -> np.ndarray:
-    """Return minus the rank correlation of β and test evaluations, by seed; 0 if all are alike."""
+    """Return minus the correlation of log β and log(1 + test evaluations), by seed; 0 if all alike.
+
+    Not of ranks: those agree perfectly in every repetition, and then say nothing of the spread.
+    """
     correlations = []
     for _, runs in runs_of(rows, panel, method).groupby("seed"):
         alike = runs["test_evaluations"].nunique() < 2
-        ranked = (runs["tradeoff"], runs["test_evaluations"])
-        correlations.append(0.0 if alike else -stats.spearmanr(*ranked).statistic)
+        logs = (np.log(runs["tradeoff"]), np.log1p(runs["test_evaluations"]))
+        correlations.append(0.0 if alike else -float(np.corrcoef(*logs)[0, 1]))
     return np.array(correlations)

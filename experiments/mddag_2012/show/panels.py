@@ -67,8 +67,8 @@ FCBOOST = {
 """η and iterations."""
 
 SOFT_CASCADE = {
-    "laptop": ((-4.0, 4.0), (0.9, 0.98), (10, 40, 150)),
-    "overnight": ((-6.0, 0.0, 6.0), (0.9, 0.98), (10, 40, 150, 500)),
+    "laptop": ((-8.0, 4.0), (0.9, 0.98), (4, 20, 150)),
+    "overnight": ((-8.0, 0.0, 4.0), (0.9, 0.98), (4, 20, 150, 500)),
 }
 """α, the TPR of the whole cascade, and how many base classifiers it takes from the pool."""
 

@@ -58,13 +58,14 @@ def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
 
 
 def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.ndarray:
-    """Return the test score at each budget of test evaluations; NaN where no run is within it.
+    """Return the score at each budget of test evaluations; NaN where no run is within it.
 
     Parameters
     ----------
     chosen : DataFrame
         A :func:`chain`.
     quality : str
+        Column.
     budgets : (b,) float
     """
     if chosen.empty:
@@ -72,7 +73,7 @@ def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.nd
     spent = chosen["test_evaluations"].to_numpy()
     within = spent[None, :] <= budgets[:, None] * (1 + 1e-9)
     last = within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)
-    scores = chosen[f"test_{quality}"].to_numpy()[last]
+    scores = chosen[quality].to_numpy()[last]
     return np.where(within.any(axis=1), scores, np.nan)
 
 
@@ -82,20 +83,24 @@ class Curve:
     Attributes
     ----------
     first, last : float
-        The budgets from which every repetition has a run, and beyond which some has none further.
+        The budgets from which every repetition has a chosen run, and beyond which some has no run
+        at all: up to there the last one of the chain stands for the method.
     """
 
     def __init__(self, rows: pd.DataFrame, panel: str, method: str, quality: str) -> None:
         mine = runs_of(rows, panel, method)
         self._quality = quality
-        self._chains = [chain(one, quality) for _, one in mine.groupby("seed", sort=True)]
+        by_seed = [one for _, one in mine.groupby("seed", sort=True)]
+        self._chains = [chain(one, quality) for one in by_seed]
         spent = [chosen["test_evaluations"].tolist() for chosen in self._chains]
         self.first = max((min(values, default=np.inf) for values in spent), default=np.inf)
-        self.last = min((max(values, default=-np.inf) for values in spent), default=-np.inf)
+        runs = [one[one["train_evaluations"] > 0]["test_evaluations"].tolist() for one in by_seed]
+        self.last = min((max(values, default=-np.inf) for values in runs), default=-np.inf)
 
-    def at(self, budgets: np.ndarray) -> np.ndarray:
-        """Return the test scores, (n_seeds, n_budgets)."""
-        return np.array([at_budgets(chosen, self._quality, budgets) for chosen in self._chains])
+    def at(self, budgets: np.ndarray, part: str = "test") -> np.ndarray:
+        """Return the scores on the test, or training, windows, (n_seeds, n_budgets)."""
+        quality = f"{part}_{self._quality}"
+        return np.array([at_budgets(chosen, quality, budgets) for chosen in self._chains])
 
     def drawn(self) -> tuple[np.ndarray, ...]:
         """Return budgets up to the last run, the mean over seeds and its 95 % t interval."""
@@ -130,7 +135,7 @@ def lead(
     low, high : float
         Only budgets above the first and up to the second, logarithmically spaced.
     quality : str, optional
-        By default the mean over all false positive rates.
+        By default the mean over the false positive rates at which there are shared budgets.
 
     Returns
     -------
@@ -151,4 +156,13 @@ def lead(
         difference = scores[0] - scores[1]
         empty = np.full(len(difference), np.nan)
         leads.append(difference.mean(axis=1) if len(budgets) else empty)
-    return np.mean(leads, axis=0)
+    return mean_of_shared(leads)
+
+
+def mean_of_shared(leads: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over leads, (n_seeds,) each, without those that are NaN for want of budgets.
+
+    All of them NaN: NaN.
+    """
+    shared = [values for values in leads if not np.isnan(values).any()]
+    return np.mean(shared or leads, axis=0)

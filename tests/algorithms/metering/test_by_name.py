@@ -191,7 +191,7 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     in_lab = used[:, [0, 2, 3]].sum(axis=1)
     by_hand = used @ own + 0.25 * used[:, 1] + 3.0 * (in_lab > 0)
     np.testing.assert_allclose(expected.prediction_cost(TABLE), by_hand, rtol=1e-12)
-    # No row asks for two features of the group.
+    # no row asks for two features of the group
     too_small = (GreedyMiserClassifier, AdaBoostMH, MDDAGClassifier)
     of_stumps = (BourdevCascadeClassifier, FCBoostClassifier, ViolaJonesClassifier)
     assert in_lab.max() > 1 or cls in too_small + of_stumps

@@ -23,8 +23,12 @@ def rows(rng, n_rows, n_features=3):
 
 
 def tiles_of(forest, X):
-    tiles = np.full((-(-len(X) // 16), len(forest.tested) * 16), 7, dtype=np.int16)
-    fill_tiles(forest, X, tiles)
+    """All features, coded in two turns; the rows come in another order than in memory."""
+    n_tiles, n_tested = -(-len(X) // 16), len(forest.tested)
+    tiles = np.full((n_tiles, n_tested * 16), 7, dtype=np.int16)
+    backwards, rows = X[::-1].copy(), np.arange(len(X))[::-1].copy()
+    for first, last in ((0, n_tested // 2), (n_tested // 2, n_tested)):
+        fill_tiles(forest, backwards, rows, np.ones(n_tiles, dtype=bool), first, last, tiles)
     return tiles
 
 
@@ -94,7 +98,7 @@ def test_codes_count_thresholds_below():
         np.testing.assert_array_equal(codes, np.searchsorted(distinct, X[:, m]))
     kept = np.flatnonzero(rng.random(len(X)) < 0.4)
     packed = np.full((-(-len(kept) // 16), tiles.shape[1]), 7, dtype=np.int16)
-    pack_tiles(tiles, kept, packed)
+    pack_tiles(tiles, kept, len(tiled.tested), packed)
     at = np.arange(len(kept))
     for u in range(len(tiled.tested)):
         np.testing.assert_array_equal(
@@ -126,3 +130,22 @@ def test_what_has_no_tiles():
             np.testing.assert_array_equal(
                 scores_in_tiles(tiled, Z, 1, [n_trees]), walked(many, many.value, Z, 1)
             )
+
+
+def test_features_in_the_order_of_trees_and_only_where_wanted():
+    rng = np.random.default_rng(4)
+    X = rows(rng, 100, 8)
+    model = GBRTRegressor(n_estimators=12, max_leaves=3).fit(X, X @ np.arange(8) ** 2)
+    forest = model.trees_
+    tiled = tiled_forest(forest, model._contributions)
+    for t in range(forest.n_trees + 1):
+        tested = forest.feature[: forest.tree[t]]
+        first = tiled.tested[: tiled.n_needed[t]]
+        np.testing.assert_array_equal(np.sort(first), np.unique(tested[tested >= 0]))
+    assert 0 < tiled.n_needed[1] < len(tiled.tested)
+    tiles = np.full((7, len(tiled.tested) * 16), 7, dtype=np.int16)
+    wanted = np.arange(7) % 2 == 0
+    fill_tiles(tiled, X, np.arange(100), wanted, 0, 2, tiles)
+    np.testing.assert_array_equal(tiles[wanted][:, :32], tiles_of(tiled, X)[wanted][:, :32])
+    assert np.all(tiles[~wanted] == 7)
+    assert np.all(tiles[:, 32:] == 7)

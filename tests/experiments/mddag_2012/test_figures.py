@@ -233,7 +233,7 @@ def test_claims_of_figure_2_have_the_signs_of_the_rows():
     assert effect["a-low-above-bourdev-cascade"] > 0.01
     assert 0 < effect["a-i-low"] < 0.06
     assert effect["a-exp-high"] < 0.005  # only at 20 does it have a better run
-    assert effect["a-beta"] == pytest.approx(1.0)
+    assert effect["a-beta"] > 0.99
     assert effect["a-not-overfitted"] == pytest.approx(0.008)
     # AdaBoost's TPR at two and ten evaluations is 0.75 and 0.95: not below the best cascade.
     assert effect["a-adaboost"] > 0.02
