@@ -171,6 +171,17 @@ def test_layers_are_the_longest_ways():
     assert len(set(where.values())) == 4
 
 
+def test_the_widest_way_is_drawn_straight():
+    edges = {(1, 2): 9, (2, 5): 3, (2, 7): 6, (7, 9): 5, (5, 9): 3, (1, 8): 1}
+    assert figure2.around_main(edges) == {1: 0.0, 2: 0.0, 7: 0.0, 9: 0.0, 5: 1.0, 8: -1.0}
+
+
+def test_frames_leave_out_what_finds_nothing():
+    rates = np.r_[np.zeros(5), 0.1, np.linspace(0.5, 1, 20)]
+    assert figure2.worth_seeing(rates).min() >= 0.5
+    np.testing.assert_array_equal(figure2.worth_seeing(np.zeros(3)), np.zeros(3))
+
+
 # --- Figure 2 -------------------------------------------------------------------------------------
 
 RUNS = {  # method: (evaluations, TPR)
