@@ -61,7 +61,7 @@ STUMPS_OF_A_STAGE = {"laptop": 50, "overnight": 200}
 """At most, of Viola and Jones's cascade."""
 
 FCBOOST = {
-    "laptop": ((0.1, 0.02, 0.004, 0.0008), (10, 30, 80)),
+    "laptop": ((0.1, 0.02, 0.004, 0.0008), (10, 25, 50)),
     "overnight": ((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), (10, 40, 120, 300)),
 }
 """η and iterations."""
