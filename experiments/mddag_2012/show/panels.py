@@ -201,4 +201,5 @@ def panel_title(panel: Panel, record: Mapping) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
     what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
-    return f"({panel.key}) {panel.name}\n{what}, {rows} train/test"
+    name = record.get("title", panel.name)  # what stands in for a set says so
+    return f"({panel.key}) {name}\n{what}, {rows} train/test"

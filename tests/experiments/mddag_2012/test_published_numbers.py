@@ -3,7 +3,7 @@
 import csv
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 
 import pytest
@@ -53,6 +53,55 @@ def correlation(xs, ys):
 def mean_of_known(values):
     known = [value for value in values if not math.isnan(value)]
     return statistics.mean(known) if known else math.nan
+
+
+# --- the README -----------------------------------------------------------------------------------
+
+README = " ".join(
+    (ROOT / "experiments" / "mddag_2012" / "README.md").read_text(encoding="utf-8").split()
+)
+
+
+def counted(artefact):
+    return Counter(row["verdict"] for row in lines(artefact, "claims.csv"))
+
+
+def test_verdicts_in_the_readme():
+    assert counted("mddag-figure1") == {"reproduced": 3, "inconclusive": 1}
+    assert "Three of four claims are *reproduced*" in README
+    verdicts = counted("mddag-figure2")
+    assert (
+        f"of {sum(verdicts.values())} verdicts {verdicts['reproduced']} are *reproduced*, "
+        f"{verdicts['not reproduced']} *not reproduced*, {verdicts['inconclusive']} *inconclusive*"
+    ) in README
+    by_claim = {row["claim"]: row["verdict"] for row in lines("mddag-figure2", "claims.csv")}
+    assert {c for c, v in by_claim.items() if v == "reproduced"} == {f"{k}-beta" for k in "abcd"}
+    for name in ("d-low-above-fcboost", "d-low-above-bourdev-cascade"):
+        assert by_claim[name] == "not reproduced"
+
+
+def test_runs_in_the_readme():
+    rows = [row for row in lines("mddag-figure2", "rows.csv") if row["node"] == "-1"]
+    few = [
+        row
+        for row in rows
+        if (row["panel"], row["method"], row["tradeoff"]) == ("a", "mddag_i", "0.0152")
+    ]
+    spent, at_10, at_01 = (
+        statistics.mean(float(row[name]) for row in few)
+        for name in ("test_evaluations", "test_tpr_10", "test_tpr_01")
+    )
+    assert f"evaluates {spent:.1f} base classifiers and finds {at_10:.3f} of the faces" in README
+    assert at_01 == 0
+    most = max(
+        float(row["test_evaluations"])
+        for row in rows
+        if row["method"] == "mddag_exp" and row["panel"] in "abc"
+    )
+    assert f"none evaluates more than {most:.1f} base classifiers" in README
+    below = {k: 0.02 - effects_of("mddag-figure2")[f"{k}-adaboost"] for k in "ac"}
+    assert f"AdaBoost** is {below['a']:.3f} below the best cascade on VJ faces" in README
+    assert f"and {below['c']:.3f} on CBCL's official test windows" in README
 
 
 # --- Figure 1 -------------------------------------------------------------------------------------
