@@ -80,6 +80,13 @@ def test_verdicts_in_the_readme():
         assert by_claim[name] == "not reproduced"
 
 
+def test_ndcg_in_the_readme():
+    below = {name: 0.01 - effect for name, effect in effects_of("mddag-figure3").items()}
+    assert f"NDCG is {below['b-mddag-i']:.3f} below that of AdaBoost.MH" in README
+    assert f"MDDAG.EXP is {below['b-mddag-exp']:.3f} below" in README
+    assert counted("mddag-figure3") == {"not reproduced": 1, "inconclusive": 1}
+
+
 def test_runs_in_the_readme():
     rows = [row for row in lines("mddag-figure2", "rows.csv") if row["node"] == "-1"]
     few = [
