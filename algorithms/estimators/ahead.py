@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from ..gbrt import GBRTRegressor
 from ..kernels.cache import cache_folder
-from .fitting import ConstantModelWarning
 from .registered import ESTIMATORS
 
 _ROWS, _FEATURES, _ROUNDS = 200, 4, 3
@@ -45,7 +44,7 @@ def compile_for(weighted: bool) -> int:
         model = small(estimator)
         y = label if is_classifier(model) else X[:, 0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantModelWarning)
+            warnings.simplefilter("ignore")  # three rounds are constant, or reach no rate
             model.fit(X, y, sample_weight=weights)
         model.predict(X)
         model.prediction_cost(X, feature_costs=np.ones(_FEATURES))
@@ -54,11 +53,15 @@ def compile_for(weighted: bool) -> int:
 
 def small(estimator: type[BaseEstimator]) -> BaseEstimator:
     """Give an estimator few rounds, or trees of few rounds if it weighs those of another one."""
-    if "n_estimators" in estimator().get_params(deep=False):
-        return estimator(n_estimators=_ROUNDS, n_threads=1)
-    model = estimator(GBRTRegressor(n_estimators=_ROUNDS, n_threads=1), n_threads=1)
-    taken = model.get_params(deep=False)
-    return model.set_params(**{name: v for name, v in _BOTH_SOLVERS.items() if name in taken})
+    size = {
+        "estimator": GBRTRegressor(n_estimators=_ROUNDS, n_threads=1),
+        "n_estimators": _ROUNDS,
+        "max_stumps": _ROUNDS,
+        "n_threads": 1,
+        **_BOTH_SOLVERS,
+    }
+    taken = estimator().get_params(deep=False)
+    return estimator(**{name: value for name, value in size.items() if name in taken})
 
 
 def compile_all() -> int:
