@@ -17,7 +17,7 @@ def _check_reward(words: tuple[str, ...]):
             return value
         listed = " or ".join(map(repr, words))
         raise ValueError(
-            f"{name} must be {listed}, or a function compiled with numba.njit, got {shown(value)}."
+            f"{name} must be {listed}, or a function compiled with numba, got {shown(value)}."
         )
 
     return check
@@ -32,7 +32,7 @@ def _check_share(name: str, value) -> float:
 
 
 _OWN_FUNCTION = (
-    "or a function (scores, y) -> loss compiled with numba.njit, whose values are numbers of at "
+    "or a function (scores, y) -> loss compiled with numba, whose values are numbers of at "
     f"most {LARGEST_LOSS:g} in size"
 )
 OF_CLASSES = {
