@@ -313,7 +313,7 @@ def test_bad_input(data):
     refused("beta must be a finite number >= 0", beta=np.nan)
     refused("n_episodes must be a whole number >= 1", n_episodes=0)
     refused("reward must be 'zero_one' or 'exponential', or a function compiled", reward="hinge")
-    refused("reward must be .* compiled with numba.njit", reward=hinge.py_func)
+    refused("reward must be .* compiled with numba", reward=hinge.py_func)
     refused("reward must give numbers", reward=no_number)
     refused("reward must give numbers", reward=no_number, solver="descent")
     refused("value_function='margin' needs three classes", value_function="margin")
