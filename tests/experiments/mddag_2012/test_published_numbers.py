@@ -87,6 +87,23 @@ def test_ndcg_in_the_readme():
     assert counted("mddag-figure3") == {"not reproduced": 1, "inconclusive": 1}
 
 
+def test_choices_in_the_readme():
+    rows = defaultdict(list)
+    for row in lines("mddag-choices", "rows.csv"):
+        rows[row["variant"]].append(row)
+    assert {row["n_paths"] for row in rows["bins_11"]} == {"1"}
+    assert len(rows["bins_11"]) == 2 * 5 * 4
+    assert {float(row["test_evaluations"]) for row in rows["tie_is_right"]} == {0.0}
+    ours, finer, running = (
+        statistics.mean(float(r["test_objective"]) for r in rows[name] if r["panel"] == "a")
+        for name in ("ours", "bins_1001", "running")
+    )
+    assert f"from {ours:.3f} to {finer:.3f} and {running:.3f} on VJ faces" in README
+    worse = effects_of("mddag-choices")
+    better_by = [-worse[f"{panel}-decreasing-worse"] for panel in "ab"]
+    assert f"better by {better_by[0]:.3f} on VJ faces and by {better_by[1]:.3f} on CBCL" in README
+
+
 def test_runs_in_the_readme():
     rows = [row for row in lines("mddag-figure2", "rows.csv") if row["node"] == "-1"]
     few = [
