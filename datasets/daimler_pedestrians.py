@@ -298,35 +298,17 @@ def groups(pixels: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return vj_faces.groups(upright, labels, BLOCK)
 
 
-def _image_set(pixels: np.ndarray, labels: np.ndarray, provenance: dict) -> ImageSet:
-    return ImageSet(
-        name="daimler_pedestrians",
-        train=pixels,
-        y_train=labels.astype(np.int64),
-        test=np.empty((0, *SHAPE), dtype=np.uint8),
-        y_test=np.empty(0, dtype=np.int64),
-        n_valid=len(labels) // 5,
-        provenance=provenance,
-    )
-
-
 def _real_images(request: Request) -> ImageSet:
     arrays, provenance = windows()
-    return _image_set(arrays["windows"], arrays["y"], provenance)
+    return haar_columns.undivided("daimler_pedestrians", arrays["windows"], arrays["y"], provenance)
 
 
 def _real_columns(per_kind: int, request: Request) -> HaarColumns:
     arrays, provenance = windows()
     stored, digest = haar_columns.stored("daimler_pedestrians", arrays["windows"], per_kind)
     provenance = {**provenance, "features_checksum": digest}
-    return _columns(stored, arrays["y"], np.array(arrays["fold"]), per_kind, provenance)
-
-
-def _columns(
-    stored: np.ndarray, labels: np.ndarray, fold: np.ndarray, per_kind: int, provenance: dict
-) -> HaarColumns:
-    names = haar_columns.feature_names(SHAPE, per_kind)
-    return HaarColumns(stored, labels.astype(np.int64), fold, names, SHAPE, provenance)
+    fold = np.array(arrays["fold"])
+    return haar_columns.of_windows(stored, arrays["y"], fold, SHAPE, per_kind, provenance)
 
 
 # --- the stand-in --------------------------------------------------------------------------------
@@ -336,14 +318,11 @@ def _drawn_images(request: Request) -> ImageSet:
     n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
     pixels, labels = standins_windows.pedestrians(n_windows, request.seed)
     provenance = standins_windows.provenance(standins_windows.pedestrians)
-    return _image_set(pixels, labels, provenance)
+    return haar_columns.undivided("daimler_pedestrians", pixels, labels, provenance)
 
 
 def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:
-    drawn = _drawn_images(request)
-    computed = haar_columns.computed(drawn.train, per_kind)
-    fold = divisions(np.arange(len(drawn.y_train)), drawn.y_train)
-    return _columns(computed, drawn.y_train, fold, per_kind, drawn.provenance)
+    return haar_columns.of_drawn(_drawn_images(request), per_kind)
 
 
 def _table(request: Request, give) -> Dataset:

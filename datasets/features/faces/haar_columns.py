@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets.cbcl_windows import rows_of
+from datasets.cbcl_windows import divisions, rows_of
 from datasets.dataset import Dataset, checksum, dataset_checksum
 from datasets.features.faces import haar, tables
 from datasets.features.families import Family
 from datasets.features.store import made_from
+from datasets.images import ImageSet
 from datasets.sources.storage import decoded, new_array
 
 PER_KIND = 400
@@ -223,6 +224,69 @@ def stored(name: str, windows: np.ndarray, per_kind: int = PER_KIND) -> tuple[np
 
     arrays, _ = decoded(name, f"haar-{per_kind}-{digest[:16]}", build)
     return arrays["columns"], digest
+
+
+def of_windows(
+    stored: np.ndarray,
+    labels: np.ndarray,
+    fold: np.ndarray,
+    shape: tuple[int, int],
+    per_kind: int,
+    provenance: dict[str, Any],
+) -> HaarColumns:
+    """Name the stored, or computed, columns of windows.
+
+    Parameters
+    ----------
+    stored : ndarray of shape (n_features, n_windows), uint8
+    labels, fold : ndarray of shape (n_windows,)
+    shape : tuple of int
+        Height and width of the windows.
+    per_kind : int
+        Features of each kind.
+    provenance : dict
+
+    Returns
+    -------
+    HaarColumns
+    """
+    names = feature_names(shape, per_kind)
+    return HaarColumns(stored, labels.astype(np.int64), fold, names, shape, provenance)
+
+
+def of_drawn(drawn: ImageSet, per_kind: int) -> HaarColumns:
+    """Compute the columns of a stand-in's windows, which fall into divisions one by one."""
+    fold = divisions(np.arange(len(drawn.y_train)), drawn.y_train)
+    stored, shape = computed(drawn.train, per_kind), drawn.train.shape[1:]
+    return of_windows(stored, drawn.y_train, fold, shape, per_kind, drawn.provenance)
+
+
+def undivided(
+    name: str, windows: np.ndarray, labels: np.ndarray, provenance: dict[str, Any]
+) -> ImageSet:
+    """Give the pictures of a set that has no official test part.
+
+    Parameters
+    ----------
+    name : str
+    windows : ndarray of shape (n_windows, height, width), uint8
+    labels : ndarray of shape (n_windows,)
+    provenance : dict
+
+    Returns
+    -------
+    ImageSet
+        All windows are its training part.
+    """
+    return ImageSet(
+        name=name,
+        train=windows,
+        y_train=labels.astype(np.int64),
+        test=np.empty((0, *windows.shape[1:]), dtype=np.uint8),
+        y_test=np.empty(0, dtype=np.int64),
+        n_valid=len(labels) // 5,
+        provenance=provenance,
+    )
 
 
 def table(name: str, columns: HaarColumns, seed: int) -> Dataset:

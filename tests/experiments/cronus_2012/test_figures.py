@@ -264,3 +264,15 @@ def test_every_method_has_a_look():
 def test_figure_2_joins_the_figures_of_all_papers():
     ids = {artefact.id for artefact in ARTEFACTS}
     assert {f"cronus-figure{k}" for k in (1, 2, 3, 4)} | {"cronus-choices"} == ids
+
+
+def test_one_choice_for_all_models_of_a_draw():
+    """Validation chooses once for a method and draw; two values of one are an error."""
+    row = {"panel": "b", "method": "cronus", "seed": 0, "penalty": 1e-5, "last_penalty": 1e-3}
+    row |= {"decay": 1.3, "positive_weight": 3.5, "quantile": 0.0}
+    rows = pd.DataFrame([row, row, {**row, "method": "gbrt", "penalty": 0.0}])
+    chosen = comparison.chosen_by_validation(rows)
+    assert chosen == {"b": {"cronus": {"0": {k: row[k] for k in list(row)[3:]}}}}
+    rows.loc[1, "decay"] = 1.1
+    with pytest.raises(ValueError, match="several hyper-parameters"):
+        comparison.chosen_by_validation(rows)
