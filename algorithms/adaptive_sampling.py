@@ -204,10 +204,10 @@ class MASNaive(_MAS):
         if self._mixture is None:
             S = max(1, min(int(math.sqrt(self._budget)), problem.n_samples))
             return max(1, int(min(self._budget // S, n_features))), S
-        found = best_family_sizes(
+        sizes = best_family_sizes(
             self._mixture, np.array([n_features]), problem.n_samples, self._budget
         )
-        return int(found.n_features[0]), found.n_examples
+        return int(sizes.n_features[0]), sizes.n_examples
 
     def propose(self, problem: Problem) -> Proposal:
         """Choose one feature."""
@@ -245,14 +245,14 @@ class _MASWithPilot(_MAS):
         ends = np.cumsum([len(features) for features in pilot])
         mixtures = self._fit(problem, np.split(edges, ends[:-1]), self._S)
         spent = len(edges) * self._S
-        found = self._best_sizes(mixtures, problem.n_samples, self._budget - spent)
+        sizes = self._best_sizes(mixtures, problem.n_samples, self._budget - spent)
         drawn = [
-            draw(families[k], int(found.n_features[k]), rng)
-            for k in np.flatnonzero(found.n_features)
+            draw(families[k], int(sizes.n_features[k]), rng)
+            for k in np.flatnonzero(sizes.n_features)
         ]
         features = np.sort(np.concatenate(drawn))
-        edges = self._edges(problem, features, found.n_examples)
-        cost = spent + len(features) * found.n_examples
+        edges = self._edges(problem, features, sizes.n_examples)
+        cost = spent + len(features) * sizes.n_examples
         return Proposal(features[[np.argmax(edges)]], cost)
 
 

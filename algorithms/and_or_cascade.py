@@ -123,15 +123,17 @@ class AndOrCascadeClassifier(PooledCascade):
                 worst = np.max(others, axis=0, initial=0.0)
                 caps = copies * np.where(signs > 0, nu[1], nu[0] * product)
                 targets = np.where(signs > 0, 1.0 - worst, 1.0)
-                found = solve_block(part, signs, caps, targets, ridge, options["max_sweeps"])
-                at_limit = at_limit or found.sweeps >= options["max_sweeps"]
-                scores = part.times(np.arange(part.n_trees), found.weights[1:], found.weights[0])
+                solution = solve_block(part, signs, caps, targets, ridge, options["max_sweeps"])
+                at_limit = at_limit or solution.sweeps >= options["max_sweeps"]
+                scores = part.times(
+                    np.arange(part.n_trees), solution.weights[1:], solution.weights[0]
+                )
                 changed = errors.copy()
                 changed[k] = 1.0 - signs * scores
-                squares = sum(float(v @ v) for v in [*w[:k], found.weights, *w[k + 1 :]])
+                squares = sum(float(v @ v) for v in [*w[:k], solution.weights, *w[k + 1 :]])
                 value = objective(changed, squares, signs, copies, ridge, *nu)
                 if value < values[-1]:
-                    w[k], errors = found.weights, changed
+                    w[k], errors = solution.weights, changed
                 values.append(min(value, values[-1]))
             if not before - values[-1] > options["tolerance"] * values[-1]:
                 self.capped_ = at_limit

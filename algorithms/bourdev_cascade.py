@@ -285,7 +285,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
         self.estimator_, responses = _pool(self.estimator, X, y, signs, weights)
         priced = self._priced(responses)
         initial = float(responses.initial_scores[0])
-        found = Calibrated(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, 2)))
+        calibrated = Calibrated(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, 2)))
         if len(self.classes_) == 2:
             n_stages = _number_of_stages(options["n_stages"], responses)
             shares = (1.0 - options["detection_rate"]) * rejection_vector(
@@ -294,11 +294,11 @@ class BourdevCascadeClassifier(CascadeClassifier):
             outputs = _answers(
                 priced, check_array(X, dtype=KINDS), resolve_n_threads(self.n_threads)
             )
-            found = calibrate(outputs, signs, weights, shares, initial)
-        self.gaps_, self.remaining_ = found.gaps, found.remaining
-        last = found.thresholds[-1] if len(found.order) else 0.0
+            calibrated = calibrate(outputs, signs, weights, shares, initial)
+        self.gaps_, self.remaining_ = calibrated.gaps, calibrated.remaining
+        last = calibrated.thresholds[-1] if len(calibrated.order) else 0.0
         self.initial_score_, self.final_threshold_ = initial, float(np.nextafter(last, -np.inf))
-        self._set_up(responses, found.order, found.thresholds[:-1])
+        self._set_up(responses, calibrated.order, calibrated.thresholds[:-1])
 
     def _set_up(self, responses: Responses, order, thresholds) -> None:
         """Take over a cascade; a ValueError says what no fit can have left."""

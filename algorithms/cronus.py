@@ -258,14 +258,14 @@ class CronusClassifier(CascadeClassifier):
             part, trace = optimise(part, among, *limits)
             end = np.zeros_like(begun.weights)
             end[:, kept] = without_traces(part.weights, soft.smoothing)
-            found = part._replace(weights=end)
-            objective = values(found, soft).objective
+            optimised = part._replace(weights=end)
+            objective = values(optimised, soft).objective
             self.n_evaluations_ += sum(step.evaluations for step in trace)
             full = len(trace) == options["max_cycles"] * options["n_stages"]
             at_limit = any(s.evaluations >= options["max_evaluations"] for s in trace)
             self.capped_ = self.capped_ or full or at_limit
             if objective < self.objective_:
-                self._optimised_, self.objective_, self.trace_ = found, objective, trace
+                self._optimised_, self.objective_, self.trace_ = optimised, objective, trace
 
     def initialised(self):
         """Give the cascade as the initialisation left it.

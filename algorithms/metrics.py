@@ -337,12 +337,13 @@ def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_fro
     falling = y_score[order]
     last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))  # row of each score
     positive = np.where(y_true[order] >= relevant_from, weight[order], 0.0)
-    found = np.cumsum(positive)[last]
+    relevant_so_far = np.cumsum(positive)[last]
     taken = np.cumsum(weight[order])[last]
-    if found[-1] == 0:
+    if relevant_so_far[-1] == 0:
         return math.nan
-    precisions = np.divide(found, taken, out=np.zeros(len(last)), where=taken > 0)
-    return math.fsum((np.diff(found, prepend=0.0) * precisions).tolist()) / float(found[-1])
+    precisions = np.divide(relevant_so_far, taken, out=np.zeros(len(last)), where=taken > 0)
+    gains = np.diff(relevant_so_far, prepend=0.0) * precisions
+    return math.fsum(gains.tolist()) / float(relevant_so_far[-1])
 
 
 def accuracy(y_true, y_pred) -> float:

@@ -175,8 +175,8 @@ class RaykarCascadeClassifier(PooledCascade):
         n_stages, most = shared.n_stages, options["max_evaluations"]
         ends = {"maxfun": most, "maxiter": most, "ftol": 1e-12, "gtol": 1e-8}
         start = np.zeros(n_stages + len(shared.pools))
-        found = minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
-        self.objective_, self.n_evaluations_ = float(found.fun), int(found.nfev)
+        optimum = minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
+        self.objective_, self.n_evaluations_ = float(optimum.fun), int(optimum.nfev)
         self.capped_ = self.n_evaluations_ >= most
         thresholds = np.full(n_stages - 1, logit(options["reject_below"]))
-        return found.x[:n_stages].copy(), found.x[n_stages:], thresholds
+        return optimum.x[:n_stages].copy(), optimum.x[n_stages:], thresholds

@@ -80,11 +80,11 @@ def object_scores(truth, result) -> np.ndarray:
     truth, result = truth.ravel(), result.ravel()
     inside = np.flatnonzero(truth)
     objects, row, area = np.unique(truth[inside], return_inverse=True, return_counts=True)
-    found, column = np.unique(result[inside], return_inverse=True)
+    labels_inside, column = np.unique(result[inside], return_inverse=True)
     if len(objects) == 0:
         return np.zeros(0)
-    pairs, shared = np.unique(row * len(found) + column, return_counts=True)
-    r, s = pairs // len(found), found[pairs % len(found)]
+    pairs, shared = np.unique(row * len(labels_inside) + column, return_counts=True)
+    r, s = pairs // len(labels_inside), labels_inside[pairs % len(labels_inside)]
     matched = (s > 0) & (2 * shared > area[r])
     r, s, shared = r[matched], s[matched], shared[matched]
     # A segmented object's area counts outside the reference objects, too.

@@ -95,14 +95,14 @@ def detectors(columns) -> dict:
     X = {part: columns.columns[:, rows[part]].T for part in ("train", "valid")}
     y = {part: columns.y[rows[part]] for part in X}
     full = AdaBoostMH(n_estimators=ROUNDS).fit(X["train"], y["train"])
-    found = {f"AdaBoost.MH, all {ROUNDS} stumps": full}
+    models = {f"AdaBoost.MH, all {ROUNDS} stumps": full}
     for rate in RATES:
         cascade = BourdevCascadeClassifier(FrozenEstimator(full), detection_rate=rate)
-        found[f"soft cascade, detection rate {rate}"] = cascade.fit(X["valid"], y["valid"])
+        models[f"soft cascade, detection rate {rate}"] = cascade.fit(X["valid"], y["valid"])
     for name, (solver, beta) in DAGS.items():
         dag = MDDAGClassifier(FrozenEstimator(full), solver=solver, beta=beta, random_state=0)
-        found[f"MDDAG, {name}, β = {beta}"] = dag.fit(X["train"], y["train"])
-    return found
+        models[f"MDDAG, {name}, β = {beta}"] = dag.fit(X["train"], y["train"])
+    return models
 
 
 def least_seconds(scanners: dict, picture: np.ndarray) -> tuple[dict, dict]:

@@ -123,16 +123,16 @@ def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_fro
     All rows are one ranking, and equal scores are taken together.
     """
     weight = np.ones(len(y_true)) if sample_weight is None else np.asarray(sample_weight, float)
-    found, taken, terms = 0.0, 0.0, []
+    relevant_so_far, taken, terms = 0.0, 0.0, []
     order = sorted(range(len(y_true)), key=lambda i: -y_score[i])
     for score in sorted(set(y_score), reverse=True):
-        before = found
+        before = relevant_so_far
         for i in order:
             if y_score[i] == score:
                 taken += weight[i]
-                found += weight[i] if y_true[i] >= relevant_from else 0.0
-        terms.append((found - before) * (found / taken) if taken > 0 else 0.0)
-    return math.fsum(terms) / found if found > 0 else math.nan
+                relevant_so_far += weight[i] if y_true[i] >= relevant_from else 0.0
+        terms.append((relevant_so_far - before) * (relevant_so_far / taken) if taken > 0 else 0.0)
+    return math.fsum(terms) / relevant_so_far if relevant_so_far > 0 else math.nan
 
 
 def accuracy(y_true, y_pred) -> float:

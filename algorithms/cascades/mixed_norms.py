@@ -269,14 +269,14 @@ class WorkingSet:
         duals = self.directions(state, _START * state.beta[1:])
         while iterations < _MAX_ITERATIONS and stalled < _MAX_STALLED:
             iterations += 1
-            found = self.newton_step(state, duals)
-            if found is None:
+            after_step = self.newton_step(state, duals)
+            if after_step is None:
                 moved = self.step(state)
                 stalled = 0 if moved.loss < state.loss else stalled + 1
                 state = moved if moved.loss < state.loss else state
                 duals = self.directions(state, _START * state.beta[1:])
             else:
-                state, duals = found
+                state, duals = after_step
             if state.loss - self.bound(state) <= tolerance:
                 return self.polished(state, duals), iterations
         return state, iterations
@@ -284,10 +284,10 @@ class WorkingSet:
     def polished(self, state: _State, duals: _Duals) -> _State:
         """Take some more steps: they converge quadratically, and weights settle after the loss."""
         for _ in range(_POLISHING):
-            found = self.newton_step(state, duals)
-            if found is None:
+            after_step = self.newton_step(state, duals)
+            if after_step is None:
                 break
-            state, duals = found
+            state, duals = after_step
         return state
 
     def bound(self, state: _State, certificate: Certificate | None = None) -> float:
@@ -383,28 +383,28 @@ def solve_stage(stage: Stage, favourites: np.ndarray | None = None) -> Solution:
         outside the working set is worth (1e-7 of their prices), unless 5,000 iterations did not do.
     """
     n_trees = stage.outputs.n_trees
-    found = WorkingSet(stage)
+    working = WorkingSet(stage)
     scale = 0.5 * float(stage.weights @ stage.y**2)
-    state, total = found.state(np.zeros(1)), 0
+    state, total = working.state(np.zeros(1)), 0
     if n_trees <= _FIRST_TREES:
-        found.add(np.arange(n_trees))
+        working.add(np.arange(n_trees))
     else:
-        first = found.certificate(state).wanted[:_FIRST_TREES]
+        first = working.certificate(state).wanted[:_FIRST_TREES]
         chosen = first if favourites is None else np.union1d(first, favourites)
-        found.add(np.sort(chosen))
-    start = np.append(state.beta, np.full(len(found.trees), 0.1))
+        working.add(np.sort(chosen))
+    start = np.append(state.beta, np.full(len(working.trees), 0.1))
     for _ in range(_MAX_SETS):
-        state, iterations = found.solve(start, 0.5 * GAP * scale)
+        state, iterations = working.solve(start, 0.5 * GAP * scale)
         total += iterations
-        certificate = found.certificate(state)
-        gap = state.loss - found.bound(state, certificate)
+        certificate = working.certificate(state)
+        gap = state.loss - working.bound(state, certificate)
         if gap <= GAP * scale or not len(certificate.wanted):
             break
-        joining = certificate.wanted[: max(50, len(found.trees) // 2)]
-        found.add(np.sort(joining))
+        joining = certificate.wanted[: max(50, len(working.trees) // 2)]
+        working.add(np.sort(joining))
         start = np.append(state.beta, np.full(len(joining), 0.01))
     weights = np.zeros(n_trees)
-    weights[found.trees] = state.beta[1:]
+    weights[working.trees] = state.beta[1:]
     return Solution(weights, float(state.beta[0]), state.loss, float(gap), total)
 
 

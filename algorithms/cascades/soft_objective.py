@@ -268,8 +268,8 @@ class StageSurrogate:
         options = {"maxfun": max_evaluations, "maxiter": max_evaluations}
         options |= {"ftol": 1e-12, "gtol": 1e-9}
         start = scale * self.start
-        found = minimize(scaled, start, jac=True, method="L-BFGS-B", options=options)
-        return found.x / scale, int(found.nfev)
+        optimum = minimize(scaled, start, jac=True, method="L-BFGS-B", options=options)
+        return optimum.x / scale, int(optimum.nfev)
 
 
 # --- Algorithm 1 ----------------------------------------------------------------------------------

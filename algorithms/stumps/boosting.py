@@ -158,16 +158,16 @@ def best_stump(problem: Problem, features: np.ndarray) -> Stump:
     """
     weights = problem.weights
     n_labels = weights.targets.shape[1]
-    found = problem.search(features)
-    best = int(np.argmax(found.edges))  # the first of equals
+    searched = problem.search(features)
+    best = int(np.argmax(searched.edges))  # the first of equals
     constant = weights.totals
     edge = int(np.abs(constant).sum())
-    if found.edges[best] <= edge:
+    if searched.edges[best] <= edge:
         return Stump(-1, -1, signs(constant[:n_labels]), edge)
-    feature, cut = int(features[best]), int(found.cuts[best])
+    feature, cut = int(features[best]), int(searched.cuts[best])
     edges = np.empty_like(constant)
     label_edges(problem.columns[feature], cut, weights.signed, edges)
-    return Stump(feature, cut, signs(edges[:n_labels]), int(found.edges[best]))
+    return Stump(feature, cut, signs(edges[:n_labels]), int(searched.edges[best]))
 
 
 def signs(edges: np.ndarray) -> np.ndarray:

@@ -93,10 +93,10 @@ def best_stumps(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list
     list of StumpOfTwo
         Of equal edges that of the lowest feature, then of the lowest cut.
     """
-    found = []
+    stumps = []
     for begin in range(0, len(signed), WIDEST):
-        found += _best_of_eight(columns, signed[begin : begin + WIDEST], n_threads)
-    return found
+        stumps += _best_of_eight(columns, signed[begin : begin + WIDEST], n_threads)
+    return stumps
 
 
 def _best_of_eight(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:
@@ -111,12 +111,12 @@ def _best_of_eight(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> l
     edges = np.empty((n_features, WIDEST), dtype=np.int64)
     cuts = np.empty((n_features, WIDEST), dtype=np.int64)
     _search(columns, weights.reshape(-1), total, work, edges, cuts)
-    found = []
+    stumps = []
     for k in range(len(signed)):
         best = int(np.argmax(np.abs(edges[:, k])))  # the first of equals
         edge, constant = int(edges[best, k]), int(total[k])
         if abs(edge) <= abs(constant):
-            found.append(StumpOfTwo(-1, -1, 1 if constant >= 0 else -1, abs(constant)))
+            stumps.append(StumpOfTwo(-1, -1, 1 if constant >= 0 else -1, abs(constant)))
         else:
-            found.append(StumpOfTwo(best, int(cuts[best, k]), 1 if edge >= 0 else -1, abs(edge)))
-    return found
+            stumps.append(StumpOfTwo(best, int(cuts[best, k]), 1 if edge >= 0 else -1, abs(edge)))
+    return stumps

@@ -115,12 +115,12 @@ def foretold(rows: pd.DataFrame, panel: str) -> np.ndarray:
         )
         for method in ("cronus_initial", "cronus")
     ]
-    found = []
+    correlations = []
     for seed in tables[0].index:
         initial, optimised = (table.loc[seed].to_numpy() for table in tables)
         alike = np.ptp(initial) == 0 or np.ptp(optimised) == 0
-        found.append(0.0 if alike else stats.spearmanr(initial, optimised).statistic)
-    return np.array(found)
+        correlations.append(0.0 if alike else stats.spearmanr(initial, optimised).statistic)
+    return np.array(correlations)
 
 
 def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:

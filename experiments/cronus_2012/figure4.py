@@ -79,8 +79,8 @@ def _firsts(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
     table, first = bought(rows, panel), first_stage(rows, panel)
     at = [table.loc[key, first[key[0]]] for key in table.index if key[0] in first.index]
     kept = [key for key in table.index if key[0] in first.index]
-    found = table.loc[kept].assign(first=at)
-    return pd.DataFrame({"first": found["first"], "all": found[table.columns[-1]]})
+    listed = table.loc[kept].assign(first=at)
+    return pd.DataFrame({"first": listed["first"], "all": listed[table.columns[-1]]})
 
 
 def counts(rows: pd.DataFrame, panel: str) -> pd.Series:
@@ -91,9 +91,9 @@ def counts(rows: pd.DataFrame, panel: str) -> pd.Series:
 
 def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return by how much the cheap features' share in the first stage exceeds the dear ones'."""
-    sizes, found = counts(rows, panel), _firsts(rows, panel)
+    sizes, firsts = counts(rows, panel), _firsts(rows, panel)
     highest, effects = sizes.index.max(), []
-    for _, mine in found.groupby("seed"):
+    for _, mine in firsts.groupby("seed"):
         mine = mine.droplevel("seed")
         cheap, dear = mine.index <= CHEAP * highest, mine.index >= DEAR * highest
         shares = [
@@ -106,15 +106,15 @@ def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
 
 def cheap_at_once(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return by how much more than half of the cheap features are bought at once, by seed."""
-    highest, found = counts(rows, panel).index.max(), _firsts(rows, panel)
-    cheap = found[found.index.get_level_values("price") <= CHEAP * highest].groupby("seed").sum()
+    highest, firsts = counts(rows, panel).index.max(), _firsts(rows, panel)
+    cheap = firsts[firsts.index.get_level_values("price") <= CHEAP * highest].groupby("seed").sum()
     return (cheap["first"] / cheap["all"].where(cheap["all"] > 0) - 0.5).to_numpy()
 
 
 def dear_at_once(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return bound, failures, trials: repetitions whose first stage buys nothing very dear."""
-    highest, found = counts(rows, panel).index.max(), _firsts(rows, panel)
-    dear = found[found.index.get_level_values("price") >= VERY_DEAR * highest]
+    highest, firsts = counts(rows, panel).index.max(), _firsts(rows, panel)
+    dear = firsts[firsts.index.get_level_values("price") >= VERY_DEAR * highest]
     buys = dear.groupby("seed")["first"].sum() > 0
     return np.array([[_HALF_OF_THE_SEEDS, float((~buys).sum()), float(len(buys))]])
 

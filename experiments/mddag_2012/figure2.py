@@ -182,8 +182,8 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) ->
 
 def worth_seeing(rates: np.ndarray) -> np.ndarray:
     """Return all but the lowest tenth of what is above 0: runs that find little have no bottom."""
-    found = rates[rates > 0]
-    return found[found >= np.quantile(found, 0.1)] if found.size else rates
+    positive = rates[rates > 0]
+    return positive[positive >= np.quantile(positive, 0.1)] if positive.size else rates
 
 
 def around_main(edges: Mapping) -> dict[int, float]:

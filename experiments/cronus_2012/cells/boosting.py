@@ -81,11 +81,11 @@ def _exit_rows(cell: Cell, dataset, model, parts: dict[str, Part], seconds: floa
                 early = EarlyExit(
                     shorter, rule=rule, threshold=threshold(rule, s, predicted), every=every
                 )
-                found = dict(size)
+                values = dict(size)
                 for name, part in inputs.items():
-                    found |= {f"{name}_{k}": v for k, v in part.measured(early, billed).items()}
+                    values |= {f"{name}_{k}": v for k, v in part.measured(early, billed).items()}
                 about = {"setting": s, "rounds": length}
-                rows.append(model_row(cell, f"early_exit_{rule}", found, **about))
+                rows.append(model_row(cell, f"early_exit_{rule}", values, **about))
     return rows
 
 

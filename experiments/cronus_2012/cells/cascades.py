@@ -212,14 +212,14 @@ def measured(model: CascadeClassifier, forest, parts: Mapping[str, Part]) -> dic
 
     ``tied_score`` is the test score if whoever is rejected gets -1, as the paper says.
     """
-    found = {}
+    values = {}
     for name in ("valid", "test"):
         left = leaving(model, parts[name])
-        found |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper")}
-        found[f"{name}_cost"] = parts[name].mean(model.prediction_cost(parts[name].X))
+        values |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper")}
+        values[f"{name}_cost"] = parts[name].mean(model.prediction_cost(parts[name].X))
     used = np.flatnonzero(model.coef_.any(axis=0))
     return {
-        **found,
+        **values,
         "tied_score": left["tied_score"],
         "n_trees": len(used),
         "n_features": n_used(forest.take(used)),
@@ -278,10 +278,10 @@ def soft_shares(model: CronusClassifier, test: Part) -> list[float]:
 
 def outputs(forest, trees: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return what some trees answer, (n, n_trees) float64."""
-    found = tree_outputs(forest.take(trees), X, 1)
+    held = tree_outputs(forest.take(trees), X, 1)
     answers = np.zeros((len(X), len(trees)))
     for t in range(len(trees)):
-        answers[:, t] = found.values[t, found.codes[t]]
+        answers[:, t] = held.values[t, held.codes[t]]
     return answers
 
 
@@ -321,15 +321,15 @@ def _path(trainer: Trainer, method: str, chosen: dict, parts, **changed) -> list
     for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
         model = trainer.fit(tradeoff, chosen, **changed)
-        found = {"fit_seconds": time.process_time() - begun}
-        found |= measured(model, trainer.forest, parts)
+        values = {"fit_seconds": time.process_time() - begun}
+        values |= measured(model, trainer.forest, parts)
         rows.append(
             model_row(
                 trainer.cell,
                 method,
-                found,
+                values,
                 tradeoff=tradeoff,
-                rounds=int(found["n_trees"]),
+                rounds=int(values["n_trees"]),
                 **chosen,
             )
         )
@@ -343,11 +343,11 @@ def _plain_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
     for penalty in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
         model = trainer.fit_plain(penalty, chosen)
-        found = {"fit_seconds": time.process_time() - begun}
-        found |= measured(model, trainer.forest, parts)
+        values = {"fit_seconds": time.process_time() - begun}
+        values |= measured(model, trainer.forest, parts)
         about = {**chosen, "penalty": penalty, "last_penalty": penalty, "setting": penalty}
         rows.append(
-            model_row(trainer.cell, "plain_l1", found, rounds=int(found["n_trees"]), **about)
+            model_row(trainer.cell, "plain_l1", values, rounds=int(values["n_trees"]), **about)
         )
     return rows
 
@@ -363,10 +363,10 @@ def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
         model = trainer.fit(tradeoff, chosen, start=before)
         seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
-            found = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
-            found["capped"] = model.capped_ and method == "cronus"
-            about = {"tradeoff": tradeoff, "rounds": int(found["n_trees"]), **chosen}
-            rows.append(model_row(trainer.cell, method, found, **about))
+            values = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
+            values["capped"] = model.capped_ and method == "cronus"
+            about = {"tradeoff": tradeoff, "rounds": int(values["n_trees"]), **chosen}
+            rows.append(model_row(trainer.cell, method, values, **about))
             rows += stages(trainer.cell, method, cascade, trainer.dataset, parts["test"], **about)
         before = model
     return rows

@@ -162,11 +162,11 @@ def _rows(cell, dataset, parts, method, pooled, number, about) -> list[dict]:
         for m, share in enumerate(given["rejections"]):
             cut = thresholds if share == AS_FITTED else cuts(scores, train.copies, share)
             model._set_up(*fitted, cut)
-            found = {"fit_seconds": seconds, "capped": model.capped_}
-            found |= measured(model, responses.forest, parts)
+            values = {"fit_seconds": seconds, "capped": model.capped_}
+            values |= measured(model, responses.forest, parts)
             setting = number * len(given["rejections"]) + m
             named = {**about, "tradeoff": tradeoff, "setting": setting}
-            rows.append(model_row(cell, method, found, **named))
+            rows.append(model_row(cell, method, values, **named))
     return rows
 
 
@@ -188,11 +188,11 @@ def cuts(scores: np.ndarray, copies: np.ndarray, share: float) -> np.ndarray:
     share : float
         Ties stay together: no more than this is rejected.
     """
-    alive, found = np.ones(len(copies), dtype=bool), []
+    alive, thresholds = np.ones(len(copies), dtype=bool), []
     for score in scores[:-1]:
         order = np.flatnonzero(alive)[np.argsort(score[alive], kind="stable")]
         below = np.cumsum(copies[order]) - copies[order]
         fits = below <= share * copies[alive].sum()
-        found.append(score[order[fits][-1]])
-        alive &= ~(score < found[-1])
-    return np.array(found)
+        thresholds.append(score[order[fits][-1]])
+        alive &= ~(score < thresholds[-1])
+    return np.array(thresholds)

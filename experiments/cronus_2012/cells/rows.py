@@ -36,8 +36,8 @@ def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
         Of ``tradeoff``, ``setting`` (what else tells models apart, such as s of early exits),
         ``rounds`` and :data:`CHOSEN`.
     """
-    found = {"objective": math.nan, "tied_score": math.nan, "capped": 0, "fit_seconds": 0.0}
-    return _row(cell, method, WHOLE, ALL_PRICES, {**found, **measured}, given)
+    nothing = {"objective": math.nan, "tied_score": math.nan, "capped": 0, "fit_seconds": 0.0}
+    return _row(cell, method, WHOLE, ALL_PRICES, {**nothing, **measured}, given)
 
 
 def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict, **given) -> dict:
@@ -62,7 +62,7 @@ def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict,
 
 
 def _row(cell: Cell, method: str, stage: int, price: float, measured: dict, given: dict) -> dict:
-    found = {"hard": math.nan, "soft": math.nan, "threshold": math.nan, "n_listed": 0, **measured}
+    values = {"hard": math.nan, "soft": math.nan, "threshold": math.nan, "n_listed": 0, **measured}
     whole = ("n_trees", "n_features", "n_listed", "capped")
     return {
         "panel": cell.params["panel"],
@@ -72,5 +72,5 @@ def _row(cell: Cell, method: str, stage: int, price: float, measured: dict, give
         **{name: v if name == "rounds" else rounded(v) for name, v in given.items()},
         "stage": stage,
         "price": rounded(price),
-        **{name: int(v) if name in whole else rounded(v) for name, v in found.items()},
+        **{name: int(v) if name in whole else rounded(v) for name, v in values.items()},
     }

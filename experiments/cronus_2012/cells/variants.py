@@ -96,12 +96,12 @@ def scaled(model, factor: float):
 
 
 def _summary(cascade, forest, parts) -> dict:
-    found = measured(cascade, forest, parts)
+    values = measured(cascade, forest, parts)
     test = parts["test"]
     last = test.mean(cascade.exit_stage(test.X) == len(cascade.intercept_))
     kept = ("valid_score", "test_score", "tied_score", "test_cost_paper")
     return {
-        **{name: rounded(found[name]) for name in kept},
+        **{name: rounded(values[name]) for name in kept},
         "hard": rounded(last),
         "n_stages": int(np.count_nonzero(cascade.coef_.any(axis=1))),
     }

@@ -53,8 +53,8 @@ def true_positive_rates(train: Scored, test: Scored) -> dict[str, float]:
     for suffix, rate in FPRS.items():
         theta = threshold_at(test.scores[test.background], rate)
         for name, part in (("train", train), ("test", test)):
-            found = part.scores[~part.background] > theta
-            rates[f"{name}_tpr_{suffix}"] = float(np.mean(found))
+            detected = part.scores[~part.background] > theta
+            rates[f"{name}_tpr_{suffix}"] = float(np.mean(detected))
     return rates
 
 

@@ -75,12 +75,12 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
             n_threads=1,
         ).fit(dataset.X_train, y)
         taken = node_lists(model.classification_path(X))
-        found = [*_score_rows(model, cell.params["n_episodes"]), *_path_rows(taken, cluster)]
+        records = [*_score_rows(model, cell.params["n_episodes"]), *_path_rows(taken, cluster)]
         if method == SHOWN:
-            found += _point_rows(X, cluster, margins, taken)
-            found += _usage_rows(taken, cluster, model.n_base_)
-            found += _edge_rows(taken, cluster)
-        rows += [_row(method, **row) for row in found]
+            records += _point_rows(X, cluster, margins, taken)
+            records += _usage_rows(taken, cluster, model.n_base_)
+            records += _edge_rows(taken, cluster)
+        rows += [_row(method, **row) for row in records]
     return rows
 
 
