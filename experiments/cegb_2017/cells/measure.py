@@ -14,6 +14,7 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.costs import model_cost
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.cell import Cell, rounded
@@ -44,7 +45,8 @@ def make_estimator(cell: Cell, dataset):
     ----------
     cell : Cell
         ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``cegb_breadth_first``,
-        ``cegb_unit_costs``, ``cegb_as_miser``, ``gbrt``.
+        ``cegb_unit_costs``, ``cegb_as_miser``, ``greedy_miser``, ``gbrt``. ``goes_on`` of its
+        settings: nodes are split at a negative net gain too.
     dataset : Dataset
         Its costs enter the training (for ``cegb_unit_costs`` 1 per feature instead); ranking sets
         are regressed (squared loss), others are classified (logistic loss).
@@ -57,6 +59,9 @@ def make_estimator(cell: Cell, dataset):
     if cell.algorithm == "gbrt":
         return (GBRTRegressor if ranking else GBRTClassifier)(**settings)
     settings["tradeoff"] = cell.params["tradeoff"]
+    if cell.algorithm == "greedy_miser":
+        return _greedy_miser(settings, options, dataset)
+    settings["stop_on_negative_gain"] = not options.get("goes_on", False)
     if cell.algorithm == "cegb_as_miser":
         # "features always have to be computed for all instances at once": one feature costs the
         # model what all training rows together would pay; a tree's own cost is the same for all.
@@ -67,6 +72,29 @@ def make_estimator(cell: Cell, dataset):
         settings["feature_costs"] = np.ones_like(beta) if unit else beta
         settings["split_cost"] = options["split_cost"]
     return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
+
+
+def _greedy_miser(settings: dict, options: dict, dataset):
+    """Return Xu's own algorithm, which goes on splitting and has breadth-first trees alone.
+
+    Its lambda is the price of a feature for the model; here, as for ``cegb_as_miser``, a price is
+    that of one row, and the model pays it for all training rows at once.
+    """
+    del settings["max_leaves"], settings["growth"]
+    settings["tradeoff"] *= len(dataset.y_train)
+    kind = GreedyMiserRegressor if dataset.task == "ranking" else GreedyMiserClassifier
+    return kind(
+        **settings,
+        charging="authors",
+        init="mean",
+        feature_costs=dataset.feature_costs,
+        tree_cost=_tree_cost(options),
+    )
+
+
+def _tree_cost(options: dict) -> float:
+    """Return what a tree of Greedy Miser costs: nothing where evaluations are free."""
+    return MISER_TREE_COST if options["split_cost"] > 0 else 0.0
 
 
 def train(cell: Cell, dataset):
@@ -208,22 +236,30 @@ def score(predicted, dataset, part: str, relevant_from: int | None) -> float:
     return average_precision_at_k(y, predicted, queries, PLACES, relevant_from=relevant_from)
 
 
+def speaking_queries(dataset, relevant_from: int | None) -> int:
+    """Return how many test queries have a relevant document; 0 where there are no queries.
+
+    On the others AP@5 says nothing.
+    """
+    if dataset.task != "ranking":
+        return 0
+    return len(np.unique(dataset.query_test[dataset.y_test >= relevant_from]))
+
+
 def _score(predicted, cell: Cell, dataset, part: str) -> float:
     return score(predicted, dataset, part, cell.params["settings"]["relevant_from"])
 
 
 def _forest_cost(model, cell: Cell, dataset, rounds: int) -> float | None:
     """Return what every row pays if the forest is computed for all rows at once, or None."""
-    if cell.algorithm != "cegb_as_miser":
+    if cell.algorithm not in ("cegb_as_miser", "greedy_miser"):
         return None
     n_columns = len(model.initial_scores_)
     n_nodes = model.trees_.tree[rounds * n_columns]
     tested = model.trees_.feature[:n_nodes]
     used = np.zeros(dataset.X_train.shape[1], dtype=bool)
     used[tested[tested >= 0]] = True
-    trees = (
-        MISER_TREE_COST * rounds * n_columns if cell.params["settings"]["split_cost"] > 0 else 0.0
-    )
+    trees = _tree_cost(cell.params["settings"]) * rounds * n_columns
     return model_cost(used, dataset.feature_costs, dataset.feature_groups) + trees
 
 
