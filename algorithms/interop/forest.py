@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -14,49 +14,14 @@ from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.by_name import Labelled, labelled
 from ..metering.by_name import feature_names as feature_names_of
 from ..metering.trees import MeteredTrees, tested_features
+from ..metrics import labels_of
 from ..trees.forest import Forest, check_forest
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
+from .files import SavedMeteredForest
+from .nodes import ClassLink, Leaf, Tree
 
 
-class Leaf(NamedTuple):
-    """A leaf: its value for each output, and the number that the library gives it."""
-
-    value: Sequence[float]
-    number: int
-
-
-class Split(NamedTuple):
-    """A split node: ``x <= threshold`` goes to `left`."""
-
-    feature: int
-    threshold: float
-    left: Any
-    right: Any
-
-
-class ClassLink(NamedTuple):
-    """What raw scores mean to a classifier.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Labels; class k has score column k, or the second of two has the only one.
-    likelihood : {"logistic", "multinomial"} or None
-        How scores become likelihoods; None if they do not, or in another way.
-    """
-
-    classes: np.ndarray
-    likelihood: str | None
-
-
-class Tree(NamedTuple):
-    """A root, and what turns a node of the library's own kind into a leaf or a split."""
-
-    root: Any
-    read: Callable[[Any], Leaf | Split]
-
-
-class MeteredForest(MeteredTrees):
+class MeteredForest(MeteredTrees, SavedMeteredForest):
     """A forest read from another library; made by :mod:`algorithms.interop`.
 
     Parameters
@@ -216,6 +181,26 @@ class MeteredForest(MeteredTrees):
         with threads(resolve_n_threads(self.n_threads), X.size):
             walk_scores(self._scored, 0, self._scored.value, X, out)
         return self._shaped(out)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict by the raw scores: classes of a classifier, else the scores themselves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for :meth:`predict_raw`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs)
+            Of a classifier the class with the largest score, the lower one in a tie.
+        """
+        scores = self.predict_raw(X)
+        if self.link is None:
+            return scores
+        if len(self.link.classes) == 1:
+            return np.repeat(self.link.classes, len(scores))
+        return self.link.classes[labels_of(scores[:, None] if scores.ndim == 1 else scores)]
 
     def staged_raw(self, X) -> Iterator[np.ndarray]:
         """Raw scores after 1, 2, … rounds.
