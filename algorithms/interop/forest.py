@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from .. import costs
+from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.by_name import Labelled, labelled
 from ..metering.by_name import feature_names as feature_names_of
@@ -218,6 +220,32 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         forest, initial = self._scored, self.initial_scores_
         for scores in staged_scores(forest, forest.value, initial, X, n_threads):
             yield self._shaped(scores)
+
+    def first_rounds(self, n_rounds: int) -> MeteredForest:
+        """Give the forest as it was after its first rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            0 to `n_estimators_`.
+
+        Returns
+        -------
+        MeteredForest
+            A copy.
+
+        Raises
+        ------
+        ValueError
+            If the forest does not have so many rounds.
+        """
+        n_rounds = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
+        shorter, n_trees = copy.copy(self), n_rounds * len(self.initial_scores_)
+        shorter.trees_, shorter._scored = self.trees_.first(n_trees), self._scored.first(n_trees)
+        shorter._paths = self._paths.first(n_rounds if self._many_valued else n_trees)
+        shorter._leaf_numbers = self._leaf_numbers[: len(shorter._paths.feature)]
+        shorter.n_estimators_ = n_rounds
+        return shorter
 
     def leaves(self, X) -> np.ndarray:
         """Leaf of each row in each tree, numbered as the library does.

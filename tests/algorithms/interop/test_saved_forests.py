@@ -70,6 +70,23 @@ def test_saved_forests_of_lightgbm_and_catboost(task, tmp_path):
     same(forest, reloaded(forest, tmp_path), rows_to_judge(forest, X))
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_the_first_rounds_of_a_forest(task, tmp_path):
+    """Also of trees whose leaves hold a value for each class."""
+    pytest.importorskip("catboost", reason=PEER)
+    model, X = catboost_model(task, iterations=4)
+    forest = from_catboost(model, feature_costs=PRICES, split_cost=SPLIT)
+    stages = zip(forest.staged_raw(X), forest.staged_cost(X), strict=True)
+    for rounds, (scores, cost) in enumerate(stages, 1):
+        shorter = reloaded(forest.first_rounds(rounds), tmp_path)
+        np.testing.assert_array_equal(shorter.predict_raw(X), scores)
+        np.testing.assert_array_equal(shorter.leaves(X), forest.leaves(X)[:, :rounds])
+        np.testing.assert_allclose(shorter.prediction_cost(X), cost, rtol=1e-12)
+    same(forest.first_rounds(4), forest, X)
+    with pytest.raises(ValueError, match="n_rounds must be a whole number from 0 to 4"):
+        forest.first_rounds(5)
+
+
 def test_names_and_prices_by_name(tmp_path):
     X, y = make_data("binary")
     table = pd.DataFrame(X, columns=[f"column {m}" for m in range(X.shape[1])])
