@@ -98,7 +98,8 @@ def write(path: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]
     path : Path
         An .npz file.
     arrays : dict
-        ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out.
+        ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out. Classes are
+        numbers of ``classes`` in `meta`.
     meta : dict
         Everything else, JSON-able.
     """
@@ -124,10 +125,13 @@ def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Proble
         arrays = {key: file[key] for key in file.files}
     meta = json.loads(arrays["meta"].tobytes())
     names = meta["names"]
+    classes = None if meta["classes"] is None else np.array(meta["classes"])
     parts = {}
     for part in PARTS:
         values = {key: arrays.get(f"{key}_{part}") for key in _ARRAYS}
         values["X"] = pd.DataFrame(values["X"], columns=names)
+        if classes is not None:
+            values["y"] = classes[values["y"]]
         parts[part] = Part(**values)
     return Problem(
         task=meta["task"],

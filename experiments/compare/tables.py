@@ -66,8 +66,8 @@ def read_table(path: Path) -> pd.DataFrame:
     size, free = path.stat().st_size, psutil.virtual_memory().available
     if _TIMES_AS_LARGE * size > free:
         raise Refused(
-            f"{path.name} has {size / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free: take "
-            f"a sample of its rows that has at most {free / _TIMES_AS_LARGE / 1e9:.1f} GB."
+            f"{path.name} has {size / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free: "
+            f"take a sample of its rows that has at most {free / _TIMES_AS_LARGE / 1e9:.1f} GB."
         )
     if path.suffix.lower() in (".parquet", ".pq"):
         table = _parquet(path)
@@ -83,8 +83,8 @@ def _parquet(path: Path) -> pd.DataFrame:
         table = pd.read_parquet(path)
     except ImportError:
         raise Refused(
-            f"Reading {path.name} needs the package pyarrow, which is not installed: install it, or "
-            "write the table as CSV."
+            f"Reading {path.name} needs the package pyarrow, which is not installed: install it, "
+            "or write the table as CSV."
         ) from None
     except Exception as error:  # each engine has its own kinds
         raise Refused(f"{path.name} is no Parquet file that can be read: {error}.") from None
@@ -98,7 +98,9 @@ def _csv(path: Path) -> pd.DataFrame:
         with path.open(encoding="utf-8-sig", newline="") as file:
             head = next(csv.reader(file), [])
         _refuse_repeated(head, path.name)
-        return pd.read_csv(path, encoding="utf-8-sig", low_memory=False, float_precision="round_trip")
+        return pd.read_csv(
+            path, encoding="utf-8-sig", low_memory=False, float_precision="round_trip"
+        )
     except Refused:
         raise
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
@@ -156,17 +158,18 @@ def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarr
     text = [n for n in names if not pd.api.types.is_numeric_dtype(table[n].dtype)]
     if text:
         raise Refused(
-            f"Features must be numbers, and these columns of {file} are not: {listed(text)}; encode "
-            "them (pandas.get_dummies makes one column of each value; give these one group in the "
-            "price list), or leave them out with --drop."
+            f"Features must be numbers, and these columns of {file} are not: {listed(text)}; "
+            "encode them (pandas.get_dummies makes a column of each value; give these one group in "
+            "the price list), or leave them out with --drop."
         )
     X = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64, na_value=np.nan))
     for problem, where in (("missing", np.isnan(X)), ("infinite", np.isinf(X))):
         if where.any():
             those = [names[m] for m in np.flatnonzero(where.any(axis=0))]
+            n_rows = int(where.any(axis=1).sum())
             raise Refused(
-                f"{file} has {problem} values in {int(where.any(axis=1).sum())} rows, in the columns "
-                f"{listed(those)}: fill them in (the median, say), or leave rows or columns out."
+                f"{file} has {problem} values in {n_rows} rows, in the columns {listed(those)}: "
+                f"fill them in (the median, say), or leave rows or columns out."
             )
     return X
 
@@ -199,8 +202,8 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
     lines = read_table(path)
     if not {"feature", "cost"} <= set(lines) <= {"feature", "cost", "group"}:
         raise Refused(
-            f"{path.name} must have the columns feature and cost, and at most group besides; it has "
-            f"{listed(list(lines.columns))}."
+            f"{path.name} must have the columns feature and cost, and at most group besides; it "
+            f"has {listed(list(lines.columns))}."
         )
     labels = [str(label) for label in lines["feature"]]
     group_of = _groups(lines, labels, names, path.name)
@@ -228,7 +231,9 @@ def _groups(lines: pd.DataFrame, labels: list[str], names: list[str], file: str)
     group_of = {label: str(group) for label, group in pairs if not pd.isna(group)}
     clash = [g for g in dict.fromkeys(group_of.values()) if g in names and group_of.get(g) != g]
     if clash:
-        raise Refused(f"{file} has groups with the name of a feature ({listed(clash)}): rename them.")
+        raise Refused(
+            f"{file} has groups with the name of a feature ({listed(clash)}): rename them."
+        )
     return group_of
 
 
