@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sys
 from pathlib import Path
 
 import click
 
-from experiments.compare import show
-from experiments.compare.comparison import Outcome, Search, compare
-from experiments.compare.methods import METHODS
-from experiments.compare.preparing import TASKS, Asked
-from experiments.compare.tables import Refused
 from experiments.running.provenance import default_jobs
 
+# What compares imports all methods, for which no other command should wait.
+
+_TASKS = "classification", "regression", "ranking"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -60,7 +59,7 @@ class _Budgets(click.ParamType):
 @click.option("--weight", metavar="COLUMN", help="Weight of each row, above 0.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no feature.")
 @click.option(
-    "--task", type=click.Choice(TASKS), help="Default: ranking with --query, else by the target."
+    "--task", type=click.Choice(_TASKS), help="Default: ranking with --query, else by the target."
 )
 @click.option(
     "--metric",
@@ -96,7 +95,7 @@ class _Budgets(click.ParamType):
     metavar="PACKAGE:CLASS",
     help="A class of your own with fit, predict and prediction_cost.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help=f"Only these of {', '.join(METHODS)}.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
@@ -117,14 +116,17 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     validation score within it is chosen, and judged on test rows. Finished trials are kept in the
     folder of the results.
     """
+    from experiments.compare.comparison import Search, compare
+    from experiments.compare.preparing import Asked
+    from experiments.compare.tables import Refused
+
     if quiet or as_json:
         logging.getLogger("experiments").setLevel(logging.WARNING)
     asked = Asked(table, **asked)
     search = Search(budgets, trials, rounds, own, only)
     try:
-        outcome = compare(
-            asked, search, out, jobs or default_jobs(), progress=not (quiet or as_json)
-        )
+        progress = sys.stderr.isatty() and not (quiet or as_json)  # a log file needs no bar
+        outcome = compare(asked, search, out, jobs or default_jobs(), progress=progress)
     except Refused as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -133,7 +135,9 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     click.echo((out / "README.txt").read_text(encoding="utf-8"))
 
 
-def _as_json(outcome: Outcome) -> dict:
+def _as_json(outcome) -> dict:
+    from experiments.compare import show
+
     prepared = outcome.prepared
     return {
         "task": prepared.task,

@@ -72,6 +72,15 @@ class Outcome:
     models: dict[float, dict[str, Any]]
 
 
+class Trial(Cell):
+    """A cell whose data set is a file of the run, of which nobody wants to read."""
+
+    def label(self) -> str:
+        """Return one line that names the trial."""
+        cut = f", cut {self.params['cut']:g}" if "cut" in self.params else ""
+        return f"{self.algorithm} · trial {self.params['trial']}{cut}"
+
+
 def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: bool) -> Outcome:
     """Compare all methods that fit on a table, and write what came out.
 
@@ -110,7 +119,7 @@ def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: boo
     store = Store(out / "trials")
     draws = _draws(search, asked.seed)
     cells = [
-        Cell(str(prepared.path), method.slug, {"trial": i, "draw": _draw_of(method, draw)})
+        Trial(str(prepared.path), method.slug, {"trial": i, "draw": _draw_of(method, draw)})
         for i, draw in enumerate(draws)
         for method in methods
     ]
@@ -237,7 +246,7 @@ def _rows(cells: Sequence[Cell], results: list) -> pd.DataFrame:
 
 def _chosen_cell(cells: Sequence[Cell], method: str, trial: int, cut: float) -> Cell:
     (cell,) = [c for c in cells if (c.algorithm, c.params["trial"]) == (method, trial)]
-    return Cell(cell.dataset, method, {**cell.params, "cut": cut})
+    return Trial(cell.dataset, method, {**cell.params, "cut": cut})
 
 
 def _write_models(out: Path, table: pd.DataFrame, whole: dict) -> dict[float, dict[str, Any]]:

@@ -23,7 +23,6 @@ from experiments.compare.tables import (
     take,
 )
 
-TASKS = ("classification", "regression", "ranking")
 VALID, TEST = 0.2, 0.2
 """Shares of the rows (queries, groups) that choose and that judge; without a test file."""
 

@@ -76,8 +76,8 @@ def markdown(outcome: Outcome) -> str:
         lines += [
             f"Budget {budget:g}: {best}",
             "",
-            f"| method | validation {metric} | test {metric} | 95 % interval | test cost | less the "
-            "recommended | real? |",
+            f"| method | validation {metric} | test {metric} | 95 % interval | test cost | less "
+            "the recommended | real? |",
             "|---|--:|--:|---|--:|---|---|",
         ]
         for line in pool.sort_values("valid_score", ascending=False, kind="stable").itertuples():
@@ -150,8 +150,8 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         *recommendation(outcome),
         "",
         "table.md, table.csv: every method at every budget. differences.csv: which are real.",
-        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be computed "
-        "again.",
+        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be "
+        "computed again.",
     ]
     for budget, model in outcome.models.items():
         lines += ["", f"# the model for budget {budget:g}", *loading(model)]

@@ -292,7 +292,7 @@ def compute_and_keep(
         mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
     )
     with bar:
-        for index, outcome in workers.compute(tasks):
+        for done, (index, outcome) in enumerate(workers.compute(tasks), kept + 1):
             cell = tasks[index].cell
             bar.update()
             if isinstance(outcome, BaseException):
@@ -301,7 +301,7 @@ def compute_and_keep(
                 continue
             rows, seconds = outcomes[index] = outcome
             store.put(keys[index], rows, seconds)
-            log.info("[%d/%d] %s · %.2f s", bar.n, bar.total, cell.label(), seconds)
+            log.info("[%d/%d] %s · %.2f s", done, kept + len(tasks), cell.label(), seconds)
     if failures:
         raise CellsFailed(name, failures)
     return outcomes
