@@ -241,7 +241,7 @@ def _rows(cells: Sequence[Cell], results: list) -> pd.DataFrame:
         for row in rows
     ]
     names = ["method", "trial", "cut", "valid_score", "valid_cost", "test_score", "test_cost"]
-    return pd.DataFrame(lines, columns=names)
+    return pd.DataFrame(lines, columns=[*names, "parameters"])
 
 
 def _chosen_cell(cells: Sequence[Cell], method: str, trial: int, cut: float) -> Cell:

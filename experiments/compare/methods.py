@@ -41,9 +41,12 @@ class Trained:
     ----------
     cuts : list of float
         Rounds or thresholds; empty if the model is constant.
+    parameters : dict
+        What was drawn, as the method calls it.
     """
 
     cuts: list[float]
+    parameters: dict[str, Any]
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield predictions and costs of the rows at each cut."""
@@ -94,8 +97,8 @@ def checkpoints(first: int, last: int) -> list[int]:
 class Rounds(Trained):
     """Boosted trees, ours or another library's under our meter, after some of their rounds."""
 
-    def __init__(self, model) -> None:
-        self._model = model
+    def __init__(self, model, parameters: Mapping) -> None:
+        self._model, self.parameters = model, dict(parameters)
         sizes = np.diff(model.trees_.tree).reshape(-1, len(model.initial_scores_))
         with_splits = 1 + np.flatnonzero((sizes > 1).any(axis=1))
         self.cuts = []
@@ -131,9 +134,9 @@ class Rounds(Trained):
 class Exits(Trained):
     """Boosted trees that rows leave early; the cuts are thresholds."""
 
-    def __init__(self, model, rule: str, every: int, thresholds) -> None:
+    def __init__(self, model, parameters: Mapping, rule: str, every: int, thresholds) -> None:
         self._options = {"rule": rule, "every": every}
-        self._model = model
+        self._model, self.parameters = model, {**parameters, **self._options}
         self.cuts = [float(f"{t:.6g}") for t in thresholds] if model.n_estimators_ else []
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -152,8 +155,8 @@ class Exits(Trained):
 class Single(Trained):
     """Any class of the user's: one model, one price."""
 
-    def __init__(self, model) -> None:
-        self._model, self.cuts = model, [0.0]
+    def __init__(self, model, parameters: Mapping) -> None:
+        self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield what it predicts, and what it says that it costs."""
@@ -188,7 +191,7 @@ def _one_of(problem: Problem, classifier: type, regressor: type) -> type:
 def _cegb(problem: Problem, draw: Mapping) -> Trained:
     kind = _one_of(problem, CEGBClassifier, CEGBRegressor)
     options = shape(problem, draw) | {"tradeoff": tradeoff(problem, draw)}
-    return Rounds(_fitted(kind(**options, **problem.prices, n_threads=1), problem))
+    return Rounds(_fitted(kind(**options, **problem.prices, n_threads=1), problem), options)
 
 
 def _gbrt_model(problem: Problem, draw: Mapping):
@@ -197,7 +200,7 @@ def _gbrt_model(problem: Problem, draw: Mapping):
 
 
 def _gbrt(problem: Problem, draw: Mapping) -> Trained:
-    return Rounds(_gbrt_model(problem, draw))
+    return Rounds(_gbrt_model(problem, draw), shape(problem, draw))
 
 
 def _greedy_miser(problem: Problem, draw: Mapping) -> Trained:
@@ -206,19 +209,20 @@ def _greedy_miser(problem: Problem, draw: Mapping) -> Trained:
     options = shape(problem, draw)
     options["max_depth"] = max(2, round(np.log2(options.pop("max_leaves"))))
     options["tradeoff"] = tradeoff(problem, draw) * len(problem.parts["train"])
-    return Rounds(_fitted(kind(**options, **problem.prices, n_threads=1), problem))
+    return Rounds(_fitted(kind(**options, **problem.prices, n_threads=1), problem), options)
 
 
 def _early_exit(problem: Problem, draw: Mapping) -> Trained:
-    model = _gbrt_model(problem, draw)
+    model, options = _gbrt_model(problem, draw), shape(problem, draw)
     every = _EXIT_DISTANCES[min(int(draw["u"][4] * len(_EXIT_DISTANCES)), 4)]
     every = min(every, max(1, model.n_estimators_))
     if problem.task == "ranking":
         spread = float(np.std(problem.parts["train"].y))
-        return Exits(model, "proximity", every, spread * np.geomspace(0.01, 10, _N_THRESHOLDS))
+        thresholds = spread * np.geomspace(0.01, 10, _N_THRESHOLDS)
+        return Exits(model, options, "proximity", every, thresholds)
     least = 1 / len(model.classes_)
     shares = 1 - np.geomspace(0.001, 0.98, _N_THRESHOLDS)
-    return Exits(model, "likelihood", every, least + (1 - least) * shares)
+    return Exits(model, options, "likelihood", every, least + (1 - least) * shares)
 
 
 def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
@@ -241,7 +245,10 @@ def _lightgbm(problem: Problem, draw: Mapping, **options) -> Trained:
 
     kind = _one_of(problem, lightgbm.LGBMClassifier, lightgbm.LGBMRegressor)
     model = _fitted(kind(**_lightgbm_options(problem, draw), **options), problem, _plain(problem))
-    return _metered(from_lightgbm(model, **problem.prices), problem)
+    parameters = shape(problem, draw)
+    if "cegb_tradeoff" in options:
+        parameters["cegb_tradeoff"] = options["cegb_tradeoff"]
+    return _metered(from_lightgbm(model, **problem.prices), problem, parameters)
 
 
 def _lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
@@ -258,18 +265,20 @@ def _catboost(problem: Problem, draw: Mapping) -> Trained:
     import catboost
 
     options = shape(problem, draw)
+    del options["min_samples_leaf"]  # oblivious trees have none
+    options["depth"] = max(2, round(np.log2(options.pop("max_leaves"))))
     kind = _one_of(problem, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
     model = kind(
         iterations=options["n_estimators"],
         learning_rate=options["learning_rate"],
-        depth=max(2, round(np.log2(options["max_leaves"]))),
+        depth=options["depth"],
         random_seed=draw["seed"],
         thread_count=1,
         allow_writing_files=False,
         verbose=0,
     )
     model = _fitted(model, problem, _plain(problem))
-    return _metered(from_catboost(model, **problem.prices), problem)
+    return _metered(from_catboost(model, **problem.prices), problem, options)
 
 
 def _hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:
@@ -284,7 +293,7 @@ def _hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:
         random_state=draw["seed"],
     )
     model = _fitted(model, problem, _plain(problem))
-    return _metered(from_scikit_learn(model, **problem.prices), problem)
+    return _metered(from_scikit_learn(model, **problem.prices), problem, options)
 
 
 def _plain(problem: Problem) -> np.ndarray:
@@ -292,10 +301,10 @@ def _plain(problem: Problem) -> np.ndarray:
     return problem.parts["train"].X.to_numpy()
 
 
-def _metered(forest, problem: Problem) -> Trained:
+def _metered(forest, problem: Problem, parameters: Mapping) -> Trained:
     forest.n_threads = 1
     forest.feature_names_in_ = np.array(problem.names, dtype=object)
-    return Rounds(forest)
+    return Rounds(forest, parameters)
 
 
 # --- a class of the user's ----------------------------------------------------------------------
@@ -341,7 +350,8 @@ def _of_the_user(problem: Problem, draw: Mapping) -> Trained:
     extras = {"sample_weight": part.weight, "query_id": part.query}
     takes = inspect.signature(model.fit).parameters
     extras = {n: v for n, v in extras.items() if v is not None and n in takes}
-    return Single(model.fit(part.X, part.y, **extras) or model)
+    model.fit(part.X, part.y, **extras)
+    return Single(model, {name: str(value) for name, value in drawn.items()})
 
 
 # --- the list -----------------------------------------------------------------------------------
@@ -404,7 +414,7 @@ METHODS = {
         Method("catboost", "CatBoost (ignores costs)", _catboost, library="catboost"),
         Method(
             "hist_gradient_boosting",
-            "scikit-learn HistGradientBoosting (ignores costs)",
+            "scikit-learn HGB (ignores costs)",
             _hist_gradient_boosting,
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import tempfile
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
     Returns
     -------
     list of dict
-        ``cut, valid_score, valid_cost, test_score, test_cost``; nothing of a constant model. Six
-        significant digits.
+        ``cut, valid_score, valid_cost, test_score, test_cost``, six significant digits each, and
+        ``parameters`` as JSON; nothing of a constant model.
     """
     trained = method_of(cell.algorithm).train(problem, cell.params["draw"])
     if not trained.cuts:
@@ -32,8 +33,13 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
             for predicted, costs in trained.follow(rows)
         ]
     names = ("valid_score", "valid_cost", "test_score", "test_cost")
+    parameters = json.dumps(trained.parameters)
     return [
-        {"cut": cut, **{n: rounded(v) for n, v in zip(names, (*valid, *test), strict=True)}}
+        {
+            "cut": cut,
+            **{n: rounded(v) for n, v in zip(names, (*valid, *test), strict=True)},
+            "parameters": parameters,
+        }
         for cut, valid, test in zip(trained.cuts, measured["valid"], measured["test"], strict=True)
     ]
 
