@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from experiments.running.provenance import default_jobs
+from experiments.running.workers import Workers
 
 # What compares imports all methods, for which no other command should wait.
 
@@ -126,7 +127,8 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     search = Search(budgets, trials, rounds, own, only)
     try:
         progress = sys.stderr.isatty() and not (quiet or as_json)  # a log file needs no bar
-        outcome = compare(asked, search, out, jobs or default_jobs(), progress=progress)
+        with Workers(jobs or default_jobs()) as workers:
+            outcome = compare(asked, search, out, workers, progress=progress)
     except Refused as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -149,7 +151,7 @@ def _as_json(outcome) -> dict:
         "models": {
             f"{budget:g}": {
                 "path": None if model["path"] is None else str(model["path"]),
-                "load": show.loading(model),
+                "load": show.loading(model, prepared.task),
             }
             for budget, model in outcome.models.items()
         },

@@ -81,7 +81,9 @@ class Trial(Cell):
         return f"{self.algorithm} · trial {self.params['trial']}{cut}"
 
 
-def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: bool) -> Outcome:
+def compare(
+    asked: Asked, search: Search, out: Path, workers: Workers, *, progress: bool = False
+) -> Outcome:
     """Compare all methods that fit on a table, and write what came out.
 
     Finished trials are kept in ``trials/`` of the folder, under a hash of data, method, parameters
@@ -95,8 +97,8 @@ def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: boo
     search : Search
     out : Path
         Folder for the results; created.
-    jobs : int
-        Trials at a time.
+    workers : Workers
+        Who trains.
     progress : bool
         Draw progress bars on standard error.
 
@@ -108,7 +110,7 @@ def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: boo
         If a trial raised.
     """
     out.mkdir(parents=True, exist_ok=True)
-    prepared = prepare(asked, out)
+    prepared = prepare(asked, out / "trials")
     methods, left_out = _methods(prepared, search)
     if not search.own:
         _refuse_tiny_budgets(prepared, asked.split_cost, search.budgets)
@@ -123,14 +125,13 @@ def compare(asked: Asked, search: Search, out: Path, jobs: int, *, progress: boo
         for i, draw in enumerate(draws)
         for method in methods
     ]
-    with Workers(jobs) as workers:
-        results = _computed(run_trial, cells, prepared, store, workers, progress)
-        rows = _rows(cells, results)
-        check_budgets(rows, search.budgets)
-        chosen = choose(rows, search.budgets)
-        keys = list(dict.fromkeys(chosen[["method", "trial", "cut"]].itertuples(index=False)))
-        kept = [_chosen_cell(cells, *key) for key in keys]
-        results = _computed(run_chosen, kept, prepared, store, workers, progress)
+    results = _computed(run_trial, cells, prepared, store, workers, progress)
+    rows = _rows(cells, results)
+    check_budgets(rows, search.budgets)
+    chosen = choose(rows, search.budgets)
+    keys = list(dict.fromkeys(chosen[["method", "trial", "cut"]].itertuples(index=False)))
+    kept = [_chosen_cell(cells, *key) for key in keys]
+    results = _computed(run_chosen, kept, prepared, store, workers, progress)
     whole = {tuple(key): rows[0] for key, (rows, _) in zip(keys, results, strict=True)}
     measured = {
         key: Units(*(np.array(row[name]) for name in Units._fields)) for key, row in whole.items()

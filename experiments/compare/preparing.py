@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.metering.by_name import listed
 from experiments.compare import metrics
-from experiments.compare.problem import PARTS, write
+from experiments.compare.problem import PARTS, load, write
 from experiments.compare.tables import (
     Prices,
     Refused,
@@ -77,7 +77,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     ----------
     asked : Asked
     folder : Path
-        Exists; ``data.npz`` is written into it.
+        Where the problem is written.
 
     Raises
     ------
@@ -114,11 +114,10 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     }
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
-    path = folder / "data.npz"
-    checksum = write(path, arrays, meta)
+    path = write(folder, arrays, meta)
     return Prepared(
         path,
-        checksum,
+        load(str(path)).provenance["checksum"],
         task,
         metric,
         prices,
@@ -174,7 +173,7 @@ def _target(y: pd.Series, task: str, metric: str) -> tuple[np.ndarray, list | No
     """Give the target as numbers, and the classes that they number."""
     if y.nunique() < 2:
         raise Refused(
-            f"The target {y.name!r} has one value only ({y.iloc[0]!r}): there is nothing to learn."
+            f"The target {y.name!r} has one value only ({y.iloc[0]}): there is nothing to learn."
         )
     if task == "classification":
         if pd.api.types.is_bool_dtype(y.dtype):

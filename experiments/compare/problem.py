@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 
 from datasets.dataset import checksum
 from datasets.sources.storage import set_aside
+from experiments.running.store import write_atomically
 
 PARTS = ("train", "valid", "test")
 _ARRAYS = ("X", "y", "query", "cluster", "weight")
@@ -90,13 +92,13 @@ class Problem:
         return list(self.parts["train"].X.columns)
 
 
-def write(path: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]) -> str:
-    """Write a problem for the workers to read; return its checksum.
+def write(folder: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]) -> Path:
+    """Write a problem for the workers to read; return the file.
 
     Parameters
     ----------
-    path : Path
-        An .npz file.
+    folder : Path
+        Created; the file is named after its content, so that none is ever another problem's.
     arrays : dict
         ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out. Classes are
         numbers of ``classes`` in `meta`.
@@ -105,10 +107,13 @@ def write(path: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]
     """
     text = np.frombuffer(json.dumps(meta, sort_keys=True).encode(), dtype=np.uint8)
     kept = {name: array for name, array in arrays.items() if array is not None} | {"meta": text}
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"data-{checksum(kept)[:16]}.npz"
     set_aside(path, "file")
-    with path.open("wb") as file:
-        np.savez(file, **kept)
-    return checksum(kept)
+    content = io.BytesIO()
+    np.savez(content, **kept)
+    write_atomically(path, content.getvalue())
+    return path
 
 
 def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Problem:

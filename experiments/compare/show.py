@@ -120,13 +120,22 @@ def recommendation(outcome: Outcome) -> list[str]:
     return lines
 
 
-def loading(model: dict[str, Any]) -> list[str]:
+def loading(model: dict[str, Any], task: str) -> list[str]:
     """Give the four lines that load a model and use it."""
     if model["path"] is None:
         return [f"# {model['method']} has no save(path): train it with the parameters in rows.csv."]
-    return [
+    lines = [
         f"from {model['module']} import {model['class']}",
         f"model = {model['class']}.load({str(model['path'])!r})",
+    ]
+    if task == "ranking" and model["method"] == "early_exit":
+        return [
+            *lines,
+            "scores = model.ranking_score(X, query)  # a query's rows stand together",
+            "print(model.prediction_cost(X, query).mean())",
+        ]
+    return [
+        *lines,
         "predictions = model.predict(X)  # a table with the same columns, in this order",
         "print(model.prediction_cost(X).mean())",
     ]
@@ -154,7 +163,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         "computed again.",
     ]
     for budget, model in outcome.models.items():
-        lines += ["", f"# the model for budget {budget:g}", *loading(model)]
+        lines += ["", f"# the model for budget {budget:g}", *loading(model, prepared.task)]
     return "\n".join(lines)
 
 

@@ -98,9 +98,7 @@ def _csv(path: Path) -> pd.DataFrame:
         with path.open(encoding="utf-8-sig", newline="") as file:
             head = next(csv.reader(file), [])
         _refuse_repeated(head, path.name)
-        return pd.read_csv(
-            path, encoding="utf-8-sig", low_memory=False, float_precision="round_trip"
-        )
+        return pd.read_csv(path, encoding="utf-8-sig", low_memory=False)
     except Refused:
         raise
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
