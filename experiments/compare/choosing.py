@@ -17,7 +17,9 @@ from experiments.compare.intervals import (
 )
 from experiments.compare.metrics import Units
 from experiments.compare.tables import Refused
-from experiments.curves import budgets_between
+
+_BETWEEN = 60
+"""Budgets at which curves choose."""
 
 
 def check_budgets(rows: pd.DataFrame, budgets: Sequence[float]) -> None:
@@ -66,12 +68,25 @@ def choose(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     return pd.concat(chosen, ignore_index=True)
 
 
-def along_the_costs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose at every budget of a fine grid, for the curves of a picture."""
+def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
+    """Choose at the budgets asked for and at many between, for the curves of a picture.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Every trial at every cut.
+    budgets : sequence of float
+        Those asked for.
+
+    Returns
+    -------
+    DataFrame
+        As from :func:`choose`, each model once.
+    """
     costs = rows.loc[rows["valid_cost"] > 0, "valid_cost"]
-    if costs.empty:
-        return choose(rows, [0.0])
-    table = choose(rows, budgets_between(costs.min(), costs.max()))
+    between = np.geomspace(costs.min(), costs.max(), _BETWEEN) if len(costs) else []
+    # Rounding must not put the first of them below every model.
+    table = choose(rows, np.union1d(budgets, np.maximum(between, rows["valid_cost"].min())))
     return table.drop_duplicates(["method", "trial", "cut"], ignore_index=True)
 
 

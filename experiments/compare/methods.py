@@ -128,7 +128,9 @@ class Rounds(Trained):
 
     def model(self, cut: float):
         """Give the model as it was after so many rounds."""
-        return self._model.first_rounds(int(cut))
+        model = self._model.first_rounds(int(cut))
+        model.n_threads = None  # whoever uses it may have all of them
+        return model
 
 
 class Exits(Trained):

@@ -181,7 +181,7 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     prepared = outcome.prepared
     figure = Figure(figsize=(9.5, 5.2), layout="constrained")
     ax = figure.subplots()
-    curves = along_the_costs(outcome.rows)
+    curves = along_the_costs(outcome.rows, search.budgets)
     for number, method in enumerate(outcome.methods):
         look = _look(method, number)
         curve = curves[(curves["method"] == method.slug) & (curves["test_cost"] > 0)]

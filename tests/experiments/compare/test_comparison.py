@@ -111,6 +111,17 @@ def test_the_choice_is_what_one_finds_by_hand(classified):
     assert rows["parameters"].map(json.loads).map(len).min() > 0
 
 
+def test_curves_pass_through_what_is_chosen(classified):
+    outcome, _, _, search = classified
+    names = ["method", "trial", "cut"]
+    curves = choosing.along_the_costs(outcome.rows, search.budgets)
+    keys = set(curves[names].itertuples(index=False, name=None))
+    assert set(outcome.table[names].itertuples(index=False, name=None)) <= keys
+    assert len(keys) == len(curves)
+    for _, curve in curves.groupby("method"):  # a larger budget chooses no worse
+        assert curve["valid_score"].is_monotonic_increasing
+
+
 def test_every_method_had_the_same_draws(classified):
     rows = classified[0].rows
     learning_rates = [
