@@ -15,6 +15,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
+from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group, sources
 from experiments.publishing import check as check_module
 from experiments.publishing import output
@@ -124,6 +125,7 @@ def commands() -> None:
 
 commands.add_command(data_group)
 commands.add_command(report_command)
+commands.add_command(compare_command)
 
 
 @commands.command("list")

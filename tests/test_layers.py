@@ -15,7 +15,17 @@ FORBIDDEN = {
     "experiments": {"benchmarks", "tests"},
 }
 # What has no twin in reference/ lives in one of these folders of algorithms/.
-ROOMS = {"trees", "stumps", "cascades", "metering", "estimators", "interop", "on_demand", "kernels"}
+ROOMS = {
+    "trees",
+    "stumps",
+    "cascades",
+    "metering",
+    "estimators",
+    "interop",
+    "on_demand",
+    "kernels",
+    "selection",
+}
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "tools"}
 

@@ -21,7 +21,8 @@ from ..adaboost_mh import AdaBoostMH
 from ..costs import GridPrices
 from ..estimators.boosted_trees import BoostedTrees
 from ..interop import from_catboost, from_lightgbm, from_scikit_learn
-from ..interop.forest import ClassLink, Leaf, MeteredForest, Split, Tree
+from ..interop.forest import MeteredForest
+from ..interop.nodes import ClassLink, Leaf, Split, Tree
 from ..losses import Loss
 from ..metering.trees import MeteredTrees
 from ..metrics import labels_of

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..costs import check_split_cost
 from ..estimators.files import SavedModel, entry, plain, restored
 from ..estimators.parameters import checked_parameters
-from ..interop.forest import Leaf, MeteredForest, Split, Tree
-from ..interop.libraries import AS_SEEN
+from ..interop.as_seen import AS_SEEN
+from ..interop.forest import MeteredForest
+from ..interop.nodes import Leaf, Split, Tree
 from ..metering.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .responses import Responses, responses_of

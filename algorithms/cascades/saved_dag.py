@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..costs import check_split_cost
 from ..estimators.files import SavedModel, entry, n_score_columns, plain, restored, whole_number
 from ..estimators.parameters import checked_parameters
-from ..interop.forest import ClassLink, Leaf, MeteredForest, Split, Tree
-from ..interop.libraries import AS_SEEN
+from ..interop.as_seen import AS_SEEN
+from ..interop.forest import MeteredForest
+from ..interop.nodes import ClassLink, Leaf, Split, Tree
 from ..metering.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .base_classifiers import BaseClassifiers, nothing, on_grid

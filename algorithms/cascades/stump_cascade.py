@@ -7,8 +7,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..estimators.parameters import Parameter
-from ..interop.forest import Leaf, MeteredForest, Split, Tree
-from ..interop.libraries import AS_SEEN
+from ..interop.as_seen import AS_SEEN
+from ..interop.forest import MeteredForest
+from ..interop.nodes import Leaf, Split, Tree
 from .classifier import CascadeClassifier
 from .responses import Responses, responses_of
 

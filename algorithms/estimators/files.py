@@ -135,8 +135,8 @@ def n_score_columns(estimator) -> int:
     return n_classes if n_classes > 2 else 1
 
 
-def _classes(estimator):
-    classes = getattr(estimator, "classes_", None)
+def stored_classes(classes: np.ndarray | None) -> dict | None:
+    """Give class labels as JSON can hold them; ValueError if it cannot."""
     if classes is None:
         return None
     if classes.dtype == object and not all(isinstance(c, str) for c in classes):
@@ -147,7 +147,7 @@ def _classes(estimator):
     }
 
 
-def _restored_classes(stored: Mapping) -> np.ndarray:
+def restored_classes(stored: Mapping) -> np.ndarray:
     """Classes from their entry in a header: distinct and ascending."""
     dtype = entry(stored, "dtype", str, "the name of a dtype")
     values = entry(stored, "values", list, "a list")
@@ -221,6 +221,9 @@ class SavedModel:
             if :meth:`load` would refuse them, such as a parameter that `fit` refuses.
         """
         check_is_fitted(self)
+        self._write(path)
+
+    def _write(self, path) -> None:
         contents, arrays = self._contents()
         header = {"format": FORMAT, "version": VERSION, **contents}
         try:  # nothing is written that could not be read
@@ -238,7 +241,7 @@ class SavedModel:
         return {
             "class": type(self).__name__,
             "params": self._stored_params(),
-            "classes": _classes(self),
+            "classes": stored_classes(getattr(self, "classes_", None)),
             "n_features": int(self.n_features_in_),
             "feature_names": None if names is None else names.tolist(),
             **fitted,
@@ -310,7 +313,7 @@ class SavedModel:
         if (classes is not None) != is_classifier(self):
             raise ValueError("it must hold classes if it is a classifier, and only then")
         if classes is not None:
-            self.classes_ = _restored_classes(classes)
+            self.classes_ = restored_classes(classes)
 
 
 def finite_number(header: Mapping, name: str) -> float:

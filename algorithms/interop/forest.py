@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from .. import costs
+from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.by_name import Labelled, labelled
 from ..metering.by_name import feature_names as feature_names_of
 from ..metering.trees import MeteredTrees, tested_features
+from ..metrics import labels_of
 from ..trees.forest import Forest, check_forest
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
+from .files import SavedMeteredForest
+from .nodes import ClassLink, Leaf, Tree
 
 
-class Leaf(NamedTuple):
-    """A leaf: its value for each output, and the number that the library gives it."""
-
-    value: Sequence[float]
-    number: int
-
-
-class Split(NamedTuple):
-    """A split node: ``x <= threshold`` goes to `left`."""
-
-    feature: int
-    threshold: float
-    left: Any
-    right: Any
-
-
-class ClassLink(NamedTuple):
-    """What raw scores mean to a classifier.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Labels; class k has score column k, or the second of two has the only one.
-    likelihood : {"logistic", "multinomial"} or None
-        How scores become likelihoods; None if they do not, or in another way.
-    """
-
-    classes: np.ndarray
-    likelihood: str | None
-
-
-class Tree(NamedTuple):
-    """A root, and what turns a node of the library's own kind into a leaf or a split."""
-
-    root: Any
-    read: Callable[[Any], Leaf | Split]
-
-
-class MeteredForest(MeteredTrees):
+class MeteredForest(MeteredTrees, SavedMeteredForest):
     """A forest read from another library; made by :mod:`algorithms.interop`.
 
     Parameters
@@ -217,6 +184,26 @@ class MeteredForest(MeteredTrees):
             walk_scores(self._scored, 0, self._scored.value, X, out)
         return self._shaped(out)
 
+    def predict(self, X) -> np.ndarray:
+        """Predict by the raw scores: classes of a classifier, else the scores themselves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for :meth:`predict_raw`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs)
+            Of a classifier the class with the largest score, the lower one in a tie.
+        """
+        scores = self.predict_raw(X)
+        if self.link is None:
+            return scores
+        if len(self.link.classes) == 1:
+            return np.repeat(self.link.classes, len(scores))
+        return self.link.classes[labels_of(scores[:, None] if scores.ndim == 1 else scores)]
+
     def staged_raw(self, X) -> Iterator[np.ndarray]:
         """Raw scores after 1, 2, … rounds.
 
@@ -233,6 +220,32 @@ class MeteredForest(MeteredTrees):
         forest, initial = self._scored, self.initial_scores_
         for scores in staged_scores(forest, forest.value, initial, X, n_threads):
             yield self._shaped(scores)
+
+    def first_rounds(self, n_rounds: int) -> MeteredForest:
+        """Give the forest as it was after its first rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            0 to `n_estimators_`.
+
+        Returns
+        -------
+        MeteredForest
+            A copy.
+
+        Raises
+        ------
+        ValueError
+            If the forest does not have so many rounds.
+        """
+        n_rounds = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
+        shorter, n_trees = copy.copy(self), n_rounds * len(self.initial_scores_)
+        shorter.trees_, shorter._scored = self.trees_.first(n_trees), self._scored.first(n_trees)
+        shorter._paths = self._paths.first(n_rounds if self._many_valued else n_trees)
+        shorter._leaf_numbers = self._leaf_numbers[: len(shorter._paths.feature)]
+        shorter.n_estimators_ = n_rounds
+        return shorter
 
     def leaves(self, X) -> np.ndarray:
         """Leaf of each row in each tree, numbered as the library does.

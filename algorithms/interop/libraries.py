@@ -19,35 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from .forest import ClassLink, Leaf, MeteredForest, Split, Tree
+from .as_seen import double_precision, single_precision, tiny_is_zero
+from .forest import MeteredForest
+from .nodes import ClassLink, Leaf, Split, Tree
 
 __all__ = ["MeteredForest", "from_catboost", "from_lightgbm", "from_scikit_learn"]
-
-
-# --- what a library compares with its thresholds ------------------------------------------------
-
-_LIGHTGBM_ZERO = float(np.float32(1e-35))
-
-
-def _double_precision(X: np.ndarray) -> np.ndarray:
-    return X
-
-
-def _single_precision(X: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, for the library too
-        return X.astype(np.float32).astype(np.float64)
-
-
-def _tiny_is_zero(X: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(X) <= _LIGHTGBM_ZERO, 0.0, X)
-
-
-AS_SEEN = {
-    "double": _double_precision,
-    "single": _single_precision,
-    "tiny_is_zero": _tiny_is_zero,
-}
-"""How a library compares numbers with thresholds, by the name that files give it."""
 
 
 # --- LightGBM -----------------------------------------------------------------------------------
@@ -93,7 +69,7 @@ def from_lightgbm(
         [Tree(info["tree_structure"], _read_lightgbm) for info in dump["tree_info"]],
         np.zeros(dump["num_tree_per_iteration"]),
         dump["max_feature_idx"] + 1,
-        as_seen=_tiny_is_zero,
+        as_seen=tiny_is_zero,
         library="LightGBM",
         feature_costs=feature_costs,
         split_cost=split_cost,
@@ -192,7 +168,7 @@ def from_catboost(
         trees,
         bias,
         len(names),
-        as_seen=_single_precision,
+        as_seen=single_precision,
         library="CatBoost",
         feature_costs=feature_costs,
         split_cost=split_cost,
@@ -286,9 +262,9 @@ def from_scikit_learn(
         For categorical splits, an ``init`` that is a model of its own, and other estimators.
     """
     if hasattr(model, "_predictors"):
-        trees, initial, as_seen = *_hist_gradient_boosting(model), _double_precision
+        trees, initial, as_seen = *_hist_gradient_boosting(model), double_precision
     elif hasattr(model, "_raw_predict_init") and hasattr(model, "estimators_"):
-        trees, initial, as_seen = *_gradient_boosting(model), _single_precision
+        trees, initial, as_seen = *_gradient_boosting(model), single_precision
     else:
         raise ValueError(
             "from_scikit_learn needs a fitted (Hist)GradientBoosting estimator, got "

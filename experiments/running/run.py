@@ -232,36 +232,78 @@ def run(
             )
             for i in pending
         ]
-        bar = tqdm(
-            total=len(cells),
-            initial=kept,
-            unit="cell",
-            disable=not progress,
-            mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
+        outcomes = compute_and_keep(
+            artefact.id,
+            tasks,
+            [keys[i] for i in pending],
+            store,
+            workers,
+            kept=kept,
+            progress=progress,
         )
-        with bar:
-            outcomes = _compute(artefact, tasks, [keys[i] for i in pending], store, workers, bar)
         finished.update(zip(pending, outcomes, strict=True))
     results = [finished[i] for i in range(len(cells))]
     rows, timings, chosen = _tables(artefact, cells, results)
     return Result(rows, timings, data, computed=len(pending), kept=kept, chosen=chosen)
 
 
-def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -> list:
-    """Compute tasks and store each as it comes in; raise CellsFailed after the last."""
+def compute_and_keep(
+    name: str,
+    tasks: Sequence[Task],
+    keys: Sequence[str],
+    store: Store,
+    workers: Workers,
+    *,
+    kept: int = 0,
+    progress: bool = True,
+) -> list[tuple[list[dict], float]]:
+    """Compute tasks and store each result as it comes in.
+
+    Parameters
+    ----------
+    name : str
+        Of what they belong to, for messages.
+    tasks : sequence of Task
+    keys : sequence of str
+        Key of each in the store.
+    store : Store
+    workers : Workers
+    kept : int
+        Cells that need not be computed; the progress bar counts them as done.
+    progress : bool
+        Draw a progress bar on standard error.
+
+    Returns
+    -------
+    list of (rows, seconds)
+        One for each task.
+
+    Raises
+    ------
+    CellsFailed
+        If a cell raised, after all others are finished and kept.
+    """
     outcomes, failures = [None] * len(tasks), []
-    for index, outcome in workers.compute(tasks):
-        cell = tasks[index].cell
-        bar.update()
-        if isinstance(outcome, BaseException):
-            failures.append((cell, outcome))
-            log.error("failed: %s · %s: %s", cell.label(), type(outcome).__name__, outcome)
-            continue
-        rows, seconds = outcomes[index] = outcome
-        store.put(keys[index], rows, seconds)
-        log.info("[%d/%d] %s · %.2f s", bar.n, bar.total, cell.label(), seconds)
+    bar = tqdm(
+        total=kept + len(tasks),
+        initial=kept,
+        unit="cell",
+        disable=not progress,
+        mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
+    )
+    with bar:
+        for done, (index, outcome) in enumerate(workers.compute(tasks), kept + 1):
+            cell = tasks[index].cell
+            bar.update()
+            if isinstance(outcome, BaseException):
+                failures.append((cell, outcome))
+                log.error("failed: %s · %s: %s", cell.label(), type(outcome).__name__, outcome)
+                continue
+            rows, seconds = outcomes[index] = outcome
+            store.put(keys[index], rows, seconds)
+            log.info("[%d/%d] %s · %.2f s", done, kept + len(tasks), cell.label(), seconds)
     if failures:
-        raise CellsFailed(artefact.id, failures)
+        raise CellsFailed(name, failures)
     return outcomes
 
 

@@ -17,7 +17,8 @@ from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_scikit_learn
-from algorithms.interop.forest import Leaf, MeteredForest, Split, Tree
+from algorithms.interop.forest import MeteredForest
+from algorithms.interop.nodes import Leaf, Split, Tree
 from algorithms.mddag import MDDAGClassifier
 from algorithms.metering.by_name import in_column_order
 from algorithms.on_demand import OnDemandPredictor

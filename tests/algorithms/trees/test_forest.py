@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algorithms.interop.forest import Leaf, MeteredForest, Split, Tree
+from algorithms.interop.forest import MeteredForest
+from algorithms.interop.nodes import Leaf, Split, Tree
 from algorithms.trees.forest import NODE_DTYPES, Forest, check_forest
 
 

@@ -1,0 +1,174 @@
+"""Forests of other libraries as files of this package: loaded without the library.
+
+The format is that of all estimators (:mod:`algorithms.estimators.files`), and a file is read as
+distrustfully: whatever it holds, it is refused or is a forest that can be followed.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..costs import check_split_cost
+from ..estimators.files import (
+    MOST_FEATURES,
+    SavedModel,
+    entry,
+    plain,
+    refusing_parameters,
+    restored,
+    restored_classes,
+    stored_classes,
+    whole_number,
+)
+from ..metering.by_name import Labelled
+from ..trees.forest import NODE_DTYPES, Forest, check_forest
+from .as_seen import AS_SEEN
+from .nodes import ClassLink, Leaf, Split, Tree
+
+_PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
+_LIKELIHOODS = (None, "logistic", "multinomial")
+_MOST_CHARACTERS = 80  # of a library's name
+
+
+def _stored_price(name: str, value):
+    """Prices as JSON can hold them, with the names as the library spells them."""
+    if isinstance(value, Labelled):
+        value = dict(zip(value.labels, value.values, strict=True))
+    return plain(name, value)
+
+
+class SavedMeteredForest(SavedModel):
+    """Files of a :class:`algorithms.interop.MeteredForest`; a mixin."""
+
+    _stored_arrays: ClassVar = {
+        "tree": (np.int64, 1),
+        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
+        "values": (np.float64, 2),
+        "numbers": (np.int64, 1),
+        "initial_scores": (np.float64, 1),
+    }
+
+    def save(self, path) -> None:
+        """Write the forest and its prices to a file: arrays and JSON with a checksum, no pickle.
+
+        To load it needs neither the library that grew it nor the data. The file appears whole or
+        not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ValueError
+            If prices, groups or classes cannot be written.
+        """
+        self._write(path)
+
+    def _contents(self) -> tuple[dict, dict[str, np.ndarray]]:
+        names = getattr(self, "feature_names_in_", None)
+        as_seen = [name for name, function in AS_SEEN.items() if function is self._as_seen]
+        if not as_seen:
+            raise ValueError("Only forests read from a library can be saved, not made by hand.")
+        return {
+            "class": "MeteredForest",
+            "library": self.library,
+            "as_seen": as_seen[0],
+            "prices": {name: _stored_price(name, getattr(self, name)) for name in _PRICES},
+            "classes": None if self.link is None else stored_classes(self.link.classes),
+            "likelihood": None if self.link is None else self.link.likelihood,
+            "n_features": self.n_features_in_,
+            "feature_names": None if names is None else names.tolist(),
+        }, {
+            **self._paths._asdict(),
+            "values": self._leaf_values(),
+            "numbers": self._leaf_numbers,
+            "initial_scores": self.initial_scores_,
+        }
+
+    def _leaf_values(self) -> np.ndarray:
+        """Values of the trees as the library has them, (n_nodes, values of a leaf)."""
+        if not self._many_valued:
+            return np.ascontiguousarray(self._scored.value[:, None])
+        n_outputs = len(self.initial_scores_)
+        # Each tree stands there once for every output, one copy after the other.
+        copies = np.split(self._scored.value, self._scored.tree[n_outputs:-1:n_outputs])
+        return np.concatenate([copy.reshape(n_outputs, -1).T for copy in copies])
+
+    @classmethod
+    def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
+        library = entry(header, "library", str, "a name")
+        as_seen = entry(header, "as_seen", str, "a name")
+        if as_seen not in AS_SEEN:
+            raise ValueError("it compares rows with thresholds in an unknown way")
+        if not library.isprintable() or len(library) > _MOST_CHARACTERS:
+            raise ValueError("its library has no name that could be shown")
+        n_features = whole_number(header, "n_features", 1, MOST_FEATURES)
+        prices = entry(header, "prices", dict, "an object")
+        if set(prices) != set(_PRICES):
+            raise ValueError("it must hold prices of all kinds, and no others")
+        prices = {name: restored(value) for name, value in prices.items()}
+        initial = arrays["initial_scores"]
+        with refusing_parameters():
+            check_split_cost(prices["split_cost"])
+            sharing = prices.pop("feature_sharing")
+            forest = cls(
+                _trees(arrays, n_features, len(initial)),
+                initial,
+                n_features,
+                as_seen=AS_SEEN[as_seen],
+                library=library,
+                feature_names=_names(header, n_features),
+                link=_link(header, len(initial)),
+                **prices,
+            )
+            forest.feature_sharing = sharing
+            forest._grid_prices()
+        return forest
+
+
+def _names(header: dict, n_features: int) -> list[str] | None:
+    names = entry(header, "feature_names", list | None, "a list or null")
+    if names is not None and (
+        len(names) != n_features or not all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError(f"it does not hold a name for each of {n_features} features")
+    return names
+
+
+def _link(header: dict, n_outputs: int) -> ClassLink | None:
+    stored = entry(header, "classes", dict | None, "an object or null")
+    likelihood = entry(header, "likelihood", str | None, "a name or null")
+    if likelihood not in _LIKELIHOODS:
+        raise ValueError("its likelihood is of an unknown kind")
+    if stored is None:
+        return None
+    classes = restored_classes(stored)
+    if n_outputs != len(classes) and (n_outputs > 1 or len(classes) > 2):
+        raise ValueError("it does not hold a score for each class")
+    if likelihood is not None and (likelihood == "logistic") != (n_outputs == 1):
+        raise ValueError("its likelihood does not fit the number of its scores")
+    return ClassLink(classes, likelihood)
+
+
+def _trees(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> list[Tree]:
+    """Trees of checked arrays, as readers of libraries give them."""
+    forest = Forest(**{name: arrays[name] for name in Forest._fields})
+    check_forest(forest, n_features, np.zeros(1), infinite_thresholds=True)
+    values, numbers = arrays["values"], arrays["numbers"]
+    if len(values) != len(forest.feature) or len(numbers) != len(forest.feature):
+        raise ValueError("it does not hold values and a number for each node")
+    if n_outputs < 1 or values.shape[1] not in (1, n_outputs):
+        raise ValueError("its leaves do not hold one value, or one for each score")
+    if values.shape[1] == 1 and forest.n_trees % n_outputs:
+        raise ValueError("it does not hold whole rounds of trees")
+
+    def read(node):
+        if forest.left[node] < 0:
+            return Leaf(values[node], int(numbers[node]))
+        left = int(forest.left[node])
+        return Split(int(forest.feature[node]), float(forest.threshold[node]), left, left + 1)
+
+    return [Tree(int(root), read) for root in forest.tree[:-1]]

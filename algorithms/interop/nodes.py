@@ -1,0 +1,46 @@
+"""What readers of other libraries' models make of them: trees, node by node, and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Leaf(NamedTuple):
+    """A leaf: its value for each output, and the number that the library gives it."""
+
+    value: Sequence[float]
+    number: int
+
+
+class Split(NamedTuple):
+    """A split node: ``x <= threshold`` goes to `left`."""
+
+    feature: int
+    threshold: float
+    left: Any
+    right: Any
+
+
+class ClassLink(NamedTuple):
+    """What raw scores mean to a classifier.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Labels; class k has score column k, or the second of two has the only one.
+    likelihood : {"logistic", "multinomial"} or None
+        How scores become likelihoods; None if they do not, or in another way.
+    """
+
+    classes: np.ndarray
+    likelihood: str | None
+
+
+class Tree(NamedTuple):
+    """A root, and what turns a node of the library's own kind into a leaf or a split."""
+
+    root: Any
+    read: Callable[[Any], Leaf | Split]

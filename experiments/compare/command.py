@@ -1,0 +1,158 @@
+"""The command ``compare``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import sys
+from pathlib import Path
+
+import click
+
+from experiments.running.provenance import default_jobs
+from experiments.running.workers import Workers
+
+# What compares imports all methods, for which no other command should wait.
+
+_TASKS = "classification", "regression", "ranking"
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class _Budgets(click.ParamType):
+    """Numbers above 0, with commas between them."""
+
+    name = "numbers"
+
+    def convert(self, value, parameter, context):
+        """Give a tuple of floats, ascending, each once."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            budgets = sorted({float(text) for text in value.split(",")})
+        except ValueError:
+            budgets = []
+        if not budgets or not all(0 < b < math.inf for b in budgets):
+            self.fail(f"must be numbers above 0 with commas between them, not {value!r}.")
+        return tuple(budgets)
+
+
+@click.command("compare")
+@click.argument("table", type=_FILE, metavar="TABLE")
+@click.option("--target", required=True, metavar="COLUMN", help="What is predicted.")
+@click.option(
+    "--budgets",
+    required=True,
+    type=_Budgets(),
+    metavar="1,5,10",
+    help="Largest mean cost of a prediction, in the unit of the costs.",
+)
+@click.option(
+    "--costs",
+    type=_FILE,
+    metavar="FILE",
+    help="Price list: columns feature, cost and, if several come together, group. Without it each "
+    "feature costs 1.",
+)
+@click.option("--test", type=_FILE, metavar="FILE", help="Rows that judge; else a fifth of TABLE.")
+@click.option("--query", metavar="COLUMN", help="Query of each row: a ranking.")
+@click.option("--groups", metavar="COLUMN", help="Rows that the split must not tear apart.")
+@click.option("--weight", metavar="COLUMN", help="Weight of each row, above 0.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no feature.")
+@click.option(
+    "--task", type=click.Choice(_TASKS), help="Default: ranking with --query, else by the target."
+)
+@click.option(
+    "--metric",
+    help="accuracy, balanced_accuracy; neg_mean_squared_error, neg_mean_absolute_error; ndcg@k, "
+    "ndcg_letor@k, average_precision@k, precision@k.",
+)
+@click.option(
+    "--split-cost",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Cost of evaluating one split of a tree.",
+)
+@click.option("--unit", metavar="TEXT", help="Unit of the costs, for the picture.")
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Draws of parameters of each method.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Rounds of boosting at most.",
+)
+@click.option(
+    "--method",
+    "own",
+    multiple=True,
+    metavar="PACKAGE:CLASS",
+    help="A class of your own with fit, predict and prediction_cost.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("comparison"),
+    show_default=True,
+    help="Folder for the results, and for finished trials.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress bar and no line per trial.")
+def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_json, quiet, **asked):
+    """Compare all methods at your budgets, on your own TABLE (CSV or Parquet).
+
+    Every method gets the same number of random draws of its parameters; for each budget the best
+    validation score within it is chosen, and judged on test rows. Finished trials are kept in the
+    folder of the results.
+    """
+    from experiments.compare.comparison import Search, compare
+    from experiments.compare.preparing import Asked
+    from experiments.compare.tables import Refused
+
+    if quiet or as_json:
+        logging.getLogger("experiments").setLevel(logging.WARNING)
+    asked = Asked(table, **asked)
+    search = Search(budgets, trials, rounds, own, only)
+    try:
+        progress = sys.stderr.isatty() and not (quiet or as_json)  # a log file needs no bar
+        with Workers(jobs or default_jobs()) as workers:
+            outcome = compare(asked, search, out, workers, progress=progress)
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(_as_json(outcome), indent=1, ensure_ascii=False))
+        return
+    click.echo((out / "README.txt").read_text(encoding="utf-8"))
+
+
+def _as_json(outcome) -> dict:
+    from experiments.compare import show
+
+    prepared = outcome.prepared
+    return {
+        "task": prepared.task,
+        "metric": prepared.metric,
+        "rows": prepared.n_rows,
+        "left_out": outcome.left_out,
+        "table": outcome.table.to_dict("records"),
+        "differences": outcome.differences.to_dict("records"),
+        "models": {
+            f"{budget:g}": {
+                "path": None if model["path"] is None else str(model["path"]),
+                "load": show.loading(model, prepared.task),
+            }
+            for budget, model in outcome.models.items()
+        },
+    }

@@ -1,0 +1,102 @@
+"""Scores that are means over units, rows or queries, so that units can be resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from algorithms.metrics import (
+    average_precision_at_k,
+    ndcg_at_k,
+    ndcg_letor_at_k,
+    precision_at_k,
+)
+from experiments.compare.problem import Part
+
+_RANKINGS: dict[str, Callable] = {
+    "ndcg": ndcg_at_k,
+    "ndcg_letor": ndcg_letor_at_k,
+    "average_precision": average_precision_at_k,
+    "precision": precision_at_k,
+}
+DEFAULT = {
+    "classification": "accuracy",
+    "regression": "neg_mean_squared_error",
+    "ranking": "ndcg@5",
+}
+CHOICES = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("neg_mean_squared_error", "neg_mean_absolute_error"),
+    "ranking": tuple(f"{name}@k" for name in _RANKINGS),
+}
+
+
+class Units(NamedTuple):
+    """What a score is the weighted mean of.
+
+    Attributes
+    ----------
+    value : (n_units,) float64
+        Larger is better.
+    weight : (n_units,) float64
+    cluster : (n_units,) int64
+        Units with one number are resampled together.
+    """
+
+    value: np.ndarray
+    weight: np.ndarray
+    cluster: np.ndarray
+
+    def mean(self) -> float:
+        """Weighted mean."""
+        return float(np.average(self.value, weights=self.weight))
+
+
+def known(task: str, metric: str) -> bool:
+    """Whether a metric fits a task."""
+    if task != "ranking":
+        return metric in CHOICES[task]
+    name, _, k = metric.partition("@")
+    return name in _RANKINGS and k.isascii() and k.isdigit() and int(k) >= 1
+
+
+def units(metric: str, part: Part, predicted: np.ndarray) -> Units:
+    """Score each unit of a part.
+
+    Parameters
+    ----------
+    metric : str
+        One of :data:`CHOICES`.
+    part : Part
+    predicted : (n,) ndarray
+        Classes, numbers, or what ranks.
+
+    Returns
+    -------
+    Units
+        Of a ranking metric the queries that have a value: a relevant document.
+    """
+    if part.query is not None and "@" in metric:
+        name, k = metric.split("@")
+        by_query = _RANKINGS[name](part.y, predicted, part.query, int(k), per_query=True)
+        there = np.flatnonzero(~np.isnan(by_query))
+        first = np.flatnonzero(np.diff(part.query, prepend=-1))
+        return Units(by_query[there], np.ones(len(there)), part.cluster[first[there]])
+    weight = np.ones(len(part)) if part.weight is None else part.weight
+    if metric in ("accuracy", "balanced_accuracy"):
+        value = (np.asarray(predicted) == part.y).astype(np.float64)
+        if metric == "balanced_accuracy":
+            _, number = np.unique(part.y, return_inverse=True)
+            weight = weight / np.bincount(number, weights=weight)[number]
+    else:
+        error = np.asarray(predicted, dtype=np.float64) - part.y
+        value = -np.square(error) if metric == "neg_mean_squared_error" else -np.abs(error)
+    cluster = np.arange(len(part)) if part.cluster is None else part.cluster
+    return Units(value, weight, cluster)
+
+
+def mean_cost(part: Part, costs: np.ndarray) -> float:
+    """Mean cost of a prediction, weighted as rows are."""
+    return float(np.average(costs, weights=part.weight))

@@ -1,0 +1,324 @@
+"""From a user's table to the problem that trials read: what is asked, and the split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
+
+from algorithms.metering.by_name import listed
+from experiments.compare import metrics
+from experiments.compare.problem import PARTS, load, write
+from experiments.compare.tables import (
+    Prices,
+    Refused,
+    feature_matrix,
+    read_prices,
+    read_table,
+    take,
+)
+
+VALID, TEST = 0.2, 0.2
+"""Shares of the rows (queries, groups) that choose and that judge; without a test file."""
+
+_MOST_CLASSES = 20  # a target of more whole numbers is regressed
+_FEWEST_ROWS = 50
+_FEWEST_CLUSTERS = 10
+_FEWEST_OF_A_CLASS = 5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command was asked; see its options."""
+
+    table: Path
+    target: str
+    costs: Path | None = None
+    test: Path | None = None
+    query: str | None = None
+    groups: str | None = None
+    weight: str | None = None
+    drop: Sequence[str] = ()
+    task: str | None = None
+    metric: str | None = None
+    split_cost: float = 0.0
+    unit: str | None = None
+    seed: int = 0
+
+    @property
+    def special(self) -> list[str]:
+        """Columns that are no features."""
+        named = [self.target, self.query, self.groups, self.weight, *self.drop]
+        return [name for name in named if name is not None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What trials need, and what the summary says of it."""
+
+    path: Path
+    checksum: str
+    task: str
+    metric: str
+    prices: Prices
+    n_rows: dict[str, int]
+    resampled: str
+
+
+def prepare(asked: Asked, folder: Path) -> Prepared:
+    """Read, check and split a table, and write it for the workers.
+
+    Parameters
+    ----------
+    asked : Asked
+    folder : Path
+        Where the problem is written.
+
+    Raises
+    ------
+    Refused
+        If the table, the price list or an option does not fit.
+    """
+    table = read_table(asked.table)
+    absent = [name for name in asked.drop if name not in table]
+    if absent:
+        raise Refused(f"{asked.table.name} has no column {listed(absent)}, which --drop names.")
+    columns = _columns(asked, table, asked.table.name)
+    names = [name for name in table if name not in asked.special]
+    X = feature_matrix(table, names, asked.table.name)
+    prices = read_prices(asked.costs, names)
+    task = _task(asked, columns["y"])
+    metric = _metric(asked.metric, task)
+    y, classes = _target(columns["y"], task, metric)
+    columns = _numbered({**columns, "X": X, "y": y})
+    _check_queries(columns)
+    rows = {"all": columns}
+    if asked.test is not None:
+        rows["test"] = _test_rows(asked, names, classes, task, metric)
+    parts = _split(rows, task, asked.seed)
+    _check_parts(parts, classes, task)
+    meta = {
+        "task": task,
+        "metric": metric,
+        "names": names,
+        "classes": classes,
+        "feature_groups": prices.feature_groups,
+        "group_costs": prices.group_costs,
+        "split_cost": asked.split_cost,
+        "tradeoff_range": _tradeoff_range(parts["train"], task, prices, asked.split_cost),
+    }
+    arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
+    arrays["feature_costs"] = prices.feature_costs
+    path = write(folder, arrays, meta)
+    return Prepared(
+        path,
+        load(str(path)).provenance["checksum"],
+        task,
+        metric,
+        prices,
+        {part: len(parts[part]["y"]) for part in PARTS},
+        "queries" if asked.query else "groups" if asked.groups else "rows",
+    )
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _columns(asked: Asked, table: pd.DataFrame, file: str) -> dict[str, Any]:
+    """Give the columns that options name."""
+    weight = take(table, asked.weight, "--weight", file)
+    if weight is not None:
+        weight = pd.to_numeric(weight, errors="coerce").to_numpy(dtype=np.float64)
+        if not np.all(np.isfinite(weight) & (weight > 0)):
+            raise Refused(f"Weights must be numbers above 0: column {asked.weight!r} has others.")
+    return {
+        "y": take(table, asked.target, "--target", file),
+        "query": take(table, asked.query, "--query", file),
+        "cluster": take(table, asked.groups, "--groups", file),
+        "weight": weight,
+    }
+
+
+def _task(asked: Asked, y: pd.Series) -> str:
+    """Give the task: as told, by a query column, or by what the target is."""
+    if asked.query is not None and asked.task not in (None, "ranking"):
+        raise Refused(f"--query is for ranking, and --task says {asked.task}: leave one out.")
+    if asked.task == "ranking" and asked.query is None:
+        raise Refused("Ranking needs the column that names each row's query: --query COLUMN.")
+    if asked.task is not None:
+        return asked.task
+    if asked.query is not None:
+        return "ranking"
+    if not pd.api.types.is_numeric_dtype(y.dtype) or pd.api.types.is_bool_dtype(y.dtype):
+        return "classification"
+    whole = np.all(y.to_numpy() == np.rint(y.to_numpy(dtype=np.float64)))
+    return "classification" if whole and y.nunique() <= _MOST_CLASSES else "regression"
+
+
+def _metric(asked: str | None, task: str) -> str:
+    metric = asked or metrics.DEFAULT[task]
+    if not metrics.known(task, metric):
+        raise Refused(
+            f"--metric of {task} must be {' or '.join(metrics.CHOICES[task])}, not {metric!r}."
+        )
+    return metric
+
+
+def _target(y: pd.Series, task: str, metric: str) -> tuple[np.ndarray, list | None]:
+    """Give the target as numbers, and the classes that they number."""
+    if y.nunique() < 2:
+        raise Refused(
+            f"The target {y.name!r} has one value only ({y.iloc[0]}): there is nothing to learn."
+        )
+    if task == "classification":
+        if pd.api.types.is_bool_dtype(y.dtype):
+            y = y.astype(np.int64)
+        if pd.api.types.is_numeric_dtype(y.dtype):
+            whole = np.all(y == np.rint(y))
+            values = y.to_numpy(dtype=np.int64 if whole else np.float64)
+        else:
+            values = y.astype(str).to_numpy(dtype=str)
+        classes, numbers = np.unique(values, return_inverse=True)
+        return numbers.astype(np.int64), classes.tolist()
+    try:
+        values = y.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Refused(f"The target {y.name!r} must be numbers for {task}.") from None
+    if not np.all(np.isfinite(values)):
+        raise Refused(f"The target {y.name!r} must be finite numbers for {task}.")
+    if "ndcg" in metric and np.any((values < 0) | (values != np.rint(values)) | (values > 50)):
+        raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {y.name!r} has others.")
+    return values, None
+
+
+def _numbered(columns: dict[str, Any]) -> dict[str, Any]:
+    """Give queries and groups as numbers, and the rows of a query as one block."""
+    for name in ("query", "cluster"):
+        if columns[name] is not None:
+            columns[name] = pd.factorize(columns[name])[0].astype(np.int64)
+    if columns["query"] is not None:
+        if columns["cluster"] is None:
+            columns["cluster"] = columns["query"]
+        order = np.argsort(columns["query"], kind="stable")
+        columns = _rows(columns, order)
+    return columns
+
+
+def _check_queries(columns: dict[str, Any]) -> None:
+    """Refuse a query whose rows are in several groups."""
+    query, cluster = columns["query"], columns["cluster"]
+    if query is not None and np.any((np.diff(query) == 0) & (np.diff(cluster) != 0)):
+        raise Refused("--groups must keep queries whole: a query has rows in two groups.")
+
+
+def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    return {name: None if v is None else v[rows] for name, v in columns.items()}
+
+
+def _test_rows(asked: Asked, names, classes, task: str, metric: str) -> dict[str, Any]:
+    """Read the test file, whose columns must be those of the table."""
+    table, file = read_table(asked.test), asked.test.name
+    lacking = [name for name in [*names, *asked.special] if name not in table]
+    lacking = [name for name in lacking if name not in asked.drop]
+    if lacking:
+        raise Refused(f"{file} lacks the columns {listed(lacking)} of {asked.table.name}.")
+    columns = _columns(asked, table, file)
+    y, found = _target(columns["y"], task, metric)
+    if classes is not None:
+        unknown = [label for label in found if label not in classes]
+        if unknown:
+            raise Refused(f"{file} has classes that {asked.table.name} lacks: {listed(unknown)}.")
+        y = np.array([classes.index(label) for label in found], dtype=np.int64)[y]
+    return _numbered({**columns, "X": feature_matrix(table, names, file), "y": y})
+
+
+# --- the split ----------------------------------------------------------------------------------
+
+
+def _split(rows: dict[str, dict], task: str, seed: int) -> dict[str, dict]:
+    """Cut the rows; queries and groups stay whole, classes keep their shares."""
+    everything = rows["all"]
+    _check_size(everything, task)
+    if "test" in rows:
+        rest, test = everything, rows["test"]
+    else:
+        kept, held_out = _cut(everything, TEST, task, seed)
+        rest, test = _rows(everything, kept), _rows(everything, held_out)
+    share = VALID if "test" in rows else VALID / (1 - TEST)
+    train, valid = _cut(rest, share, task, seed + 1)
+    return {"train": _rows(rest, train), "valid": _rows(rest, valid), "test": test}
+
+
+def _check_size(columns: dict[str, Any], task: str) -> None:
+    n = len(columns["y"])
+    if n < _FEWEST_ROWS:
+        raise Refused(
+            f"The table has {n} rows; training, choosing and judging need at least {_FEWEST_ROWS}."
+        )
+    if columns["cluster"] is not None:
+        n_clusters, what = len(np.unique(columns["cluster"])), "groups"
+        if columns["query"] is not None:
+            what = "queries"
+        if n_clusters < _FEWEST_CLUSTERS:
+            raise Refused(
+                f"The table has {n_clusters} {what}, which the split keeps whole; at least "
+                f"{_FEWEST_CLUSTERS} are needed."
+            )
+    if task == "classification":
+        counts = np.bincount(columns["y"])
+        if counts.min() < _FEWEST_OF_A_CLASS:
+            raise Refused(
+                f"A class of the target has {counts.min()} rows only; each part of the split needs "
+                f"some, so at least {_FEWEST_OF_A_CLASS}: leave it out or join it to another class."
+            )
+
+
+def _cut(columns: dict[str, Any], share: float, task: str, seed: int):
+    """Give row numbers of the larger and of the smaller part, both ascending."""
+    everything = np.arange(len(columns["y"]))
+    if columns["cluster"] is not None:
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
+        larger, smaller = next(splitter.split(everything, groups=columns["cluster"]))
+    else:
+        strata = columns["y"] if task == "classification" else None
+        larger, smaller = train_test_split(
+            everything, test_size=share, random_state=seed, stratify=strata
+        )
+    return np.sort(larger), np.sort(smaller)
+
+
+def _check_parts(parts: dict[str, dict], classes: list | None, task: str) -> None:
+    for part, columns in parts.items():
+        if task == "classification":
+            absent = np.setdiff1d(np.arange(len(classes)), columns["y"])
+            if len(absent) and part == "train":
+                raise Refused(
+                    f"No training row has the class {classes[absent[0]]!r}: with groups this can "
+                    "happen; try another --seed, or leave the class out."
+                )
+        elif np.ptp(columns["y"]) == 0:
+            raise Refused(f"The target has one value only in the {part} part: try another --seed.")
+
+
+def _tradeoff_range(train: dict, task: str, prices: Prices, split_cost: float) -> list[float]:
+    """Give the range of λ that is tried: from next to nothing to where hardly anything is bought.
+
+    λ is loss per unit of cost; the scale is the loss of the best constant for a row, and the tenth
+    and ninth decile of the prices.
+    """
+    y = train["y"]
+    if task == "classification":
+        share = np.bincount(y) / len(y)
+        loss = -float(np.sum(share[share > 0] * np.log(share[share > 0])))
+    else:
+        loss = float(np.var(y)) / 2
+    positive = prices.positive()
+    if split_cost > 0:
+        positive = np.append(positive, split_cost)
+    low, high = np.quantile(positive, [0.1, 0.9])
+    return [float(f"{1e-4 * loss / high:.6g}"), float(f"{0.3 * loss / low:.6g}")]

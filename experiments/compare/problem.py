@@ -1,0 +1,151 @@
+"""A table cut into training, validation and test part, as every trial reads it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from datasets.dataset import checksum
+from datasets.sources.storage import set_aside
+from experiments.running.store import write_atomically
+
+PARTS = ("train", "valid", "test")
+_ARRAYS = ("X", "y", "query", "cluster", "weight")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one part.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Features with their names, float64.
+    y : (n,) ndarray
+        Classes as the user writes them, numbers, or grades.
+    query : (n,) int64 or None
+        Query of each row, in blocks.
+    cluster : (n,) int64 or None
+        What is resampled together: query or group; None: each row by itself.
+    weight : (n,) float64 or None
+    """
+
+    X: pd.DataFrame
+    y: np.ndarray
+    query: np.ndarray | None
+    cluster: np.ndarray | None
+    weight: np.ndarray | None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is compared on.
+
+    Attributes
+    ----------
+    task : {"classification", "regression", "ranking"}
+    metric : str
+        See :mod:`experiments.compare.metrics`.
+    parts : dict of str to Part
+    feature_costs : (d,) float64
+    feature_groups : list of str or None
+    group_costs : dict of str to float or None
+    split_cost : float
+    tradeoff_range : tuple of float
+        Smallest and largest price of cost in loss that is tried.
+    provenance : dict
+        ``checksum`` of all that trials read.
+    """
+
+    task: str
+    metric: str
+    parts: dict[str, Part]
+    feature_costs: np.ndarray
+    feature_groups: list[str] | None
+    group_costs: dict[str, float] | None
+    split_cost: float
+    tradeoff_range: tuple[float, float]
+    provenance: dict[str, Any]
+
+    @property
+    def prices(self) -> dict[str, Any]:
+        """Prices as every cost meter takes them."""
+        return {
+            "feature_costs": self.feature_costs,
+            "split_cost": self.split_cost,
+            "feature_groups": self.feature_groups,
+            "group_costs": self.group_costs,
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features."""
+        return list(self.parts["train"].X.columns)
+
+
+def write(folder: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]) -> Path:
+    """Write a problem for the workers to read; return the file.
+
+    Parameters
+    ----------
+    folder : Path
+        Created; the file is named after its content, so that none is ever another problem's.
+    arrays : dict
+        ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out. Classes are
+        numbers of ``classes`` in `meta`.
+    meta : dict
+        Everything else, JSON-able.
+    """
+    text = np.frombuffer(json.dumps(meta, sort_keys=True).encode(), dtype=np.uint8)
+    kept = {name: array for name, array in arrays.items() if array is not None} | {"meta": text}
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"data-{checksum(kept)[:16]}.npz"
+    set_aside(path, "file")
+    content = io.BytesIO()
+    np.savez(content, **kept)
+    write_atomically(path, content.getvalue())
+    return path
+
+
+def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Problem:
+    """Read a problem that :func:`write` wrote.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file.
+    scale, data, seed : ignored
+        As workers call every loader.
+    """
+    with np.load(name, allow_pickle=False) as file:
+        arrays = {key: file[key] for key in file.files}
+    meta = json.loads(arrays["meta"].tobytes())
+    names = meta["names"]
+    classes = None if meta["classes"] is None else np.array(meta["classes"])
+    parts = {}
+    for part in PARTS:
+        values = {key: arrays.get(f"{key}_{part}") for key in _ARRAYS}
+        values["X"] = pd.DataFrame(values["X"], columns=names)
+        if classes is not None:
+            values["y"] = classes[values["y"]]
+        parts[part] = Part(**values)
+    return Problem(
+        task=meta["task"],
+        metric=meta["metric"],
+        parts=parts,
+        feature_costs=arrays["feature_costs"],
+        feature_groups=meta["feature_groups"],
+        group_costs=meta["group_costs"],
+        split_cost=meta["split_cost"],
+        tradeoff_range=tuple(meta["tradeoff_range"]),
+        provenance={"checksum": checksum(arrays)},
+    )

@@ -1,0 +1,39 @@
+"""Classes that a user might compare: one that fits, one without a meter."""
+
+import numpy as np
+
+
+class Threshold:
+    """Predicts by one feature against its mean: the dearer feature tells more."""
+
+    search_space = {"feature": [0, 1]}  # noqa: RUF012
+
+    def __init__(self, feature=0, feature_costs=None):
+        self.feature, self.feature_costs = feature, feature_costs
+
+    def fit(self, X, y):
+        column = X.to_numpy()[:, self.feature]
+        self.at = column.mean()
+        values, numbers = np.unique(y, return_inverse=True)
+        above = np.array([np.mean(numbers[column > self.at]), np.mean(numbers[column <= self.at])])
+        self.labels = values[np.rint(above).astype(int)]
+        return self
+
+    def predict(self, X):
+        return np.where(X.to_numpy()[:, self.feature] > self.at, *self.labels)
+
+    def prediction_cost(self, X):
+        return np.full(len(X), self.feature_costs[self.feature])
+
+
+class WithoutMeter:
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+class WrongMeter(Threshold):
+    def prediction_cost(self, X):
+        return 3.0

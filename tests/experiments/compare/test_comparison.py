@@ -1,0 +1,377 @@
+"""The command ``compare``: what is chosen, by hand; files; what is kept; what is refused."""
+
+import json
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.early_exit import EarlyExit
+from algorithms.gbrt import GBRTClassifier
+from algorithms.greedy_miser import GreedyMiserClassifier
+from algorithms.interop import MeteredForest
+from algorithms.metrics import ndcg_at_k
+from experiments.cli import main
+from experiments.compare import choosing, command, comparison, intervals, show
+from experiments.compare.comparison import Search, compare
+from experiments.compare.metrics import Units
+from experiments.compare.preparing import Asked
+from experiments.compare.problem import load
+from experiments.running import workers
+
+COSTS = {"cheap": 1.0, "middling": 3.0, "dear": 8.0}
+CLASSES = {
+    kind.__name__: kind
+    for kind in (CEGBClassifier, GreedyMiserClassifier, GBRTClassifier, EarlyExit, MeteredForest)
+}
+
+
+class InThisProcess:
+    """Workers that are none, and count."""
+
+    def __init__(self, jobs=1):
+        self.computed = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def compute(self, tasks):
+        for index, task in enumerate(tasks):
+            self.computed.append((task.run_cell.__name__, task.cell.algorithm))
+            try:
+                yield index, workers.compute(task)
+            except Exception as error:
+                yield index, error
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Three tables and a price list."""
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=400)
+    table = pd.DataFrame(
+        {
+            name: np.round(truth + noise * rng.normal(size=400), 2)
+            for name, noise in zip(COSTS, (2.0, 0.8, 0.1), strict=True)
+        }
+    )
+    table["patient"] = np.arange(400) // 4
+    table["amount"] = truth.round(3)
+    table["ill"] = np.where(truth > 0.3, "yes", "no")
+    table["grade"] = np.digitize(truth, [0, 1])
+    table.to_csv(folder / "table.csv", index=False)
+    lines = pd.DataFrame({"feature": list(COSTS), "cost": list(COSTS.values())})
+    lines.to_csv(folder / "costs.csv", index=False)
+    return folder
+
+
+def asked(folder, target, **options):
+    others = ["patient", "amount", "ill", "grade"]
+    named = [target, options.get("query"), options.get("groups")]
+    drop = [name for name in others if name not in named]
+    return Asked(folder / "table.csv", target, folder / "costs.csv", drop=drop, **options)
+
+
+@pytest.fixture(scope="module")
+def classified(folder):
+    """A comparison of all methods that are installed, and where it was written."""
+    out, pool = folder / "classified", InThisProcess()
+    own = ["tests.experiments.compare.own_methods:Threshold"]
+    search = Search((1.5, 6.0, 20.0), trials=2, rounds=4, own=own)
+    return compare(asked(folder, "ill"), search, out, pool), out, pool, search
+
+
+def test_the_choice_is_what_one_finds_by_hand(classified):
+    outcome, out, _, search = classified
+    rows = pd.read_csv(out / "rows.csv")
+    assert set(rows["method"]) >= {"cegb", "greedy_miser", "gbrt", "early_exit"}
+    for budget in search.budgets:
+        best = {}
+        for row in rows.itertuples():
+            if row.valid_cost <= budget:
+                key = (row.valid_score, -row.valid_cost)
+                if row.method not in best or key > best[row.method][0]:
+                    best[row.method] = key, row
+        table = outcome.table[outcome.table["budget"] == budget].set_index("method")
+        assert set(table.index) == set(best)
+        for method, (_, row) in best.items():
+            line = table.loc[method]
+            assert (line["trial"], line["cut"]) == (row.trial, row.cut)
+            assert line["test_score"] == pytest.approx(row.test_score, rel=1e-5)
+            assert line["test_low"] <= line["test_score"] <= line["test_high"]
+        chosen = max(best, key=lambda method: best[method][0])
+        assert table.index[table["recommended"]].tolist() == [chosen]
+    assert len(rows[rows["method"].str.endswith("Threshold")]) == 2
+    assert rows["parameters"].map(json.loads).map(len).min() > 0
+
+
+def test_curves_pass_through_what_is_chosen(classified):
+    outcome, _, _, search = classified
+    names = ["method", "trial", "cut"]
+    curves = choosing.along_the_costs(outcome.rows, search.budgets)
+    keys = set(curves[names].itertuples(index=False, name=None))
+    assert set(outcome.table[names].itertuples(index=False, name=None)) <= keys
+    assert len(keys) == len(curves)
+    for _, curve in curves.groupby("method"):  # a larger budget chooses no worse
+        assert curve["valid_score"].is_monotonic_increasing
+
+
+def test_every_method_had_the_same_draws(classified):
+    rows = classified[0].rows
+    learning_rates = [
+        sorted({json.loads(text)["learning_rate"] for text in pool["parameters"]})
+        for method, pool in rows.groupby("method")
+        if ":" not in method
+    ]
+    assert all(set(each) <= set(learning_rates[0]) for each in learning_rates)
+    assert len(learning_rates[0]) == 2
+
+
+def test_saved_models_predict_and_cost_what_the_table_says(classified):
+    outcome, _, _, search = classified
+    problem = load(str(outcome.prepared.path))
+    test, n_saved = problem.parts["test"], 0
+    assert set(outcome.models) == set(search.budgets)
+    for budget, saved in outcome.models.items():
+        line = outcome.table[(outcome.table["budget"] == budget) & outcome.table["recommended"]]
+        if saved["path"] is None:  # a class of the user's without files
+            assert ":" in saved["method"]
+            continue
+        n_saved += 1
+        model = CLASSES[saved["class"]].load(saved["path"])
+        assert np.mean(model.predict(test.X) == test.y) == line["test_score"].item()
+        assert model.prediction_cost(test.X).mean() == pytest.approx(
+            line["test_cost"].item(), rel=1e-5
+        )
+        assert line["valid_cost"].item() <= budget
+    assert n_saved
+
+
+def test_the_four_lines_run(classified):
+    outcome, out, _, _ = classified
+    saved = next(model for model in outcome.models.values() if model["path"] is not None)
+    lines = show.loading(saved, "classification")
+    text = (out / "README.txt").read_text(encoding="utf-8")
+    assert len(lines) == 4
+    assert "\n".join(lines) in text
+    names = {"X": load(str(outcome.prepared.path)).parts["test"].X}
+    exec("\n".join(lines), names)
+    assert set(names["predictions"]) <= {"yes", "no"}
+    assert (out / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert "| CEGB |" in (out / "table.md").read_text(encoding="utf-8")
+
+
+def test_nothing_is_computed_twice(classified, folder):
+    outcome, out, first, search = classified
+    assert len([kind for kind, _ in first.computed if kind == "run_trial"]) == 2 * len(
+        outcome.methods
+    )
+    again = InThisProcess()
+    table = compare(asked(folder, "ill"), search, out, again).table
+    assert again.computed == []
+    pd.testing.assert_frame_equal(table, outcome.table)
+    other = Search((9.0,), trials=2, rounds=4, own=search.own)
+    compare(asked(folder, "ill"), other, out, again)
+    assert {kind for kind, _ in again.computed} <= {"run_chosen"}
+    more = InThisProcess()
+    compare(asked(folder, "ill", seed=1), Search((20.0,), 1, 2, only=["gbrt"]), out, more)
+    assert ("run_trial", "gbrt") in more.computed  # other rows
+
+
+def test_ranking_and_regression(folder):
+    only = ["cegb", "early_exit"]
+    out = folder / "ranked"
+    ranked = compare(
+        asked(folder, "grade", query="patient"),
+        Search((20.0,), 1, 4, only=only),
+        out,
+        InThisProcess(),
+    )
+    problem = load(str(ranked.prepared.path))
+    queries = [set(problem.parts[part].query) for part in ("train", "valid", "test")]
+    assert not set.intersection(*queries[:2])
+    assert not queries[2] & (queries[0] | queries[1])
+    assert (ranked.prepared.task, ranked.prepared.metric) == ("ranking", "ndcg@5")
+    test = problem.parts["test"]
+    saved = ranked.models[20.0]
+    if saved["class"] != "EarlyExit":
+        scores = CEGBRegressor.load(saved["path"]).predict(test.X)
+        line = ranked.table[ranked.table["recommended"]]
+        assert line["test_score"].item() == ndcg_at_k(test.y, scores, test.query, 5)
+    regressed = compare(
+        asked(folder, "amount", groups="patient"),
+        Search((20.0,), 1, 4, only=only),
+        folder / "regressed",
+        InThisProcess(),
+    )
+    assert regressed.prepared.metric == "neg_mean_squared_error"
+    assert regressed.prepared.resampled == "groups"
+    assert regressed.left_out == ["Early exit from GBRT: not for regression"]
+    assert regressed.table["test_score"].item() < 0
+
+
+def test_the_lines_of_an_early_exit_give_a_ranking(folder):
+    out = folder / "left"
+    question = asked(folder, "grade", query="patient")
+    left = compare(question, Search((40.0,), 1, 4, only=["early_exit"]), out, InThisProcess())
+    test = load(str(left.prepared.path)).parts["test"]
+    names = {"X": test.X, "query": test.query}
+    exec("\n".join(show.loading(left.models[40.0], "ranking")), names)
+    line = left.table.iloc[0]
+    assert line["test_score"] == ndcg_at_k(test.y, names["scores"], test.query, 5)
+    cost = names["model"].prediction_cost(test.X, test.query).mean()
+    assert cost == pytest.approx(line["test_cost"], rel=1e-5)
+
+
+def test_weights_train_and_judge(folder, tmp_path):
+    table = pd.read_csv(folder / "table.csv")
+    table["weight"] = 1 + np.arange(len(table)) % 3
+    table.drop(columns=["patient", "amount", "grade"]).to_csv(tmp_path / "t.csv", index=False)
+    question = Asked(tmp_path / "t.csv", "ill", weight="weight")
+    outcome = compare(question, Search((9.0,), 1, 4, only=["cegb"]), tmp_path, InThisProcess())
+    parts = load(str(outcome.prepared.path)).parts
+    test, line = parts["test"], outcome.table.iloc[0]
+    model = CEGBClassifier.load(outcome.models[9.0]["path"])
+    assert line["test_score"] == np.average(model.predict(test.X) == test.y, weights=test.weight)
+    cost = np.average(model.prediction_cost(test.X), weights=test.weight)
+    assert cost == pytest.approx(line["test_cost"], rel=1e-5)
+    again = CEGBClassifier(**model.get_params())
+    train = parts["train"]
+    again.fit(train.X, train.y, sample_weight=train.weight)
+    cut = again.first_rounds(int(line["cut"]))
+    np.testing.assert_array_equal(cut.predict_proba(test.X), model.predict_proba(test.X))
+
+
+def test_groups_of_features_are_paid_once(folder, tmp_path):
+    (tmp_path / "costs.csv").write_text(
+        "feature,cost,group\ncheap,1,\nmiddling,2,blood\ndear,3,blood\nblood,5,\n"
+    )
+    question = asked(folder, "ill")
+    question = types.SimpleNamespace(**{**vars(question), "costs": tmp_path / "costs.csv",
+                                        "special": question.special})  # fmt: skip
+    prepared = comparison.prepare(question, tmp_path)
+    assert prepared.prices.group_costs == {"cheap": 0.0, "blood": 5.0}
+    outcome = compare(question, Search((40.0,), 1, 4, only=["gbrt"]), tmp_path, InThisProcess())
+    model = GBRTClassifier.load(outcome.models[40.0]["path"])
+    test = load(str(outcome.prepared.path)).parts["test"]
+    used = model.acquired_features(test.X)
+    by_hand = used @ [1, 2, 3] + 5 * (used[:, 1] | used[:, 2])
+    np.testing.assert_array_equal(model.prediction_cost(test.X), by_hand)
+
+
+# --- intervals --------------------------------------------------------------------------------
+
+
+def test_intervals_and_corrections():
+    assert intervals.holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
+    rng = np.random.default_rng(0)
+    value, cluster = rng.normal(size=5000), np.arange(5000)
+    units = Units(value, np.ones(5000), cluster)
+    better = Units(value + 0.001, np.ones(5000), cluster)
+    means = intervals.resampled_means([units, better, units], 0)
+    assert means[:, 0].std() == pytest.approx(value.std() / np.sqrt(5000), rel=0.05)
+    assert intervals.p_value(means[:, 1] - means[:, 0]) == pytest.approx(2 / 10_000)  # paired
+    assert intervals.p_value(means[:, 2] - means[:, 0]) == 1.0
+    # Ten copies of each row are no more sure than the row.
+    copies = Units(np.repeat(value[:500], 10), np.ones(5000), np.repeat(np.arange(500), 10))
+    spread = intervals.resampled_means([copies], 0).std()
+    assert spread == pytest.approx(value[:500].std() / np.sqrt(500), rel=0.05)
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(folder, tmp_path, monkeypatch, capsys):
+    """Run the command; return its exit status and what it printed."""
+    monkeypatch.setattr(command, "Workers", InThisProcess)
+
+    def compare_table(*arguments, table="table.csv", costs="costs.csv", target="ill"):
+        given = [str(folder / table), "--target", target, "--out", str(tmp_path / "out")]
+        given += ["--costs", str(folder / costs)] if costs else []
+        drop = [name for name in ("patient", "amount", "ill", "grade") if name != target]
+        given += [part for name in drop for part in ("--drop", name) if name not in arguments]
+        status = main(["compare", *given, *arguments], types.SimpleNamespace())
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        return status, captured.out, captured.err
+
+    return compare_table
+
+
+def test_the_command(run, tmp_path):
+    status, out, err = run("--budgets", "9,20", "--only", "cegb", "--trials", "2", "--rounds", "3",
+                           "--json")  # fmt: skip
+    assert (status, err) == (0, "")
+    answer = json.loads(out)
+    assert answer["metric"] == "accuracy"
+    assert {line["budget"] for line in answer["table"]} == {9, 20}
+    assert set(answer["models"]) == {"9", "20"}
+    status, out, err = run("--budgets", "20,9", "--only", "cegb", "--trials", "2", "--rounds", "3")
+    assert status == 0
+    assert out.strip() == (tmp_path / "out" / "README.txt").read_text(encoding="utf-8").strip()
+    assert "budget 9: CEGB" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--budgets", "0.5"], "below the cheapest model there can be: one tree on the cheapest f"),
+        (["--budgets", "0"], "numbers above 0 with commas"),
+        (["--budgets", "1", "--metric", "ndcg@5"], "--metric of classification must be accuracy"),
+        (["--budgets", "1", "--query", "visit"], "no column 'visit', which --query asks for"),
+        (
+            ["--budgets", "1", "--query", "patient", "--task", "regression"],
+            "--query is for ranking",
+        ),
+        (["--budgets", "1", "--task", "ranking"], "--query COLUMN"),
+        (["--budgets", "1", "--drop", "height"], "no column 'height', which --drop names"),
+        (["--budgets", "1", "--only", "xgboost"], "--only must be of cegb"),
+        (["--budgets", "1", "--weight", "amount"], "Weights must be numbers above 0"),
+        (["--budgets", "1", "--method", "Threshold"], "must be package.module:Class"),
+        (["--budgets", "1", "--method", "nowhere:Threshold"], "nowhere cannot be imported"),
+        (
+            ["--budgets", "1", "--method", "tests.experiments.compare.own_methods:WithoutMeter"],
+            "WithoutMeter has no prediction_cost",
+        ),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(run, arguments, sentence):
+    status, _, err = run(*arguments)
+    assert status == 2
+    assert sentence in err
+    assert err.count("\n") <= 2
+
+
+def test_an_absent_target(run):
+    status, _, err = run("--budgets", "1", target="illness")
+    assert (status, "no column 'illness', which --target asks for" in err) == (2, True)
+
+
+def test_a_budget_below_what_was_trained(run):
+    """LightGBM and the like may have no cheap model; a tree on one feature would."""
+    arguments = ["--only", "gbrt", "--trials", "1", "--rounds", "3"]
+    status, _, err = run("--budgets", "1.01", *arguments)
+    assert status == 2
+    assert "below the cheapest model, which costs" in err
+    assert run("--budgets", "20", *arguments)[0] == 0
+
+
+def test_a_wrong_meter_names_itself(run):
+    method = "tests.experiments.compare.own_methods:WrongMeter"
+    status, _, err = run("--budgets", "20", "--only", "gbrt", "--method", method, "--trials", "1",
+                         "--rounds", "2")  # fmt: skip
+    assert status == 1
+    assert "prediction_cost of WrongMeter must give a finite number >= 0" in err
+
+
+def test_budgets_without_any_model():
+    rows = pd.DataFrame(columns=["method", "valid_score", "valid_cost"])
+    with pytest.raises(choosing.Refused, match="No method has found a split"):
+        choosing.check_budgets(rows, [1.0])

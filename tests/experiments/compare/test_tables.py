@@ -1,0 +1,140 @@
+"""Tables and price lists that do not fit: one sentence each."""
+
+import builtins
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.compare import tables
+from experiments.compare.preparing import Asked, prepare
+from experiments.compare.tables import Refused, read_prices, read_table
+
+
+def table(n=60, **columns):
+    rng = np.random.default_rng(0)
+    plain = {"a": rng.normal(size=n), "b": rng.normal(size=n), "y": np.arange(n) % 2}
+    return pd.DataFrame(plain | columns)
+
+
+def refused(tmp_path, frame, target="y", **options):
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    with pytest.raises(Refused) as error:
+        prepare(Asked(path, target, **options), tmp_path)
+    message = str(error.value)
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (table(10), "The table has 10 rows; training, choosing and judging need at least 50"),
+        (table(y=1), "The target 'y' has one value only (1)"),
+        (table(a=[np.nan] + [1.0] * 59), "has missing values in 1 rows, in the columns 'a'"),
+        (table(b=[np.inf] * 2 + [1.0] * 58), "has infinite values in 2 rows, in the columns 'b'"),
+        (table(a="red"), "Features must be numbers, and these columns of table.csv are not: 'a'"),
+        (table(y=[None] + [1.0] * 59), "Column 'y' of table.csv (--target) has 1 missing values"),
+        (table(y=[7] * 3 + [1, 2, 3] * 19), "A class of the target has 3 rows only"),
+        (table()[["y"]], "no features left"),
+        (table().iloc[:0], "table.csv has no rows"),
+    ],
+)
+def test_tables_that_do_not_fit(tmp_path, frame, sentence):
+    assert sentence in refused(tmp_path, frame)
+
+
+def test_groups_queries_and_test_rows(tmp_path):
+    few = table(who=np.arange(60) % 3)
+    assert "3 groups, which the split keeps whole" in refused(tmp_path, few, groups="who")
+    assert "3 queries, which" in refused(tmp_path, few, query="who")
+    grades = table(who=np.arange(60) // 3, y=np.linspace(0, 1, 60))
+    assert "needs grades 0, 1, 2" in refused(tmp_path, grades, query="who")
+    torn = table(who=np.arange(60) // 4, doctor=np.arange(60) // 3)
+    assert "a query has rows in two groups" in refused(tmp_path, torn, query="who", groups="doctor")
+    test = tmp_path / "test.csv"
+    table().drop(columns="b").to_csv(test, index=False)
+    assert "test.csv lacks the columns 'b'" in refused(tmp_path, table(), test=test)
+    table(y=np.arange(60) % 3).to_csv(test, index=False)
+    assert "test.csv has classes that table.csv lacks: 2" in refused(tmp_path, table(), test=test)
+
+
+def test_a_test_file_judges_and_nothing_else(tmp_path):
+    table(a=np.arange(60.0)).to_csv(tmp_path / "table.csv", index=False)
+    table(30, a=-1.0 - np.arange(30))[["y", "b", "a"]].to_csv(tmp_path / "test.csv", index=False)
+    prepared = prepare(Asked(tmp_path / "table.csv", "y", test=tmp_path / "test.csv"), tmp_path)
+    assert prepared.n_rows == {"train": 48, "valid": 12, "test": 30}
+    from experiments.compare.problem import load
+
+    parts = load(str(prepared.path)).parts
+    assert parts["test"].X["a"].tolist() == (-1.0 - np.arange(30)).tolist()
+    rest = np.concatenate([parts["train"].X["a"], parts["valid"].X["a"]])
+    assert sorted(rest) == list(range(60))
+    assert parts["valid"].y.mean() == 0.5  # stratified
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("feature,cost\na,1\nb,2\nc,3\n", "costs for what is no feature: 'c'"),
+        ("feature,cost\na,1\n", "no cost for the columns 'b'"),
+        ("feature,cost\na,1\na,2\nb,1\n", "more than one cost for 'a'"),
+        ("feature,cost\na,free\nb,1\n", "Costs must be finite numbers of 0 or more"),
+        ("feature,cost\na,-1\nb,1\n", "Costs must be finite numbers of 0 or more"),
+        ("feature,cost\na,0\nb,0\n", "are 0: there is nothing to save"),
+        ("name,price\na,1\nb,1\n", "must have the columns feature and cost"),
+        ("feature,cost,group\na,1,g\nb,2,g\n", "must have one cost; in costs.csv they differ"),
+        ("feature,cost,group\na,1,b\nb,2,\n", "groups with the name of a feature"),
+        ("feature,cost,group\na,1,g\nb,2,h\ng,1,\n", "a price for some groups and none for 'h'"),
+    ],
+)
+def test_price_lists_that_do_not_fit(tmp_path, text, sentence):
+    path = tmp_path / "costs.csv"
+    path.write_text(text)
+    with pytest.raises(Refused) as error:
+        read_prices(path, ["a", "b"])
+    assert sentence in str(error.value)
+
+
+def test_price_lists_meet_columns_by_name(tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("feature,cost\nb,2\na,1\n")
+    assert read_prices(path, ["a", "b"]).feature_costs.tolist() == [1, 2]
+    assert read_prices(None, ["a", "b"]).feature_costs.tolist() == [1, 1]
+    path.write_text("feature,cost,group\na,3,g\nb,3,g\n")
+    prices = read_prices(path, ["a", "b"])
+    assert (prices.feature_groups, prices.group_costs, prices.cheapest()) == (["g", "g"], None, 3)
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(Refused, match=r"several columns of one name \('a'\)"):
+        read_table(path)
+    path.write_bytes(b"a,b\n\xff\xfe,1\n")
+    with pytest.raises(Refused, match="no CSV file in UTF-8"):
+        read_table(path)
+    path.write_text("a,b\n1,2\n")
+    monkeypatch.setattr(
+        tables.psutil, "virtual_memory", lambda: types.SimpleNamespace(available=20)
+    )
+    with pytest.raises(Refused, match="take a sample of its rows"):
+        read_table(path)
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    path = tmp_path / "table.parquet"
+    path.write_bytes(b"PAR1")
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith(("pyarrow", "fastparquet")):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(Refused, match="needs the package pyarrow"):
+        read_table(path)
