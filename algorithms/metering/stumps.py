@@ -148,6 +148,7 @@ of shape (n_samples, n_features)
             yield from paths.staged_cost(X, feature_costs=feature_costs, split_cost=split_cost)
             return
         n_samples = len(self._check_X(X))
+        bills = self._bills(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
-        for bill in self._bills(feature_costs, split_cost):
+        for bill in bills:
             yield np.full(n_samples, bill)

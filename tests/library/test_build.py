@@ -82,6 +82,7 @@ def test_what_the_wheel_says_of_itself(wheel):
         (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         said = email.message_from_bytes(archive.read(path))
     assert said["Version"] == suite["version"]
+    assert f"\nversion: {suite['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert said["Name"] != suite["name"]  # the one must not uninstall the other
     needed = said.get_all("Requires-Dist")
     assert set(needed) <= set(suite["dependencies"])
