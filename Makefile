@@ -2,7 +2,7 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-#   make compile | test | check | lint | report | dashboard | bench | bench-kernels | bench-peers
+#   make compile | test | check | lint | report | dashboard | bench | bench-kernels | bench-peers | wheel
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -24,7 +24,7 @@ OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-peers compile test check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce report dashboard
+  reproduce report dashboard wheel
 
 help:
 	@sed -n '2,7s/^# \{0,1\}//p' Makefile
@@ -98,5 +98,9 @@ bench-kernels: setup
 bench-peers: setup setup-peers
 	"$(PY)" -m benchmarks.peers $(ARGS)
 
+# The estimators alone, as a library: dist/cost_aware_boosting_library-*.whl.
+wheel: setup
+	"$(PY)" library/build.py dist
+
 clean:
-	rm -rf "$(VENV)" results/runs results/dashboard.html .asv .pytest_cache .hypothesis .ruff_cache
+	rm -rf "$(VENV)" dist results/runs results/dashboard.html .asv .pytest_cache .hypothesis .ruff_cache

@@ -16,7 +16,7 @@ from .cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
 from .cascades.classifier import KINDS
 from .cascades.parameters import FINAL_THRESHOLD, PRICED_STUMPS
 from .cascades.stump_cascade import StumpCascade
-from .estimators.fitting import all_or_nothing
+from .estimators.fitting import all_or_nothing, one_eval_set
 from .estimators.parameters import (
     Parameter,
     check_number,
@@ -180,7 +180,7 @@ class ViolaJonesClassifier(StumpCascade):
         sample_weight : array-like of shape (n_samples,), optional
             Row weights >= 0. A weight of 3 equals three copies of the row, except that rows are
             drawn for validation with their copies; rows of weight 0 are left out.
-        eval_set : tuple (X, y), optional
+        eval_set : tuple (X, y), or a list of one, optional
             Validation rows, of both classes.
 
         Returns
@@ -241,6 +241,7 @@ class ViolaJonesClassifier(StumpCascade):
 
     def _read_eval_set(self, eval_set) -> tuple[np.ndarray, np.ndarray]:
         """Validation rows and ±1."""
+        eval_set = one_eval_set(eval_set)
         if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
             raise ValueError("eval_set must be (X, y).")
         X, y = validate_data(self, *eval_set, dtype=KINDS, reset=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,8 +16,11 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
+from experiments.command_options import ARTEFACT
 from experiments.compare.command import compare_command
-from experiments.data_commands import DataProblem, data_group, sources
+from experiments.data_commands import DataProblem, data_group
+from experiments.listing_commands import claims, list_command, warm_up
+from experiments.plans import describe_plans
 from experiments.publishing import check as check_module
 from experiments.publishing import output
 from experiments.publishing.report.command import report_command
@@ -30,6 +34,8 @@ log = logging.getLogger(__name__)
 
 REGRESSION, USAGE, NO_DATA, INTERRUPTED = 1, 2, 3, 130
 """Exit status: drift or a failed cell; a wrong command; data unavailable; Ctrl-C."""
+
+_COMPLETE = "_EXPERIMENTS_COMPLETE"  # set by the shell's completion script
 
 
 def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> int:
@@ -49,8 +55,10 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
 
             suite = Suite(Registry(discover()), datasets)
         with _logging():
+            # What the shell completes is the script of this name.
+            name = "experiments" if _COMPLETE in os.environ else "python -m experiments"
             status = commands.main(
-                arguments, "python -m experiments", standalone_mode=False, obj=suite
+                arguments, name, complete_var=_COMPLETE, standalone_mode=False, obj=suite
             )
         return status if isinstance(status, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -112,6 +120,7 @@ def _logging():
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="cost-aware-boosting", prog_name="cost-aware-boosting")
 def commands() -> None:
     """Regenerate the papers' figures and tables, and test what they claim.
 
@@ -124,18 +133,8 @@ def commands() -> None:
 
 
 commands.add_command(data_group)
-commands.add_command(report_command)
-commands.add_command(compare_command)
-
-
-@commands.command("list")
-@click.pass_obj
-def list_command(suite: Suite) -> None:
-    """List all artefacts, with the minutes each takes on 2 cores."""
-    for artefact in suite.registry.artefacts:
-        minutes = ", ".join(f"{scale} {artefact.minutes[scale]:g} min" for scale in SCALES)
-        click.echo(f"{artefact.id:24s} {artefact.title}\n{'':24s} {artefact.shows}")
-        click.echo(f"{'':24s} {minutes}; {len(artefact.cells('laptop'))} cells at laptop scale")
+for command in (compare_command, report_command, list_command, claims, warm_up):
+    commands.add_command(command)
 
 
 _SCALE_HELP = (
@@ -196,7 +195,7 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
 
 
 @commands.command()
-@click.argument("names", nargs=-1, required=True, metavar="ID...")
+@click.argument("names", nargs=-1, required=True, metavar="ID...", type=ARTEFACT)
 @click.option(
     "--scale", type=click.Choice(SCALES), default="laptop", show_default=True, help=_SCALE_HELP
 )
@@ -215,12 +214,25 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
 )
 @click.option("--publish", is_flag=True, help="Also write the results to results/<id>.")
 @click.option(
-    "--dry-run", is_flag=True, help="Compute nothing; list cells, data and expected time."
+    "--dry-run", is_flag=True, help="Compute nothing; sum up cells, data and expected time."
 )
+@click.option("-v", "every_cell", is_flag=True, help="With --dry-run: list every cell, too.")
 @_shared
 @click.pass_obj
 def reproduce(
-    suite, names, scale, data_mode, seeds, publish, dry_run, jobs, scheduler, out, store, quiet
+    suite,
+    names,
+    scale,
+    data_mode,
+    seeds,
+    publish,
+    dry_run,
+    every_cell,
+    jobs,
+    scheduler,
+    out,
+    store,
+    quiet,
 ) -> int:
     """Regenerate figures and tables, and test their claims.
 
@@ -235,8 +247,9 @@ def reproduce(
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
     if dry_run:
-        for artefact in artefacts:
-            _describe_plan(suite, artefact, options)
+        failing = describe_plans(suite, artefacts, options, every_cell)
+        if failing and (data_mode != "standin" or len(artefacts) == 1):
+            return _fail(NO_DATA, f"the run would fail for want of data: {', '.join(failing)}")
         return 0
     options = replace(options, command=_command(names, options))
     base, without_data = out or suite.results / "runs", []
@@ -312,21 +325,8 @@ def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
         click.echo(f"Made of the sets' own images, not published: {shown(folder / 'figure.png')}")
 
 
-def _describe_plan(suite: Suite, artefact: Artefact, options: RunOptions) -> None:
-    cells = artefact.cells(options.scale, options.n_seeds)
-    click.echo(f"{artefact.id}: {artefact.title}, scale {options.scale}")
-    for cell in cells:
-        click.echo(f"  {cell.label()}")
-    click.echo("Data:")
-    names = list(dict.fromkeys(cell.dataset for cell in cells))
-    for name, line in sources(suite.datasets, names, options.scale, options.data_mode).items():
-        click.echo(f"  {name}: {line}")
-    minutes = artefact.minutes[options.scale]
-    click.echo(f"{len(cells)} cells, about {minutes:g} min on 2 cores if none is in the store.")
-
-
 @commands.command()
-@click.argument("names", nargs=-1, metavar="[ID...]")
+@click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.option("--scale", type=click.Choice(SCALES), default="smoke", show_default=True)
 @click.option("--update", is_flag=True, help="Write the new values as the expected ones.")
 @_shared
@@ -403,32 +403,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
 
 
 @commands.command()
-@click.argument("names", nargs=-1, metavar="[ID...]")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Judge the runs in this folder instead of the published results.",
-)
-@click.pass_obj
-def claims(suite: Suite, names, out) -> None:
-    """Test the papers' claims on published rows."""
-    artefacts, _ = suite.registry.resolve(names or ["all"])
-    for artefact in artefacts:
-        published = output.read_published((out or suite.results) / artefact.id)
-        if published is None:
-            click.echo(
-                f"{artefact.id}: no rows yet; make them with: "
-                f"python -m experiments reproduce {artefact.id} --publish"
-            )
-            continue
-        rows, meta = published
-        click.echo(f"{artefact.id}: {artefact.title}, scale {meta['scale']}")
-        for row in output.evaluate_claims(artefact, rows, meta).to_dict("records"):
-            click.echo(f"  {sentence(row)}\n    {row['sentence']} ({row['place']})")
-
-
-@commands.command()
-@click.argument("names", nargs=-1, metavar="[ID...]")
+@click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.pass_obj
 def redraw(suite: Suite, names) -> None:
     """Draw and judge published rows anew.

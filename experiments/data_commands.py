@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from experiments import data_kinds
+from experiments.command_options import DATA_SET, echo_json, json_option
 
 
 class DataProblem(RuntimeError):
@@ -27,17 +28,22 @@ class DataProblem(RuntimeError):
 
 
 @click.group("data", invoke_without_command=True)
+@json_option
 @click.pass_context
-def data_group(context: click.Context) -> None:
+def data_group(context: click.Context, as_json: bool) -> None:
     """List, fetch and verify data sets."""
     if context.invoked_subcommand is None:
-        context.invoke(list_data)
+        context.invoke(list_data, as_json=as_json)
 
 
 @data_group.command("list")
+@json_option
 @click.pass_obj
-def list_data(suite) -> None:
+def list_data(suite, as_json: bool) -> None:
     """List all data sets: source, size, terms, presence."""
+    if as_json:
+        echo_json(suite.datasets.status())
+        return
     head = ("data set", "source", "here", "size", "stand-in", "terms")
     table = [head]
     for record in suite.datasets.status():
@@ -53,7 +59,7 @@ def list_data(suite) -> None:
 
 
 @data_group.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", type=DATA_SET)
 @click.pass_obj
 def fetch(suite, names: Sequence[str]) -> None:
     """Download data sets, whatever their size."""
@@ -66,7 +72,7 @@ def fetch(suite, names: Sequence[str]) -> None:
 
 
 @data_group.command()
-@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.argument("names", nargs=-1, metavar="[NAME...]", type=DATA_SET)
 @click.pass_obj
 def verify(suite, names: Sequence[str]) -> None:
     """Compare files with their recorded checksums.
@@ -135,7 +141,9 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes} B" if n_bytes else "-"
 
 
-def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[str, str]:
+def sources(
+    datasets, names: Sequence[str], scale: str, data_mode: str
+) -> dict[str, tuple[str, bool]]:
     """Say for each data set what a run would use, without fetching anything.
 
     Parameters
@@ -146,25 +154,37 @@ def sources(datasets, names: Sequence[str], scale: str, data_mode: str) -> dict[
         Data sets.
     scale, data_mode : str
         Options of the run.
+
+    Returns
+    -------
+    dict of str to (str, bool)
+        A line, and whether something would be used. What is to be fetched counts as used: that it
+        fails shows when it is tried.
     """
     records = {record["name"]: record for record in datasets.status()}
     lines = {}
     for name in names:
         if name == data_kinds.NAME:
-            lines[name] = "nothing is read"
+            lines[name] = ("nothing is read", True)
             continue
         record = records[name]
+        nowhere = record["source"] in ("stand-in", "none")
         if record["source"] == "bundled":
-            lines[name] = "real, bundled with a dependency"
-        elif data_mode == "real" and record["source"] == "stand-in":
-            lines[name] = "unavailable here: the run will fail"
-        elif scale == "smoke" or data_mode == "standin" or record["source"] == "stand-in":
-            lines[name] = "stand-in" if record["stand_in"] else "left out: it has no stand-in"
+            lines[name] = ("real, bundled with a dependency", True)
+        elif scale == "smoke" or data_mode == "standin":
+            absent = "left out" if data_mode == "standin" else "the run will fail"
+            line = "stand-in" if record["stand_in"] else f"{absent}: it has no stand-in"
+            lines[name] = (line, record["stand_in"])
+        elif nowhere and (data_mode == "real" or not record["stand_in"]):
+            lines[name] = ("unavailable here: the run will fail", False)
+        elif nowhere:
+            lines[name] = ("stand-in", True)
         elif record["present"]:
-            lines[name] = f"real, from the {record['source']}"
+            lines[name] = (f"real, from the {record['source']}", True)
         else:
             otherwise = "the run fails"
             if record["stand_in"] and data_mode == "auto":
                 otherwise = "a stand-in takes its place"
-            lines[name] = f"real, to be fetched ({record['source']}); else {otherwise}"
+            line = f"real, to be fetched ({record['source']}); else {otherwise}"
+            lines[name] = (line, True)
     return lines

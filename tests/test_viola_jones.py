@@ -312,6 +312,8 @@ def test_wrong_rows():
         model.fit(X, y, eval_set=X)
     with pytest.raises(ValueError, match="lack: 2"):
         model.fit(X, y, eval_set=(X, y + 1))
+    with pytest.raises(ValueError, match="lack: 2"):  # the pair in a list is what is read
+        model.fit(X, y, eval_set=[(X, y + 1)])
     with pytest.raises(ValueError, match="no validation rows"):
         model.fit(X, y, eval_set=(X, np.ones_like(y)))
     with pytest.raises(ValueError, match="expecting 6"):

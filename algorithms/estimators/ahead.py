@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from ..gbrt import GBRTRegressor
+from ..kernels.announcing import silence
 from ..kernels.cache import cache_folder
 from .registered import ESTIMATORS
 
@@ -43,7 +44,7 @@ def compile_for(weighted: bool) -> int:
     for estimator in chosen:
         model = small(estimator)
         y = label if is_classifier(model) else X[:, 0]
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), silence():
             warnings.simplefilter("ignore")  # three rounds are constant, or reach no rate
             model.fit(X, y, sample_weight=weights)
         model.predict(X)

@@ -15,11 +15,18 @@ from ..boosting import Boosted, Options, Validation, boost
 from ..grid import row_weights
 from ..kernels.decorators import resolve_n_threads, threads
 from ..losses import Loss
+from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, validation_score
 from ..trees.predictor import add_scores, bit_vectors, staged_scores, walk_scores
 from ..trees.splitter import Limits
-from .fitting import ConstantModelWarning, all_or_nothing, check_queries, check_sample_weight
+from .fitting import (
+    ConstantModelWarning,
+    all_or_nothing,
+    check_queries,
+    check_sample_weight,
+    one_eval_set,
+)
 from .forest_files import SavedForest
 from .parameters import Parameter, check_whole_number, checked_parameters
 
@@ -48,6 +55,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             "ndarray of shape (n_trees_per_round,)", "Scores before the first round."
         ),
         "n_estimators_": Parameter("int", "Rounds kept."),
+        "feature_importances_": Parameter(
+            "ndarray of shape (n_features,)",
+            "Share of each feature in the net gain of all splits; they sum to 1, or are 0 without "
+            "a split. What rows pay for each is `cost_importances`.",
+        ),
         "validation_scores_": Parameter(
             "ndarray", "Validation score after each round; empty without `eval_set`."
         ),
@@ -76,7 +88,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
         query_id : array-like of shape (n_samples,), optional
             Query of each row, in blocks. Checked only: the losses are by row.
-        eval_set : tuple (X, y) or (X, y, query_id), optional
+        eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
             Validation set, scored by `eval_metric` after every round; float32 is read as it is,
             too.
 
@@ -202,6 +214,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             if self.early_stopping_rounds is not None:
                 raise ValueError("early_stopping_rounds needs a validation set: fit(…, eval_set=).")
             return None
+        eval_set = one_eval_set(eval_set)
         if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
@@ -213,6 +226,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
         return Validation(_read_only(X), y, query_id, self.eval_metric, loss)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the net gain of all splits, (n_features,) float64."""
+        check_is_fitted(self)
+        return gain_shares(self.trees_, self.n_features_in_)
 
     # --- prediction ---------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from functools import wraps
 
 import numpy as np
 
+from ..kernels.announcing import announcing
 from ..metrics import query_starts
 
 _LARGEST_WEIGHT = 2.0**52
@@ -51,11 +52,42 @@ def all_or_nothing(fit: Callable) -> Callable:
     def fit_all_or_nothing(self, *args, **kwargs):
         unfitted = object.__new__(type(self))
         unfitted.__dict__ = _without_fit(self)
-        fit(unfitted, *args, **kwargs)
+        with announcing():
+            fit(unfitted, *args, **kwargs)
         self.__dict__ = vars(unfitted)  # one step: no interrupt comes in between
         return self
 
     return fit_all_or_nothing
+
+
+def one_eval_set(eval_set):
+    """Take the only pair out of a list of one, as LightGBM and XGBoost have it.
+
+    Parameters
+    ----------
+    eval_set : object
+        As given to `fit`.
+
+    Returns
+    -------
+    object
+        The pair or triple of a list of one; anything else as it is, to be checked.
+
+    Raises
+    ------
+    ValueError
+        If it is a list of several.
+    """
+    if not isinstance(eval_set, list):
+        return eval_set
+    if len(eval_set) == 1 and isinstance(eval_set[0], tuple | list):
+        return eval_set[0]
+    several = (isinstance(pair, tuple) and pair and hasattr(pair[0], "shape") for pair in eval_set)
+    if len(eval_set) > 1 and all(several):
+        raise ValueError(
+            f"eval_set must be one validation set, got a list of {len(eval_set)}: choose one."
+        )
+    return eval_set
 
 
 def check_sample_weight(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from .by_name import feature_names
-from .trees import DENSE_FEATURES, MeteredTrees, tested_features
+from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
 
 
 class _Paths(MeteredTrees):
@@ -25,6 +25,8 @@ class _Paths(MeteredTrees):
     def __init__(self, model: MeteredStumps) -> None:
         self.trees_ = model.trees_.forest()
         self.n_threads = model.n_threads
+        self.feature_costs, self.group_costs = model.feature_costs, model.group_costs
+        self.split_cost = model.split_cost
         self._model = model
 
     def _check_X(self, X) -> np.ndarray:
@@ -125,6 +127,7 @@ of shape (n_samples, n_features)
         if (paths := self._paths()) is not None:
             return paths.prediction_cost(X, **prices)
         bills = self._bills(**prices)
+        warn_if_free(self, **prices)
         return np.full(len(self._check_X(X)), bills[-1] if len(bills) else 0.0)
 
     def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
@@ -145,5 +148,7 @@ of shape (n_samples, n_features)
             yield from paths.staged_cost(X, feature_costs=feature_costs, split_cost=split_cost)
             return
         n_samples = len(self._check_X(X))
-        for bill in self._bills(feature_costs, split_cost):
+        bills = self._bills(feature_costs, split_cost)
+        warn_if_free(self, feature_costs, split_cost)
+        for bill in bills:
             yield np.full(n_samples, bill)

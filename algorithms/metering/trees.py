@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
 from ..trees.predictor import charge
 from .by_name import feature_names
+from .importances import mean_cost_by_feature
 
 DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
 
@@ -50,6 +52,30 @@ def from_bits(words: np.ndarray, n_features: int):
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     acquired = bits[:, :n_features].astype(bool)
     return sparse.csr_matrix(acquired) if n_features > DENSE_FEATURES else acquired
+
+
+class NoCostsWarning(UserWarning):
+    """A bill was asked for, and no price was ever given: everything is free."""
+
+
+def warn_if_free(model, feature_costs, split_cost) -> None:
+    """Warn of a bill that is 0 because nobody gave a price.
+
+    Parameters
+    ----------
+    model : object
+        With the prices `feature_costs`, `group_costs` and `split_cost`.
+    feature_costs, split_cost : optional
+        Prices given for this bill.
+    """
+    given = (feature_costs, split_cost, model.feature_costs, model.group_costs)
+    if all(prices is None for prices in given) and model.split_cost == 0:
+        warnings.warn(
+            "No cost was ever given, so every prediction costs 0: give feature_costs or "
+            "split_cost, to the model or here.",
+            NoCostsWarning,
+            stacklevel=3,
+        )
 
 
 class MeteredTrees:
@@ -136,6 +162,7 @@ of shape (n_samples, n_features)
         """
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
+        warn_if_free(self, feature_costs, split_cost)
         ((_, paid, _),) = self._walk(X, prices, stages=False)
         return prices.cost(paid)
 
@@ -155,8 +182,32 @@ of shape (n_samples, n_features)
         """
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
+        warn_if_free(self, feature_costs, split_cost)
         for _, paid, _ in self._walk(X, prices, stages=True):
             yield prices.cost(paid)
+
+    def cost_importances(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+        """Features by what rows really pay for them; beside `feature_importances_`, by gain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, at least one.
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own. A dict or a Series is matched by
+            the names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), float64
+            Mean cost of a row for each feature, in the unit of the prices: its first use and each
+            evaluation. They sum to the mean of :meth:`prediction_cost`, but for rounding. The
+            price of a group counts for the feature that brought it.
+        """
+        X = self._check_X(X)
+        prices = self._grid_prices(feature_costs, split_cost)
+        warn_if_free(self, feature_costs, split_cost)
+        return mean_cost_by_feature(self.trees_, prices, X)
 
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""

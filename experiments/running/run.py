@@ -193,7 +193,7 @@ def run(
     load, unavailable : callable, type
         As in :func:`find_data`; the exception says that data are unavailable.
     progress : bool
-        Draw a progress bar on standard error.
+        Draw a progress bar on standard error, if that is a terminal.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def compute_and_keep(
         total=kept + len(tasks),
         initial=kept,
         unit="cell",
-        disable=not progress,
+        disable=None if progress else True,  # None: only on a terminal
         mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
     )
     with bar:

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -15,19 +16,6 @@ from experiments.publishing import check, output
 from experiments.registry import PAPERS, Registry, UnknownArtefact, discover, short_name
 from experiments.running.provenance import ROOT
 from tests.experiments.toy_artefact import make_toy, suite
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; return its exit status and what it printed."""
-
-    def command(tests_suite, *arguments):
-        status = main(list(arguments), tests_suite)
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.out + captured.err
-        return status, captured.out, captured.err
-
-    return command
 
 
 def publish_other_rows(folder, rows):
@@ -221,14 +209,29 @@ def test_list_and_help(tmp_path, run):
     assert run(suite(tmp_path), "--help")[0] == 0
 
 
-def test_dry_run_lists_cells_data_and_time_and_computes_nothing(tmp_path, run):
-    toy = suite(tmp_path, sets=("nearby", "far"))
-    status, out, _ = run(toy, "reproduce", "all", "--dry-run", "--seeds", "3")
-    assert status == 0
-    assert out.count("nearby · better") == 6
-    assert "far: real, to be fetched (official); else the run fails" in out
-    assert "24 cells, about 0.2 min" in out
-    assert list(tmp_path.iterdir()) == []
+def test_version_and_completion(tmp_path, run, monkeypatch, capsys):
+    status, out, _ = run(suite(tmp_path), "--version")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (status, out) == (0, f"{project['name']}, version {project['version']}\n")
+    assert project["scripts"] == {"experiments": "experiments.cli:main"}  # what is completed
+
+    for variables, wanted in (
+        ({"_EXPERIMENTS_COMPLETE": "zsh_source"}, "#compdef experiments"),
+        (
+            {
+                "_EXPERIMENTS_COMPLETE": "zsh_complete",
+                "COMP_WORDS": "experiments reproduce Toy-f",
+                "COMP_CWORD": "2",
+            },
+            "toy-figure2",
+        ),
+    ):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main([], suite(tmp_path))
+        assert ended.value.code == 0
+        assert wanted in capsys.readouterr().out
 
 
 # --- a run and what comes of it ---------------------------------------------------------------
@@ -271,6 +274,13 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     publish_other_rows(published, rows)
     out = run(toy, *arguments)[1]
     assert "score: 1 differ, by at most 0.25" in out
+
+
+def test_redirected_output_has_a_line_per_cell_and_no_progress_bar(tmp_path, run):
+    _, _, err = run(suite(tmp_path, n_steps=1), "reproduce", "toy", "--jobs", "1")
+    assert err.count("nearby · ") == 4
+    assert "%|" not in err
+    assert "\r" not in err
 
 
 def test_standin_leaves_out_what_has_none(tmp_path, run):

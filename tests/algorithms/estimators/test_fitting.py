@@ -267,3 +267,17 @@ def test_a_fit_between_two_stages_does_not_change_the_later_ones(cls):
     model.set_params(feature_costs=None).fit(NARROW, target(cls, OTHER_LABELS))
     later = [first, *map(np.copy, stages)]
     np.testing.assert_array_equal(later, whole)
+
+
+@pytest.mark.parametrize("cls", TREES)
+def test_a_list_of_one_validation_set_is_that_set(cls):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    for pair in ((X, y), (X, y, np.arange(60) // 5)):
+        first, *others = (
+            cls(**small_size(cls, n_estimators=2)).fit(X, y, eval_set=given).validation_scores_
+            for given in (pair, [pair], [list(pair)])
+        )
+        assert len(first) == 2
+        for scores in others:
+            np.testing.assert_array_equal(scores, first)

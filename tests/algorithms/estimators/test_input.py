@@ -213,6 +213,13 @@ def test_validation_set(cls):
     refuse(cls, "inconsistent numbers of samples", eval_set=(X, y[:-1]))
 
 
+@pytest.mark.parametrize("cls", TREES)
+def test_several_validation_sets(cls):
+    y = target(cls)
+    refuse(cls, "one validation set, got a list of 2: choose one", eval_set=[(X, y), (X, y)])
+    refuse(cls, "X has 2 features, but .* expecting 3", eval_set=[(X[:, :2], y)])  # of one is read
+
+
 def test_validation_targets():
     for cls in REGRESSORS:
         refuse(cls, "y must be numbers", eval_set=(X, np.where(LABELS, "yes", "no")))

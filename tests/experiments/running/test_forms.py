@@ -122,7 +122,7 @@ def test_a_simulation_reads_nothing_and_is_judged(tmp_path, capsys):
 
 def test_a_simulation_in_the_plan(tmp_path, capsys):
     assert main(["reproduce", "all", "--dry-run"], suite(tmp_path, simulation())) == 0
-    assert "simulation: nothing is read" in capsys.readouterr().out
+    assert "simulation  nothing is read" in capsys.readouterr().out
 
 
 def test_a_data_set_is_not_taken_for_a_simulation():

@@ -1,0 +1,99 @@
+"""A tree as text, with what each path through it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def export_text(
+    model,
+    tree: int = 0,
+    *,
+    feature_names=None,
+    decimals: int = 2,
+    feature_costs=None,
+    split_cost=None,
+) -> str:
+    """Write a tree as text: at each split what it costs, at each leaf what the path to it costs.
+
+    The costs are those of a row for which this tree is the first: it has bought nothing yet. In a
+    later tree, a feature that the row has met before is free.
+
+    Parameters
+    ----------
+    model : estimator or MeteredForest
+        A fitted model of trees of this package, or one that :mod:`algorithms.interop` has read.
+    tree : int
+        0 to ``model.trees_.n_trees - 1``. With several scores, the trees of a round follow each
+        other in the order of the classes.
+    feature_names : sequence of str of length n_features, optional
+        Default: the names of the columns, else ``feature_0`` and so on.
+    decimals : int
+        Of thresholds, values and costs.
+    feature_costs, split_cost : optional
+        Charge these prices instead of the model's own.
+
+    Returns
+    -------
+    str
+        A line for each branch and leaf, as scikit-learn's ``export_text`` writes them. Values are
+        those of the leaf before the learning rate.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such tree, or names or prices do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.cegb import CEGBRegressor
+    >>> from algorithms.trees.export import export_text
+    >>> x = np.arange(100.0)
+    >>> model = CEGBRegressor(n_estimators=1, feature_costs=[1.0, 10.0], split_cost=0.5)
+    >>> model = model.fit(np.column_stack([x, x]), x >= 50)
+    >>> print(export_text(model, feature_names=["cheap", "dear"]))
+    |--- cheap <= 49.50 [costs 1.50]
+    |   |--- value: -0.50 (path: 1.50)
+    |--- cheap >  49.50
+    |   |--- value: 0.50 (path: 1.50)
+    """
+    prices = model._grid_prices(feature_costs, split_cost)
+    forest = model.trees_
+    if not isinstance(tree, int | np.integer) or not 0 <= tree < forest.n_trees:
+        raise ValueError(f"tree must be a whole number below {forest.n_trees}, got {tree!r}.")
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is None:
+        names = [f"feature_{m}" for m in range(model.n_features_in_)]
+    if len(names) != model.n_features_in_:
+        raise ValueError(f"feature_names must have {model.n_features_in_} names, got {len(names)}.")
+    return "\n".join(_lines(forest, int(forest.tree[tree]), prices, list(names), decimals))
+
+
+def _lines(forest, root: int, prices, names: list, decimals: int) -> Iterator[str]:
+    """Each branch and leaf below a node, the left one with all that is below it first."""
+
+    def bill(path: tuple) -> float:
+        steps = prices.path_steps(np.array(path, dtype=np.int64))
+        return float(prices.cost(steps[-1])) if path else 0.0
+
+    waiting = [(root, (), False)]  # last in, first out
+    while waiting:
+        node, path, right = waiting.pop()
+        indent = "|   " * len(path)
+        feature, left = int(forest.feature[node]), int(forest.left[node])
+        if left < 0:
+            value = f"value: {forest.value[node]:.{decimals}f}"
+            yield f"{indent}|--- {value} (path: {bill(path):.{decimals}f})"
+            continue
+        below = (*path, feature)
+        threshold = f"{forest.threshold[node]:.{decimals}f}"
+        if right:
+            yield f"{indent}|--- {names[feature]} >  {threshold}"
+            waiting.append((left + 1, below, False))
+            continue
+        costs = bill(below) - bill(path)
+        yield f"{indent}|--- {names[feature]} <= {threshold} [costs {costs:.{decimals}f}]"
+        waiting += [(node, path, True), (left, below, False)]

@@ -1,0 +1,59 @@
+"""What several commands take: names in any case, and ``--json``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class Name(click.ParamType):
+    """A name in upper or lower case, which the shell can complete.
+
+    Parameters
+    ----------
+    known : callable
+        ``(suite) -> list of str``: all names there are.
+    """
+
+    name = "name"
+
+    def __init__(self, known: Callable[[Any], list[str]]) -> None:
+        self.known = known
+
+    def convert(self, value: str, param, ctx) -> str:
+        """Return the name as it is registered: in lower case."""
+        return value.lower()
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list:
+        """Offer the names that begin so."""
+        return [
+            CompletionItem(name)
+            for name in self.known(ctx.find_root().obj)
+            if name.startswith(incomplete.lower())
+        ]
+
+
+ARTEFACT = Name(lambda suite: suite.registry.names())
+DATA_SET = Name(lambda suite: [record["name"] for record in suite.datasets.status()])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for other programs.")
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON; a number that is not finite becomes null."""
+    click.echo(json.dumps(_finite(value), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if hasattr(value, "item"):  # NumPy's
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,65 @@
+"""What a run would do, without doing it: ``reproduce … --dry-run``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+
+from experiments.artefact import Artefact
+from experiments.data_commands import sources
+from experiments.running.suite import RunOptions, Suite
+
+
+def describe_plans(
+    suite: Suite, artefacts: Sequence[Artefact], options: RunOptions, every_cell: bool
+) -> list[str]:
+    """Print for each artefact its cells by data set, what the data would be, and the minutes.
+
+    Parameters
+    ----------
+    suite : Suite
+    artefacts : sequence of Artefact
+    options : RunOptions
+    every_cell : bool
+        Whether each cell gets a line, too.
+
+    Returns
+    -------
+    list of str
+        For each artefact that would fail for want of data one line: it and the data sets.
+    """
+    failing, n_cells, minutes = [], 0, 0.0
+    for artefact in artefacts:
+        lacking = _describe(suite, artefact, options, every_cell)
+        n_cells += len(artefact.cells(options.scale, options.n_seeds))
+        minutes += artefact.minutes[options.scale]
+        if lacking:
+            failing.append(f"{artefact.id} ({', '.join(lacking)})")
+    if len(artefacts) > 1:
+        click.echo(
+            f"{len(artefacts)} artefacts, {n_cells} cells, about {minutes:.3g} min on 2 cores"
+        )
+    return failing
+
+
+def _describe(suite: Suite, artefact: Artefact, options: RunOptions, every_cell: bool) -> list[str]:
+    """Print one plan; return the data sets for want of which it would fail."""
+    cells = artefact.cells(options.scale, options.n_seeds)
+    counts = Counter(cell.dataset for cell in cells)
+    click.echo(f"{artefact.id}: {artefact.title}, scale {options.scale}")
+    if every_cell:
+        for cell in cells:
+            click.echo(f"  {cell.label()}")
+    plan = sources(suite.datasets, list(counts), options.scale, options.data_mode)
+    width = max(len(name) for name in plan)
+    for name, (line, _) in plan.items():
+        click.echo(f"  {counts[name]:5d} cells  {name:{width}s}  {line}")
+    click.echo(
+        f"{len(cells)} cells, about {artefact.minutes[options.scale]:g} min on 2 cores if none is "
+        "in the store"
+    )
+    lacking = [name for name, (_, served) in plan.items() if not served]
+    # Of stand-ins those are taken that there are.
+    return lacking if options.data_mode != "standin" or len(lacking) == len(plan) else []

@@ -1,0 +1,57 @@
+"""A tree as text: its lines are scikit-learn's, its costs those of the meter."""
+
+import doctest
+import re
+
+import numpy as np
+import pytest
+from sklearn import tree as scikit_learn
+from sklearn.ensemble import GradientBoostingRegressor
+
+import algorithms.trees.export
+from algorithms.cegb import CEGBRegressor
+from algorithms.interop import from_scikit_learn
+from algorithms.trees.export import export_text
+
+rng = np.random.default_rng(2)
+X = rng.integers(0, 9, (90, 3)).astype(float)
+y = X[:, 0] + 3 * (X[:, 1] > 4) * X[:, 2] + rng.normal(size=90)
+
+
+def test_the_example_in_its_docstring():
+    assert doctest.testmod(algorithms.trees.export).failed == 0
+
+
+def test_lines_are_those_of_scikit_learn():
+    theirs = GradientBoostingRegressor(
+        n_estimators=1, max_leaf_nodes=9, max_depth=None, learning_rate=1.0, random_state=0
+    ).fit(X, y)
+    text = export_text(from_scikit_learn(theirs), feature_names=list("abc"))
+    wanted = scikit_learn.export_text(theirs.estimators_[0, 0], feature_names=list("abc"))
+    bare = re.sub(r" \[costs .*?\]| \(path: .*?\)", "", text)
+    assert re.sub(r"value: \[(.*?)\]", r"value: \1", wanted).strip() == bare
+    assert text.count("[costs 0.00]") == 8
+
+
+def test_a_rows_leaf_says_what_the_meter_says():
+    prices = {"feature_costs": [1.0, 2.0, 4.0], "split_cost": 0.25}
+    model = CEGBRegressor(n_estimators=2, max_leaves=7, min_samples_leaf=5, tradeoff=0.0, **prices)
+    model.fit(X, y)
+    # Of the first tree alone: a row pays in the second only for what it does not own.
+    bills = model.first_rounds(1).prediction_cost(X)
+    shown = re.findall(r"\(path: (.*?)\)", export_text(model, decimals=4))
+    assert {float(bill) for bill in shown} == set(bills)
+    assert len(set(bills)) > 2
+    second = export_text(model, 1, feature_costs=[0, 0, 0], split_cost=1, decimals=0)
+    depths = re.findall(r"^((?:\|   )+)\|--- value.*path: (\d+)", second, re.MULTILINE)
+    assert depths
+    assert all(len(indent) == 4 * int(bill) for indent, bill in depths)
+
+
+def test_what_is_refused():
+    model = CEGBRegressor(n_estimators=1).fit(X, y)
+    for tree in (1, -1, "0"):
+        with pytest.raises(ValueError, match="tree must be a whole number below 1"):
+            export_text(model, tree)
+    with pytest.raises(ValueError, match="must have 3 names, got 2"):
+        export_text(model, feature_names=["a", "b"])

@@ -1,0 +1,155 @@
+"""The wheel, installed beside a package named `datasets`, gives the suite's numbers bit for bit."""
+
+from __future__ import annotations
+
+import ast
+import email
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+
+import numpy as np
+import pytest
+
+from algorithms.cegb import CEGBClassifier
+from library.build import HERE, PACKAGE, ROOT, build
+
+CEGB = {
+    "n_estimators": 3, "min_samples_leaf": 5, "tradeoff": 1e-3, "split_cost": 0.1, "n_threads": 1,
+    "feature_costs": [1.0, 2.0, 3.0], "random_state": 0,
+}  # fmt: skip
+
+# `-I` leaves out the working directory and every variable of the environment, this package too.
+USER = f"""
+import gc, sys
+import numba
+gc.set_threshold(200_000, 20, 50)  # a compiler makes many objects and few of them are garbage
+compiled = numba.njit
+numba.njit = lambda parallel=False, **options: compiled(**options)  # loops in turn: a third less
+sys.path.insert(0, sys.argv[1])
+import datasets
+assert datasets.MINE
+import numpy as np
+import {PACKAGE}
+from {PACKAGE}.cegb import CEGBClassifier
+from {PACKAGE}.interop import from_scikit_learn
+from {PACKAGE}.on_demand import OnDemandPredictor
+loaded = CEGBClassifier.load("model.zip")
+given = np.load("given.npz")
+X, y = given["X"], given["y"]
+fitted = CEGBClassifier(**{CEGB!r}).fit(X, y)
+for name, model in (("loaded", loaded), ("fitted", fitted)):
+    for wanted, values in (
+        ("decision_function", model.decision_function(X)),
+        ("prediction_cost", model.prediction_cost(X)),
+        ("threshold", model.trees_.threshold),
+    ):
+        assert values.tobytes() == given[wanted].tobytes(), (name, wanted)
+ours = {{m for m in sys.modules if m.split(".")[0] in ("algorithms", "experiments", "reference")}}
+assert not ours, ours
+print({PACKAGE}.__version__, {PACKAGE}.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("dist") / "new")
+
+
+def test_the_wheel_is_the_room_file_by_file(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = {name: archive.read(name) for name in archive.namelist()}
+    sources = {
+        path.relative_to(ROOT / "algorithms").as_posix(): path.read_text("utf-8")
+        for path in (ROOT / "algorithms").rglob("*.py")
+    }
+    package = {name for name in shipped if ".dist-info/" not in name}
+    assert package == {f"{PACKAGE}/{name}" for name in (*sources, "py.typed")}
+    for name, source in sources.items():
+        if name == "__init__.py":
+            continue
+        text = shipped[f"{PACKAGE}/{name}"].decode()
+        assert not re.search(r"\balgorithms\.[a-z]", text), name
+        assert text.replace(PACKAGE, "algorithms") == source
+
+
+def test_what_the_wheel_says_of_itself(wheel):
+    suite = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    with zipfile.ZipFile(wheel) as archive:
+        (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        said = email.message_from_bytes(archive.read(path))
+    assert said["Version"] == suite["version"]
+    assert f"\nversion: {suite['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert said["Name"] != suite["name"]  # the one must not uninstall the other
+    needed = said.get_all("Requires-Dist")
+    assert set(needed) <= set(suite["dependencies"])
+    imported = {"numpy", "scipy", "sklearn", "numba", "threadpoolctl"}  # llvmlite is numba's
+    third = {name.split(".")[0] for path in (ROOT / "algorithms").rglob("*.py")
+             for name in imported_by(path.read_text("utf-8"))}  # fmt: skip
+    assert third - sys.stdlib_module_names - {"llvmlite"} <= imported
+    assert len(needed) == len(imported)
+
+
+def imported_by(source: str) -> set[str]:
+    nodes = ast.parse(source).body  # of a library that is optional the import is in a function
+    return {
+        name
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0)
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
+        )
+    }
+
+
+def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "install"]
+    subprocess.run([*pip, "--no-deps", "--no-index", "--target", site, wheel], check=True)
+    (site / "datasets").mkdir()
+    (site / "datasets" / "__init__.py").write_text("MINE = True\n")
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    model = CEGBClassifier(**CEGB).fit(X, y)
+    assert model.prediction_cost(X).max() > 1
+    model.save(tmp_path / "model.zip")
+    np.savez(
+        tmp_path / "given.npz",
+        X=X,
+        y=y,
+        decision_function=model.decision_function(X),
+        prediction_cost=model.prediction_cost(X),
+        threshold=model.trees_.threshold,
+    )
+    # Compiled without optimising, which takes less time and must not change a bit.
+    quick = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+    user = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", USER, site],
+        cwd=tmp_path,
+        env=os.environ | quick,
+        capture_output=True,
+        text=True,
+    )
+    assert user.returncode == 0, user.stderr
+    suite = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert user.stdout.split() == [suite["version"], str(site / PACKAGE / "__init__.py")]
+
+
+def test_its_readme_runs_and_names_what_there_is(tmp_path, monkeypatch, capsys):
+    text = (HERE / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 50  # one screen
+    table = text.split("|---|---|")[1].split("\n\n")[0]
+    listed = set(re.findall(r"`([a-z_]+)`", table))
+    assert len(listed) > 10
+    assert listed <= {path.stem for path in (ROOT / "algorithms").iterdir()}
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(example.replace(PACKAGE, "algorithms"), {})
+    accuracy, cost = map(float, capsys.readouterr().out.split())
+    assert accuracy > 0.9
+    assert 0 < cost < 90
