@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -237,7 +236,6 @@ def run(
             initial=kept,
             unit="cell",
             disable=None if progress else True,  # None: only on a terminal
-            mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
         )
         with bar:
             outcomes = _compute(artefact, tasks, [keys[i] for i in pending], store, workers, bar)
@@ -250,7 +248,8 @@ def run(
 def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -> list:
     """Compute tasks and store each as it comes in; raise CellsFailed after the last."""
     outcomes, failures = [None] * len(tasks), []
-    for index, outcome in workers.compute(tasks):
+    n_kept = bar.total - len(tasks)
+    for n_done, (index, outcome) in enumerate(workers.compute(tasks), n_kept + 1):
         cell = tasks[index].cell
         bar.update()
         if isinstance(outcome, BaseException):
@@ -259,7 +258,7 @@ def _compute(artefact, tasks, keys, store: Store, workers: Workers, bar: tqdm) -
             continue
         rows, seconds = outcomes[index] = outcome
         store.put(keys[index], rows, seconds)
-        log.info("[%d/%d] %s · %.2f s", bar.n, bar.total, cell.label(), seconds)
+        log.info("[%d/%d] %s · %.2f s", n_done, bar.total, cell.label(), seconds)
     if failures:
         raise CellsFailed(artefact.id, failures)
     return outcomes
