@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.cegb_2017.cells.measure import speaking_queries, trace
+from experiments.cegb_2017.cells.measure import trace_and_count
 from experiments.cegb_2017.show.panels import (
     TRACE_TOLERANCES,
     Panel,
@@ -92,12 +92,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
                     params = {"panel": panel.key, "tradeoff": tradeoff, "settings": options}
                     cells.append(Cell(dataset, method, params, FIRST_SEED + seed))
     return cells
-
-
-def run_cell(cell: Cell, dataset) -> list[dict]:
-    """Train and follow a cell's model; say how many test queries have a relevant document."""
-    speak = speaking_queries(dataset, cell.params["settings"]["relevant_from"])
-    return [row | {"speaking_queries": speak} for row in trace(cell, dataset)]
 
 
 def widest_gap(rows: pd.DataFrame, panel: str, algorithm: str) -> float:
@@ -262,7 +256,7 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.3, "laptop": 14, "overnight": 120, "paper": 120},
     seeds={"smoke": 2, "laptop": 5, "overnight": 5, "paper": 5},
     make_cells=make_cells,
-    run_cell=run_cell,
+    run_cell=trace_and_count,
     keys=("panel", "tradeoff", "rounds"),
     tolerances=TRACE_TOLERANCES | {"speaking_queries": Tolerance()},
     render=render,

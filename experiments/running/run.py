@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -289,7 +288,6 @@ def compute_and_keep(
         initial=kept,
         unit="cell",
         disable=None if progress else True,  # None: only on a terminal
-        mininterval=0.1 if sys.stderr.isatty() else 30,  # a log file needs no animation
     )
     with bar:
         for done, (index, outcome) in enumerate(workers.compute(tasks), kept + 1):

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -279,6 +280,7 @@ def test_run_publish_claims_and_difference(tmp_path, run):
 def test_redirected_output_has_a_line_per_cell_and_no_progress_bar(tmp_path, run):
     _, _, err = run(suite(tmp_path, n_steps=1), "reproduce", "toy", "--jobs", "1")
     assert err.count("nearby · ") == 4
+    assert [int(n) for n in re.findall(r"^\[(\d+)/8\]", err, re.MULTILINE)] == [*range(1, 9)]
     assert "%|" not in err
     assert "\r" not in err
 

@@ -176,6 +176,18 @@ def trace(cell: Cell, dataset) -> list[dict]:
     return rows
 
 
+def trace_and_count(cell: Cell, dataset) -> list[dict]:
+    """Follow a cell's model like :func:`trace`, and say how many queries can judge it.
+
+    Returns
+    -------
+    list of dict
+        The rows of :func:`trace` with ``speaking_queries``.
+    """
+    count = speaking_queries(dataset, cell.params["settings"]["relevant_from"])
+    return [row | {"speaking_queries": count} for row in trace(cell, dataset)]
+
+
 def measured(
     wanted: Sequence[int], follow: Callable[[str], Iterable[tuple[float, float]]]
 ) -> Iterator[tuple[int, dict[str, float]]]:
