@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from experiments.artefact import Artefact
+from experiments.artefact import Artefact, Cell
 from experiments.data_commands import sources
 from experiments.running.suite import RunOptions, Suite
 
@@ -32,8 +32,9 @@ def describe_plans(
     """
     failing, n_cells, minutes = [], 0, 0.0
     for artefact in artefacts:
-        lacking = _describe(suite, artefact, options, every_cell)
-        n_cells += len(artefact.cells(options.scale, options.n_seeds))
+        cells = artefact.cells(options.scale, options.n_seeds)
+        lacking = _describe(suite, artefact, cells, options, every_cell)
+        n_cells += len(cells)
         minutes += artefact.minutes[options.scale]
         if lacking:
             failing.append(f"{artefact.id} ({', '.join(lacking)})")
@@ -44,9 +45,14 @@ def describe_plans(
     return failing
 
 
-def _describe(suite: Suite, artefact: Artefact, options: RunOptions, every_cell: bool) -> list[str]:
+def _describe(
+    suite: Suite,
+    artefact: Artefact,
+    cells: Sequence[Cell],
+    options: RunOptions,
+    every_cell: bool,
+) -> list[str]:
     """Print one plan; return the data sets for want of which it would fail."""
-    cells = artefact.cells(options.scale, options.n_seeds)
     counts = Counter(cell.dataset for cell in cells)
     click.echo(f"{artefact.id}: {artefact.title}, scale {options.scale}")
     if every_cell:

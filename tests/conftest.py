@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+import experiments  # noqa: F401  (before NumPy: it settles how that computes)
+
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):

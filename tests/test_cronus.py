@@ -186,11 +186,7 @@ def _start(cascade, k):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_optimisation_ends_as_low_as_the_references(seed):
-    """The objective is not convex: only the end's value agrees, and that not to the last digit.
-
-    Another processor's order of sums can lead to another valley: one of the three seeds then ends
-    8 % lower than the reference, which ended equally low where this was written.
-    """
+    """The objective is not convex: from equal starts only the end's value agrees, to 1 %."""
     problem, _, _, soft, _, _ = problem_of(seed)
     terms = cronus.Terms(3e-4, np.full(4, 1e-3), 50.0)
     soft = soft._replace(tradeoff=3e-4, penalties=terms.penalties, steepness=50.0)
@@ -201,7 +197,7 @@ def test_the_optimisation_ends_as_low_as_the_references(seed):
     begin = soft_objective.values(ours, soft).objective
     ours, trace = soft_objective.optimise(ours, soft, *limits)
     ours = soft_objective.values(ours, soft).objective
-    np.testing.assert_allclose(ours, theirs, rtol=0.1)
+    np.testing.assert_allclose(ours, theirs, rtol=0.01)
     assert np.all(np.diff([begin, *(step.objective for step in trace)]) <= 0)
     assert ours < 0.6 * begin
 

@@ -283,22 +283,22 @@ def _rounds_name(estimator) -> str:
     return "n_estimators"
 
 
-def _by_rounds(found: dict, rounds: list[int] | None, name: str) -> dict:
+def _by_rounds(measured: dict, rounds: list[int] | None, name: str) -> dict:
     """Give the results a row for each candidate and number of rounds, in this order."""
     if rounds is None:
-        return {key: value for key, value in found.items() if not key.startswith("rank_")}
+        return {key: value for key, value in measured.items() if not key.startswith("rank_")}
     repeated = {
         key: np.repeat(value, len(rounds)) if isinstance(value, np.ndarray) else value
-        for key, value in found.items()
+        for key, value in measured.items()
         if "@" not in key and not key.startswith("rank_")
     }
-    repeated["params"] = [{**params, name: r} for params in found["params"] for r in rounds]
-    n_candidates = len(found["params"])
+    repeated["params"] = [{**params, name: r} for params in measured["params"] for r in rounds]
+    n_candidates = len(measured["params"])
     repeated[f"param_{name}"] = np.ma.MaskedArray(np.tile(rounds, n_candidates))
     suffix = f"@{rounds[0]}"
-    for key in [key.removesuffix(suffix) for key in found if key.endswith(suffix)]:
+    for key in [key.removesuffix(suffix) for key in measured if key.endswith(suffix)]:
         if not key.startswith("rank_"):
-            repeated[key] = np.stack([found[f"{key}@{r}"] for r in rounds], axis=1).ravel()
+            repeated[key] = np.stack([measured[f"{key}@{r}"] for r in rounds], axis=1).ravel()
     return repeated
 
 

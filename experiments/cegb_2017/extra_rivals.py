@@ -11,18 +11,15 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_count
+from experiments.cegb_2017.show.curves_of_panel import draw_panel
 from experiments.cegb_2017.show.panels import (
     TRACE_TOLERANCES,
     Panel,
-    cost_label,
     panel_name,
-    panel_title,
-    score_label,
     settings,
 )
 from experiments.claims import Claim
-from experiments.curves import advantage, curves
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.curves import advantage
 
 PANELS = (
     Panel("c", "MiniBooNE", "miniboone", 0.0, "uniform", smoke_dataset="miniboone"),
@@ -94,44 +91,14 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     return cells
 
 
-def widest_gap(rows: pd.DataFrame, panel: str, algorithm: str) -> float:
-    """Return the widest gap in cost that a method's models leave, as a ratio.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, algorithm, seed, rounds, valid_cost``; constant models (round 0) do not count.
-    panel, algorithm : str
-        Which.
-
-    Returns
-    -------
-    float
-        Largest ratio of the mean validation costs of two models of one seed with none between.
-    """
-    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == algorithm) & (rows["rounds"] > 0)]
-    widest = 1.0
-    for _, pool in mine.groupby("seed"):
-        costs = np.sort(pool["valid_cost"].to_numpy())
-        if len(costs) > 1:
-            widest = max(widest, float((costs[1:] / costs[:-1]).max()))
-    return widest
-
-
-def share_still_rising(rows: pd.DataFrame, panel: str, algorithm: str) -> float:
-    """Return for which share of a method's models (λ × seed) the last round validates best."""
-    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == algorithm)]
-    last = [
-        int(model.loc[model["valid_score"].idxmax(), "rounds"]) == int(model["rounds"].max())
-        for _, model in mine.groupby(["seed", "tradeoff"])
-    ]
-    return float(np.mean(last))
-
-
 # --- claims -----------------------------------------------------------------------------------
 
 _SMALLEST_EFFECT = 0.005
-_PLACE = "section 5, Fig. 2"
+_PLACES = {
+    "c": 'section 5, Fig. 2c: "a significantly better predictor"',
+    "d": 'section 5, Fig. 2d: "a significantly better predictor"',
+}
+_PLACE_ELSEWHERE = "section 5 says it of Figs. 2a to 2f; asked of these data here"
 _CLAIMED = (
     ("deep", "cegb", "", "deep CEGB scores higher than Greedy Miser at equal cost"),
     ("shallow", "cegb_shallow", "", "shallow CEGB scores higher than Greedy Miser at equal cost"),
@@ -161,7 +128,7 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
                 Claim(
                     id=f"{panel.key}-{ending}",
                     sentence=f"{panel_name(panel, dataset)}: {sentence}{only}.",
-                    place=_PLACE,
+                    place=_PLACES.get(panel.key, _PLACE_ELSEWHERE),
                     dataset=dataset,
                     smallest_effect=_SMALLEST_EFFECT,
                     unit="accuracy" if panel.relevant_from is None else "AP@5",
@@ -201,27 +168,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 
 def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
-    record = meta["data"][rows["dataset"].iloc[0]]
-    means = []
-    for method in SHOWN:
-        x, y, low, high = curves(rows, panel.key, method).summary()
-        draw_curve(ax, method, x, y, low, high)
-        means.append(y)
-    x, y, _, _ = curves(rows, panel.key, "greedy_miser", "_paper").summary()
     label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
-    ax.plot(x, y, color="0.55", linestyle=(0, (1, 1)), linewidth=1.0, label=label)
-    log_cost_axis(ax)
-    frame(ax, np.concatenate(means))
-    title = panel_title(panel, rows["dataset"].iloc[0], record)
+    record = meta["data"][rows["dataset"].iloc[0]]
+    draw_panel(ax, panel, rows, record, SHOWN, ("greedy_miser", label))
     if panel.relevant_from is not None:
         counts = rows.groupby("seed")["speaking_queries"].first()
         several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
-        title += f"\n{several} test queries with a relevant document"
-    ax.set_title(title, loc="left")
-    ax.set_xlabel(cost_label(panel, record))
-    ax.set_ylabel(score_label(panel))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+        title = ax.get_title(loc="left")
+        ax.set_title(f"{title}\n{several} test queries with a relevant document", loc="left")
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

@@ -11,20 +11,18 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cegb_2017.cells.measure import trace
+from experiments.cegb_2017.show.curves_of_panel import draw_panel
 from experiments.cegb_2017.show.panels import (
     GRID,
     PANELS,
     TRACE_TOLERANCES,
     Panel,
-    cost_label,
     panel_name,
-    panel_title,
-    score_label,
     settings,
 )
 from experiments.claims import Claim
-from experiments.curves import HALF_THE_COST, advantage, curves, saving
-from experiments.style import draw_curve, empty_entry, frame, log_cost_axis, stamp
+from experiments.curves import HALF_THE_COST, advantage, saving
+from experiments.style import empty_entry
 
 SHOWN = ("cegb", "cegb_shallow", "cegb_as_miser", "gbrt")
 """Methods of Figure 2."""
@@ -149,25 +147,9 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
         ax.set_yticks([])
         return
     record = meta["data"][rows["dataset"].iloc[0]]
-    shown = []
-    for method in SHOWN:
-        if (curve := curves(rows, panel.key, method)) is not None:
-            x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high)
-            shown.append(y)
-    paper = curves(rows, panel.key, "cegb_as_miser", "_paper")
-    if paper is not None:
-        x, y, _, _ = paper.summary()
-        label = "the same, every row paying for the whole forest (the paper's accounting)"
-        ax.plot(x, y, color="0.55", linestyle=(0, (1, 1)), linewidth=1.0, label=label)
+    label = "the same, every row paying for the whole forest (the paper's accounting)"
+    draw_panel(ax, panel, rows, record, SHOWN, ("cegb_as_miser", label))
     empty_entry(ax, "budget_prune", "not built yet")
-    log_cost_axis(ax)
-    frame(ax, np.concatenate(shown))
-    ax.set_title(panel_title(panel, rows["dataset"].iloc[0], record), loc="left")
-    ax.set_xlabel(cost_label(panel, record))
-    ax.set_ylabel(score_label(panel))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

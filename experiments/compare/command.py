@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import sys
 from pathlib import Path
 
 import click
@@ -117,7 +116,8 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     validation score within it is chosen, and judged on test rows. Finished trials are kept in the
     folder of the results.
     """
-    from experiments.compare.comparison import Search, compare
+    from experiments.compare.comparison import compare
+    from experiments.compare.outcome import Search
     from experiments.compare.preparing import Asked
     from experiments.compare.tables import Refused
 
@@ -126,9 +126,8 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     asked = Asked(table, **asked)
     search = Search(budgets, trials, rounds, own, only)
     try:
-        progress = sys.stderr.isatty() and not (quiet or as_json)  # a log file needs no bar
         with Workers(jobs or default_jobs()) as workers:
-            outcome = compare(asked, search, out, workers, progress=progress)
+            outcome = compare(asked, search, out, workers, progress=not (quiet or as_json))
     except Refused as error:
         raise click.UsageError(str(error)) from None
     if as_json:

@@ -7,7 +7,6 @@ import hashlib
 import inspect
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from experiments.compare import show
 from experiments.compare.choosing import check_budgets, choose, judge
 from experiments.compare.methods import METHODS, N_DRAWN, Method, imported, method_of
 from experiments.compare.metrics import Units
+from experiments.compare.outcome import Outcome, Search
 from experiments.compare.preparing import Asked, Prepared, prepare
 from experiments.compare.problem import load
 from experiments.compare.tables import Refused
@@ -32,44 +32,6 @@ from experiments.running.store import Store
 from experiments.running.workers import Task, Workers
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Search:
-    """How methods are compared.
-
-    Attributes
-    ----------
-    budgets : sequence of float
-        Largest mean cost of a prediction, each.
-    trials : int
-        Draws of each method.
-    rounds : int
-        Rounds of boosting.
-    own : sequence of str
-        Classes of the user's, ``package:Class``.
-    only : sequence of str
-        Methods of the suite, by name; empty: all that fit.
-    """
-
-    budgets: Sequence[float]
-    trials: int = 20
-    rounds: int = 200
-    own: Sequence[str] = ()
-    only: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came out; see :mod:`experiments.compare.choosing` for the tables."""
-
-    prepared: Prepared
-    methods: list[Method]
-    left_out: list[str]
-    rows: pd.DataFrame
-    table: pd.DataFrame
-    differences: pd.DataFrame
-    models: dict[float, dict[str, Any]]
 
 
 class Trial(Cell):

@@ -25,6 +25,7 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
+from algorithms.selection import prediction_cost
 from experiments.compare.problem import Part, Problem
 
 N_DRAWN = 5
@@ -162,13 +163,7 @@ class Single(Trained):
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield what it predicts, and what it says that it costs."""
-        cost = np.asarray(self._model.prediction_cost(part.X), dtype=np.float64)
-        if cost.shape != (len(part),) or not np.all(np.isfinite(cost) & (cost >= 0)):
-            raise ValueError(
-                f"prediction_cost of {type(self._model).__name__} must give a finite number >= 0 "
-                f"for each of {len(part)} rows, got shape {cost.shape}."
-            )
-        yield np.asarray(self._model.predict(part.X)), cost
+        yield np.asarray(self._model.predict(part.X)), prediction_cost(self._model, part.X)
 
     def model(self, cut: float):
         """Give the model."""

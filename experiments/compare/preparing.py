@@ -228,12 +228,12 @@ def _test_rows(asked: Asked, names, classes, task: str, metric: str) -> dict[str
     if lacking:
         raise Refused(f"{file} lacks the columns {listed(lacking)} of {asked.table.name}.")
     columns = _columns(asked, table, file)
-    y, found = _target(columns["y"], task, metric)
+    y, labels = _target(columns["y"], task, metric)
     if classes is not None:
-        unknown = [label for label in found if label not in classes]
+        unknown = [label for label in labels if label not in classes]
         if unknown:
             raise Refused(f"{file} has classes that {asked.table.name} lacks: {listed(unknown)}.")
-        y = np.array([classes.index(label) for label in found], dtype=np.int64)[y]
+        y = np.array([classes.index(label) for label in labels], dtype=np.int64)[y]
     return _numbered({**columns, "X": feature_matrix(table, names, file), "y": y})
 
 

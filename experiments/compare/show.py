@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.compare.choosing import along_the_costs
 from experiments.compare.methods import Method
+from experiments.compare.outcome import Outcome, Search
 from experiments.compare.preparing import Asked
 from experiments.running.store import write_atomically
 from experiments.style import LOOKS, Look, house_style, log_cost_axis, picture_bytes
@@ -28,7 +29,7 @@ _SCORES = {
 }
 
 
-def write(folder: Path, outcome: Any, asked: Asked, search: Any) -> None:
+def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
     """Write all files of a comparison but the models.
 
     Parameters
@@ -56,14 +57,14 @@ def _csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def _labels(outcome: Any) -> dict[str, str]:
+def _labels(outcome: Outcome) -> dict[str, str]:
     return {method.slug: method.label for method in outcome.methods}
 
 
 # --- text ---------------------------------------------------------------------------------------
 
 
-def markdown(outcome: Any) -> str:
+def markdown(outcome: Outcome) -> str:
     """Give the table of each budget, best validation score first, and the differences."""
     labels, metric = _labels(outcome), outcome.prepared.metric
     different = outcome.differences.set_index(["budget", "method"])
@@ -95,7 +96,7 @@ def markdown(outcome: Any) -> str:
     return "\n".join(lines)
 
 
-def recommendation(outcome: Any) -> list[str]:
+def recommendation(outcome: Outcome) -> list[str]:
     """Give a line for each budget: the method, its test score and cost, who is really worse."""
     labels, lines = _labels(outcome), []
     for line in outcome.table[outcome.table["recommended"]].itertuples():
@@ -138,7 +139,7 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
     ]
 
 
-def summary(outcome: Any, asked: Asked, search: Any, folder: Path) -> str:
+def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str:
     """Give README.txt: what was compared, what came out, how to go on."""
     prepared, n = outcome.prepared, outcome.prepared.n_rows
     lines = [
@@ -173,7 +174,7 @@ def _look(method: Method, number: int) -> Look:
     return _OF_THE_USERS[number % len(_OF_THE_USERS)]
 
 
-def picture(outcome: Any, asked: Asked, search: Any) -> Figure:
+def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     """Draw test score against cost: a line for each method, its models at the asked budgets."""
     prepared = outcome.prepared
     figure = Figure(figsize=(9.5, 5.2), layout="constrained")

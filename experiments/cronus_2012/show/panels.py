@@ -233,8 +233,7 @@ def _of_rival(own: dict, first: str):
             "limits": list(panel.limits),
             "sizes": list((SIZES_OF_LICENSED if panel.licensed else SIZES)[scale]),
             "positive_weights": list(weights),
-            # With the others these fits, which are not convex, end elsewhere on another processor.
-            "rejections": list(REJECTIONS[:1] if scale == "smoke" else REJECTIONS),
+            "rejections": list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS),
             **grid,
         }
 

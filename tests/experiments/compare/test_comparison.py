@@ -368,7 +368,7 @@ def test_a_wrong_meter_names_itself(run):
     status, _, err = run("--budgets", "20", "--only", "gbrt", "--method", method, "--trials", "1",
                          "--rounds", "2")  # fmt: skip
     assert status == 1
-    assert "prediction_cost of WrongMeter must give a finite number >= 0" in err
+    assert "prediction_cost of WrongMeter must give one number for each of " in err
 
 
 def test_budgets_without_any_model():

@@ -1,0 +1,53 @@
+"""One panel of curves, score against cost, as Figure 2 and the rivals' figure have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.cegb_2017.show.panels import Panel, cost_label, panel_title, score_label
+from experiments.curves import curves
+from experiments.style import draw_curve, frame, log_cost_axis, stamp
+
+
+def draw_panel(
+    ax,
+    panel: Panel,
+    rows: pd.DataFrame,
+    record: Mapping,
+    methods: Sequence[str],
+    paper: tuple[str, str],
+) -> None:
+    """Draw each method's curve with its band, and one of them in the paper's accounting.
+
+    Parameters
+    ----------
+    ax : Axes
+    panel : Panel
+    rows : DataFrame
+        The panel's own, at least one.
+    record : Mapping
+        Provenance of its data in ``meta.json``.
+    methods : sequence of str
+        Keys of :data:`experiments.style.LOOKS`; those without rows are left out.
+    paper : tuple of str
+        Method whose rows pay for the whole forest in the paper, and what the legend says of it.
+    """
+    shown = []
+    for method in methods:
+        if (curve := curves(rows, panel.key, method)) is not None:
+            x, y, low, high = curve.summary()
+            draw_curve(ax, method, x, y, low, high)
+            shown.append(y)
+    if (curve := curves(rows, panel.key, paper[0], "_paper")) is not None:
+        x, y, _, _ = curve.summary()
+        ax.plot(x, y, color="0.55", linestyle=(0, (1, 1)), linewidth=1.0, label=paper[1])
+    log_cost_axis(ax)
+    frame(ax, np.concatenate(shown))
+    ax.set_title(panel_title(panel, rows["dataset"].iloc[0], record), loc="left")
+    ax.set_xlabel(cost_label(panel, record))
+    ax.set_ylabel(score_label(panel))
+    if record["kind"] != "real":
+        stamp(ax, "STAND-IN")
