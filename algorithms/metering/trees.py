@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
+from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
 from ..trees.predictor import charge
@@ -81,19 +83,18 @@ def warn_if_free(model, feature_costs, split_cost) -> None:
 class MeteredTrees:
     """The cost meter's half of an estimator of boosted trees; a mixin."""
 
-    def _walk(self, X, prices: costs.GridPrices, stages: bool):
-        """Yield (what is paid for as bits, cost in grid steps, nodes passed) per stage or once."""
+    def _walk(self, X, prices: costs.GridPrices, ends: Sequence[int] | None = None):
+        """Yield (what is paid for as bits, cost in grid steps, nodes passed) after so many trees.
+
+        `ends` ascend; None: once, after all trees.
+        """
         used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
-        step = len(self.initial_scores_) if stages else max(1, forest.n_trees)
-        for first in range(0, forest.n_trees, step):
+        for first, end in pairwise([0, *([forest.n_trees] if ends is None else ends)]):
             with threads(n_threads, X.size):
-                charge(forest, first, first + step, prices, X, used, paid, passed)
-            if stages:
-                yield used, paid, passed
-        if not stages:
+                charge(forest, first, end, prices, X, used, paid, passed)
             yield used, paid, passed
 
     def _in_its_spelling(self, values):
@@ -127,7 +128,7 @@ of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
         X = self._check_X(X)
-        ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return from_bits(used, X.shape[1])
 
     def evaluations(self, X) -> np.ndarray:
@@ -142,7 +143,7 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), int64
         """
         X = self._check_X(X)
-        ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return passed
 
     def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
@@ -163,10 +164,12 @@ of shape (n_samples, n_features)
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
-        ((_, paid, _),) = self._walk(X, prices, stages=False)
+        ((_, paid, _),) = self._walk(X, prices)
         return prices.cost(paid)
 
-    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
+    def staged_cost(
+        self, X, *, feature_costs=None, split_cost=None, rounds=None
+    ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
         Parameters
@@ -175,15 +178,29 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        rounds : sequence of int, optional
+            Only after these rounds, ascending, which is faster than all.
 
         Yields
         ------
         ndarray of shape (n_samples,), float64
+
+        Raises
+        ------
+        ValueError
+            If `rounds` do not ascend from 1 or more to at most those of the model.
         """
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
-        for _, paid, _ in self._walk(X, prices, stages=True):
+        n_columns = len(self.initial_scores_)
+        n_rounds = self.trees_.n_trees // n_columns
+        if rounds is not None:
+            rounds = [check_whole_number("rounds", r, 1, most=n_rounds) for r in rounds]
+            if any(b <= a for a, b in pairwise(rounds)):
+                raise ValueError(f"rounds must ascend, got {rounds}.")
+        ends = range(1, n_rounds + 1) if rounds is None else rounds
+        for _, paid, _ in self._walk(X, prices, [n_columns * end for end in ends]):
             yield prices.cost(paid)
 
     def cost_importances(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:

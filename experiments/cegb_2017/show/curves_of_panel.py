@@ -1,4 +1,4 @@
-"""One panel of curves, score against cost, as Figure 2 and the rivals' figure have it."""
+"""One panel of curves, score against cost, as Figure 2 has it."""
 
 from __future__ import annotations
 
