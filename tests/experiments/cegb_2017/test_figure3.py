@@ -9,7 +9,7 @@ from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.claims import verdict
-from experiments.curves import saving
+from experiments.curves import saving, smallest_lead
 from experiments.estimates import over_seeds
 from tests.experiments.cegb_2017.test_figure2 import tiny
 
@@ -53,12 +53,24 @@ def whole():
     return pd.concat([true, unit, breadth], ignore_index=True)
 
 
+def test_dear_and_deep_by_hand():
+    """Of 200 rows 150 buy dear features with λ = 0, 30 with 3e-4; trees 12 and 6 deep."""
+    rows = whole().assign(test_dear=0.75, mean_depth=12.0, mean_path=4.0)
+    breadth = rows_of({3e-4: 0.6}, {3e-4: 10.0}, algorithm="cegb_breadth_first")
+    breadth = breadth.assign(test_dear=1.0, mean_depth=6.0, mean_path=5.0)
+    rows.loc[rows["tradeoff"] == 3e-4, "test_dear"] = 0.15
+    rows = pd.concat([rows, breadth], ignore_index=True)
+    effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
+    np.testing.assert_allclose(effects["a-dear"], 0.6)
+    np.testing.assert_allclose(effects["a-deep"], np.log10(12 / 4) - np.log10(6 / 5))
+
+
 def test_effects_of_the_claims():
     rows = whole()
     effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
     np.testing.assert_allclose(effects["a-similar-0.0003"], 0.008, atol=1e-9)
     np.testing.assert_allclose(effects["a-cheaper-0.0003"], 2.0)
-    np.testing.assert_allclose(effects["a-lower"], 0.1)
+    np.testing.assert_allclose(effects["a-lower-0.001"], 0.1)
     # From 500 to 1 are log10(500) decades, from 500 to 1000 log10(2).
     np.testing.assert_allclose(effects["a-unit-costs"], np.log10(500) - np.log10(2))
     assert np.all(effects["a-best-first"] > 0)
@@ -86,7 +98,9 @@ def test_best_first_must_lead_at_every_budget():
     other.loc[first, ["valid_score", "test_score"]] = 0.75
     rows = pd.concat([best, other], ignore_index=True)
     assert np.all(figure3.advantage(rows, "a", "cegb", "cegb_breadth_first") > 0)
-    np.testing.assert_allclose(figure3.smallest_lead(rows, "a"), [-0.050, -0.049], atol=1e-9)
+    np.testing.assert_allclose(
+        smallest_lead(rows, "a", "cegb", "cegb_breadth_first"), [-0.050, -0.049], atol=1e-9
+    )
 
 
 def test_saving_is_judged_at_the_highest_score_that_both_reach():
@@ -118,7 +132,8 @@ def test_claims_only_for_what_was_run():
     rows = whole()
     ids = {c.id for c in figure3.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
     assert "a-similar-0.0003" not in ids
-    assert "a-lower" in ids
+    assert "a-lower-0.001" in ids
+    assert "a-dear" not in ids
 
 
 def test_shared_cells_are_those_of_figure_2():
@@ -126,7 +141,8 @@ def test_shared_cells_are_those_of_figure_2():
     theirs = [c.to_json() for c in FIGURE2.make_cells("laptop", range(1))]
     mine = [c.to_json() for c in figure3.make_cells("laptop", range(1)) if c.algorithm == "cegb"]
     in_both = [c for c in mine if c in theirs]
-    assert len(in_both) == 2 * 5  # two data sets, five of the six λ
+    assert len(in_both) == 4 * 9 + 5  # four data sets with all λ, Yahoo's stand-in with fewer
+    assert len(mine) == len(in_both) + 4 * 1 + 3  # 5e-4, and of the thinned grid's 3e-4, 1e-3
 
 
 def test_unit_costs_and_growth_reach_the_training():
