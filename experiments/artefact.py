@@ -81,6 +81,9 @@ class Artefact:
     chosen : callable or None
         ``rows -> dict``: the hyper-parameters that validation chose, from all rows of the cells;
         they go to ``meta.json``.
+    curve : (str, str) or None
+        Of a figure with curves over cost: the column that says whose curve a row belongs to, and
+        the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
     """
 
     id: str
@@ -104,6 +107,7 @@ class Artefact:
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
+    curve: tuple[str, str] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

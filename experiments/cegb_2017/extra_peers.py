@@ -201,6 +201,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    curve=("algorithm", "valid_cost"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",
     requires=("lightgbm", "catboost"),
 )

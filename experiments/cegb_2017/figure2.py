@@ -230,5 +230,6 @@ ARTEFACT = Artefact(
     make_claims=make_claims,
     alt=alt,
     select=selectable,
+    curve=("algorithm", "valid_cost"),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

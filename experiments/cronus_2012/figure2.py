@@ -254,6 +254,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    curve=("method", "valid_cost"),
     paper_numbers="Figure 2 prints curves without numbers. The text: an order of magnitude less "
     "cost for a marginal loss of precision; soft cascade and AND-OR several hours for a single "
     "training, Cronus less than one.",

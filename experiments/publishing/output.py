@@ -15,6 +15,7 @@ import pandas as pd
 
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
+from experiments.publishing import gaps
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -338,13 +339,27 @@ def redraw(results: Path, artefact: Artefact) -> bool:
 
 
 def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
-    """Write ``results/claims.md``, and the counts in ``README.md``, from all published rows."""
+    """Write ``claims.md``, ``gaps.md`` and the counts in ``README.md``, from all published rows."""
     tables = published_claims(results, artefacts)
+    write_atomically(results / "gaps.md", _gaps(results, artefacts).encode())
     write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
     readme = results.parent / "README.md"
     if readme.exists():
         text = readme.read_text(encoding="utf-8")
         write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
+
+
+def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:
+    """Return the gaps of all published curves."""
+    tables = []
+    for artefact in artefacts:
+        published = read_published(results / artefact.id)
+        if artefact.curve is not None and published is not None:
+            rows, meta = published
+            curves = rows[rows[artefact.curve[1]] > 0]
+            n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
+            tables.append((meta, gaps.widest_gaps(rows, *artefact.curve), n_curves))
+    return gaps.as_markdown(tables)
 
 
 def with_summary(text: str, summary: str) -> str:
