@@ -1,8 +1,9 @@
 """Where a published curve has no model for a budget: ``results/gaps.md``.
 
-A comparison at equal cost is fair only where each method has models near that cost. Two neighbouring
-models of one method (of one panel and repetition) whose costs differ by more than a factor of two
-leave a gap: a budget inside it gets the cheaper one, however much the method could have bought.
+A comparison at equal cost is fair only where each method has models near that cost. Two
+neighbouring models of one method (of one panel and repetition) whose costs differ by more than a
+factor of two leave a gap: a budget inside it gets the cheaper one, however much the method could
+have bought.
 """
 
 from __future__ import annotations
