@@ -117,6 +117,85 @@ def test_every_effect_of_figure_2():
         assert float(row["effect"]) == pytest.approx(effect, abs=2e-6), claim
 
 
+def test_readme_of_figure_2():
+    published = claims("cegb-figure2")
+    effect = {name: float(row["effect"] or "nan") for name, row in published.items()}
+    for ending, said in (
+        ("deep", "(deep {:+.4f} by the meter and {:+.4f} in the paper's"),
+        ("shallow", "shallow {:+.4f} and {:+.4f}), and it stays"),
+    ):
+        assert said.format(effect[f"d-{ending}"], effect[f"d-{ending}-paper"]) in README
+    methods = ("cegb", "cegb_shallow")
+    other = [mean_lead("d", method, "cegb_as_miser") for method in methods]
+    assert "({:+.4f} and {:+.4f} above `cegb_as_miser`)".format(*other) in README
+    means = effect["c-deep"], effect["c-shallow"]
+    assert "On MiniBooNE both lead in the mean ({:+.4f}, {:+.4f})".format(*means) in README
+    assert f"deep CEGB's {effect['c-deep-paper']:+.4f} is *reproduced*" in README
+    assert f"shallow CEGB's {effect['c-shallow-paper']:+.4f} *inconclusive*" in README
+    other = [mean_lead("c", method, "cegb_as_miser") for method in methods]
+    ahead = mean_lead("c", "cegb_as_miser", "greedy_miser")
+    assert f"which lies {ahead:.4f} above it; deep CEGB leads that one by {other[0]:.4f}" in README
+    assert f"shallow CEGB by {other[1]:.4f}." in README
+    below = "(by {:.3f} on MSLR, {:.3f} on Yahoo's part, {:.3f} on MQ2008, {:.3f} on ClueWeb09)"
+    assert below.format(*(-effect[f"{p}-deep"] for p in ("a'", "y", "m", "w"))) in README
+    level = "shallow CEGB about level ({:+.3f}, {:+.3f}, {:+.3f}, {:+.3f})"
+    assert level.format(*(effect[f"{p}-shallow"] for p in ("a'", "y", "m", "w"))) in README
+    binary = -effect["b'-deep"], -effect["b'-deep-paper"]
+    assert (
+        "deep CEGB is {:.4f} below on MSLR, in the paper's accounting {:.4f}".format(*binary)
+        in README
+    )
+
+
+def test_verdicts_of_figure_2():
+    verdicts = {name: row["verdict"] for name, row in claims("cegb-figure2").items()}
+    by_word = defaultdict(set)
+    for name, verdict in verdicts.items():
+        by_word[verdict].add(name)
+    assert by_word["reproduced"] == {
+        "d-deep",
+        "d-shallow",
+        "d-deep-paper",
+        "d-shallow-paper",
+        "c-deep-paper",
+    }
+    assert by_word["not reproduced"] == {"b'-deep", "b'-deep-paper", "a'-always"}
+    paper = [verdict for name, verdict in verdicts.items() if name.endswith("-paper")]
+    counts = [paper.count(word) for word in ("reproduced", "not reproduced", "inconclusive")]
+    assert "not asked | {} reproduced, {} not, {} inconclusive |".format(*counts) in README
+    assert [verdicts[f"{p}-always"] for p in ("a'", "y")] == ["not reproduced", "inconclusive"]
+
+
+def test_changes_of_verdicts_are_those_of_the_rows():
+    effect = {name: float(row["effect"] or "nan") for name, row in claims("cegb-figure2").items()}
+    for said in (
+        f"| d, deep | reproduced, +0.0525 | reproduced, {effect['d-deep']:+.4f} |",
+        f"| d, shallow | reproduced, +0.0104 | reproduced, {effect['d-shallow']:+.4f} |",
+        f"| inconclusive, {effect['c-deep']:+.4f} and {effect['c-shallow']:+.4f} |",
+        "| b', deep | inconclusive, -0.0404 | not reproduced, {:+.4f} |".format(effect["b'-deep"]),
+    ):
+        assert said in README
+
+
+def test_cheap_end_of_greedy_miser_on_miniboone():
+    pools = models()["c", "greedy_miser"].values()
+    begins = [max(min(m["valid_cost" + a] for m in pool) for pool in pools) for a in ("", "_paper")]
+    assert f"has no model below {begins[0]:.1f} features" in README
+    assert f"its curve begins at {begins[1]:.0f} features" in README
+    at = [best_within(pool, 5.5, "valid_cost")["test_score"] for pool in pools]
+    assert f"its accuracy is {min(at):.2f} to {max(at):.2f})" in README
+
+
+def test_queries_that_speak():
+    counts = defaultdict(set)
+    for row in table("cegb-figure2", "rows.csv"):
+        counts[row["panel"]].add(int(row["speaking_queries"]))
+    (w,), (y,), (a,), (b,) = (counts[panel] for panel in ("w", "y", "a'", "b'"))
+    m = counts["m"]
+    assert f"{w} on ClueWeb09, {y} on Yahoo's part, {a} and {b} on MSLR" in README
+    assert f"{min(m)} to {max(m)} on MQ2008" in README
+
+
 def ends(panel, method, tradeoff):
     """Seed → the last round of a model of Figure 3."""
     pools = models("cegb-figure3")[panel, method]
@@ -183,3 +262,17 @@ def share_still_rising(panel, method, most=300):
         for model in pool
     }
     return statistics.mean(trained >= most for trained in models_of.values())
+
+
+def test_models_still_rising():
+    shares = [share_still_rising(p, m) for p in ("d", "c") for m in ("cegb", "greedy_miser")]
+    first, second = ("{:.0%}".format(share).replace("%", " %") for share in shares[:2])
+    assert f"on Covertype {first} of deep CEGB's and {second} of Greedy Miser's" in README
+    assert "on MiniBooNE {:.0%} and {:.0%}".format(*shares[2:]).replace("%", " %") in README
+    methods = ("cegb", "cegb_shallow", "greedy_miser", "gbrt")
+    assert max(share_still_rising(p, m) for p in RANKING for m in methods) <= 0.05
+
+
+def test_no_gap_where_verdicts_are_drawn_on_accuracy():
+    gaps = widest_gaps()
+    assert max(gaps[p, m] for p in "cd" for m in ("cegb", "cegb_shallow", "greedy_miser")) <= 2
