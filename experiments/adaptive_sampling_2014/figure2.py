@@ -112,7 +112,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             half = stats.t.ppf(0.975, n - 1) * table.std(axis=1) / np.sqrt(n) if n > 1 else 0
             draw_curve(
                 ax, name, table.index, mean, (mean - half).clip(0), mean + half,
-                label=label(mine, name),
+                label=label(mine, name), most=2.0,
             )  # fmt: skip
         ax.set_title(f"QS = {passes * n_samples:,}", loc="left")
         ax.set_xlabel("boosting round")

@@ -237,7 +237,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
             if record["kind"] != "real":
-                stamp(ax, "STAND-IN", upper=True)
+                stamp(ax, "STAND-IN")
     left, right = (ax.get_legend_handles_labels() for ax in axes[0])
     figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
     figure.suptitle(

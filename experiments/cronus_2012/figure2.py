@@ -188,9 +188,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             *_draw(line[1], whole, panel, RIVALS, PAPER),
             *_draw(line[2], whole, panel, tuple(dict.fromkeys(STEPS + RIVALS)), ""),
         ]
+        frame(line, np.concatenate(drawn))
         for ax, accounting in zip(line, (PAPER, PAPER, ""), strict=True):
             log_cost_axis(ax)
-            frame(ax, np.concatenate(drawn))
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record, accounting))
             ax.set_ylabel(score_label(panel))

@@ -164,8 +164,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     figure = Figure(figsize=(12, 5.4), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     record = meta["data"][SCENES.dataset]
-    for ax, accounting in zip(axes, (PAPER, ""), strict=True):
-        _draw(ax, rows, accounting)
+    scores = [_draw(ax, rows, accounting) for ax, accounting in zip(axes, (PAPER, ""), strict=True)]
+    frame(axes, np.concatenate(scores))
+    for ax in axes:
         log_cost_axis(ax)
         ax.set_title(panel_title(SCENES, record), loc="left")
         ax.set_ylabel(score_label(SCENES))
@@ -185,7 +186,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _draw(ax, rows: pd.DataFrame, accounting: str) -> None:
+def _draw(ax, rows: pd.DataFrame, accounting: str) -> np.ndarray:
+    """Draw curves and points of a panel, and return their scores."""
     together, drawn = pooled(rows), []
     for method in (BASELINE, "early_exit", "greedy_miser"):
         if (curve := curves(together, SCENES.key, method, accounting)) is not None:
@@ -215,7 +217,7 @@ def _draw(ax, rows: pd.DataFrame, accounting: str) -> None:
         ax.plot(*place, marker="o", markersize=8, markerfacecolor="none", color=colour)
         ax.annotate(f"{tradeoff:.3g}", place, textcoords="offset points", xytext=(0, 7),
                     ha="center", fontsize=7)  # fmt: skip
-    frame(ax, np.array(drawn))
+    return np.array(drawn)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

@@ -211,7 +211,7 @@ def _draw_graph(ax, dag: pd.DataFrame, rows: pd.DataFrame) -> None:
     ]
     ax.set_title(
         f"One DAG: {panel.name}, MDDAG.I, β = {run['tradeoff'].item():g}, positive training "
-        "windows of the first division; numbers are base classifiers, width and size how many "
+        "windows of the first division\nnumbers are base classifiers, width and size how many "
         f"windows; {len(counts) - len(kept)} of {len(counts)} edges, with less than {RARE:.0%} of "
         "the widest, are left out",
         loc="left",

@@ -116,7 +116,7 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw averaged NDCG against evaluations, one panel for each data set."""
     panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
-    figure = Figure(figsize=(5.6 * len(panels) + 1, 5.6), layout="constrained")
+    figure = Figure(figsize=(5.6 * len(panels) + 1.6, 5.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
         _draw(ax, rows, panel, meta["data"][panel.dataset])
