@@ -170,10 +170,9 @@ def draw_curve(
     label : str, optional
         Legend entry instead of the algorithm's own.
     most : float
-        What no score exceeds. A t interval may, and go below 0, too: it is cut at these ends.
+        See :func:`draw_band`.
     """
     look = LOOKS[algorithm]
-    low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     every = max(1, len(np.atleast_1d(x)) // 12)
     ax.plot(
         x,
@@ -184,10 +183,30 @@ def draw_curve(
         markevery=every,
         label=label or look.label,
     )
+    draw_band(ax, look.colour, x, low, high, most=most)
+
+
+def draw_band(ax: Axes, colour, x, low, high, *, most: float = 1.0, alpha: float = 0.15) -> None:
+    """Draw the intervals around a curve as a band; around a single point as a bar.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    colour
+        The curve's.
+    x, low, high : (n,) float
+        The intervals.
+    most : float
+        What no score exceeds. A t interval may, and go below 0, too: it is cut at these ends.
+    alpha : float
+        How dark the band is.
+    """
+    low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     if len(np.atleast_1d(x)) > 1:
-        ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
+        ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
     else:  # a band of no width would not be seen
-        ax.vlines(x, low, high, color=look.colour, alpha=0.6, linewidth=1.2)
+        ax.vlines(x, low, high, color=colour, alpha=4 * alpha, linewidth=1.2)
 
 
 def empty_entry(ax: Axes, algorithm: str, note: str) -> None:

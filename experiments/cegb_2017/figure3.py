@@ -23,7 +23,8 @@ from experiments.cegb_2017.show.panels import (
 )
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, curves, lead_at_each_budget
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.estimates import t_interval
+from experiments.style import draw_band, draw_curve, frame, log_cost_axis, stamp
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'"))
 """Section 5.1 uses Yahoo! LTR; MSLR beside it is real for everybody."""
@@ -241,10 +242,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     left, right = (ax.get_legend_handles_labels() for ax in axes[0])
     figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
     figure.suptitle(
-        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · mean over seeds: "
-        f"{len(meta['seeds'])}\n"
+        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
+        "95 % t intervals over seeds\n"
         "(a) traces over rounds, one for each λ   (b) for each budget the model with the best "
-        "validation score, bands: 95 % t intervals",
+        "validation score",
         fontsize=9.5,
     )
     return figure
@@ -259,22 +260,25 @@ def _draw_traces(ax, rows: pd.DataFrame) -> np.ndarray:
         shade = 0.9 * i / max(1, len(tradeoffs) - 1)
         for algorithm in ("cegb", "cegb_unit_costs"):
             mine = rows[(rows["algorithm"] == algorithm) & (rows["tradeoff"] == tradeoff)]
-            stages = mine[mine["rounds"] > 0].groupby("rounds")[["test_cost", "test_score"]]
-            # A stage is drawn if every seed reached it.
-            mean = stages.mean()[stages.size() == mine["seed"].nunique()]
-            if mean.empty:
+            if mine.empty:
                 continue
+            stages = mine[mine["rounds"] > 0].pivot(index="seed", columns="rounds")
+            # A stage is drawn if every seed reached it.
+            stages = stages[["test_cost", "test_score"]].dropna(axis="columns")
             true = algorithm == "cegb"
+            colour = colormaps["viridis"](shade) if true else "0.55"
+            cost, score = (stages[name].to_numpy() for name in ("test_cost", "test_score"))
+            mean = cost.mean(axis=0), score.mean(axis=0)
+            draw_band(ax, colour, mean[0], *t_interval(score), alpha=0.08)
             ax.plot(
-                mean["test_cost"],
-                mean["test_score"],
-                color=colormaps["viridis"](shade) if true else "0.55",
+                *mean,
+                color=colour,
                 linestyle=_LINES[i] if true else (0, (1, 1)),
                 marker=_MARKERS[i],
                 markerfacecolor=None if true else "white",
                 label=f"λ = {tradeoff:g}" if true else f"λ = {tradeoff:g}, trained at β = 1",
             )
-            scores.append(mean["test_score"].to_numpy())
+            scores.append(mean[1])
     return np.concatenate(scores)
 
 
