@@ -222,6 +222,11 @@ def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
     )
 
 
+def headline(figure: Figure, text: str) -> None:
+    """Set a figure's title; lines that are wider than the figure are broken."""
+    figure.suptitle(text, fontsize=9.5, wrap=True)
+
+
 def log_cost_axis(ax: Axes, *, with_nothing: bool = False) -> None:
     """Make the cost axis logarithmic, with plain numbers at 1, 2 and 5, or closer on a short axis.
 

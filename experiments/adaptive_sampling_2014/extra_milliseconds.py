@@ -24,6 +24,7 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.style import headline
 
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
 MINUTES = {"smoke": 0.5, "laptop": 9, "overnight": 270, "paper": 2400}
@@ -41,12 +42,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     unit = "training + features, one core [s]"
     shown = ["log10_loss", "test_error"]
     figure = draw_panels(with_total(rows), meta, "total_seconds", unit, shown)
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014): what a training costs in time · scale "
         f"{meta['scale']} · {repetitions(meta)} · * tuned, the other trainings not counted\n"
         "measured training time on one core, and the families of features computed for the "
         "training images that asked for them, each once",
-        fontsize=9.5,
     )
     return figure
 

@@ -23,6 +23,7 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.style import headline
 
 WITHIN = 1.1
 """As many times the smallest test error of all methods count as reaching it."""
@@ -32,12 +33,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw test error against the cost of a prediction, a panel for each data set."""
     unit = "cost of one prediction [ms of one core]"
     figure = draw_panels(rows, meta, "prediction_ms", unit, ["test_error"])
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014): accuracy and prediction cost of the classifiers · scale "
         f"{meta['scale']} · {repetitions(meta)} · * tuned\n"
         "a mark: 1, 2, 5, 10, … rounds; one image computes a whole family of features when a stump "
         "first needs one of them",
-        fontsize=9.5,
     )
     return figure
 

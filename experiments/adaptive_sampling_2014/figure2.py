@@ -13,7 +13,7 @@ from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
 from experiments.estimates import t_interval
-from experiments.style import LOOKS, draw_curve, stamp
+from experiments.style import LOOKS, draw_curve, headline, stamp
 
 STRATEGIES = ("uniform_naive", "uniform_examples", "laminating")
 """Few features on all examples; all features on few examples; Laminating."""
@@ -121,13 +121,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         if not real:
             stamp(ax, "STAND-IN")
     figure.axes[0].set_ylabel("largest edge less edge of the stump taken")
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014), Figure 2 · MNIST pixels, "
         f"{'real data' if real else 'STAND-IN of ours, not the real data'}, {n_samples:,} training "
         f"images · scale {meta['scale']}\nmean over {len(meta['seeds'])} seeds of the sampling "
         f"({'the images are the same' if real else 'and of the images'}); bands: 95 % t intervals "
         "over seeds\nthe final search for the taken feature's threshold is not part of QS",
-        fontsize=9.5,
     )
     return figure
 

@@ -24,7 +24,7 @@ from experiments.cegb_2017.show.panels import (
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, curves, lead_at_each_budget
 from experiments.estimates import t_interval
-from experiments.style import draw_band, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, stamp
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'"))
 """Section 5.1 uses Yahoo! LTR; MSLR beside it is real for everybody."""
@@ -241,12 +241,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
                 stamp(ax, "STAND-IN")
     left, right = (ax.get_legend_handles_labels() for ax in axes[0])
     figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
         "95 % t intervals over seeds\n"
         "(a) traces over rounds, one for each λ   (b) for each budget the model with the best "
         "validation score",
-        fontsize=9.5,
     )
     return figure
 

@@ -15,7 +15,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
 from experiments.claims import Claim
 from experiments.curves import HALF_THE_COST, curves, saving
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 LEVELS = (1, 2, 4, 8)
 
@@ -126,10 +126,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     _draw_curves(curve_ax, rows, standin)
     _draw_detail(bottom, rows)
     what = " · STAND-IN of ours, not the paper's video" if standin else ""
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), Figure 4 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
         f"95 % t intervals{what}",
-        fontsize=9.5,
     )
     return figure
 

@@ -38,7 +38,7 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.curves import HALF_THE_COST, curves
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -199,12 +199,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 named.setdefault(label, handle)
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
         "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
         "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
         "them, metered",
-        fontsize=9.5,
     )
     return figure
 

@@ -22,7 +22,7 @@ from experiments.cronus_2012.show.comparison import (
     there,
 )
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 CHEAP = 0.025
 """Cheap features cost up to this part of the highest price: 5 of 200 in the paper."""
@@ -135,10 +135,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw(ax, panel, rows, meta["data"][panel.dataset])
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 4 · scale {meta['scale']} · features bought until each "
         "stage, by price, at the λ with the best validation score · mean over seeds",
-        fontsize=9.5,
     )
     return figure
 

@@ -43,7 +43,7 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
     shown,
 )
-from experiments.style import draw_curve, empty_entry, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, empty_entry, frame, headline, log_cost_axis, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -227,12 +227,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     for ax in axes[len(panels) :].flat:
         ax.set_axis_off()
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5)
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 1 · scale {meta['scale']} · up to "
         f"{len(meta['seeds'])} seeds · left of each pair: traces over rounds, circles: best "
         "iteration by validation\nright: for each budget the model with the best validation "
         "score, bands: 95 % t intervals over seeds; small numbers: λ at its best iteration",
-        fontsize=9.5,
     )
     return figure
 

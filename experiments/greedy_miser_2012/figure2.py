@@ -23,7 +23,7 @@ from experiments.greedy_miser_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -170,10 +170,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw(ax, panel, rows[rows["panel"] == panel.key], meta["data"][panel.dataset])
     for ax in list(axes)[len(panels) :]:
         ax.set_axis_off()
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 2 · scale {meta['scale']} · features used up to the "
         "best iteration by validation, by price · mean over seeds",
-        fontsize=9.5,
     )
     return figure
 

@@ -30,7 +30,7 @@ from experiments.greedy_miser_2012.show.panels import (
     panel_title,
     score_label,
 )
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_smoke=True)
 
@@ -176,12 +176,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     axes[1].set_xlabel(f"features on a picture's own paths\n[{record['cost_unit']}] CPU time")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} draws, "
         "bands: 95 % t intervals\n"
         "for each budget the model with the best validation score; rings with small numbers: λ at "
         "its best iteration",
-        fontsize=9.5,
     )
     return figure
 

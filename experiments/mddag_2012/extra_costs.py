@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.curves import advantage, curves
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         if not real:
             stamp(ax, "STAND-IN")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"Beside MDDAG: feature costs · scale {meta['scale']} · {len(meta['seeds'])} seeds · for "
         "each budget the model with the best validation score, bands: 95 % t intervals",
-        fontsize=9.5,
     )
     return figure
 

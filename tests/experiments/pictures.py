@@ -1,4 +1,4 @@
-"""What a stranger could not read in a picture; call it when the picture has been drawn."""
+"""What a stranger could not read in a picture."""
 
 from itertools import combinations
 
@@ -16,6 +16,7 @@ def all_axes(figure):
 
 def unreadable(figure):
     """Say what leaves the figure or its axes unmarked, and which titles overlap."""
+    figure.draw_without_rendering()  # lays it out
     axes = all_axes(figure)
     titles = [t for ax in axes for t in (ax.title, ax._left_title, ax._right_title)]
     titles = [title for title in titles if title.get_text()]
@@ -47,8 +48,13 @@ def _name(text):
 
 def _leaves(text):
     box, whole = text.get_window_extent(), text.get_figure(root=True).bbox
-    inside = box.x0 >= -1 and box.x1 <= whole.x1 + 1 and box.y0 >= -1 and box.y1 <= whole.y1 + 1
-    return box.width > 0 and not inside
+    free = 1.0  # pixels
+    if hasattr(text, "get_texts"):  # a legend without a frame ends before its border
+        free += (
+            text.borderpad * text.prop.get_size_in_points() * text.get_figure(root=True).dpi / 72
+        )
+    inside = box.x0 >= -free and box.x1 <= whole.x1 + free
+    return box.width > 0 and not (inside and box.y0 >= -free and box.y1 <= whole.y1 + free)
 
 
 def _unmarked(ax):
