@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -244,7 +244,9 @@ def log_cost_axis(ax: Axes, *, with_nothing: bool = False) -> None:
         linear_to = costs[costs > 0].min()
         ax.set_xscale("symlog", linthresh=linear_to, linscale=0.3)
         ax.set_xlim(left=-0.15 * linear_to)
-        ticks = LogLocator(subs=(1, 2, 5)).tick_values(linear_to, ax.get_xlim()[1])
+        high = ax.get_xlim()[1]
+        locator = LogLocator(subs=(1, 2, 5)) if high > 5 * linear_to else MaxNLocator(4)
+        ticks = locator.tick_values(linear_to, high)
         ax.xaxis.set_major_locator(FixedLocator([0.0, *ticks[ticks >= linear_to]]))
     else:
         ax.set_xscale("log")
@@ -349,6 +351,40 @@ def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
         color="0.25",
         bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1},
     )
+
+
+def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: float = 0.12) -> None:
+    """Name points by a row of labels along the upper edge, with a thin line to each.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where; with its final limits, and room above (see :func:`frame`).
+    points : Mapping of str to (float, float)
+        For each label its point, in units of the axes.
+    width : float
+        Share of the panel's width that a label takes: they stand so far apart.
+    """
+    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
+    to_shares = ax.transScale + ax.transLimits
+    ordered = sorted(points, key=lambda name: points[name])
+    places = [to_shares.transform(points[name])[0] for name in ordered]
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + width)
+    for i, place in reversed(list(enumerate(places))):
+        after = places[i + 1] if i + 1 < len(places) else 1.0 + width / 2
+        places[i] = min(place, after - width)
+    for name, place in zip(ordered, places, strict=True):
+        ax.annotate(
+            name,
+            points[name],
+            xytext=(place, 0.98),
+            textcoords="axes fraction",
+            ha="center",
+            va="top",
+            fontsize=7,
+            arrowprops={"arrowstyle": "-", "color": "0.4", "linewidth": 0.6, "shrinkB": 0},
+        )
 
 
 _STAMP = (0.42, 0.16)

@@ -83,9 +83,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             if (curve := curves(pool, panel.key, method)) is not None:
                 x, y, low, high = curve.summary()
                 draw_curve(ax, method, x, y, low, high)
-                drawn.append(y[x > 0])  # what costs nothing is not on a logarithmic axis
-        log_cost_axis(ax)
-        frame(ax, np.concatenate(drawn))
+                drawn.append((x, y))
+        costs, scores = np.concatenate(drawn, axis=1)
+        log_cost_axis(ax, with_nothing=bool((costs == 0).any()))
+        frame(ax, scores[costs > 0])  # what costs nothing may know next to nothing
         real = record["kind"] == "real"
         n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
         what = "real data" if real else "STAND-IN of ours, not the real data"
@@ -99,7 +100,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     headline(
         figure,
         f"Beside MDDAG: feature costs · scale {meta['scale']} · {len(meta['seeds'])} seeds · for "
-        "each budget the model with the best validation score, bands: 95 % t intervals",
+        "each budget the model with the best validation score, bands: 95 % t intervals\n"
+        "axes that begin at 0 are linear up to the lowest other cost, logarithmic from there on",
     )
     return figure
 
