@@ -38,7 +38,7 @@ def with_total(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
-    """Draw loss and test error against seconds, a column for each data set."""
+    """Draw loss and test error against seconds, lines for data sets, columns for kinds."""
     unit = "training + features, one core [s]"
     shown = ["log10_loss", "test_error"]
     figure = draw_panels(with_total(rows), meta, "total_seconds", unit, shown)
@@ -81,8 +81,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{NAMES[fastest]} with {means['total_seconds'].min():.3g} s"
         )
     return (
-        "Training loss and test error against seconds of training and of computing features, a "
-        "curve for each method, a column for each data set. Time up to the last round, median "
+        "Training loss and test error against seconds of training and of computing features: two "
+        "lines of panels for each data set, a column for each kind of method, the others in grey "
+        "behind. Time up to the last round, median "
         f"share of the features and fastest method: {'; '.join(said)}."
     )
 

@@ -30,7 +30,7 @@ WITHIN = 1.1
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
-    """Draw test error against the cost of a prediction, a panel for each data set."""
+    """Draw test error against the cost of a prediction, lines for data sets, columns for kinds."""
     unit = "cost of one prediction [ms of one core]"
     figure = draw_panels(rows, meta, "prediction_ms", unit, ["test_error"])
     headline(
@@ -79,9 +79,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{error:.3g} % at {cost:.3g} ms"
         )
     return (
-        "Test error against the cost of one prediction in milliseconds, a curve for each method, a "
-        f"panel for each data set. The cheapest classifier within {WITHIN:g} times the smallest "
-        f"mean test error: {'; '.join(said)}."
+        "Test error against the cost of one prediction in milliseconds: a line of panels for each "
+        "data set, a column for each kind of method, the others in grey behind. The cheapest "
+        f"classifier within {WITHIN:g} times the smallest mean test error: {'; '.join(said)}."
     )
 
 

@@ -317,7 +317,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         )
     return (
         "Average precision at 5 against mean prediction cost on a logarithmic axis: left one trace "
-        "over rounds for each λ, right best-first against breadth-first growth. " + " ".join(said)
+        "over rounds for each λ with its spread, right best-first against breadth-first growth. "
+        + " ".join(said)
     )
 
 

@@ -145,13 +145,19 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     table, there_are = bought(rows, panel.key).groupby("price").mean(), counts(rows, panel.key)
-    for i, price in enumerate(table.index):
+    prices = table.index
+    # As many digits as tell prices apart, four at least.
+    digits = next(d for d in range(4, 18) if len({f"{p:.{d}g}" for p in prices}) == len(prices))
+    for i, price in enumerate(prices):
+        thin = i / max(1, len(prices) - 1)  # curves may lie on each other: the first ones are wide
         ax.plot(
             table.columns,
             table.loc[price] / there_are[price],
-            color=colormaps["viridis"](0.9 * i / max(1, len(table) - 1)),
+            color=colormaps["viridis"](0.9 * thin),
             marker=_MARKERS[i % len(_MARKERS)],
-            label=f"c = {price:.4g} ({there_are[price]})",
+            linewidth=3.5 - 2.5 * thin,
+            markersize=8 - 5 * thin,
+            label=f"c = {price:.{digits}g} ({there_are[price]})",
         )
     ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("stage")

@@ -182,11 +182,15 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     table = shares(rows, panel.key).groupby("tradeoff").mean()
     counts = rows.groupby("price")["n_features"].first()
     for i, price in enumerate(table.columns):
+        # Curves may lie on each other: the first ones are wide.
+        thin = i / max(1, len(table.columns) - 1)
         ax.plot(
             range(len(table)),
             table[price],
-            color=colormaps["viridis"](0.9 * i / max(1, len(table.columns) - 1)),
+            color=colormaps["viridis"](0.9 * thin),
             marker=_MARKERS[i % len(_MARKERS)],
+            linewidth=2.6 - 1.4 * thin,
+            markersize=7 - 3.5 * thin,
             label=f"c = {price:g} ({counts[price]})",
         )
     ax.set_xticks(range(len(table)), [f"{t:g}" for t in table.index])

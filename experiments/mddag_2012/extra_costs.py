@@ -124,7 +124,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     others = " and ".join(LOOKS[method].label for method in ("cegb", "greedy_miser"))
     return (
         "Test score against the mean price of the features that a row acquires, on a logarithmic "
-        f"axis. Mean lead of MDDAG.EXP over {others} at equal budget: {'; '.join(said)}."
+        "axis with 0 at its end. Mean lead of MDDAG.EXP over "
+        f"{others} at equal budget: {'; '.join(said)}."
     )
 
 

@@ -124,7 +124,7 @@ def _draw_panel(ax: Axes, stages: Mapping[str, np.ndarray], methods: Sequence[st
     """Draw all methods in light grey, then those of the panel with their bands."""
     for key in KEYS:
         if key not in methods:
-            ax.plot(*stages[key][:2], color="0.85", linewidth=0.7, zorder=1)
+            ax.plot(*stages[key][:2], color="0.78", linewidth=0.7, zorder=1)
     for key in methods:
         (x, y, sd), look = stages[key], LOOKS[key]
         ax.plot(
