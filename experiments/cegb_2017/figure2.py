@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
 from experiments.cegb_2017.show.curves_of_panel import draw_panel
-from experiments.cegb_2017.show.design import cells_of, tradeoffs
+from experiments.cegb_2017.show.design import THINNED, cells_of, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
     TRACE_TOLERANCES,
@@ -46,14 +46,27 @@ def selectable(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out what no budget can choose, and what Figure 3 alone is about.
 
     A model grows dearer with each round, so one that validates no better than with fewer rounds
-    is never chosen. Each model's last round stays: it says how far its method's costs reach.
+    is never chosen. Each model's last round stays: it says how far its method's costs reach. Of
+    panels that laptop thins out, and of the method that no claim is about, only what the whole
+    method's budgets can choose stays.
     """
     model = ["panel", "algorithm", "seed", "tradeoff"]
     rows = rows.sort_values([*model, "rounds"], kind="stable")
-    before = rows.groupby(model)["valid_score"].transform(lambda s: s.cummax().shift())
-    better = before.isna() | (rows["valid_score"] > before)
+    better = _best_yet(rows, model)
     last = ~rows.duplicated(model, keep="last")
-    return rows[better | last].drop(columns=list(_DESCRIBING), errors="ignore")
+    thinned = rows["panel"].isin(THINNED) | (rows["algorithm"] == "cegb_as_miser")
+    chosen = pd.Series(False, index=rows.index)
+    for accounting in ("", "_paper"):
+        by_cost = rows.sort_values([*model[:3], f"valid_cost{accounting}"], kind="stable")
+        chosen |= _best_yet(by_cost, model[:3])
+    kept = last | (better & (chosen | ~thinned))
+    return rows[kept].drop(columns=list(_DESCRIBING), errors="ignore")
+
+
+def _best_yet(rows: pd.DataFrame, within: list[str]) -> pd.Series:
+    """Whether a row validates better than all before it."""
+    before = rows.groupby(within)["valid_score"].transform(lambda s: s.cummax().shift())
+    return before.isna() | (rows["valid_score"] > before)
 
 
 # --- claims -----------------------------------------------------------------------------------

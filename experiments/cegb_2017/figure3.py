@@ -23,7 +23,8 @@ from experiments.cegb_2017.show.panels import (
 )
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, curves, smallest_lead
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.estimates import t_interval
+from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, stamp
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "y", "m", "w"))
 """Section 5.1 uses Yahoo! LTR; the other four are real for everybody."""
@@ -237,65 +238,68 @@ def _cheap_though_deep(claim: Callable) -> list[Claim]:
 
 # --- picture ----------------------------------------------------------------------------------
 
-_LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-", "--", "-.")
-_MARKERS = "osv^DPX*h"
+_LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-", "--", "-.", ":")
+_MARKERS = "osv^DPX*hp"
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the traces of every λ (a), and both growths (b)."""
     panels = [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
-    figure = Figure(figsize=(11, 1.4 + 4.1 * len(panels)), layout="constrained")
+    figure = Figure(figsize=(11, 1.6 + 3.6 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 2, squeeze=False)
+    tradeoffs, entries = sorted(set(rows["tradeoff"])), {}
     for (left, right), panel in zip(axes, panels, strict=True):
         mine = rows[rows["panel"] == panel.key]
         record = meta["data"][panel.dataset]
-        shown = [_draw_traces(left, mine), _draw_growths(right, mine, panel)]
+        shown = [_draw_traces(left, mine, tradeoffs), _draw_growths(right, mine, panel)]
         for ax, letter, scores in zip((left, right), "ab", shown, strict=True):
-            key = panel.key.replace("a", letter)
+            key = f"{letter}{panel.key[1:]}" if panel.key[0] == "a" else f"{letter}, {panel.key}"
             log_cost_axis(ax)
             frame(ax, scores)
             ax.set_title(panel_title(panel, panel.dataset, record, key), loc="left")
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
             if record["kind"] != "real":
-                stamp(ax, "STAND-IN", upper=True)
-    left, right = (ax.get_legend_handles_labels() for ax in axes[0])
-    figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
-    figure.suptitle(
-        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · mean over seeds: "
-        f"{len(meta['seeds'])}\n"
+                stamp(ax, "STAND-IN")
+            entries |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    figure.legend(entries.values(), entries, loc="outside lower center", ncols=5)
+    headline(
+        figure,
+        f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
+        "95 % t intervals over seeds\n"
         "(a) traces over rounds, one for each λ   (b) for each budget the model with the best "
-        "validation score, bands: 95 % t intervals",
-        fontsize=9.5,
+        "validation score",
     )
     return figure
 
 
-def _draw_traces(ax, rows: pd.DataFrame) -> np.ndarray:
-    """Draw score against cost after 1, 2, 3, 5, … rounds, one line for each λ."""
-    tradeoffs = sorted(set(rows["tradeoff"]))
+def _draw_traces(ax, rows: pd.DataFrame, tradeoffs: list[float]) -> np.ndarray:
+    """Draw score against cost after 1, 2, 3, 5, … rounds, one line for each λ of any panel."""
     scores = []
     for i, tradeoff in enumerate(tradeoffs):
         # From dark to light: λ has an order, and grey keeps it.
         shade = 0.9 * i / max(1, len(tradeoffs) - 1)
         for algorithm in ("cegb", "cegb_unit_costs"):
             mine = rows[(rows["algorithm"] == algorithm) & (rows["tradeoff"] == tradeoff)]
-            stages = mine[mine["rounds"] > 0].groupby("rounds")[["test_cost", "test_score"]]
-            # A stage is drawn if every seed reached it.
-            mean = stages.mean()[stages.size() == mine["seed"].nunique()]
-            if mean.empty:
+            if mine.empty:
                 continue
+            stages = mine[mine["rounds"] > 0].pivot(index="seed", columns="rounds")
+            # A stage is drawn if every seed reached it.
+            stages = stages[["test_cost", "test_score"]].dropna(axis="columns")
             true = algorithm == "cegb"
+            colour = colormaps["viridis"](shade) if true else "0.55"
+            cost, score = (stages[name].to_numpy() for name in ("test_cost", "test_score"))
+            mean = cost.mean(axis=0), score.mean(axis=0)
+            draw_band(ax, colour, mean[0], *t_interval(score), alpha=0.08)
             ax.plot(
-                mean["test_cost"],
-                mean["test_score"],
-                color=colormaps["viridis"](shade) if true else "0.55",
+                *mean,
+                color=colour,
                 linestyle=_LINES[i] if true else (0, (1, 1)),
                 marker=_MARKERS[i],
                 markerfacecolor=None if true else "white",
                 label=f"λ = {tradeoff:g}" if true else f"λ = {tradeoff:g}, trained at β = 1",
             )
-            scores.append(mean["test_score"].to_numpy())
+            scores.append(mean[1])
     return np.concatenate(scores)
 
 
@@ -334,7 +338,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         )
     return (
         "Average precision at 5 against mean prediction cost on a logarithmic axis: left one trace "
-        "over rounds for each λ, right best-first against breadth-first growth. " + " ".join(said)
+        "over rounds for each λ with its spread, right best-first against breadth-first growth. "
+        + " ".join(said)
     )
 
 

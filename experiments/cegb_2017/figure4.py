@@ -15,7 +15,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
 from experiments.claims import Claim
 from experiments.curves import HALF_THE_COST, curves, saving
-from experiments.style import LOOKS, draw_curve, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 LEVELS = (1, 2, 4, 8)
 
@@ -118,18 +118,18 @@ def read_picture(rows: pd.DataFrame, panel: str, kind: str, algorithm: str) -> n
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw a frame, the curves, and the enlarged detail with the resolutions that decided."""
-    figure = Figure(figsize=(12.5, 8.6), layout="constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
+    figure = Figure(figsize=(12.5, 9.4), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1.4, 1.0))
     frame_ax, curve_ax = top.subplots(1, 2, width_ratios=(1.0, 1.5))
     standin = meta["data"]["flies"]["kind"] != "real"
     _draw_frame(frame_ax, rows)
     _draw_curves(curve_ax, rows, standin)
     _draw_detail(bottom, rows)
     what = " · STAND-IN of ours, not the paper's video" if standin else ""
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), Figure 4 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
         f"95 % t intervals{what}",
-        fontsize=9.5,
     )
     return figure
 
@@ -186,32 +186,31 @@ def _draw_curves(ax, rows: pd.DataFrame, standin: bool) -> None:
         for position, (tradeoff, mine) in enumerate(models):
             _draw_trace(ax, method, tradeoff, mine, position)
     log_cost_axis(ax)
-    # Room for the legend above whatever the traces cover.
-    lowest, highest = score["test_score"].min(), score["test_score"].max()
-    margin = max(highest - lowest, 0.01)
-    ax.set_ylim(lowest - 0.15 * margin, highest + 0.6 * margin)
-    ax.margins(x=0.12)
+    frame(ax, np.concatenate([line.get_ydata() for line in ax.get_lines()]))
     ax.set_title(
         "(b) SEG against cost, all test frames\nthin: each model, round by round", loc="left"
     )
     ax.set_xlabel("mean cost of a pixel [split evaluations; one on n×n blocks counts 1/n²]")
     ax.set_ylabel("test SEG")
-    ax.legend(loc="upper left", ncols=1)
+    # Below the axes: inside, it would lie over a band.
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, fontsize=8)
     if standin:
         stamp(ax, "STAND-IN")
 
 
 _TRACES = {
-    "cegb": ("cegb", "CEGB by λ"),
-    "gbrt": ("gbrt", "plain boosting"),
-    "cegb_literal": ("cegb_literal", f"CEGB, λ = {SHOWN:g}, priced α·ε as printed"),
+    "cegb": "CEGB, λ = {:g}",
+    "gbrt": "plain boosting",
+    "cegb_literal": "CEGB, λ = {:g}, priced α·ε as printed",
 }
-"""Whose colour a trace has, and its entry in the legend."""
+"""Entry in the legend of a trace; its colour is the method's."""
+
+_MARKERS = "sD^v<>ph"
+"""Of CEGB's traces, by λ."""
 
 
 def _draw_trace(ax, method: str, tradeoff: float, rows: pd.DataFrame, position: int) -> None:
     """Draw one model's mean over seeds, at the rounds that every seed has."""
-    look, label = _TRACES[method]
     stages = rows.groupby("rounds").agg(
         cost=("test_cost", "mean"), score=("test_score", "mean"), n=("seed", "nunique")
     )
@@ -219,24 +218,19 @@ def _draw_trace(ax, method: str, tradeoff: float, rows: pd.DataFrame, position: 
     stages = stages[stages["cost"] > 0]  # a constant has no place on a logarithmic axis
     if stages.empty:
         return
-    style = {"cegb": "-", "gbrt": ":", "cegb_literal": "--"}[method]
-    known = ax.get_legend_handles_labels()[1]
+    look, by_tradeoff = LOOKS[method], method == "cegb"
     ax.plot(
         *(stages["cost"], stages["score"]),
-        color=LOOKS[look].colour,
-        linestyle=style,
+        color=look.colour,
+        linestyle={"cegb": "-", "gbrt": ":", "cegb_literal": "--"}[method],
         linewidth=0.8,
-        marker=".",
-        markersize=3,
-        label="_" if label in known else label,
+        marker=_MARKERS[position] if by_tradeoff else look.marker,
+        markerfacecolor="white" if by_tradeoff else look.colour,
+        markersize=4.5 if by_tradeoff else 3,
+        markeredgewidth=0.8,
+        label=_TRACES[method].format(tradeoff)
+        + (", shown in (c)" if by_tradeoff and tradeoff == SHOWN else ""),
     )
-    if method == "cegb":
-        end = (stages["cost"].iloc[-1], stages["score"].iloc[-1])
-        shown = " (c)" if tradeoff == SHOWN else ""
-        # Neighbouring λ end close to each other: above and below in turn.
-        below = position % 2
-        place = {"xytext": (3, -10 if below else 4), "textcoords": "offset points", "fontsize": 7}
-        ax.annotate(f"λ={tradeoff:g}{shown}", end, **place, color=LOOKS[look].colour)
 
 
 def _last_rounds(rows: pd.DataFrame) -> pd.DataFrame:

@@ -263,7 +263,7 @@ def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published:
         f"{counts['right_only']} only there."
     )
     shared = both[both["_merge"] == "both"]
-    for name in artefact.tolerances:
+    for name in artefact.tolerances.keys() & old_rows.columns:
         change = (shared[name] - shared[f"{name}_old"]).abs()
         changed = int((change > 0).sum())
         if changed:

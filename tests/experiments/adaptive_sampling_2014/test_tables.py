@@ -32,11 +32,13 @@ from experiments.adaptive_sampling_2014.cells.methods import (
     group,
 )
 from experiments.adaptive_sampling_2014.show import orderings, tables
+from experiments.adaptive_sampling_2014.show.curve_panels import KINDS
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES, printed
 from experiments.adaptive_sampling_2014.show.ranking import rank_correlation
 from experiments.artefact import Cell
 from experiments.claims import evaluate
 from experiments.running.provenance import ROOT
+from experiments.style import LOOKS, house_style
 
 # --- the paper's numbers --------------------------------------------------------------------------
 
@@ -470,13 +472,18 @@ def two_sets():
 
 
 @pytest.mark.parametrize(
-    ("artefact", "n_axes"), [(extra_milliseconds.ARTEFACT, 4), (extra_prediction_cost.ARTEFACT, 2)]
+    ("artefact", "n_lines"), [(extra_milliseconds.ARTEFACT, 4), (extra_prediction_cost.ARTEFACT, 2)]
 )
-def test_figures_have_a_panel_for_each_set_and_a_line_for_each_method(artefact, n_axes):
+def test_figures_have_a_panel_for_each_set_and_kind_with_every_method(artefact, n_lines):
     rows, meta = two_sets()
-    figure = artefact.render(rows, meta)
-    assert len(figure.axes) == n_axes
-    assert all(len(ax.lines) == len(KEYS) for ax in figure.axes)
+    with house_style(artefact.id):
+        figure = artefact.render(rows, meta)
+    assert len(figure.axes) == n_lines * len(KINDS)
+    assert sorted(key for methods in KINDS.values() for key in methods) == sorted(KEYS)
+    for ax, methods in zip(figure.axes, [*KINDS.values()] * n_lines, strict=True):
+        assert len(ax.lines) == len(KEYS)
+        in_front = {line.get_color() for line in ax.lines if line.get_zorder() > 2}
+        assert in_front == {LOOKS[key].colour for key in methods}
     assert "MNIST" in artefact.alt(rows, meta)
 
 

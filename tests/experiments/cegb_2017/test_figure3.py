@@ -11,7 +11,9 @@ from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.claims import verdict
 from experiments.curves import saving, smallest_lead
 from experiments.estimates import over_seeds
+from experiments.style import house_style, picture_bytes
 from tests.experiments.cegb_2017.test_figure2 import tiny
+from tests.experiments.pictures import unreadable
 
 META = {
     "scale": "laptop",
@@ -160,8 +162,12 @@ def test_unit_costs_and_growth_reach_the_training():
 
 def test_picture_and_words():
     rows = whole()
-    figure = figure3.render(rows, META)
+    with house_style("cegb-figure3"):
+        figure = figure3.render(rows, META)
+    picture_bytes(figure, "svg", "cegb-figure3")
+    assert unreadable(figure) == []
     traces, growths = figure.axes
+    assert len(traces.collections) == len(traces.get_lines())  # a band for each trace
     labels = [line.get_label() for line in traces.get_lines()]
     assert "λ = 0.001, trained at β = 1" in labels
     assert len(growths.get_lines()) == 2

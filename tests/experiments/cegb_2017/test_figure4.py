@@ -12,6 +12,7 @@ from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
 from experiments.curves import saving
 from experiments.style import house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 META = {"scale": "smoke", "seeds": [0, 1], "data": {"flies": {"kind": "stand-in"}}}
 
@@ -182,6 +183,7 @@ def test_figure_and_words(rows):
             figure = figure4.render(rows, META)
         drawn.append(picture_bytes(figure, "svg", "cegb-figure4"))
     assert drawn[0] == drawn[1]
+    assert unreadable(figure) == []
     assert len(drawn[0]) < 800_000
     words = figure4.alt(rows, META)
     plain = rows[(rows["algorithm"] == "gbrt") & (rows["rounds"] == 4) & (rows["panel"] == "b")]
