@@ -247,7 +247,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     panels = [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
     figure = Figure(figsize=(11, 1.6 + 3.6 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 2, squeeze=False)
-    tradeoffs, entries = sorted(set(rows["tradeoff"])), {}
+    tradeoffs = sorted(set(rows["tradeoff"]))
     for (left, right), panel in zip(axes, panels, strict=True):
         mine = rows[rows["panel"] == panel.key]
         record = meta["data"][panel.dataset]
@@ -261,8 +261,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             ax.set_ylabel(score_label(panel))
             if record["kind"] != "real":
                 stamp(ax, "STAND-IN")
-            entries |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    figure.legend(entries.values(), entries, loc="outside lower center", ncols=5)
+    left, right = (
+        max((ax.get_legend_handles_labels() for ax in column), key=lambda entries: len(entries[1]))
+        for column in axes.T
+    )
+    figure.legend(left[0] + right[0], left[1] + right[1], loc="outside lower center", ncols=5)
     headline(
         figure,
         f"CEGB (NIPS 2017), Figure 3 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "

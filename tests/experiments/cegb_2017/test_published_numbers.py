@@ -266,7 +266,7 @@ def share_still_rising(panel, method, most=300):
 
 def test_models_still_rising():
     shares = [share_still_rising(p, m) for p in ("d", "c") for m in ("cegb", "greedy_miser")]
-    first, second = ("{:.0%}".format(share).replace("%", " %") for share in shares[:2])
+    first, second = (f"{share:.0%}".replace("%", " %") for share in shares[:2])
     assert f"on Covertype {first} of deep CEGB's and {second} of Greedy Miser's" in README
     assert "on MiniBooNE {:.0%} and {:.0%}".format(*shares[2:]).replace("%", " %") in README
     methods = ("cegb", "cegb_shallow", "greedy_miser", "gbrt")
@@ -276,3 +276,30 @@ def test_models_still_rising():
 def test_no_gap_where_verdicts_are_drawn_on_accuracy():
     gaps = widest_gaps()
     assert max(gaps[p, m] for p in "cd" for m in ("cegb", "cegb_shallow", "greedy_miser")) <= 2
+
+
+def test_readme_of_figure_3():
+    rows = claims("cegb-figure3")
+    effect = {name: float(row["effect"] or "nan") for name, row in rows.items()}
+    verdict = {name: row["verdict"] for name, row in rows.items()}
+    four = ("a'", "y", "m", "w")
+    cheaper = [effect[f"{p}-cheaper-0.0003"] for p in four]
+    assert "(by {:.2f}, {:.2f} and {:.2f} decades on Yahoo's part".format(*cheaper[1:]) in README
+    assert f"; {cheaper[0]:.2f} on MSLR, *inconclusive*)" in README
+    cheap = [verdict[f"{p}-cheaper-0.0003"] for p in four]
+    assert cheap == ["inconclusive", "reproduced", "reproduced", "reproduced"]
+    assert {verdict[f"{p}-similar-0.0003"] for p in four} == {"inconclusive"}
+    said = "{:.2f} (MSLR), {:.2f} (Yahoo's part), {:.2f} (MQ2008) and {:.2f} (ClueWeb09) fewer"
+    assert said.format(*(effect[f"{p}-dear"] for p in four)) in README
+    factors = [10 ** effect[f"{p}-deep"] for p in four]
+    assert f"{min(factors):.1f} to {max(factors):.1f} times as far below" in README
+    assert {verdict[f"{p}-{name}"] for p in four for name in ("dear", "deep")} == {"reproduced"}
+    below = [-effect[f"{p}-best-first"] for p in four]
+    assert f"{min(below):.3f} to {max(below):.3f} *below* breadth-first" in README
+    assert {verdict[f"{p}-best-first"] for p in four} == {"inconclusive"}
+    always = [verdict[f"{p}-every-budget"] for p in four]
+    assert always == ["inconclusive", "not reproduced", "inconclusive", "inconclusive"]
+    assert f"ends lower on MQ2008 (by {effect['m-lower-0.0005']:.3f}, *reproduced*)" in README
+    lower = [verdict[f"{p}-lower-{t}"] for p in four for t in ("0.0005", "0.001")]
+    assert lower.count("reproduced") == 1
+    assert {verdict["a'-unit-costs"], verdict["a'-cheaper-0.0003"]} == {"inconclusive"}
