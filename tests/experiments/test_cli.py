@@ -269,7 +269,10 @@ def test_run_publish_claims_and_difference(tmp_path, run):
 
     status, out, _ = run(toy, *arguments)
     assert "0 cells computed, 20 from the store" in out
-    assert "identical to the published ones" in out
+    assert "60 of 60 rows on the same data are identical to the published ones." in out
+    assert "Of 2 claims 1 is reproduced and 1 not testable here." in out
+    assert f"Figure: {tmp_path / 'runs' / 'toy-figure2' / 'figure.png'}" in out
+    assert "artefacts together" not in out
 
     rows.loc[0, "score"] += 0.25
     publish_other_rows(published, rows)
