@@ -181,8 +181,8 @@ class Workers:
                 raise ConnectionError(
                     f"No Dask scheduler answers at {self.scheduler}: {error}. Start one with "
                     "'dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:8787' and "
-                    "workers with 'dask worker ADDRESS --nthreads 1 --host 127.0.0.1' (README: "
-                    "what several machines need), or leave --scheduler out."
+                    "workers with 'dask worker ADDRESS --nthreads 1 --host 127.0.0.1' (what "
+                    "several machines need: docs/cluster.md), or leave --scheduler out."
                 ) from None
             return self._client
         with _children_ignore_interrupt():
