@@ -9,6 +9,7 @@ import subprocess
 import pytest
 import yaml
 
+import algorithms.cegb  # noqa: F401  (it settles where compiled kernels are, before a test does)
 from tests.test_layers import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
