@@ -12,6 +12,7 @@ import errno
 import os
 import shutil
 import socket
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -227,7 +228,9 @@ class FtpDownloader:
 
         host = urlsplit(url).netloc
         _check_name(url, host, self.limits.connect_timeout)
-        transfer = FTPDownloader(timeout=self.limits.read_timeout, progressbar=True)
+        # pooch's bar is drawn into a file, too.
+        bar = sys.stderr.isatty()
+        transfer = FTPDownloader(timeout=self.limits.read_timeout, progressbar=bar)
         try:
             transfer(url, str(self.part), pooch)
             self.found = file_sha256(self.part)
