@@ -40,7 +40,7 @@ from .estimators.parameters import (
 from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.by_name import feature_names
-from .metering.trees import from_bits
+from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
 
 
@@ -462,6 +462,8 @@ of shape (n_samples, n_features)
         responses = self.responses_
         prices = responses.meter._grid_prices(feature_costs, split_cost)
         X, starts = self._rows(X, query_id)
+        if tree_cost == 0:
+            warn_if_free(responses.meter, feature_costs, split_cost)
         rounds = self._exits(X, starts).rounds
         _, paid, _ = responses.charge(X, prices, rounds)
         n_trees = responses.meter.trees_.n_split_trees(responses.n_columns)

@@ -263,6 +263,19 @@ def sentence(row: Mapping) -> str:
     return text
 
 
+def counted(verdicts: Sequence[str]) -> str:
+    """Return a sentence that counts verdicts, in the order of :data:`VERDICTS`."""
+    if not verdicts:
+        return "No claims are made of it."
+    counts = [(list(verdicts).count(one), one) for one in VERDICTS if one in verdicts]
+    if len(verdicts) == 1:
+        return f"The one claim is {verdicts[0]}."
+    texts = [f"{n:,} {one}" for n, one in counts]
+    texts[0] = texts[0].replace(" ", " are " if counts[0][0] > 1 else " is ", 1)
+    listed = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+    return f"Of {len(verdicts):,} claims {listed}."
+
+
 def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     """Return one markdown table: how many claims of each artefact got which verdict.
 

@@ -60,8 +60,10 @@ class NoCostsWarning(UserWarning):
     """A bill was asked for, and no price was ever given: everything is free."""
 
 
-def warn_if_free(model, feature_costs, split_cost) -> None:
-    """Warn of a bill that is 0 because nobody gave a price.
+def warn_if_free(
+    model, feature_costs, split_cost, tree_cost: float | None = None, stacklevel: int = 3
+) -> None:
+    """Warn of a bill that is 0, or counts trees only, because nobody gave a price.
 
     Parameters
     ----------
@@ -69,15 +71,25 @@ def warn_if_free(model, feature_costs, split_cost) -> None:
         With the prices `feature_costs`, `group_costs` and `split_cost`.
     feature_costs, split_cost : optional
         Prices given for this bill.
+    tree_cost : float, optional
+        What each tree costs though nobody said so, of models that have such a price.
+    stacklevel : int, default 3
+        Where the warning points, as for :func:`warnings.warn`.
     """
     given = (feature_costs, split_cost, model.feature_costs, model.group_costs)
-    if all(prices is None for prices in given) and model.split_cost == 0:
-        warnings.warn(
-            "No cost was ever given, so every prediction costs 0: give feature_costs or "
-            "split_cost, to the model or here.",
-            NoCostsWarning,
-            stacklevel=3,
+    if any(prices is not None for prices in given) or model.split_cost != 0:
+        return
+    said = "so every prediction costs 0: give feature_costs or split_cost"
+    if tree_cost:
+        said = (
+            f"so features are free, and each tree that a row passes costs {tree_cost:g}: give "
+            "feature_costs, split_cost or tree_cost"
         )
+    warnings.warn(
+        f"No cost was ever given, {said}, to the model or here.",
+        NoCostsWarning,
+        stacklevel=stacklevel,
+    )
 
 
 class MeteredTrees:

@@ -228,51 +228,6 @@ def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
     return same
 
 
-def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published: Path) -> list[str]:
-    """Say how a run differs from what is published.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        Which one.
-    rows, meta : DataFrame, Mapping
-        The run.
-    published : Path
-        Folder ``results/<id>``.
-
-    Returns
-    -------
-    list of str
-        Lines for the terminal.
-    """
-    before = read_published(published)
-    if before is None:
-        return ["Nothing is published yet to compare with (--publish writes it)."]
-    old_rows, old_meta = before
-    if old_meta["scale"] != meta["scale"]:
-        return [f"Published is the scale {old_meta['scale']}: nothing to compare with."]
-    lines = []
-    other = sorted(set(meta["data"]) - set(same_data(meta["data"], old_meta["data"])))
-    if other:
-        lines.append(f"Other data than published: {', '.join(other)}.")
-    keys = artefact.row_keys()
-    both = rows.merge(old_rows, on=keys, how="outer", suffixes=("", "_old"), indicator=True)
-    counts = both["_merge"].value_counts()
-    lines.append(
-        f"Against the published rows: {counts['both']} in both, {counts['left_only']} only here, "
-        f"{counts['right_only']} only there."
-    )
-    shared = both[both["_merge"] == "both"]
-    for name in artefact.tolerances.keys() & old_rows.columns:
-        change = (shared[name] - shared[f"{name}_old"]).abs()
-        changed = int((change > 0).sum())
-        if changed:
-            lines.append(f"  {name}: {changed} differ, by at most {change.max():.6g}")
-    if len(lines) == 1 and counts["both"] == len(rows) == len(old_rows):
-        lines = ["The rows are identical to the published ones."]
-    return lines
-
-
 def publish(
     run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
 ) -> None:
