@@ -1,6 +1,24 @@
 "use strict";
 // Filters and sorts the claims, and takes lines of charts away. Without it all of them are shown.
-(() => {
+
+function toggleLines() {
+  for (const legend of document.querySelectorAll("svg[role=img] + .legend")) {
+    const lines = legend.previousElementSibling.querySelectorAll(":scope > .line");
+    [...legend.children].forEach((entry, i) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("aria-pressed", "true");
+      button.append(...entry.childNodes);
+      entry.append(button);
+      button.addEventListener("click", () => {
+        const off = lines[i].classList.toggle("off");
+        button.setAttribute("aria-pressed", String(!off));
+      });
+    });
+  }
+}
+
+function chooseClaims() {
   const form = document.querySelector(".filters");
   if (!form) return;
   const table = document.querySelector("table.claims");
@@ -115,4 +133,7 @@
   addEventListener("hashchange", reveal);
   form.hidden = false;
   filter();
-})();
+}
+
+toggleLines();
+chooseClaims();
