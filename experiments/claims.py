@@ -265,7 +265,7 @@ def sentence(row: Mapping) -> str:
 
 
 def count_by_extent(claims: Iterable[Mapping]) -> dict[str, dict[str, int]]:
-    """Return for each verdict how many claims rest on what: whole sets, parts, …
+    """Return for each verdict how many claims rest on whole sets, on parts and so on.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -266,12 +266,13 @@ def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
         raise damaged(folder, f"timings.csv: {error!r}") from error
     workers = meta.get("workers")
     if not workers:
-        return f"{duration(seconds.sum())} of work in {len(times):,} cells, on a cluster"
+        work = duration(seconds.sum())
+        return f"{work} of work in {counted(len(times), 'cell')}, on a cluster"
     cells = artefact.cells(meta["scale"], len(meta["seeds"]))
     alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
     elapsed = seconds[alone].sum() + seconds[~alone].sum() / workers
-    on = "1 worker" if workers == 1 else f"{workers} workers"
-    return f"{duration(elapsed)} measured: {len(times):,} cells on {on}"
+    cells, on = counted(len(times), "cell"), counted(workers, "worker")
+    return f"{duration(elapsed)} measured: {cells} on {on}"
 
 
 def duration(seconds: float) -> str:
@@ -279,9 +280,15 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return "less than a second"
     if seconds < 60:
-        return f"{seconds:.2g} seconds"
+        return counted(float(f"{seconds:.2g}"), "second")
     minutes = seconds / 60
-    return f"{minutes:.2g} minutes" if minutes < 10 else f"{minutes:,.0f} minutes"
+    return counted(float(f"{minutes:.2g}") if minutes < 10 else round(minutes), "minute")
+
+
+def counted(n: float, noun: str) -> str:
+    """Return a number with what it counts: "1 seed", "1,500 minutes"."""
+    number = f"{n:,}" if isinstance(n, int) else f"{n:g}"
+    return f"{number} {noun}" if n == 1 else f"{number} {noun}s"
 
 
 def tally(claims: Iterable[Mapping[str, Any]]) -> list[Tally]:

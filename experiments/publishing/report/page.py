@@ -1,9 +1,9 @@
 """Builds ``results/index.html`` from the published results, the papers' notes and asv's history.
 
-The page is one file beside the results, with its style and script inside, so that it keeps its look
-wherever it is copied; only the pictures are files of their own, the published ones. It loads nothing
-from the network, has no date of its own, equal results give equal bytes, and without its script
-nothing is missing but filters, sorting and the choice of lines.
+The page is one file beside the results, with its style and script inside, so that it keeps its
+look wherever it is copied; only the pictures are files of their own, the published ones. It loads
+nothing from the network and has no date of its own: equal results give equal bytes. Without its
+script nothing is missing but filters, sorting and the choice of lines.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ def build(
         keep_trailing_newline=True,
     )
     environment.globals["key"] = key
+    environment.filters["counted"] = content.counted
     environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
     claims = [claim for one in published for claim in one.claims]
     return environment.get_template("template.html").render(

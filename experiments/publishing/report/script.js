@@ -115,6 +115,7 @@ function chooseClaims() {
   }
 
   form.addEventListener("input", filter);
+  form.addEventListener("change", filter); // not every way of choosing an option is an input
   form.addEventListener("reset", (event) => {
     event.preventDefault();
     everything();

@@ -71,7 +71,9 @@ def counted_by_hand():
 def test_scoreboard_says_what_verdicts_rest_on():
     board = (RESULTS / "claims.md").read_text(encoding="utf-8")
     counts = counted_by_hand()
-    head, *rows = re.findall(r"^\| ([a-z' *]+) \|(.*)\|$", board.partition("\n## ")[0], re.MULTILINE)
+    head, *rows = re.findall(
+        r"^\| ([a-z' *]+) \|(.*)\|$", board.partition("\n## ")[0], re.MULTILINE
+    )
     extents = [name.strip() for name in head[1].split("|")][:-1]
     assert {extent for _, extent in counts} <= set(extents)
     for verdict, numbers in rows[:-1]:
