@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cegb_2017.cells.measure import trace
-from experiments.cegb_2017.show.curves_of_panel import draw_panel
+from experiments.cegb_2017.show.curves_of_panel import draw_panel, lines_of_panels
 from experiments.cegb_2017.show.panels import (
     GRID,
     PANELS,
@@ -189,5 +189,6 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    lines=lambda rows, meta: lines_of_panels(PANELS, rows, meta, SHOWN),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

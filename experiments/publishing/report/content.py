@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -112,6 +113,8 @@ class Published:
         How long its cells took.
     files : list of str
         Names of the files that can be looked into.
+    lines : Markup or None
+        Curves that the page's script draws, as JSON that can stand in a page.
     """
 
     meta: Mapping[str, Any]
@@ -123,6 +126,7 @@ class Published:
     tallies: list[Tally]
     measured: str
     files: list[str]
+    lines: Markup | None
 
 
 def read(results: Path, artefact: Artefact) -> Published | None:
@@ -154,7 +158,16 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         tallies=tally(claims),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
+        lines=_lines(artefact, rows, meta),
     )
+
+
+def _lines(artefact: Artefact, rows, meta: Mapping) -> Markup | None:
+    if artefact.lines is None:
+        return None
+    record = artefact.lines(rows, meta).record()
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _not_here(artefact: Artefact) -> Markup | None:

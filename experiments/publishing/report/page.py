@@ -26,6 +26,9 @@ from experiments.running.store import write_atomically
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
 
+SCRIPTS = ("claims.js", "lines.js")
+"""Files whose content is the page's script, in this order."""
+
 
 def write(
     results: Path,
@@ -85,7 +88,7 @@ def build(
     claims = [claim for one in published for claim in one.claims]
     return environment.get_template("template.html").render(
         style=Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
-        script=Markup((_FOLDER / "script.js").read_text(encoding="utf-8")),
+        script=Markup("".join((_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)),
         papers=papers,
         headline=_headline(papers),
         tallies=content.tally(claims),
