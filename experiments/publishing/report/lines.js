@@ -55,7 +55,7 @@ function exploreLines() {
     return found;
   }
 
-  const short = (value) => Number(value.toPrecision(4)).toLocaleString("en");
+  const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
   function axes(panel, x, y) {
     const parts = [];

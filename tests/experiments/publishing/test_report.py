@@ -6,14 +6,17 @@ How it looks in a browser is tested in ``test_report_browser.py``.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.cli import main
 from experiments.data_kinds import EXTENTS
+from experiments.lines import Line, LinePanel, Lines
 from experiments.publishing import output, report
 from experiments.publishing.report import content, notes, page
 from experiments.registry import PAPERS, discover
@@ -256,12 +259,18 @@ def test_hostile_text_is_shown_as_text(tmp_path, papers):
             for claim in claims(rows, meta)
         ],
     )
+    point = np.ones(1)
+    line = Line(HOSTILE, point, point, point, point)
+    panel = LinePanel(HOSTILE, HOSTILE, HOSTILE, False, [line])
+    toy = dataclasses.replace(toy, lines=lambda rows, meta: Lines([panel], 2, HOSTILE))
     publish(tmp_path, toy, command=HOSTILE)
     (papers / "toy_2000" / "README.md").write_text(
         f"# T\n\n## {HOSTILE}\n\n{HOSTILE}\n\n[link](javascript:alert(1))\n\n| {HOSTILE} |\n|---|\n"
     )
     html = report.build(tmp_path, [toy], papers_folder=papers)
-    assert html.count("<script") == html.count("</script") == 1
+    assert html.count("<script") == html.count("</script") == 2
+    (data,) = re.findall(r'<script type="application/json">(.*)</script>', html)
+    assert json.loads(data)["panels"][0]["title"] == HOSTILE
     (script,) = re.findall(r"<script>\n(.*)</script>", html, re.DOTALL)
     folder = Path(report.__file__).parent
     assert script == "".join((folder / name).read_text(encoding="utf-8") for name in page.SCRIPTS)

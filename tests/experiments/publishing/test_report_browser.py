@@ -295,6 +295,36 @@ def test_lines_are_taken_away_and_brought_back(browser):
     assert browser.execute_script(line)
 
 
+def test_curves_are_read_and_taken_away(browser):
+    visit(browser, PAGE, width=TELEPHONE)
+    browser.execute_script("document.querySelector('.explore').open = true")
+    wait = "const done = arguments[0]; setTimeout(done, 100)"
+    browser.execute_async_script(wait)  # the event that draws them comes later
+    assert overflow(browser) <= 0
+    assert pictures_without_words(browser) == ids_used_twice(browser) == []
+    read = (
+        "const line = document.querySelector('.explore svg[role] .line');"
+        "const box = line.querySelector('path').getBoundingClientRect();"
+        "line.parentNode.dispatchEvent(new PointerEvent('pointermove', { bubbles: true,"
+        " clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 }));"
+        "return document.querySelector('.explore .reading').value"
+    )
+    source = "return JSON.parse(document.querySelector('.explore script').textContent)"
+    record = browser.execute_script(source)
+    line = record["panels"][0]["lines"][0]
+    said = browser.execute_script(read)
+    assert said.startswith(f"{line['label']}: {line['y'][0]:,} [")
+    assert said.endswith(f" at cost {line['x'][0]:,}, n = {record['n']}")
+    lines = "return document.querySelectorAll('.explore[open] .charts .line:not(.off)').length"
+    before = browser.execute_script(lines)
+    assert before == sum(len(panel["lines"]) for panel in record["panels"])
+    click(browser, ".explore .legend button")
+    assert browser.execute_script(lines) == before - len(record["panels"])
+    assert not browser.execute_script(read).startswith(line["label"] + ":")  # another is near
+    click(browser, ".explore .legend button")
+    assert browser.execute_script(lines) == before
+
+
 @pytest.mark.parametrize(("scripts", "media"), [(False, "screen"), (True, "print")])
 def test_without_its_script_and_in_print_all_is_there(browser, scripts, media):
     visit(browser, PAGE, scripts=scripts, media=media)
