@@ -102,7 +102,9 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,
-    lines=lambda rows, meta: lines_of_panels(with_total(rows), meta, "total_seconds", UNIT, SHOWN),
+    lines=lambda rows, meta: lines_of_panels(
+        with_total(rows), meta, "total_seconds", UNIT, ["test_error"]
+    ),
     paper_numbers="The paper has none: it counts evaluations of features.",
     data_form="features",
 )

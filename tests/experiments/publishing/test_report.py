@@ -126,7 +126,7 @@ def test_every_claim_has_a_place_of_its_own():
     cells = re.findall(r'href="#([^"]+)" data-verdict="([^"]+)" data-where="[^"]+">(\d+)<', matrix)
     assert sum(int(n) for *_, n in cells) == len(claims)
     rows = dict(claims)
-    assert all(f"</span> {verdict}</span>" in rows[first] for first, verdict, _ in cells)
+    assert all(f"</span> {verdict}</td>" in rows[first] for first, verdict, _ in cells)
 
 
 def test_the_contents_name_nothing_twice():
