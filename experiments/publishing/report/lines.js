@@ -2,7 +2,7 @@
 // Draws the curves that an artefact gives as numbers: a pointer reads them, its legend takes them
 // away. They are drawn when a reader opens them; the picture above shows them all.
 function exploreLines() {
-  const WIDTH = 380, HEIGHT = 270, LEFT = 52, RIGHT = 372, TOP = 10, BOTTOM = 224;
+  const WIDTH = 380, HEIGHT = 248, LEFT = 52, RIGHT = 372, TOP = 10, BOTTOM = 224;
   const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 2 1 2 1 2"]; // as in the charts of speed
   const MARKS = [
     "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", "m-2.8 -2.8h5.6v5.6h-5.6z", "m0 -3.6l3.6 6.3h-7.2z",
@@ -69,8 +69,6 @@ function exploreLines() {
       parts.push(svg("line", { class: "grid", x1: at, x2: at, y1: TOP, y2: BOTTOM }));
       parts.push(svg("text", { x: at, y: BOTTOM + 16, "text-anchor": "middle" }, short(value)));
     }
-    const middle = (LEFT + RIGHT) / 2;
-    parts.push(svg("text", { x: middle, y: HEIGHT - 8, "text-anchor": "middle" }, panel.x));
     const turned = { "text-anchor": "middle", transform: `translate(10 ${(TOP + BOTTOM) / 2}) rotate(-90)` };
     parts.push(svg("text", turned, panel.y));
     return parts;
@@ -121,7 +119,8 @@ function exploreLines() {
       reading.value = inWords(near.line, near.i, all);
     });
     picture.addEventListener("pointerleave", () => ring.setAttribute("visibility", "hidden"));
-    return html("figure", {}, html("figcaption", {}, panel.title), picture, reading);
+    const below = html("div", { className: "axis" }, panel.x); // long ones are broken into lines
+    return html("figure", {}, html("figcaption", {}, panel.title), picture, below, reading);
   }
 
   function nearest(lines, place) {
