@@ -43,6 +43,7 @@ def browser(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     chrome = webdriver.Chrome(options=options, service=service)
+    chrome.set_script_timeout(100)  # all pictures of the page are drawn within one of them
     yield chrome
     chrome.quit()
 
