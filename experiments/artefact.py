@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.claims import Claim
+    from experiments.lines import Lines
 
 SCALES = ("smoke", "laptop", "overnight", "paper")
 """Sizes of a run: seconds (what CI runs), minutes (the default), hours (laptop's data with the
@@ -78,6 +79,9 @@ class Artefact:
     select : callable or None
         ``rows -> rows``: the rows and columns that it is about, where artefacts share cells that
         measure more.
+    lines : callable or None
+        ``(rows, meta) -> Lines``: curves of its picture that the page lets a reader point at and
+        take away, where many overlap.
     chosen : callable or None
         ``rows -> dict``: the hyper-parameters that validation chose, from all rows of the cells;
         they go to ``meta.json``.
@@ -106,6 +110,7 @@ class Artefact:
     data_form: str = "table"
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
 

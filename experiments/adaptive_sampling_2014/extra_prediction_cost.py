@@ -19,20 +19,22 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
     cells_of_sets,
     curve,
     draw_panels,
+    lines_of_panels,
     repetitions,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
 from experiments.style import headline
 
+UNIT = "cost of one prediction [ms of one core]"
+SHOWN = ("test_error",)
 WITHIN = 1.1
 """As many times the smallest test error of all methods count as reaching it."""
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw test error against the cost of a prediction, lines for data sets, columns for kinds."""
-    unit = "cost of one prediction [ms of one core]"
-    figure = draw_panels(rows, meta, "prediction_ms", unit, ["test_error"])
+    figure = draw_panels(rows, meta, "prediction_ms", UNIT, SHOWN)
     headline(
         figure,
         "Adaptive sampling (JMLR 2014): accuracy and prediction cost of the classifiers · scale "
@@ -99,6 +101,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,
+    lines=lambda rows, meta: lines_of_panels(rows, meta, "prediction_ms", UNIT, SHOWN),
     paper_numbers="The paper has none: it counts training cost only.",
     data_form="features",
 )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.show.curves_of_panel import draw_panel
+from experiments.cegb_2017.show.curves_of_panel import draw_panel, lines_of_panels
 from experiments.cegb_2017.show.design import THINNED, cells_of, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
@@ -244,5 +244,6 @@ ARTEFACT = Artefact(
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
+    lines=lambda rows, meta: lines_of_panels(PANELS, rows, meta, SHOWN),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

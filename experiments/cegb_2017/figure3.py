@@ -327,7 +327,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         lead = advantage(rows, panel.key, "cegb", "cegb_breadth_first")
         ends = "; ".join(
             f"{name} at {frame['test_score'].mean():.3f} for a cost of "
-            f"{frame['test_cost'].mean():.0f}"
+            f"{frame['test_cost'].mean():,.0f}"
             for name, frame in (
                 ("λ = 0 ends", free),
                 (f"λ = {CONVERGES_LOWER:g}", expensive),

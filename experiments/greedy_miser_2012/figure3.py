@@ -227,7 +227,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         at = chosen(rows, SCENES.key, method)
         said.append(
             f"{LOOKS[method].label}: accuracy {at['test_score'].mean():.3f} at "
-            f"{at['test_cost_paper'].mean():.0f} ms"
+            f"{at['test_cost_paper'].mean():,.0f} ms"
         )
     standin = "" if meta["data"][SCENES.dataset]["kind"] == "real" else " (stand-in)"
     return (

@@ -58,7 +58,15 @@ def test_every_figure_and_table_is_registered():
     ]
     assert len(files) == len(discover()) == len({artefact.id for artefact in discover()})
     ids = [artefact.id for artefact in discover()]
-    assert ids.index("sampling-table4") < ids.index("sampling-choices") < ids.index("cegb-figure1")
+    assert ids.index("cegb-figure1") < ids.index("sampling-table4") < ids.index("sampling-choices")
+
+
+def test_papers_stand_in_the_order_of_the_readme():
+    """One order everywhere; lists are made in that of PAPERS."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[[^]]+\]\(experiments/(\w+)/README\.md\)", readme, re.MULTILINE)
+    assert rows == list(PAPERS)
+    assert list(dict.fromkeys(artefact.paper for artefact in discover())) == rows
 
 
 def test_overnight_has_the_papers_rounds_on_the_data_at_hand():

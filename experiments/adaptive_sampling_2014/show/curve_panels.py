@@ -27,6 +27,7 @@ from experiments.adaptive_sampling_2014.cells.methods import (
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Cell
 from experiments.data_kinds import kind_in_words
+from experiments.lines import Line, LinePanel, Lines
 from experiments.style import LOOKS, stamp
 
 LABELS = {"log10_loss": "training loss (log₁₀)", "test_error": "test error [%]"}
@@ -173,3 +174,35 @@ def repetitions(meta: Mapping) -> str:
     """Say how many repetitions there were, and what a band is."""
     n = len(meta["seeds"])
     return "1 repetition" if n == 1 else f"{n} repetitions, bands: standard deviation"
+
+
+def lines_of_panels(
+    rows: pd.DataFrame, meta: Mapping, spent: str, unit: str, shown: Sequence[str]
+) -> Lines:
+    """Return the curves of :func:`draw_panels` as numbers; its parameters."""
+    panels = [
+        LinePanel(
+            title=f"{SETS[dataset].title} ({kind_of(meta['data'][dataset])})",
+            x_label=unit,
+            y_label=LABELS[quantity],
+            log_y=quantity == "test_error",
+            lines=[
+                _line(mine, f"{method.name}{'*' * method.tuned}", spent, quantity)
+                for method in METHODS
+                if len(mine := curve(rows, dataset, method.key))
+            ],
+        )
+        for quantity in shown
+        for dataset in SETS
+        if dataset in set(rows["dataset"])
+    ]
+    return Lines(panels, len(meta["seeds"]), "standard deviation")
+
+
+def _line(mine: pd.DataFrame, label: str, spent: str, quantity: str) -> Line:
+    stages = mine.groupby("rounds").agg(
+        x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std")
+    )
+    x, y, sd = (stages[name].to_numpy(dtype=np.float64) for name in ("x", "y", "sd"))
+    sd = np.nan_to_num(sd)
+    return Line(label, x, y, y - sd, y + sd)
