@@ -90,8 +90,8 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     touching, so that 5 % touch. They cover 2.4 % of a frame.
 
 ``phc_c2dl_psc`` (the same again)
-    Frames of ``flies_large`` with 50 insects, inverted, so that bodies are bright: 9 + 3 frames and,
-    100 steps later, 12. Real cells are less alike and change their form.
+    Frames of ``flies_large`` with 50 insects, inverted, so that bodies are bright: 9 + 3 frames,
+    and 12 that come 100 steps later. Real cells are less alike and change their form.
 
 ``mnist`` (generator and parameters in :mod:`datasets.standins.digits`)
     28×28 grey pixels, ten equally likely classes: a glyph for each digit, its points moved, then
