@@ -13,8 +13,9 @@ Bodies at the edge have no mask, as is the challenge's rule; no row is drawn fro
 pixels, where they would count as ground.
 
 A row is a pixel, as in :mod:`datasets.flies` (:mod:`datasets.labelled_frames` draws them): frames 0
-to 8 train, 9 to 11 validate, 40 to 51 are the test. The frames are the same for every seed; it
-decides which pixels are drawn. The stand-in is the video of ``flies_large``, with bright bodies.
+to 8 train, 9 to 11 validate, 40 to 51 are the test, and rows come from the first of these. The
+frames are the same for every seed; it decides which pixels are drawn. The stand-in is the video of
+``flies_large``, with bright bodies.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from scipy import ndimage
 from datasets import labelled_frames
 from datasets.dataset import Dataset
 from datasets.errors import DamagedData
-from datasets.flies import SAMPLED_FRAMES, SIZES
+from datasets.flies import SIZES
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, members
 from datasets.sources.find import Form, Found, RawFile, find
@@ -173,7 +174,7 @@ def _rows(request: Request, kind: str) -> dict[str, np.ndarray]:
         n_frames = len(PARTS[part]) if kind == "real" else STANDIN.frames[request.scale][part]
         arrays[f"X_{part}"], arrays[f"y_{part}"] = labelled_frames.sample(
             frames(part, scale=request.scale, seed=request.seed, kind=kind),
-            n_frames if part == "train" else min(n_frames, SAMPLED_FRAMES),
+            n_frames if part == "train" else 1,
             size,
             standins.part_generator("phc_c2dl_psc rows", request.seed, part),
             MARGIN if kind == "real" else 0,
