@@ -136,10 +136,10 @@ SMALLEST = 0.005
 
 
 def by_method(rows: pd.DataFrame, video: Video) -> pd.DataFrame:
-    """Return a set's rows of whole parts; plain boosting is λ = 0 and Friedman's, as one method."""
+    """Return a set's rows of whole parts; λ = 0 is no CEGB, but with Friedman's plain boosting."""
     mine = rows[(rows["panel"] == video.panel) & (rows["kind"] == "score")]
     plain = mine[(mine["tradeoff"] == 0) & mine["algorithm"].isin(("gbrt", "cegb"))]
-    others = mine[mine["algorithm"] != "gbrt"]
+    others = mine[mine["tradeoff"] > 0]
     return pd.concat([plain.assign(algorithm="gbrt"), others], ignore_index=True)
 
 
@@ -177,7 +177,7 @@ def at_half_the_cost(rows: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Serie
     pools = by_method(rows, REAL)
     plain = best(pools[pools["algorithm"] == "gbrt"])
     half = plain["valid_cost"] / 2
-    cegb = pools[(pools["algorithm"] == "cegb") & (pools["tradeoff"] > 0)]
+    cegb = pools[pools["algorithm"] == "cegb"]
     return plain, best(pools[pools["algorithm"] == "gbrt"], half), best(cegb, half)
 
 
