@@ -1,4 +1,6 @@
-"""The generator of the stand-in ``flies``; its parameters are described in datasets/standins.py.
+"""The generator of videos of insects: the stand-ins ``flies``, ``flies_large``, ``phc_c2dl_psc``.
+
+Their parameters are described in :mod:`datasets.standins`.
 
 A video is played from its first step; only the frames asked for are painted. Positions, headings
 and grey levels are rounded to multiples of 2^-16 at every step, so that processors whose ``cos``
@@ -16,7 +18,6 @@ import numpy as np
 from datasets.standins.tables import PARTS
 
 _GRID = 2.0**16
-_NAME = zlib.crc32(b"flies")
 
 FRAMES = {
     "smoke": {"train": 2, "valid": 1, "test": 2},
@@ -34,6 +35,51 @@ GAP = 100  # steps between the stretch for training and the one for the test
 OCTAVES = ((256, 10.0), (64, 8.0), (16, 6.0), (4, 4.0))  # cell in pixels, amplitude in grey levels
 GROUND, SLOPE, NOISE = 160.0, 25.0, 5.0
 DUST_PER_MEGAPIXEL = 150
+
+
+@dataclass(frozen=True)
+class Video:
+    """What tells one stand-in from another.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set; its random streams hang on it.
+    frames : dict of dict of str to int
+        For each scale the frames of each part.
+    side, insects : dict of str to int
+        For each scale pixels along a side, and insects in the video.
+    length, width : (float, float)
+        Ranges of a body's axes; the width in body lengths where below 1, else in pixels.
+    every : int
+        Of so many insects one walks beside another, touching it.
+    apart : float
+        Pixels between the middles of others, at least; 0 lets them cross.
+    """
+
+    name: str
+    frames: dict[str, dict[str, int]]
+    side: dict[str, int]
+    insects: dict[str, int]
+    length: tuple[float, float]
+    width: tuple[float, float]
+    every: int
+    apart: float
+
+
+SMALL = Video("flies", FRAMES, SIDE, INSECTS, (12.0, 25.0), (0.30, 0.42), 5, 0.0)
+
+LARGE = Video(
+    name="flies_large",
+    frames=FRAMES,
+    side={"smoke": 192, "laptop": 1024, "paper": 1024},
+    insects={"smoke": 2, "laptop": 40, "paper": 40},
+    length=(40.0, 50.0),
+    width=(15.0, 20.0),
+    every=40,
+    apart=80.0,
+)
+"""Bodies as long and as wide as flies are in frames of 1024×1024; 2 of 40 touch."""
 
 
 def _rounded(values):
@@ -69,22 +115,51 @@ class Swarm:
     leader: np.ndarray
 
 
-def _swarm(rng: np.random.Generator, n: int, side: int) -> Swarm:
-    length = rng.uniform(12.0, 25.0, n)
+def _swarm(rng: np.random.Generator, n: int, side: int, video: Video) -> Swarm:
+    length = rng.uniform(*video.length, n)
     leader = np.full(n, -1)
-    followers = np.arange(1, n, 5)  # every fifth walks beside the one before it, touching it
+    # Some walk beside the one before them, touching it.
+    followers = np.arange(1, n if n >= video.every else 0, video.every)
     leader[followers] = followers - 1
+    relative = video.width[1] < 1
     swarm = Swarm(
-        place=rng.uniform(0.0, side, (n, 2)),
+        place=_places(rng, leader, side, video.apart),
         heading=rng.uniform(-np.pi, np.pi, n),
         speed=rng.uniform(0.5, 4.0, n),
         length=length,
-        width=length * rng.uniform(0.30, 0.42, n),
+        width=rng.uniform(*video.width, n) * (length if relative else 1.0),
         contrast=rng.uniform(10.0, 80.0, n),
         leader=leader,
     )
     _follow(swarm)
     return swarm
+
+
+def _places(rng: np.random.Generator, leader: np.ndarray, side: int, apart: float) -> np.ndarray:
+    """Draw places, each anew until it is `apart` from those before; companions go elsewhere."""
+    if apart == 0:
+        return rng.uniform(0.0, side, (len(leader), 2))
+    if np.pi * apart**2 * (len(leader) - 1) >= side**2:
+        raise ValueError("so many insects, so far apart, may not find room in the frame")
+    places = np.full((len(leader), 2), np.inf)
+    for i in np.flatnonzero(leader < 0):
+        place = rng.uniform(0.0, side, 2)
+        while (np.square(places[:i] - place).sum(axis=1) < apart**2).any():
+            place = rng.uniform(0.0, side, 2)
+        places[i] = place
+    return places
+
+
+def _keep_apart(swarm: Swarm, wanted: np.ndarray, apart: float) -> None:
+    """Move one after the other; who would come too near to another stays and turns back."""
+    n = len(wanted)
+    for i in np.flatnonzero(swarm.leader < 0):
+        others = (np.arange(n) != i) & (swarm.leader != i)
+        gaps = np.square(swarm.place[others] - wanted[i]).sum(axis=1)
+        if (gaps < apart**2).any():
+            swarm.heading[i] = _rounded(swarm.heading[i] + np.pi)
+        else:
+            swarm.place[i] = wanted[i]
 
 
 def _follow(swarm: Swarm) -> None:
@@ -97,7 +172,7 @@ def _follow(swarm: Swarm) -> None:
     swarm.place[mine] = _rounded(swarm.place[lead] + apart[:, None] * across)
 
 
-def _step(swarm: Swarm, rng: np.random.Generator, side: int) -> None:
+def _step(swarm: Swarm, rng: np.random.Generator, side: int, apart: float) -> None:
     """Move all insects by one step; at the edge of the frame they turn back."""
     n = len(swarm.heading)
     swarm.heading = _rounded(swarm.heading + rng.normal(0.0, 0.15, n))
@@ -108,7 +183,11 @@ def _step(swarm: Swarm, rng: np.random.Generator, side: int) -> None:
     ahead[out] = -ahead[out]
     turned = np.arctan2(ahead[:, 0], ahead[:, 1])
     swarm.heading = _rounded(np.where(out.any(axis=1), turned, swarm.heading))
-    swarm.place = _rounded(np.clip(place, 0.0, side))
+    place = _rounded(np.clip(place, 0.0, side))
+    if apart:
+        _keep_apart(swarm, place, apart)
+    else:
+        swarm.place = place
     _follow(swarm)
 
 
@@ -174,16 +253,18 @@ def _paint(swarm: Swarm, ground: np.ndarray, rng: np.random.Generator):
     return np.clip(np.rint(_rounded(image)), 0, 255).astype(np.uint8), labels
 
 
-def _steps(scale: str) -> dict[str, list[int]]:
+def _steps(scale: str, frames: dict[str, dict[str, int]] = FRAMES) -> dict[str, list[int]]:
     """Steps of the video at which the frames of each part are taken."""
-    n = FRAMES[scale]
+    n = frames[scale]
     stretch = [EVERY * i for i in range(n["train"] + n["valid"])]
     start = stretch[-1] + GAP
     test = [start + EVERY * i for i in range(n["test"])]
     return dict(zip(PARTS, (stretch[: n["train"]], stretch[n["train"] :], test), strict=True))
 
 
-def flies(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def flies(
+    part: str, scale: str, seed: int, video: Video = SMALL
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Paint the frames of one part of a video.
 
     Parameters
@@ -193,7 +274,9 @@ def flies(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.nda
     scale : {"smoke", "laptop", "paper"}
         Sizes, see :data:`FRAMES` and :data:`SIDE`.
     seed : int
-        Which video.
+        Which video of its kind.
+    video : Video
+        Which kind.
 
     Yields
     ------
@@ -202,12 +285,13 @@ def flies(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.nda
     labels : (side, side) int32
         Number of the insect that a pixel belongs to, 0 for the ground.
     """
-    side, steps = SIDE[scale], _steps(scale)[part]
-    video = np.random.default_rng([_NAME, int(seed), len(PARTS)])
-    ground = _ground(video, side)
-    swarm = _swarm(video, INSECTS[scale], side)
+    side, steps = video.side[scale], _steps(scale, video.frames)[part]
+    stream = [zlib.crc32(video.name.encode()), int(seed), len(PARTS)]
+    rng = np.random.default_rng(stream)
+    ground = _ground(rng, side)
+    swarm = _swarm(rng, video.insects[scale], side, video)
     for step in range(steps[-1] + 1):
         if step in steps:
             # Noise has a stream of its own, so that it does not depend on which parts are painted.
-            yield _paint(swarm, ground, np.random.default_rng([_NAME, int(seed), len(PARTS), step]))
-        _step(swarm, video, side)
+            yield _paint(swarm, ground, np.random.default_rng([*stream, step]))
+        _step(swarm, rng, side, video.apart)

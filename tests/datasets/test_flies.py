@@ -9,6 +9,7 @@ from datasets import catalogue, flies
 from datasets.dataset import checksum
 from datasets.errors import DataUnavailable, StandInWarning
 from datasets.features import pyramid as features
+from datasets.labelled_frames import strata
 from datasets.standins import flies as standins_flies
 
 SMOKE_FRAMES = "ce17180d8a5dc8a381aefcba610a0e42bd143a5490751b7fcdcab0b2b7832d7a"
@@ -134,7 +135,7 @@ def test_auto_warns_and_stands_in(monkeypatch):
 def test_strata_fill_up_with_ground():
     labels = np.zeros((64, 64), dtype=np.int32)
     labels[30:32, 30:33] = 1  # six pixels only
-    (insect, n_insect), (near, n_near), (far, n_far) = flies._strata(labels, 400)
+    (insect, n_insect), (near, n_near), (far, n_far) = strata(labels, 400)
     assert (n_insect, n_near, n_far) == (6, 60, 334)
     assert len(insect) == 6
     assert len(insect) + len(near) + len(far) == 64 * 64
