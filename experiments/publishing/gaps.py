@@ -91,7 +91,8 @@ def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int]]) -> str:
         "method, panel and repetition whose costs differ by more than a factor of two leave a gap: "
         "a budget inside it gets the cheaper one. A verdict on a comparison at equal cost is as "
         "good as the curves are there. Listed is the widest gap of each curve, over all "
-        "repetitions.",
+        "repetitions, among the rows that are published: where `rows.csv` leaves out what no "
+        "budget can choose, a gap can look wider than the models that were computed leave it.",
     ]
     for meta, gaps, n_curves in tables:
         lines += ["", f"## {meta['title']} (scale {meta['scale']})", ""]

@@ -40,6 +40,7 @@ def rows_of(scores, costs, *, algorithm="cegb", seeds=2):
                 cost = costs[tradeoff] * rounds / 3
                 row = {"panel": "a", "dataset": "yahoo_ltr", "algorithm": algorithm, "seed": seed}
                 row |= {"tradeoff": tradeoff, "rounds": rounds}
+                row |= {"test_dear": 0.5, "mean_depth": 4.0, "mean_path": 2.0}
                 row |= {f"{p}_score": value for p in ("valid", "test")}
                 row |= {f"{p}_cost": cost for p in ("valid", "test")}
                 row |= {f"{p}_cost_paper": cost for p in ("valid", "test")}
