@@ -111,7 +111,9 @@ def leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     return n_leaves
 
 
-def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
+def bit_vectors(
+    forest: Forest, contributions: np.ndarray, n_columns: int, block_trees: int | None = None
+) -> list[BitVectors]:
     """Build the bit-vector form of a forest.
 
     Parameters
@@ -121,6 +123,8 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         Leaf values times the learning rate.
     n_columns : int
         Trees per round.
+    block_trees : int, optional
+        Trees of a block; by default as many as half a first-level cache holds.
 
     Returns
     -------
@@ -134,7 +138,7 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         return []
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = np.uint32 if max(n_leaves) <= 32 else np.uint64
-    block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
+    block_trees = block_trees or _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
     blocks = []
