@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import costs
 from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
+from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
 from .by_name import feature_names
 from .importances import mean_cost_by_feature
@@ -87,6 +88,12 @@ class MeteredTrees:
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
+        if not stages and self._by_leaves(X, used):
+            with threads(n_threads, X.size):
+                blocks = self._bit_vectors
+                charge_by_leaves(forest, blocks, prices, X, n_threads, used, paid, passed)
+            yield used, paid, passed
+            return
         step = len(self.initial_scores_) if stages else max(1, forest.n_trees)
         for first in range(0, forest.n_trees, step):
             with threads(n_threads, X.size):
@@ -95,6 +102,14 @@ class MeteredTrees:
                 yield used, paid, passed
         if not stages:
             yield used, paid, passed
+
+    def _by_leaves(self, X, used) -> bool:
+        """Whether bills are sooner read off leaves than added up on the way down."""
+        return (
+            bool(getattr(self, "_bit_vectors", ()))
+            and len(X) >= LEAST_ROWS
+            and used.shape[1] <= MOST_WORDS
+        )
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""

@@ -170,15 +170,16 @@ def bit_vectors(
 
 
 @kernel
-def score_block(block, x, n_rows, vectors, ones, out, row0):
-    """Add a block of trees to the scores of up to sixteen rows.
+def reach_leaves(block, x, vectors, ones):
+    """Find the leaves of a block of trees that up to sixteen rows can reach; the lowest is theirs.
 
     Parameters
     ----------
+    block : BitVectors
     x : ndarray of shape (n_features * 16,), float64
         The rows, transposed.
     vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
-        Scratch space.
+        Written: tree by tree, the leaves of each row.
     ones : uint32 or uint64
         All bits set.
     """
@@ -195,11 +196,26 @@ def score_block(block, x, n_rows, vectors, ones, out, row0):
                 break
             at = np.int64(block.tree[s]) * LANES
             clear_above(vectors, at, x, base, threshold, block.mask[s])
-    for t in range(n_trees):
+
+
+@kernel
+def score_block(block, x, n_rows, vectors, ones, out, row0):
+    """Add a block of trees to the scores of up to sixteen rows; see :func:`reach_leaves`."""
+    reach_leaves(block, x, vectors, ones)
+    for t in range(block.leaf.shape[0] - 1):
         first, column = block.leaf[t], block.column[t]
         for lane in range(n_rows):
             leaf = lowest_bit(np.uint64(vectors[t * LANES + lane]))
             out[row0 + lane, column] += block.value[first + leaf]
+
+
+@inlined_kernel
+def transpose_rows(block, X, row0, n_rows, x):
+    """Write what a block of trees tests of some rows to `x`, as :func:`reach_leaves` takes it."""
+    for u in range(block.feature.shape[0]):
+        m = np.int64(block.feature[u])
+        for lane in range(n_rows):
+            x[m * LANES + lane] = X[row0 + lane, m]
 
 
 @parallel_kernel
@@ -211,10 +227,7 @@ def _add_scores(block, X, vectors, ones, out):
         x = np.zeros(n_features * LANES)
         for row0 in range(begin, end, LANES):
             n_rows = min(LANES, end - row0)
-            for u in range(block.feature.shape[0]):
-                m = np.int64(block.feature[u])
-                for lane in range(n_rows):
-                    x[m * LANES + lane] = X[row0 + lane, m]
+            transpose_rows(block, X, row0, n_rows, x)
             score_block(block, x, n_rows, vectors[task], ones, out, row0)
 
 
