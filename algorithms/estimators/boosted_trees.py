@@ -18,9 +18,11 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, validation_score
-from ..trees.one_row import FastPredictor, RowScorer
-from ..trees.predictor import add_scores, bit_vectors, staged_scores, walk_scores
+from ..trees.layouts import Layouts
+from ..trees.one_row import FastPredictor, score_one_by_one
+from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.splitter import Limits
+from ..trees.tiles import score_all
 from .fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -150,9 +152,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         # As it was in `fit`: a parameter that is set later must not change predictions.
         self._learning_rate = learning_rate
         self._contributions = learning_rate * fitted.forest.value
-        # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
-        self._bit_vectors = bit_vectors(fitted.forest, self._contributions, len(fitted.initial))
-        self._row_scorer = RowScorer(fitted.forest, self._contributions, fitted.initial)
+        self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
     def first_rounds(self, n_rounds: int):
         """Give the model as it was after its first rounds.
@@ -243,14 +243,21 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         check_is_fitted(self)
         return read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
 
+    @property
+    def _bit_vectors(self) -> list[BitVectors]:
+        return self._layouts.bit_vectors
+
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
         if len(X) <= _FEW_ROWS:
-            return self._row_scorer.score(X)
-        out = np.tile(self.initial_scores_, (len(X), 1))
-        n_threads = resolve_n_threads(self.n_threads)
+            return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        if tiled is not None:
+            with threads(n_threads, X.size):
+                return score_all(tiled, X, self.initial_scores_, n_threads)
+        out, blocks = np.tile(self.initial_scores_, (len(X), 1)), self._bit_vectors
         with threads(n_threads, X.size):
-            if self._bit_vectors:
-                add_scores(self._bit_vectors, X, out, n_threads)
+            if blocks:
+                add_scores(blocks, X, out, n_threads)
             else:
                 walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
@@ -272,4 +279,4 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
         n_columns = len(self.initial_scores_)
-        return FastPredictor(self._row_scorer, self.n_features_in_, n_columns, classes)
+        return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)

@@ -88,10 +88,10 @@ class MeteredTrees:
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
-        if not stages and self._by_leaves(X, used):
+        tiled = None if stages else self._tiled_for(X, used)
+        if tiled is not None:
             with threads(n_threads, X.size):
-                blocks = self._bit_vectors
-                charge_by_leaves(forest, blocks, prices, X, n_threads, used, paid, passed)
+                charge_by_leaves(forest, tiled, prices, X, n_threads, used, paid, passed)
             yield used, paid, passed
             return
         step = len(self.initial_scores_) if stages else max(1, forest.n_trees)
@@ -103,13 +103,11 @@ class MeteredTrees:
         if not stages:
             yield used, paid, passed
 
-    def _by_leaves(self, X, used) -> bool:
-        """Whether bills are sooner read off leaves than added up on the way down."""
-        return (
-            bool(getattr(self, "_bit_vectors", ()))
-            and len(X) >= LEAST_ROWS
-            and used.shape[1] <= MOST_WORDS
-        )
+    def _tiled_for(self, X, used):
+        """Trees in tiles, if bills are sooner read off leaves than added up on the way down."""
+        if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not hasattr(self, "_layouts"):
+            return None
+        return self._layouts.tiled
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""

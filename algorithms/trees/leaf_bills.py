@@ -1,10 +1,10 @@
 """What rows pay for their predictions, read off the leaves in which they end.
 
 A leaf knows all of its path: the units that it asks for, the sum of its splits' prices, how many
-they are. Rows find their leaves by bit-vectors, sixteen at once; what they have acquired is the
-union over their leaves, one bit a unit, paid for once at the end. All prices are whole numbers of
-grid steps, so that the bills are those of :func:`algorithms.trees.predictor.charge`, which walks
-down, bit for bit.
+they are. Rows find their leaves in tiles (:mod:`algorithms.trees.tiles`), sixteen at once; what
+they have acquired is the union over their leaves, one bit a unit, paid for once at the end. All
+prices are whole numbers of grid steps, so that the bills are those of
+:func:`algorithms.trees.predictor.charge`, which walks down, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..costs import GridPrices
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, lowest_bit
 from .forest import Forest
-from .predictor import BitVectors, leaf_ranges, reach_leaves, transpose_rows
+from .predictor import leaf_ranges
+from .tiles import TREES_AT_ONCE, TiledForest, fill_tile, reach_leaves, scratch_words
 
 LEAST_ROWS = 64  # for fewer, to tell every leaf its path takes longer than to walk
 MOST_WORDS = 8  # of 64 units: with more, a leaf's path has far fewer splits than words
@@ -97,37 +98,49 @@ def leaf_bills(forest: Forest, prices: GridPrices, n_words: int) -> LeafBills:
 
 
 @kernel
-def _add_leaves(block, bills, first_leaf, vectors, n_rows, row0, used, paid, passed):
-    """Add what the leaves of a block of trees ask for to up to sixteen rows."""
-    n_trees = block.leaf.shape[0] - 1
+def _add_leaves(leaf, begin, end, bills, words, n_rows, row0, used, paid, passed):
+    """Add what the leaves of trees ``begin … end - 1`` ask for to up to sixteen rows."""
     for lane in range(n_rows):
         steps = n_splits = np.int64(0)
-        for t in range(n_trees):
-            leaf = lowest_bit(np.uint64(vectors[t * LANES + lane])) + block.leaf[t] + first_leaf
-            steps += bills.steps[leaf]
-            n_splits += bills.passed[leaf]
+        for t in range(begin, end):
+            at = leaf[t] + lowest_bit(np.uint64(words[(t - begin) * LANES + lane]))
+            steps += bills.steps[at]
+            n_splits += bills.passed[at]
         paid[row0 + lane] += steps
         passed[row0 + lane] += n_splits
         for w in range(bills.marks.shape[0]):
             marks = np.uint64(0)
-            for t in range(n_trees):
-                leaf = lowest_bit(np.uint64(vectors[t * LANES + lane])) + block.leaf[t] + first_leaf
-                marks |= bills.marks[w, leaf]
+            for t in range(begin, end):
+                at = leaf[t] + lowest_bit(np.uint64(words[(t - begin) * LANES + lane]))
+                marks |= bills.marks[w, at]
             used[row0 + lane, w] |= marks
 
 
 @parallel_kernel
-def _charge_block(block, bills, first_leaf, X, vectors, ones, used, paid, passed):
-    n_samples, n_features = X.shape
-    n_tasks = vectors.shape[0]
-    for task in prange(n_tasks):
-        begin, end = n_samples * task // n_tasks, n_samples * (task + 1) // n_tasks
-        x = np.zeros(n_features * LANES)
-        for row0 in range(begin, end, LANES):
-            n_rows = min(LANES, end - row0)
-            transpose_rows(block, X, row0, n_rows, x)
-            reach_leaves(block, x, vectors[task], ones)
-            _add_leaves(block, bills, first_leaf, vectors[task], n_rows, row0, used, paid, passed)
+def _charge_all(tiled, bills, X, rows, words, used, paid, passed):
+    n_parts, n_tiles = words.shape[0], (rows.shape[0] + LANES - 1) // LANES
+    n_trees, n_tested = tiled.leaf.shape[0] - 1, tiled.tested.shape[0]
+    for part in prange(n_parts):
+        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            row0 = tile * LANES
+            here = rows[row0 : min(row0 + LANES, rows.shape[0])]
+            fill_tile(tiled, X, here, 0, n_tested, values, codes)
+            for begin in range(0, n_trees, TREES_AT_ONCE):
+                end = min(begin + TREES_AT_ONCE, n_trees)
+                reach_leaves(tiled, begin, end, codes, words[part])
+                _add_leaves(
+                    tiled.leaf,
+                    begin,
+                    end,
+                    bills,
+                    words[part],
+                    here.shape[0],
+                    row0,
+                    used,
+                    paid,
+                    passed,
+                )
 
 
 @kernel
@@ -148,7 +161,7 @@ def _pay_once(prices, used, paid):
 
 def charge_by_leaves(
     forest: Forest,
-    blocks: list[BitVectors],
+    tiled: TiledForest,
     prices: GridPrices,
     X: np.ndarray,
     n_threads: int,
@@ -161,21 +174,18 @@ def charge_by_leaves(
     Parameters
     ----------
     forest : Forest
-    blocks : list of BitVectors
-        Its bit-vectors.
+    tiled : TiledForest
+        The same trees.
     prices : GridPrices
     X : ndarray of shape (n_samples, n_features), float64
+        Finite.
     n_threads : int
     used : ndarray of shape (n_samples, n_words), uint64
         All 0; as for :func:`algorithms.trees.predictor.charge`.
     paid, passed : ndarray of shape (n_samples,), int64
         Added to.
     """
-    bills, first_leaf = leaf_bills(forest, prices, used.shape[1]), 0
-    n_tasks = max(1, min(n_threads, len(X) // LANES))
-    for block in blocks:
-        ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
-        vectors = np.empty((n_tasks, (len(block.leaf) - 1) * LANES), dtype=block.mask.dtype)
-        _charge_block(block, bills, first_leaf, X, vectors, ones, used, paid, passed)
-        first_leaf += int(block.leaf[-1])
+    bills = leaf_bills(forest, prices, used.shape[1])
+    words = scratch_words(tiled, -(-len(X) // LANES), n_threads)
+    _charge_all(tiled, bills, X, np.arange(len(X)), words, used, paid, passed)
     _pay_once(prices, used, paid)

@@ -10,7 +10,6 @@ are those of a batch, bit for bit.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -169,8 +168,8 @@ def _walk_row(x, forest, contributions, initial, out):
         out[t % n_columns] += contributions[node]
 
 
-class RowScorer:
-    """Scores of single rows; lays the forest out when it is first asked.
+def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) -> tuple:
+    """Choose and lay out what scores a row of a forest.
 
     Parameters
     ----------
@@ -179,42 +178,40 @@ class RowScorer:
         Leaf values times the learning rate.
     initial : ndarray of shape (n_columns,), float64
         Scores before the first tree.
+
+    Returns
+    -------
+    kernel, arguments
+        ``kernel(x, *arguments, out)`` writes the scores of a row x to `out`.
     """
+    # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
+    initial = np.array(initial)
+    vectors = row_vectors(forest, contributions, len(initial))
+    if vectors is None:
+        forest = Forest(*(np.array(values) for values in forest))
+        return _walk_row, (forest, np.array(contributions), initial)
+    return score_row, (*vectors, initial)
 
-    def __init__(self, forest: Forest, contributions: np.ndarray, initial: np.ndarray) -> None:
-        self._forest, self._contributions, self._initial = forest, contributions, initial
 
-    def __getstate__(self) -> dict:
-        """All but the layout, which is made anew."""
-        return {name: value for name, value in vars(self).items() if name != "program"}
+def score_one_by_one(program: tuple, X: np.ndarray, n_columns: int) -> np.ndarray:
+    """Scores of a few rows.
 
-    @cached_property
-    def program(self) -> tuple:
-        """Kernel and, for all of its arguments between the row and the scores, arrays."""
-        # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
-        initial = np.array(self._initial)
-        vectors = row_vectors(self._forest, self._contributions, len(initial))
-        if vectors is None:
-            forest = Forest(*(np.array(values) for values in self._forest))
-            return _walk_row, (forest, np.array(self._contributions), initial)
-        return score_row, (*vectors, initial)
+    Parameters
+    ----------
+    program : tuple
+        From :func:`row_program`.
+    X : ndarray of shape (n_samples, n_features), float64
+    n_columns : int
 
-    def score(self, X: np.ndarray) -> np.ndarray:
-        """Scores of a few rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), float64
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_columns), float64
-        """
-        run, forest = self.program
-        out = np.empty((len(X), len(self._initial)))
-        for x, scores in zip(np.array(X), out, strict=True):
-            run(x, *forest, scores)
-        return out
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns), float64
+    """
+    run, forest = program
+    out = np.empty((len(X), n_columns))
+    for x, scores in zip(np.array(X), out, strict=True):
+        run(x, *forest, scores)
+    return out
 
 
 _FLOAT64 = np.dtype(np.float64)
@@ -230,15 +227,16 @@ class FastPredictor:
 
     Parameters
     ----------
-    scorer : RowScorer
+    program : tuple
+        From :func:`row_program`.
     n_features, n_columns : int
         Length of a row, and of its scores.
     classes : ndarray of shape (n_classes,), or None
         Labels of a classifier.
     """
 
-    def __init__(self, scorer: RowScorer, n_features: int, n_columns: int, classes=None) -> None:
-        self._run, self._forest = scorer.program
+    def __init__(self, program: tuple, n_features: int, n_columns: int, classes=None) -> None:
+        self._run, self._forest = program
         self._width, self._scores_shape = (n_features,), (n_columns,)
         self._classes = classes
 

@@ -6,7 +6,8 @@ no longer reach; the lowest bit left is the row's leaf. Sixteen rows go side by 
 more than 64 leaves, and everything that must see the path (costs), walk down: every walk of this
 package takes its steps by :func:`next_node`. The bit-vectors are the one other place that knows
 which way a row goes, since they compare sixteen rows with a threshold at once
-(:func:`algorithms.kernels.simd.clear_above`).
+(:func:`algorithms.kernels.simd.clear_above`). Estimators score batches in tiles
+(:mod:`algorithms.trees.tiles`) and fall back on this where a forest has no such form.
 """
 
 from __future__ import annotations
@@ -170,16 +171,15 @@ def bit_vectors(
 
 
 @kernel
-def reach_leaves(block, x, vectors, ones):
-    """Find the leaves of a block of trees that up to sixteen rows can reach; the lowest is theirs.
+def score_block(block, x, n_rows, vectors, ones, out, row0):
+    """Add a block of trees to the scores of up to sixteen rows.
 
     Parameters
     ----------
-    block : BitVectors
     x : ndarray of shape (n_features * 16,), float64
         The rows, transposed.
     vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
-        Written: tree by tree, the leaves of each row.
+        Scratch space.
     ones : uint32 or uint64
         All bits set.
     """
@@ -196,26 +196,11 @@ def reach_leaves(block, x, vectors, ones):
                 break
             at = np.int64(block.tree[s]) * LANES
             clear_above(vectors, at, x, base, threshold, block.mask[s])
-
-
-@kernel
-def score_block(block, x, n_rows, vectors, ones, out, row0):
-    """Add a block of trees to the scores of up to sixteen rows; see :func:`reach_leaves`."""
-    reach_leaves(block, x, vectors, ones)
-    for t in range(block.leaf.shape[0] - 1):
+    for t in range(n_trees):
         first, column = block.leaf[t], block.column[t]
         for lane in range(n_rows):
             leaf = lowest_bit(np.uint64(vectors[t * LANES + lane]))
             out[row0 + lane, column] += block.value[first + leaf]
-
-
-@inlined_kernel
-def transpose_rows(block, X, row0, n_rows, x):
-    """Write what a block of trees tests of some rows to `x`, as :func:`reach_leaves` takes it."""
-    for u in range(block.feature.shape[0]):
-        m = np.int64(block.feature[u])
-        for lane in range(n_rows):
-            x[m * LANES + lane] = X[row0 + lane, m]
 
 
 @parallel_kernel
@@ -227,7 +212,10 @@ def _add_scores(block, X, vectors, ones, out):
         x = np.zeros(n_features * LANES)
         for row0 in range(begin, end, LANES):
             n_rows = min(LANES, end - row0)
-            transpose_rows(block, X, row0, n_rows, x)
+            for u in range(block.feature.shape[0]):
+                m = np.int64(block.feature[u])
+                for lane in range(n_rows):
+                    x[m * LANES + lane] = X[row0 + lane, m]
             score_block(block, x, n_rows, vectors[task], ones, out, row0)
 
 

@@ -64,7 +64,7 @@ def test_bills_equal_those_of_walking(kind, d, n_leaves, n_trees, monkeypatch):
         **{name: value(d) if callable(value) else value for name, value in PRICES[kind].items()}
     )
     model.fit(X, y)
-    assert len(model._bit_vectors) == 1 + (n_trees > 256)
+    assert model._layouts.tiled is not None
     for n_threads, n_rows in ((1, leaf_bills.LEAST_ROWS), (2, 77)):
         model.set_params(n_threads=n_threads)
         Z = rng.normal(15, 15, size=(n_rows, d))
