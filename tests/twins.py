@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.trees.predictor import add_scores
 
 METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 
@@ -96,6 +97,13 @@ def assert_same_trees(estimator, model) -> None:
             np.testing.assert_array_equal(forest.value[begin:end], tree.value, where)
             number += 1
     assert number == forest.n_trees
+
+
+def scores_by_bit_vectors(estimator, X) -> np.ndarray:
+    """Scores (n, n_columns) from the estimator's bit-vectors, which other forms stand in for."""
+    scores = np.tile(estimator.initial_scores_, (len(X), 1))
+    add_scores(estimator._bit_vectors, estimator._check_X(X), scores, 1)
+    return scores
 
 
 def assert_same_predictions(estimator, model, reference, X, prices=None) -> None:

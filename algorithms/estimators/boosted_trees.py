@@ -18,8 +18,11 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, validation_score
-from ..trees.predictor import add_scores, bit_vectors, staged_scores, walk_scores
+from ..trees.layouts import Layouts
+from ..trees.one_row import FastPredictor, score_one_by_one
+from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.splitter import Limits
+from ..trees.tiles import score_all
 from .fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -29,16 +32,11 @@ from .fitting import (
 )
 from .forest_files import SavedForest
 from .parameters import Parameter, check_whole_number, checked_parameters
+from .rows import plain_rows, read_only
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
-
-
-def _read_only(values: np.ndarray) -> np.ndarray:
-    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
+_FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
 
 
 class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
@@ -111,8 +109,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         encoded, loss = self._encode_targets(y)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
-        weights = None if weights is None else _read_only(weights)
-        self._boost(_read_only(X), _read_only(encoded), weights, loss, options, prices, validation)
+        weights = None if weights is None else read_only(weights)
+        self._boost(read_only(X), read_only(encoded), weights, loss, options, prices, validation)
         return self
 
     def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
@@ -154,8 +152,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         # As it was in `fit`: a parameter that is set later must not change predictions.
         self._learning_rate = learning_rate
         self._contributions = learning_rate * fitted.forest.value
-        # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
-        self._bit_vectors = bit_vectors(fitted.forest, self._contributions, len(fitted.initial))
+        self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
     def first_rounds(self, n_rounds: int):
         """Give the model as it was after its first rounds.
@@ -225,7 +222,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
-        return Validation(_read_only(X), y, query_id, self.eval_metric, loss)
+        return Validation(read_only(X), y, query_id, self.eval_metric, loss)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -239,15 +236,28 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray:
+        if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
+            rows = plain_rows(X, self.n_features_in_)
+            if rows is not None:
+                return rows
         check_is_fitted(self)
-        return _read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    @property
+    def _bit_vectors(self) -> list[BitVectors]:
+        return self._layouts.bit_vectors
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
-        out = np.tile(self.initial_scores_, (len(X), 1))
-        n_threads = resolve_n_threads(self.n_threads)
+        if len(X) <= _FEW_ROWS:
+            return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        if tiled is not None:
+            with threads(n_threads, X.size):
+                return score_all(tiled, X, self.initial_scores_, n_threads)
+        out, blocks = np.tile(self.initial_scores_, (len(X), 1)), self._bit_vectors
         with threads(n_threads, X.size):
-            if self._bit_vectors:
-                add_scores(self._bit_vectors, X, out, n_threads)
+            if blocks:
+                add_scores(blocks, X, out, n_threads)
             else:
                 walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
@@ -255,3 +265,18 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         n_threads = resolve_n_threads(self.n_threads)
         return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
+
+    def fast_predictor(self) -> FastPredictor:
+        """Give a predictor of single rows that checks next to nothing.
+
+        Returns
+        -------
+        FastPredictor
+            ``fast(x)`` is what `predict` says of a row ``x`` of shape (n_features,), float64, and
+            ``fast.scores(x)`` its raw scores, bit for bit. It stays as it is when this estimator is
+            fitted anew.
+        """
+        check_is_fitted(self)
+        classes = getattr(self, "classes_", None)
+        n_columns = len(self.initial_scores_)
+        return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)

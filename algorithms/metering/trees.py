@@ -14,6 +14,7 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
+from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
 from .by_name import feature_names
 from .importances import mean_cost_by_feature
@@ -104,10 +105,22 @@ class MeteredTrees:
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
+        tiled = self._tiled_for(X, used) if ends is None else None
+        if tiled is not None:
+            with threads(n_threads, X.size):
+                charge_by_leaves(forest, tiled, prices, X, n_threads, used, paid, passed)
+            yield used, paid, passed
+            return
         for first, end in pairwise([0, *([forest.n_trees] if ends is None else ends)]):
             with threads(n_threads, X.size):
                 charge(forest, first, end, prices, X, used, paid, passed)
             yield used, paid, passed
+
+    def _tiled_for(self, X, used):
+        """Trees in tiles, if bills are sooner read off leaves than added up on the way down."""
+        if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not hasattr(self, "_layouts"):
+            return None
+        return self._layouts.tiled
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""

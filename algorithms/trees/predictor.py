@@ -6,7 +6,8 @@ no longer reach; the lowest bit left is the row's leaf. Sixteen rows go side by 
 more than 64 leaves, and everything that must see the path (costs), walk down: every walk of this
 package takes its steps by :func:`next_node`. The bit-vectors are the one other place that knows
 which way a row goes, since they compare sixteen rows with a threshold at once
-(:func:`algorithms.kernels.simd.clear_above`).
+(:func:`algorithms.kernels.simd.clear_above`). Estimators score batches in tiles
+(:mod:`algorithms.trees.tiles`) and fall back on this where a forest has no such form.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ def leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     return n_leaves
 
 
-def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
+def bit_vectors(
+    forest: Forest, contributions: np.ndarray, n_columns: int, block_trees: int | None = None
+) -> list[BitVectors]:
     """Build the bit-vector form of a forest.
 
     Parameters
@@ -121,6 +124,8 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         Leaf values times the learning rate.
     n_columns : int
         Trees per round.
+    block_trees : int, optional
+        Trees of a block; by default as many as half a first-level cache holds.
 
     Returns
     -------
@@ -134,7 +139,7 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         return []
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = np.uint32 if max(n_leaves) <= 32 else np.uint64
-    block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
+    block_trees = block_trees or _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
     blocks = []

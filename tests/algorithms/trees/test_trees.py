@@ -14,7 +14,7 @@ from reference import cegb as reference_cegb
 from reference import trees as reference
 from reference.grid import GridValues, RowWeights
 from tests.algorithms.trees.test_binning import bins_of
-from tests.twins import assert_twins, awkward_data
+from tests.twins import assert_twins, awkward_data, scores_by_bit_vectors
 
 
 def binned_data(rng, n, d, n_threads=2):
@@ -355,3 +355,5 @@ def test_bit_vectors_equal_walking(n_leaves, n_rows):
     Z[2::7] = 1e308
     walked = list(model._staged_raw_scores(Z))[-1]
     np.testing.assert_array_equal(model._raw_scores(Z), walked)
+    if n_leaves <= 64:
+        np.testing.assert_array_equal(scores_by_bit_vectors(model, Z), walked)
