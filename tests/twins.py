@@ -94,6 +94,8 @@ def assert_same_trees(estimator, model) -> None:
             np.testing.assert_array_equal(forest.count[begin:end], tree.count, where)
             np.testing.assert_array_equal(forest.depth[begin:end], tree.depth, where)
             np.testing.assert_array_equal(forest.value[begin:end], tree.value, where)
+            side = forest.missing_left[begin:end]
+            np.testing.assert_array_equal(side, tree.missing_left, where)
             number += 1
     assert number == forest.n_trees
 

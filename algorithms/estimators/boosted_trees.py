@@ -32,6 +32,7 @@ from .parameters import Parameter, check_whole_number, checked_parameters
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
+_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:
@@ -79,8 +80,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Converted to float64, but for an array of float32 in C order, which is read as it is;
-            missing and infinite values are refused.
+            Converted to float64, but for an array of float32 in C order, which is read as it is.
+            NaN is a missing value: it has a bin of its own, and each split learns where it goes
+            (:mod:`reference.trees` has the rule). Infinite values are refused.
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -103,7 +105,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
-        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, order="C", y_numeric=False)
+        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:
@@ -219,7 +221,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, order="C", reset=False)
+        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
@@ -235,12 +237,17 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     # --- prediction ---------------------------------------------------------------------------
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray:
         check_is_fitted(self)
-        return _read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return _read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
         out = np.tile(self.initial_scores_, (len(X), 1))
