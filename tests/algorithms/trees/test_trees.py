@@ -14,7 +14,7 @@ from reference import cegb as reference_cegb
 from reference import trees as reference
 from reference.grid import GridValues, RowWeights
 from tests.algorithms.trees.test_binning import bins_of
-from tests.twins import assert_twins, awkward_data
+from tests.twins import assert_twins, awkward_data, with_missing
 
 
 def binned_data(rng, n, d, n_threads=2):
@@ -215,7 +215,8 @@ def draw_limits(rng):
 def test_best_threshold_equals_the_reference(seed):
     rng = np.random.default_rng([3, seed])
     n, d, weighted = int(rng.integers(2, 200)), int(rng.integers(1, 12)), bool(seed % 2)
-    binned = binned_data(rng, n, d)
+    X = awkward_data(rng, n, d, "squared")[0]
+    binned = bin_matrix(with_missing(rng, X) if seed % 3 else X, None, 255, 1)
     gh = derivatives(rng, n, weighted, largest=int(rng.choice([1, 3, 1000])))
     layout = binned.layout
     rows = rng.permutation(n)[: max(1, n // 2)].astype(np.int32)
