@@ -185,8 +185,8 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         Raises
         ------
         ValueError
-            If a value is infinite, or missing without `allow_nan`, or the number of features is another, or the names
-            of a table's columns are.
+            If a value is infinite, or missing without `allow_nan`, or the number of features is
+            another, or the names of a table's columns are.
         """
         X = self._check_X(X)
         out = np.tile(self.initial_scores_, (len(X), 1))

@@ -16,7 +16,7 @@ class Leaf(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A split node: ``x <= threshold`` goes to `left`, and so does a missing x if `missing_left`."""
+    """A split node: ``x <= threshold`` goes to `left`, and a missing x if `missing_left`."""
 
     feature: int
     threshold: float

@@ -265,9 +265,7 @@ def _check_order(asked: str, rows, answer) -> None:
         )
 
 
-def _numbers(
-    asked: str, answer, shapes: list[tuple[int, ...]], may_miss: bool
-) -> np.ndarray:
+def _numbers(asked: str, answer, shapes: list[tuple[int, ...]], may_miss: bool) -> np.ndarray:
     """Float64 of one of several shapes, finite or missing, or a ValueError that begins `asked`."""
     try:
         values = np.asarray(answer)

@@ -339,7 +339,8 @@ class OnDemandPredictor:
         ------
         ValueError
             If there are no rows, or a function returns anything but finite numbers (of boosted
-            trees: or NaN) of the right shape; or a series or table whose index tells another order of rows than was asked.
+            trees: or NaN) of the right shape; or a series or table whose index tells another order
+            of rows than was asked.
         RuntimeError
             If a function fails; its own exception is the cause. KeyboardInterrupt and the like
             pass through. Nothing of the prediction is kept.

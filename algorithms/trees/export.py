@@ -89,9 +89,7 @@ def _questions(forest, node: int, name: str, decimals: int, missing: bool) -> tu
     return f"{name} <= {threshold:.{decimals}f}{left}", f"{name} >  {threshold:.{decimals}f}{right}"
 
 
-def _lines(
-    forest, root: int, prices, names: list, decimals: int, missing: bool
-) -> Iterator[str]:
+def _lines(forest, root: int, prices, names: list, decimals: int, missing: bool) -> Iterator[str]:
     """Each branch and leaf below a node, the left one with all that is below it first."""
 
     def bill(path: tuple) -> float:
