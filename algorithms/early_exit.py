@@ -308,6 +308,11 @@ class EarlyExit(SavedWithModel, BaseEstimator):
         """Rows as the model compares them, and the first row of each query."""
         read, _ = self._checked()
         X = read.responses.meter._check_X(X)
+        if np.isnan(X).any():
+            raise ValueError(
+                "X contains NaN: EarlyExit does not support missing values, though its model may. "
+                "Fill them in before the model is trained, or predict with the model itself."
+            )
         query_id = check_queries(query_id, len(X), "query_id")
         starts = np.zeros(1, dtype=np.int64) if query_id is None else query_starts(query_id)
         return X, starts

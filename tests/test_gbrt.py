@@ -18,6 +18,7 @@ from tests.twins import (
     draw_weights,
     fit_twins,
     scores_by_bit_vectors,
+    with_missing,
 )
 
 LOSSES = ("squared", "logistic", "multinomial")
@@ -54,6 +55,15 @@ def test_equals_reference(seed):
     loss = LOSSES[seed % 3]
     X, y, weights, parameters = draw_case(rng, loss)
     new_rows = [rng.normal(size=(17, X.shape[1]))]
+    assert_twins(estimator_of(loss)(**parameters), reference, X, y, new_rows, weights=weights)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_reference_with_missing_values(seed):
+    rng = np.random.default_rng([2003, seed])
+    loss = LOSSES[seed % 3]
+    X, y, weights, parameters = draw_case(rng, loss)
+    X, new_rows = with_missing(rng, X), [with_missing(rng, rng.normal(size=(17, X.shape[1])))]
     assert_twins(estimator_of(loss)(**parameters), reference, X, y, new_rows, weights=weights)
 
 

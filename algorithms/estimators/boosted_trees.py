@@ -32,11 +32,12 @@ from .fitting import (
 )
 from .forest_files import SavedForest
 from .parameters import Parameter, check_whole_number, checked_parameters
-from .rows import plain_rows, read_only
+from .rows import all_finite, plain_rows, read_only
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
 _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
+_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
 
 class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
@@ -77,8 +78,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Converted to float64, but for an array of float32 in C order, which is read as it is;
-            missing and infinite values are refused.
+            Converted to float64, but for an array of float32 in C order, which is read as it is.
+            NaN is a missing value: it has a bin of its own, and each split learns where it goes
+            (:mod:`reference.trees` has the rule). Infinite values are refused.
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -101,7 +103,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
-        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, order="C", y_numeric=False)
+        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:
@@ -216,7 +218,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, order="C", reset=False)
+        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
@@ -232,6 +234,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     # --- prediction ---------------------------------------------------------------------------
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
@@ -241,16 +248,17 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             if rows is not None:
                 return rows
         check_is_fitted(self)
-        return read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
 
     @property
     def _bit_vectors(self) -> list[BitVectors]:
         return self._layouts.bit_vectors
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
-        if len(X) <= _FEW_ROWS:
+        whole = all_finite(X)  # of missing values only bit-vectors and walks know where they go
+        if whole and len(X) <= _FEW_ROWS:
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
-        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled if whole else None
         if tiled is not None:
             with threads(n_threads, X.size):
                 return score_all(tiled, X, self.initial_scores_, n_threads)

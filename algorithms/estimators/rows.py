@@ -11,7 +11,7 @@ _INFINITE = 0x7FF << 52  # the exponent bits: all set in infinities and NaN alon
 
 
 @kernel
-def _all_finite(X):
+def all_finite(X):
     """Whether no value is missing or infinite; of bits, since sums of floats run one by one."""
     bits, found = X.reshape(-1).view(np.int64), False
     for k in range(bits.shape[0]):
@@ -46,4 +46,4 @@ def plain_rows(X, n_features: int) -> np.ndarray | None:
     if X.dtype not in (_FLOAT64, _FLOAT32):  # in this machine's byte order, that is
         return None
     rows = read_only(np.ascontiguousarray(X, dtype=np.float64))
-    return rows if _all_finite(rows) else None
+    return rows if all_finite(rows) else None

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from ..estimators.parameters import check_whole_number
+from ..estimators.rows import all_finite
 from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
@@ -120,7 +121,7 @@ class MeteredTrees:
         """Trees in tiles, if bills are sooner read off leaves than added up on the way down."""
         if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not hasattr(self, "_layouts"):
             return None
-        return self._layouts.tiled
+        return self._layouts.tiled if all_finite(X) else None
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""
