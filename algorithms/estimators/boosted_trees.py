@@ -255,11 +255,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return self._layouts.bit_vectors
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
-        whole = all_finite(X)  # of missing values only bit-vectors and walks know where they go
-        if whole and len(X) <= _FEW_ROWS:
+        if len(X) <= _FEW_ROWS:
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
-        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled if whole else None
-        if tiled is not None:
+        # Tiles do not know where missing values go.
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        if tiled is not None and all_finite(X):
             with threads(n_threads, X.size):
                 return score_all(tiled, X, self.initial_scores_, n_threads)
         out, blocks = np.tile(self.initial_scores_, (len(X), 1)), self._bit_vectors

@@ -36,6 +36,8 @@ class RowVectors(NamedTuple):
     tree : ndarray of shape (n_splits,), uint32
     mask : ndarray of shape (n_splits,), uint32 or uint64
         Leaves that stay reachable if the row goes right.
+    missing_left : ndarray of shape (n_splits,), uint8
+        Whether a row goes left if its value is missing.
     state : ndarray of shape (n_states * n_trees,), of the dtype of `mask`
         Bit-vectors of all trees after each ``2**log2_step`` splits of a feature.
     first_state : ndarray of shape (n_used,), uint64
@@ -50,6 +52,7 @@ class RowVectors(NamedTuple):
     threshold: np.ndarray
     tree: np.ndarray
     mask: np.ndarray
+    missing_left: np.ndarray
     state: np.ndarray
     first_state: np.ndarray
     log2_step: int
@@ -107,6 +110,7 @@ def row_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> Ro
         whole.threshold,
         whole.tree.astype(np.uint32),
         whole.mask,
+        whole.missing_left,
         state.ravel(),
         first_state.astype(np.uint64),
         log2_step,
@@ -116,7 +120,19 @@ def row_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> Ro
 
 @kernel
 def score_row(
-    x, feature, split, threshold, tree, mask, state, first_state, log2_step, value, initial, out
+    x,
+    feature,
+    split,
+    threshold,
+    tree,
+    mask,
+    missing_left,
+    state,
+    first_state,
+    log2_step,
+    value,
+    initial,
+    out,
 ):
     """Write the scores of a row; all but the first two and last two are :class:`RowVectors`.
 
@@ -125,6 +141,7 @@ def score_row(
     Parameters
     ----------
     x : ndarray of shape (n_features,), float64
+        NaN where a value is missing.
     initial : ndarray of shape (n_columns,), float64
         Scores before the first tree.
     out : ndarray of shape (n_columns,), float64
@@ -136,6 +153,11 @@ def score_row(
     reachable = np.full(n_trees, ~np.zeros(1, mask.dtype)[0])
     for u in range(feature.shape[0]):
         begin, end, number = split[u], split[u + 1], x[feature[u]]
+        if number != number:
+            for s in range(begin, end):
+                if missing_left[s] == 0:
+                    reachable[tree[s]] &= mask[s]
+            continue
         last = begin + step - one
         while last < end and threshold[last] < number:
             last += step
@@ -221,9 +243,9 @@ class FastPredictor:
     """A fitted model that predicts one row at a time; made by ``model.fast_predictor()``.
 
     Scores and predictions are the model's, bit for bit. Of a row only the dtype and the width are
-    checked: names of columns are not looked at, and of a row with missing or infinite values the
-    scores mean nothing. It does not change when the model is fitted anew, can be pickled, and can
-    be used from several threads at once.
+    checked: names of columns are not looked at, nor whether a value is infinite. It does not
+    change when the model is fitted anew, can be pickled, and can be used from several threads at
+    once.
 
     Parameters
     ----------

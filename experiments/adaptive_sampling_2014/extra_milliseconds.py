@@ -20,15 +20,12 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
     cells_of_sets,
     curve,
     draw_panels,
-    lines_of_panels,
     repetitions,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
 from experiments.style import headline
 
-UNIT = "training + features, one core [s]"
-SHOWN = ("log10_loss", "test_error")
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
 MINUTES = {"smoke": 0.5, "laptop": 9, "overnight": 270, "paper": 2400}
 SEEDS = {"smoke": 1, "laptop": 1, "overnight": 3, "paper": 3}
@@ -42,7 +39,9 @@ def with_total(rows: pd.DataFrame) -> pd.DataFrame:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw loss and test error against seconds, lines for data sets, columns for kinds."""
-    figure = draw_panels(with_total(rows), meta, "total_seconds", UNIT, SHOWN)
+    unit = "training + features, one core [s]"
+    shown = ("log10_loss", "test_error")
+    figure = draw_panels(with_total(rows), meta, "total_seconds", unit, shown)
     headline(
         figure,
         "Adaptive sampling (JMLR 2014): what a training costs in time · scale "
@@ -104,9 +103,6 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,
-    lines=lambda rows, meta: lines_of_panels(
-        with_total(rows), meta, "total_seconds", UNIT, ["test_error"]
-    ),
     paper_numbers="The paper has none: it counts evaluations of features.",
     data_form="features",
 )
