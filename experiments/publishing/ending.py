@@ -97,6 +97,9 @@ def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
     if not same:
         return [f"No row is compared: {left_out}."]
     keys = artefact.row_keys()
+    if not set(keys) <= set(old_rows):
+        lacking = ", ".join(key for key in keys if key not in old_rows)
+        return [f"No row is compared: the published rows have no column {lacking}."]
     both = rows[rows["dataset"].isin(same)].merge(
         old_rows[old_rows["dataset"].isin(same)],
         on=keys,
