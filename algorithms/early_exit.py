@@ -40,7 +40,7 @@ from .estimators.parameters import (
 from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.by_name import feature_names
-from .metering.trees import from_bits
+from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
 
 
@@ -308,6 +308,11 @@ class EarlyExit(SavedWithModel, BaseEstimator):
         """Rows as the model compares them, and the first row of each query."""
         read, _ = self._checked()
         X = read.responses.meter._check_X(X)
+        if np.isnan(X).any():
+            raise ValueError(
+                "X contains NaN: EarlyExit does not support missing values, though its model may. "
+                "Fill them in before the model is trained, or predict with the model itself."
+            )
         query_id = check_queries(query_id, len(X), "query_id")
         starts = np.zeros(1, dtype=np.int64) if query_id is None else query_starts(query_id)
         return X, starts
@@ -462,6 +467,8 @@ of shape (n_samples, n_features)
         responses = self.responses_
         prices = responses.meter._grid_prices(feature_costs, split_cost)
         X, starts = self._rows(X, query_id)
+        if tree_cost == 0:
+            warn_if_free(responses.meter, feature_costs, split_cost)
         rounds = self._exits(X, starts).rounds
         _, paid, _ = responses.charge(X, prices, rounds)
         n_trees = responses.meter.trees_.n_split_trees(responses.n_columns)

@@ -15,6 +15,9 @@ few requests p99 is about the slowest one. *Counted* is what the cost meter says
 the mean prediction cost, and for the full matrix the sum of all features. Its ratio to the mean
 measured is below 1 by what walking, calling and checking take.
 
+A second table has what predicting single rows takes when all features are there, beside LightGBM
+and compiled trees: :mod:`benchmarks.single_row`.
+
 Models, trade-off and times were fixed before the first run. Nothing here decides a test.
 """
 
@@ -30,6 +33,8 @@ from algorithms.cegb import CEGBClassifier
 from algorithms.gbrt import GBRTClassifier
 from algorithms.on_demand import OnDemandPredictor
 from datasets import DataUnavailable, load
+
+from .single_row import table
 
 UNIT = 50e-6  # seconds that a cost of 1 takes
 COSTS = (1.0, 5.0, 20.0)
@@ -169,7 +174,38 @@ def models(milliseconds: np.ndarray) -> dict:
     show_default=True,
     help="Rows in requests of 256.",
 )
-def main(name: str, train: int, single: int, many: int) -> None:
+@click.option(
+    "--only",
+    type=click.Choice(["features", "rows"]),
+    help="One table: features that take time, or single rows.",
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="Trees for single rows.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Turns of each program on single rows.",
+)
+def main(
+    name: str, train: int, single: int, many: int, only: str | None, trees: int, runs: int
+) -> None:
+    if only != "rows":
+        features_that_take_time(name, train, single, many)
+    if only is None:
+        click.echo("")
+    if only != "features":
+        click.echo(table(runs, trees))
+
+
+def features_that_take_time(name: str, train: int, single: int, many: int) -> None:
+    """Print the table of features that take time."""
     try:
         data = load(name, data="real")
     except DataUnavailable as error:

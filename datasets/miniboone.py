@@ -78,7 +78,8 @@ def real(request: Request) -> Dataset:
         arrays[f"y_{part}"] = tables["y"][here].astype(np.int64)
         lost[part] = int(rows.size - here.size)
     n_lost = N_ROWS - tables["row"].size
-    missing = f"{n_lost:,} of {N_ROWS:,} rows ({lost})" if n_lost else "nothing"
+    of_parts = ", ".join(f"{part} {n:,}" for part, n in lost.items())
+    missing = f"{n_lost:,} of {N_ROWS:,} rows ({of_parts})" if n_lost else "nothing"
     provenance = {"source": file.source, "files": [file.record()], "missing": missing}
     return _dataset(arrays, provenance)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.claims import Claim
+    from experiments.lines import Lines
 
 SCALES = ("smoke", "laptop", "overnight", "paper")
 """Sizes of a run: seconds (what CI runs), minutes (the default), hours (laptop's data with the
@@ -78,9 +79,15 @@ class Artefact:
     select : callable or None
         ``rows -> rows``: the rows and columns that it is about, where artefacts share cells that
         measure more.
+    lines : callable or None
+        ``(rows, meta) -> Lines``: curves of its picture that the page lets a reader point at and
+        take away, where many overlap.
     chosen : callable or None
         ``rows -> dict``: the hyper-parameters that validation chose, from all rows of the cells;
         they go to ``meta.json``.
+    curve : (str, str) or None
+        Of a figure with curves over cost: the column that says whose curve a row belongs to, and
+        the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
     """
 
     id: str
@@ -103,7 +110,9 @@ class Artefact:
     data_form: str = "table"
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
+    curve: tuple[str, str] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

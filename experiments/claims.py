@@ -21,7 +21,8 @@ simulation that needs no data (:mod:`experiments.data_kinds`) can be judged like
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.cell import rounded
-from experiments.data_kinds import KIND, extent
+from experiments.data_kinds import EXTENTS, KIND, extent
 from experiments.estimates import Estimate, over_seeds, over_trials, over_units
 
 ERROR_RATE = 0.05
@@ -263,6 +264,55 @@ def sentence(row: Mapping) -> str:
     return text
 
 
+def counted(verdicts: Sequence[str]) -> str:
+    """Return a sentence that counts verdicts, in the order of :data:`VERDICTS`."""
+    if not verdicts:
+        return "No claims are made of it."
+    counts = [(list(verdicts).count(one), one) for one in VERDICTS if one in verdicts]
+    if len(verdicts) == 1:
+        return f"The one claim is {verdicts[0]}."
+    texts = [f"{n:,} {one}" for n, one in counts]
+    texts[0] = texts[0].replace(" ", " are " if counts[0][0] > 1 else " is ", 1)
+    listed = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+    return f"Of {len(verdicts):,} claims {listed}."
+
+
+def count_by_extent(claims: Iterable[Mapping]) -> dict[str, dict[str, int]]:
+    """Return for each verdict how many claims rest on whole sets, on parts and so on.
+
+    Parameters
+    ----------
+    claims : iterable of Mapping
+        Evaluated claims, with ``verdict`` and ``extent``.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        All of :data:`VERDICTS` and :data:`~experiments.data_kinds.EXTENTS`, in that order.
+    """
+    counts = Counter((claim["verdict"], claim["extent"]) for claim in claims)
+    return {name: {part: counts[name, part] for part in EXTENTS} for name in VERDICTS}
+
+
+def _by_extent(claims: Sequence[Mapping]) -> list[str]:
+    """Return :func:`count_by_extent` as a sentence and a markdown table."""
+    counts = count_by_extent(claims)
+    reproduced = counts[REPRODUCED]
+    lines = [
+        f"Of the {sum(reproduced.values())} claims that are reproduced, "
+        f"{reproduced['whole set']} rest on whole sets, {reproduced['part']} on parts of them "
+        f"and {reproduced['simulation']} on simulations of what the paper itself defines.",
+        "",
+        f"| verdict | {' | '.join(EXTENTS)} | all |",
+        "|---|" + "---:|" * (len(EXTENTS) + 1),
+    ]
+    total = [sum(numbers[part] for numbers in counts.values()) for part in EXTENTS]
+    rows = {name: list(numbers.values()) for name, numbers in counts.items()}
+    for name, numbers in {**rows, "**all**": total}.items():
+        lines.append(f"| {name} | {' | '.join(str(n or '') for n in numbers)} | {sum(numbers)} |")
+    return lines
+
+
 def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     """Return one markdown table: how many claims of each artefact got which verdict.
 
@@ -270,6 +320,11 @@ def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     ----------
     tables : Mapping of str to (meta, DataFrame)
         As for :func:`scoreboard`; artefacts without claims are left out.
+
+    Returns
+    -------
+    str
+        Artefacts in the order they are given in.
     """
     lines = [
         f"| | {' | '.join(VERDICTS)} |",
@@ -277,7 +332,7 @@ def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     ]
     counts = {
         meta["title"]: [int((table["verdict"] == verdict).sum()) for verdict in VERDICTS]
-        for meta, table in (tables[artefact_id] for artefact_id in sorted(tables))
+        for meta, table in tables.values()
         if len(table)
     }
     total = [sum(column) for column in zip(*counts.values(), strict=True)] or [0] * len(VERDICTS)
@@ -292,8 +347,10 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
     Parameters
     ----------
     tables : Mapping of str to (meta, DataFrame)
-        For each artefact its ``meta.json`` and its evaluated claims.
+        For each artefact its ``meta.json`` and its evaluated claims, in the order they are to
+        stand in.
     """
+    claims = [claim for _, table in tables.values() for claim in table.to_dict("records")]
     lines = [
         "# Claims of the papers, and what we found",
         "",
@@ -303,9 +360,10 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
         "it prints, where it prints any. The smallest effect of interest was set beforehand; the "
         "smallest detectable one is what so many repetitions of such a spread would find in four "
         "cases of five. A *decade* is a factor of ten: half the cost is 0.301 decades less.",
+        "",
+        *_by_extent(claims),
     ]
-    for artefact_id in sorted(tables):
-        meta, table = tables[artefact_id]
+    for artefact_id, (meta, table) in tables.items():
         if table.empty:
             continue
         lines += ["", f"## {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]

@@ -23,6 +23,7 @@ from experiments.listing_commands import claims, list_command, warm_up
 from experiments.plans import describe_plans
 from experiments.publishing import check as check_module
 from experiments.publishing import output
+from experiments.publishing.ending import Ending, end, together
 from experiments.publishing.report.command import report_command
 from experiments.registry import Registry, UnknownArtefact, discover
 from experiments.running import provenance
@@ -252,11 +253,12 @@ def reproduce(
             return _fail(NO_DATA, f"the run would fail for want of data: {', '.join(failing)}")
         return 0
     options = replace(options, command=_command(names, options))
-    base, without_data = out or suite.results / "runs", []
+    base, without_data, endings = out or suite.results / "runs", [], []
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
             try:
-                _reproduce_one(suite, artefact, options, workers, base / artefact.id)
+                folder = base / artefact.id
+                endings.append(_reproduce_one(suite, artefact, options, workers, folder))
             except (NoStandIn, DataProblem) as error:
                 if len(artefacts) == 1:
                     raise
@@ -265,7 +267,9 @@ def reproduce(
                     without_data.append(artefact.id)
                 continue
             if publish:
-                _publish(suite, base / artefact.id, artefact)
+                _publish(suite, folder, artefact)
+    if len(endings) > 1:
+        click.echo("\n".join(together(endings)))
     if without_data:
         return _fail(NO_DATA, f"not regenerated for want of data: {', '.join(without_data)}")
     return 0
@@ -298,7 +302,7 @@ def _command(names: Sequence[str], options: RunOptions) -> str:
     return provenance.command_line(arguments)
 
 
-def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
+def _reproduce_one(suite, artefact, options, workers, folder: Path) -> Ending:
     click.echo(
         f"{artefact.id}: {artefact.title}, scale {options.scale}, about "
         f"{artefact.minutes[options.scale]:g} min on 2 cores"
@@ -311,11 +315,13 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> None:
     meta = describe(artefact, options, result, source_tree)
     output.write_run(folder, artefact, result, meta)
     click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
-    for row in output.evaluate_claims(artefact, result.rows, meta).to_dict("records"):
+    judged = output.evaluate_claims(artefact, result.rows, meta)
+    for row in judged.to_dict("records"):
         click.echo(f"  {sentence(row)}")
     click.echo(f"Written: {shown(folder)}")
-    for line in output.difference(artefact, result.rows, meta, suite.results / artefact.id):
-        click.echo(line)
+    ending, lines = end(artefact, judged, folder, suite.results / artefact.id)
+    click.echo("\n".join(lines))
+    return ending
 
 
 def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:

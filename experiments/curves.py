@@ -177,6 +177,27 @@ def lead_at_each_budget(
     return scores[0] - scores[1]
 
 
+def smallest_lead(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
+) -> np.ndarray:
+    """Difference in test score at the budget that is worst for `better`, one value per seed.
+
+    What "always" better says. Each seed's worst budget counts chance against `better`.
+
+    Parameters
+    ----------
+    rows, panel, better, worse, accounting
+        As for :func:`advantage`.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        Empty if the curves share no budget.
+    """
+    leads = lead_at_each_budget(rows, panel, better, worse, accounting)
+    return leads.min(axis=1) if leads.size else np.empty(0)
+
+
 def saving(
     rows: pd.DataFrame, panel: str, better: str, worse: str, target: float | None = None
 ) -> np.ndarray:

@@ -19,6 +19,9 @@ KIND = "no data"
 STAND_IN = "stand-in"
 """Data that we generated because the real ones are unavailable."""
 
+EXTENTS = ("whole set", "part", "simulation", STAND_IN)
+"""What :func:`extent` says of data, those that speak for most first."""
+
 
 @dataclass(frozen=True)
 class NoData:

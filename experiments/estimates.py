@@ -35,6 +35,29 @@ class Estimate:
     detectable: float
 
 
+def t_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the t interval of a mean over repetitions.
+
+    Parameters
+    ----------
+    values : (n_repetitions, k) float
+        A column for each mean.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : (k,) float
+        Both the mean where there is one repetition only.
+    """
+    mean, n = np.mean(values, axis=0), len(values)
+    if n < 2:
+        return mean, mean
+    error = np.std(values, axis=0, ddof=1) / math.sqrt(n)
+    half = special.stdtrit(n - 1, (1 + level) / 2) * error
+    return mean - half, mean + half
+
+
 def over_seeds(effects: np.ndarray, level: float, overlap: float = 0.0) -> Estimate:
     """Mean of one effect per repetition, with the (corrected) t interval.
 

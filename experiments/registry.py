@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from experiments.artefact import Artefact
 
 PAPERS = {
+    "cegb_2017": "Cost efficient gradient boosting (Peter, Diego, Hamprecht & Nadler, NIPS 2017)",
+    "adaptive_sampling_2014": "Adaptive sampling for large scale boosting "
+    "(Dubout & Fleuret, JMLR 2014)",
     "greedy_miser_2012": "The Greedy Miser (Xu, Weinberger & Chapelle, ICML 2012)",
     "cronus_2012": "Classifier cascade for minimizing feature evaluation cost "
     "(Chen, Xu, Weinberger, Chapelle & Kedem, AISTATS 2012)",
     "mddag_2012": "Fast classification using sparse decision DAGs "
     "(Benbouzid, Busa-Fekete & Kégl, ICML 2012)",
-    "adaptive_sampling_2014": "Adaptive sampling for large scale boosting "
-    "(Dubout & Fleuret, JMLR 2014)",
-    "cegb_2017": "Cost efficient gradient boosting (Peter, Diego, Hamprecht & Nadler, NIPS 2017)",
 }
-"""The papers of the suite; a paper has artefacts as soon as its folder has ``registered.py``."""
+"""The papers of the suite, the latest first: the order of every list of them. A paper has artefacts
+as soon as its folder has ``registered.py``."""
 
 _NUMBERED = re.compile(r"(figure|table)\d+\w*")
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 _BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -152,8 +154,10 @@ def house_style(salt: str) -> Iterator[None]:
         yield
 
 
-def draw_curve(ax: Axes, algorithm: str, x, y, low, high, *, label: str | None = None) -> None:
-    """Draw a curve with its band.
+def draw_curve(
+    ax: Axes, algorithm: str, x, y, low, high, *, label: str | None = None, most: float = 1.0
+) -> None:
+    """Draw a curve with its band; a single point has a bar instead.
 
     Parameters
     ----------
@@ -165,6 +169,8 @@ def draw_curve(ax: Axes, algorithm: str, x, y, low, high, *, label: str | None =
         The curve and its interval.
     label : str, optional
         Legend entry instead of the algorithm's own.
+    most : float
+        See :func:`draw_band`.
     """
     look = LOOKS[algorithm]
     every = max(1, len(np.atleast_1d(x)) // 12)
@@ -177,7 +183,30 @@ def draw_curve(ax: Axes, algorithm: str, x, y, low, high, *, label: str | None =
         markevery=every,
         label=label or look.label,
     )
-    ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
+    draw_band(ax, look.colour, x, low, high, most=most)
+
+
+def draw_band(ax: Axes, colour, x, low, high, *, most: float = 1.0, alpha: float = 0.15) -> None:
+    """Draw the intervals around a curve as a band; around a single point as a bar.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    colour
+        The curve's.
+    x, low, high : (n,) float
+        The intervals.
+    most : float
+        What no score exceeds. A t interval may, and go below 0, too: it is cut at these ends.
+    alpha : float
+        How dark the band is.
+    """
+    low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
+    if len(np.atleast_1d(x)) > 1:
+        ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
+    else:  # a band of no width would not be seen
+        ax.vlines(x, low, high, color=colour, alpha=4 * alpha, linewidth=1.2)
 
 
 def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
@@ -193,33 +222,208 @@ def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
     )
 
 
-def log_cost_axis(ax: Axes) -> None:
-    """Make the cost axis logarithmic, with plain numbers at 1, 2 and 5."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+def headline(figure: Figure, text: str) -> None:
+    """Set a figure's title; lines that are wider than the figure are broken."""
+    figure.suptitle(text, fontsize=9.5, wrap=True)
+
+
+def log_cost_axis(ax: Axes, *, with_nothing: bool = False) -> None:
+    """Make the cost axis logarithmic, with plain numbers at 1, 2 and 5, or closer on a short axis.
+
+    Call it when all curves are drawn.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    with_nothing : bool
+        Some models cost nothing: below the lowest other cost the axis is linear, down to 0.
+    """
+    if with_nothing:
+        costs = np.concatenate([np.asarray(line.get_xdata(), float) for line in ax.get_lines()])
+        linear_to = costs[costs > 0].min()
+        ax.set_xscale("symlog", linthresh=linear_to, linscale=0.3)
+        ax.set_xlim(left=-0.15 * linear_to)
+        high = ax.get_xlim()[1]
+        locator = LogLocator(subs=(1, 2, 5)) if high > 5 * linear_to else MaxNLocator(4)
+        ticks = locator.tick_values(linear_to, high)
+        ax.xaxis.set_major_locator(FixedLocator([0.0, *ticks[ticks >= linear_to]]))
+    else:
+        ax.set_xscale("log")
+        low, high = ax.get_xlim()
+        if high < 2.5 * low:
+            ax.xaxis.set_major_locator(MaxNLocator(6))
+        else:
+            subs = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
+            ax.xaxis.set_major_locator(LogLocator(subs=subs))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.tick_params(axis="x", labelrotation=45)
 
 
-def frame(ax: Axes, values: np.ndarray) -> None:
-    """Set the score axis to what the curves cover, however wide their bands are."""
+FARTHEST = 1.5
+"""How far beyond the curves intervals are shown, above and below, in heights of the curves."""
+
+
+def frame(axes: Axes | Sequence[Axes], values: np.ndarray, *, headroom: float = 0.0) -> None:
+    """Set the score axis to what the curves cover and to the intervals around them.
+
+    One rule for all figures: every band and bar drawn before lies inside, unless it goes beyond
+    the curves by more than :data:`FARTHEST` times their height. There the axis ends, a triangle
+    on its edge marks each curve or interval that goes on, and the panel says how far.
+
+    Parameters
+    ----------
+    axes : Axes, or a sequence of them
+        Where; several get the same score axis.
+    values : (n,) float
+        Scores of the curves.
+    headroom : float
+        Share of the height that stays free above, for labels.
+    """
+    axes = [axes] if isinstance(axes, Axes) else list(axes)
     low, high = float(np.min(values)), float(np.max(values))
-    margin = 0.12 * (high - low) or 0.01
-    ax.set_ylim(low - margin, high + margin)
+    ends = [y for ax in axes for _, corners in intervals(ax) for y in corners[:, 1]]
+    bottom, top = min([low, *ends]), max([high, *ends])
+    margin = 0.08 * (top - bottom) or 0.01
+    bottom, top = bottom - margin, top + margin
+    if high > low:
+        farthest = FARTHEST * (high - low)
+        bottom, top = max(bottom, low - farthest), min(top, high + farthest)
+    top += (top - bottom) * headroom / (1 - headroom)
+    for ax in axes:
+        ax.set_ylim(bottom, top)
+        _mark_what_goes_on(ax, top, 1)
+        _mark_what_goes_on(ax, bottom, -1)
 
 
-def stamp(ax: Axes, text: str, *, upper: bool = False) -> None:
-    """Write into a panel's lower right or upper left corner what must not be overlooked."""
-    ax.text(
-        *((0.03, 0.95, text) if upper else (0.97, 0.05, text)),
+def intervals(ax: Axes) -> Iterator[tuple[tuple[float, ...], np.ndarray]]:
+    """Give the colour and the (n, 2) corners, in units of the axes, of each band and bar drawn."""
+    for drawn in ax.collections:
+        if isinstance(drawn, PolyCollection | LineCollection):
+            is_band = isinstance(drawn, PolyCollection)
+            colour = (drawn.get_facecolor() if is_band else drawn.get_edgecolor())[0]
+            paths = [path.vertices for path in drawn.get_paths()]
+            corners = np.concatenate(paths) if paths else np.empty((0, 2))
+            corners = corners[np.isfinite(corners).all(axis=1)]
+            if len(corners):
+                yield tuple(colour[:3]), corners
+
+
+def _curves(ax: Axes) -> Iterator[tuple[tuple[float, ...], np.ndarray]]:
+    """Give the colour and the (n, 2) corners, in units of the axes, of each curve drawn."""
+    for line in ax.get_lines():
+        if line.get_transform() == ax.transData and len(line.get_xydata()):
+            yield to_rgb(line.get_color()), line.get_xydata()
+
+
+def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
+    """Set a triangle where each curve or interval goes farthest beyond an edge, and say how far.
+
+    The upper edge has the sign 1, the lower one -1.
+    """
+    at = {}
+    for colour, corners in (*_curves(ax), *intervals(ax)):
+        x, y = corners[np.argmax(sign * corners[:, 1])]
+        if sign * y > max(sign * edge, sign * at.get(colour, (0.0, edge))[1]):
+            at[colour] = (x, y)
+    if not at:
+        return
+    side = (1 + sign) / 2
+    for colour, (x, _) in at.items():
+        ax.scatter(
+            *(x, side),
+            transform=ax.get_xaxis_transform(),
+            color=[colour],
+            marker="^" if sign > 0 else "v",
+            s=16,
+            zorder=4,
+            clip_on=False,
+        )
+    farthest = sign * max(sign * y for _, y in at.values())
+    ax.text(  # where rising curves are not
+        *(0.99 - 0.98 * side, 0.015 + 0.97 * side),
+        f"{'▲' if sign > 0 else '▼'} goes on to {farthest:.2g}",
         transform=ax.transAxes,
-        ha="left" if upper else "right",
+        ha="left" if sign > 0 else "right",
+        va="top" if sign > 0 else "bottom",
+        fontsize=6.5,
+        color="0.25",
+        bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1},
+    )
+
+
+def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: float = 0.12) -> None:
+    """Name points by a row of labels along the upper edge, with a thin line to each.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where; with its final limits, and room above (see :func:`frame`).
+    points : Mapping of str to (float, float)
+        For each label its point, in units of the axes.
+    width : float
+        Share of the panel's width that a label takes: they stand so far apart.
+    """
+    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
+    to_shares = ax.transScale + ax.transLimits
+    ordered = sorted(points, key=lambda name: points[name])
+    places = [to_shares.transform(points[name])[0] for name in ordered]
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + width)
+    for i, place in reversed(list(enumerate(places))):
+        after = places[i + 1] if i + 1 < len(places) else 1.0 + width / 2
+        places[i] = min(place, after - width)
+    for name, place in zip(ordered, places, strict=True):
+        ax.annotate(
+            name,
+            points[name],
+            xytext=(place, 0.98),
+            textcoords="axes fraction",
+            ha="center",
+            va="top",
+            fontsize=7,
+            arrowprops={"arrowstyle": "-", "color": "0.4", "linewidth": 0.6, "shrinkB": 0},
+        )
+
+
+_STAMP = (0.42, 0.16)
+"""Width and height that a stamp takes, in shares of a panel."""
+
+
+def stamp(ax: Axes, text: str) -> None:
+    """Write into a panel's emptiest corner what must not be overlooked, when all is drawn."""
+    width, height = _STAMP
+    corners = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1.0, 1.0))
+
+    def n_inside(corner: tuple[float, float]) -> int:
+        left, bottom = corner[0] * (1 - width), corner[1] * (1 - height)
+        x, y = (points - np.array([[left, bottom]])).T
+        return int(((x >= 0) & (x <= width) & (y >= 0) & (y <= height)).sum())
+
+    points = _along_the_curves(ax)
+    right, upper = min(corners, key=n_inside)
+    ax.text(
+        *(0.97 if right else 0.03, 0.95 if upper else 0.05, text),
+        transform=ax.transAxes,
+        ha="right" if right else "left",
         va="top" if upper else "baseline",
         fontsize=20,
         color="0.8",
         zorder=0,
     )
+
+
+def _along_the_curves(ax: Axes) -> np.ndarray:
+    """Return points along all curves of a panel, (n, 2) in shares of its width and height."""
+    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
+    to_shares, points = ax.transScale + ax.transLimits, [np.empty((0, 2))]
+    for _, corners in _curves(ax):
+        corners = to_shares.transform(corners)
+        steps = np.linspace(0.0, len(corners) - 1.0, 20 * len(corners))
+        each = [np.interp(steps, np.arange(len(corners)), column) for column in corners.T]
+        points.append(np.column_stack(each))
+    return np.concatenate(points)
 
 
 def picture_bytes(figure: Figure, kind: str, salt: str) -> bytes:

@@ -22,7 +22,7 @@ I_p, n_p       ``rows`` of leaf p, and how many they are (the paper's size of I_
 =============  ============================================================================
 
 Deliberately absent: lambdarank and other losses, feature or row sampling, categorical features,
-missing values, regularisation of leaf values (the paper has none of them).
+regularisation of leaf values (the paper has none of them).
 
 Equations (8) and (10)-(13) are garbled in the extracted text of the paper and were put together
 again from their parts and the text around them.
@@ -46,6 +46,8 @@ Deviations from the paper
 9. Several classes: one tree per class and round with the softmax loss, whose diagonal hessian
    is multiplied by K/(K-1); C and D are shared by all classes. The paper is about one score.
 10. Learning rate and early stopping are standard but not in the equations.
+11. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule):
+    to learn that one is missing costs a row as much as to learn the value.
 """
 
 import math

@@ -28,6 +28,7 @@ Deviations from the paper
 4. Both children need ``min_samples_leaf`` rows. Rows may have weights.
 5. K classes start from the log priors, not from 0 (``init="zero"`` is the paper's).
 6. Early stopping by a validation set is not in the paper.
+7. Values may be missing; :mod:`reference.trees` has the rule.
 """
 
 import numpy as np

@@ -23,7 +23,7 @@ B                  ``budget``;  B_t, B_f are its parts for trees and features
 c(β)               ``cost_of_weights``; of a fitted model ``forest_cost``
 =================  ========================================================================
 
-Deliberately absent: other losses, row sampling, missing values, regularised leaf values.
+Deliberately absent: other losses, row sampling, regularised leaf values.
 
 Scale. The least impurity (5) of a leaf with n rows and sum R of their r is ½ (Σ r² - R²/n), at the
 value R/n. A split therefore lowers (5) by ½ [R_l²/n_l + R_r²/n_r - R²/n] - λ φ_α c_α, half the
@@ -59,6 +59,7 @@ Deviations from the paper
     features of a group share one price.
 13. ``init="mean"`` starts from the best constant instead of 0. A constant target is predicted as
     it is. The best round is chosen by a validation score after every round.
+14. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule).
 """
 
 import math

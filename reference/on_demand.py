@@ -84,7 +84,10 @@ def predict(
                         known.update(zip(brings, values, strict=True))
                         purchases.append((keys[m], i))
                     passed[i, m] += 1
-                    goes_left = known[m] <= tree.threshold[node]
+                    x = known[m]
+                    goes_left = x <= tree.threshold[node]
+                    if np.isnan(x):  # bought and paid for, but there is none
+                        goes_left = tree.missing_left[node]
                     node = tree.left[node] if goes_left else tree.right[node]
                 scores[i, k] += model.learning_rate * tree.value[node]
     split_price = costs.split_prices(split_cost, feature_sharing, n_features)

@@ -3,6 +3,14 @@
 Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Every sum is exact, because what is
 summed was first rounded to a grid (:mod:`reference.grid`).
 
+Missing values (NaN; the papers have none). A feature that a training row is missing has one bin
+more, the last, for those rows, and one threshold more, :data:`ALL_PRESENT`, which every number is
+below. A split sends them right, or left, whichever gains more; with the last threshold all other
+rows go left and they go right. Where no training row of a node is missing the feature, a row that
+comes to miss it goes to the child with more of the training rows' weight, right if that is equal.
+Of equal gains that with missing values right is taken, then the lowest threshold. A row pays for
+a feature that it asks for, whether the answer is a number or that there is none.
+
 =========  =========================================================
 symbol     name
 =========  =========================================================
@@ -20,6 +28,7 @@ import numpy as np
 
 from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
 
+ALL_PRESENT = float(np.finfo(np.float64).max)  # No number is above this threshold.
 NOISE = 2.0**-40  # A gain below this share of G²/H may be rounding alone and never splits.
 
 NetGain = Callable[[float, np.ndarray, int], float]
@@ -42,7 +51,8 @@ class Limits:
 class Tree:
     """Node table. A leaf has ``feature`` = ``left`` = ``right`` = -1 and a ``value`` = -G/H.
 
-    ``x[feature] <= threshold`` goes left. ``gain`` is the net gain of a split node at the time
+    ``x[feature] <= threshold`` goes left, and so does a missing value if ``missing_left``, which
+    is False in leaves. ``gain`` is the net gain of a split node at the time
     it was split, ``count`` the weight of its training rows. Values are not shrunk.
     """
 
@@ -54,6 +64,7 @@ class Tree:
     gain: np.ndarray
     count: np.ndarray
     depth: np.ndarray
+    missing_left: np.ndarray
 
     @property
     def n_splits(self) -> int:
@@ -63,17 +74,17 @@ class Tree:
 
 @dataclass
 class OpenNode:
-    """A node under construction: its rows and, per feature, the best raw gain and its edge."""
+    """A node under construction: its rows and, per feature, the best split."""
 
     rows: np.ndarray
     depth: int
-    raw_gains: np.ndarray
-    best_edges: np.ndarray
+    best: list["Split"]
     feature: int = -1
     threshold: float = 0.0
     left: int = -1
     right: int = -1
     gain: float = 0.0
+    missing_left: bool = False
 
 
 # --- Binning -------------------------------------------------------------------------------
@@ -86,23 +97,29 @@ def edge_between(a: float, b: float) -> float:
 
 
 def bin_edges(x: np.ndarray, weights: RowWeights, max_bins: int) -> np.ndarray:
-    """Edges of one feature (n,): all midpoints, or at most ``max_bins`` - 1 quantile cuts."""
-    values, which = np.unique(x + 0.0, return_inverse=True)  # + 0.0 turns -0.0 into 0.0
+    """Edges of one feature (n,): all midpoints, or at most ``max_bins`` - 1 quantile cuts.
+
+    Behind those of the values that are present, if some are missing, ``ALL_PRESENT``.
+    """
+    present = ~np.isnan(x)
+    values, which = np.unique(x[present] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
     last = len(values) - 1
     if len(values) <= max_bins:
         cuts = range(last)
     else:
         counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, which, weights.counts)
+        np.add.at(counts, which, weights.counts[present])
         below = np.cumsum(counts)
         wanted = np.arange(1, max_bins, dtype=np.int64) * below[-1]
         cuts = sorted({int(np.argmax(below * max_bins >= want)) for want in wanted} - {last})
     edges = [edge_between(float(values[i]), float(values[i + 1])) for i in cuts]
+    if not np.all(present):
+        edges.append(ALL_PRESENT)
     return np.array(edges, dtype=np.float64)
 
 
 def bin_features(X: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
-    """Bin numbers (n, d), int64: the number of edges below each value."""
+    """Bin numbers (n, d), int64: the number of edges below each value; missing ones are last."""
     columns = [np.searchsorted(edges[m], X[:, m] + 0.0, side="left") for m in range(X.shape[1])]
     return np.stack(columns, axis=1).astype(np.int64)
 
@@ -135,27 +152,45 @@ def gain(GL, HL, GR, HR, G, H):  # Eq. (12) of the CEGB paper, its bracket
     return (GL * GL / HL + GR * GR / HR) - G * G / H
 
 
+@dataclass(frozen=True)
+class Split:
+    """A threshold of one feature, as the number of its edge, and where missing values go.
+
+    ``missing_left`` is None if none of the node's rows is missing the feature. Without a split
+    that is allowed, ``raw_gain`` is 0 and ``edge`` -1.
+    """
+
+    raw_gain: float = 0.0
+    edge: int = -1
+    missing_left: bool | None = None
+
+
 def best_split(
     bins: np.ndarray,
-    n_edges: int,
+    edges: np.ndarray,
     gradients: GridValues,
     hessians: GridValues,
     weights: RowWeights,
     rows: np.ndarray,
     limits: Limits,
-) -> tuple[float, int]:
-    """Best threshold of one feature in the node ``rows``.
+) -> Split:
+    """Best threshold of one feature in the node ``rows``: that of the largest raw gain.
 
-    Returns the largest raw gain and the number of its edge (the lowest among equals), or
-    ``(0.0, -1)`` if no threshold is allowed or the gain is nothing but rounding.
+    Missing values are tried on the right, then on the left; the first of equals is taken. There
+    is no split if no threshold is allowed or the gain is nothing but rounding.
     """
+    n_edges = len(edges)
+    missing = is_missing(bins[rows], edges)
 
     def left_sums(ints, exponent):
         per_bin = np.bincount(bins[rows], weights=ints[rows], minlength=n_edges + 1)
-        return np.ldexp(np.cumsum(per_bin)[:-1], -exponent)
+        below = np.cumsum(per_bin)[:-1]
+        if np.any(missing):
+            below = np.append(below, below[:-1] + per_bin[-1])
+        return np.ldexp(below, -exponent)
 
     if n_edges == 0:
-        return 0.0, -1
+        return Split()
     G, H, N = real_sum(gradients, rows), real_sum(hessians, rows), real_count(weights, rows)
     GL = left_sums(gradients.ints, gradients.exponent)
     HL = left_sums(hessians.ints, hessians.exponent)
@@ -164,12 +199,19 @@ def best_split(
     allowed = (NL > 0) & (NR > 0)
     allowed &= np.minimum(NL, NR) >= limits.min_samples_leaf
     allowed &= np.minimum(HL, HR) >= limits.min_hessian_leaf
-    raw = np.full(n_edges, -np.inf)
+    raw = np.full(len(GL), -np.inf)
     raw[allowed] = gain(GL[allowed], HL[allowed], GR[allowed], HR[allowed], G, H)
     best = int(np.argmax(raw))  # the first of equals
     if raw[best] > NOISE * (G * G / H) and raw[best] > 0:
-        return float(raw[best]), best
-    return 0.0, -1
+        side = best >= n_edges if np.any(missing) else None
+        return Split(float(raw[best]), best % n_edges, side)
+    return Split()
+
+
+def is_missing(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Which rows are in the bin of missing values of a feature."""
+    has_missing = len(edges) > 0 and edges[-1] == ALL_PRESENT
+    return (bins == len(edges)) & has_missing
 
 
 # --- Growing -------------------------------------------------------------------------------
@@ -211,12 +253,10 @@ def grow_tree(
 
     def open_node(rows, depth):
         best = [
-            best_split(bins[:, m], len(edges[m]), gradients, hessians, weights, rows, limits)
+            best_split(bins[:, m], edges[m], gradients, hessians, weights, rows, limits)
             for m in range(bins.shape[1])
         ]
-        return OpenNode(
-            rows, depth, np.array([raw for raw, _ in best]), np.array([edge for _, edge in best])
-        )
+        return OpenNode(rows, depth, best)
 
     nodes = [open_node(np.arange(len(bins)), 0)]
     visited = 0  # breadth-first: nodes below this number have had their turn
@@ -229,9 +269,14 @@ def grow_tree(
             break
         net, number, m = choice
         node = nodes[number]
-        edge = int(node.best_edges[m])
-        goes_left = bins[node.rows, m] <= edge
-        node.feature, node.threshold, node.gain = m, float(edges[m][edge]), net
+        split = node.best[m]
+        goes_left = bins[node.rows, m] <= split.edge
+        if split.missing_left:
+            goes_left |= is_missing(bins[node.rows, m], edges[m])
+        node.feature, node.threshold, node.gain = m, float(edges[m][split.edge]), net
+        node.missing_left = split.missing_left
+        if split.missing_left is None:
+            node.missing_left = larger_is_left(weights, node.rows, goes_left)
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)
         nodes.append(open_node(node.rows[goes_left], node.depth + 1))
@@ -239,15 +284,22 @@ def grow_tree(
     return node_table(nodes, gradients, leaf_hessians or hessians, weights, limits.min_hessian_leaf)
 
 
+def larger_is_left(weights: RowWeights, rows: np.ndarray, goes_left: np.ndarray) -> bool:
+    """Whether the rows that go left weigh more than those that go right."""
+    return real_count(weights, rows[goes_left]) > real_count(weights, rows[~goes_left])
+
+
 def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[float, int] | None:
     """Largest net gain of a leaf and its feature (the lowest among equals), or None."""
     if node.feature >= 0 or node.depth == limits.max_depth:
         return None
     best = None
-    for m in np.flatnonzero(node.best_edges >= 0):
-        net = net_gain(float(node.raw_gains[m]), node.rows, int(m))
+    for m, split in enumerate(node.best):
+        if split.edge < 0:
+            continue
+        net = net_gain(split.raw_gain, node.rows, m)
         if best is None or net > best[0]:
-            best = net, int(m)
+            best = net, m
     if best is None or best[0] == -math.inf:
         return None
     if limits.stop_on_negative_gain and not best[0] > 0:
@@ -296,6 +348,7 @@ def node_table(nodes, gradients, hessians, weights, least_hessian: float) -> Tre
         gain=np.array([node.gain for node in nodes], dtype=np.float64),
         count=np.array([real_count(weights, node.rows) for node in nodes], dtype=np.float64),
         depth=np.array([node.depth for node in nodes], dtype=np.int64),
+        missing_left=np.array([node.missing_left for node in nodes], dtype=bool),
     )
 
 
@@ -321,6 +374,7 @@ def walk(tree: Tree, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         at = node[inside]
         m = tree.feature[at]
         passed[inside, m] += 1
-        goes_left = X[inside, m] <= tree.threshold[at]
+        x = X[inside, m]
+        goes_left = (x <= tree.threshold[at]) | (np.isnan(x) & tree.missing_left[at])
         node[inside] = np.where(goes_left, tree.left[at], tree.right[at])
     return node, passed

@@ -34,7 +34,7 @@ def offline(cache, monkeypatch):
 @pytest.fixture
 def unreachable(cache, monkeypatch):
     """No mirror; hosts do not resolve and pip finds nothing."""
-    from datasets.sources import download, wheels
+    from datasets.sources import unreachable, wheels
 
     def unknown(*args, **kwargs):
         raise socket.gaierror("Name or service not known")
@@ -42,7 +42,6 @@ def unreachable(cache, monkeypatch):
     monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     monkeypatch.setattr(wheels, "_pip_download", lambda *args: "ERROR: No matching distribution")
-    monkeypatch.setattr(wheels, "_FAILED", {})
-    download.forget_dead_hosts()
+    unreachable.forget()
     yield cache
-    download.forget_dead_hosts()
+    unreachable.forget()

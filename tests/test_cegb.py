@@ -18,6 +18,7 @@ from tests.twins import (
     draw_validation,
     draw_weights,
     fit_twins,
+    with_missing,
 )
 
 LOSSES = ("squared", "logistic", "multinomial")
@@ -80,6 +81,19 @@ def test_equals_reference(seed):
     assert_twins(estimator, reference, X, y, new_rows, weights=weights)
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_equals_reference_with_missing_values(seed):
+    rng = np.random.default_rng([2021, seed])
+    loss = LOSSES[seed % 3]
+    X, y, weights, parameters = draw_case(rng, loss)
+    parameters["max_leaves"] = rng.choice([2, 8, 16])  # prediction by bit-vectors
+    eval_set = (with_missing(rng, X[:40]), y[:40]) if seed % 2 else None
+    estimator = estimator_of(loss)(n_threads=1 + seed % 2, **parameters)
+    new_rows = [with_missing(rng, rng.normal(size=(17, X.shape[1]))) for _ in range(2)]
+    X = with_missing(rng, X)
+    assert_twins(estimator, reference, X, y, new_rows, weights=weights, eval_set=eval_set)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_equals_reference_with_a_validation_set(seed):
     rng = np.random.default_rng([2018, seed])
@@ -94,7 +108,7 @@ def test_equals_reference_with_a_validation_set(seed):
 
 
 NUMBERS = st.sampled_from(
-    [0.0, -0.0, 1.0, 2.0, 3.0, -5.0, np.nextafter(1, 2), 0.1, 5e-324, -5e-324, 1.7e308, -1.7e308]
+    [0.0, -0.0, 1.0, 2.0, 3.0, -5.0, np.nextafter(1, 2), 0.1, 5e-324, 1.7e308, -1.7e308, np.nan]
 )
 PRICE = st.sampled_from([0.0, 0.1, 1.0, 3.0])
 

@@ -35,6 +35,7 @@ from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
 from algorithms.kernels import decorators
+from algorithms.trees.binning import ALL_PRESENT
 from reference import cegb, early_exit, forest_costs, gbrt
 from tests.twins import METER, awkward_data, fit_twins
 
@@ -136,6 +137,21 @@ def test_classes_equal_the_reference(cls, n_classes, seed):
     assert left > 0 or n_classes == 1
     never = EarlyExit(model, rule="likelihood", threshold=1.0, every=2)
     np.testing.assert_array_equal(never.predict(X), model.predict(X))
+
+
+def test_of_a_model_that_knows_missing_values():
+    """Rows that miss nothing leave it as any other."""
+    rng = np.random.default_rng(6)
+    X, y = awkward_data(rng, 240, 4, "squared")
+    few = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    few[y > np.median(y), 1] = np.nan  # so that some trees split the missing from all others
+    ranker = GBRTRegressor(n_estimators=20, max_leaves=6, min_samples_leaf=3)
+    model = fit_twins(ranker, gbrt, few, y)
+    assert (ranker.trees_.threshold == ALL_PRESENT).any()
+    early = EarlyExit(ranker, threshold=0.3 * np.std(y), every=5)
+    assert_as_reference(early, model, X, queries_of(rng, 240))
+    with pytest.raises(ValueError, match="EarlyExit does not support missing values"):
+        early.prediction_cost(few)
 
 
 @pytest.mark.parametrize("max_leaves", [50, 100])
@@ -678,7 +694,7 @@ def test_wrong_rows_and_queries(ranker):
         early.predict(X[:4], [1, 2, 1, 2])
     with pytest.raises(ValueError, match="one label for each of the 240 rows"):
         early.predict(X, query[:-1])
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="NaN: EarlyExit does not support missing values, though"):
         early.predict(np.full((2, 4), np.nan))
     with pytest.raises(ValueError, match="tree_cost must be"):
         early.prediction_cost(X, query, tree_cost=-1)

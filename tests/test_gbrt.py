@@ -17,6 +17,8 @@ from tests.twins import (
     draw_validation,
     draw_weights,
     fit_twins,
+    scores_by_bit_vectors,
+    with_missing,
 )
 
 LOSSES = ("squared", "logistic", "multinomial")
@@ -53,6 +55,15 @@ def test_equals_reference(seed):
     loss = LOSSES[seed % 3]
     X, y, weights, parameters = draw_case(rng, loss)
     new_rows = [rng.normal(size=(17, X.shape[1]))]
+    assert_twins(estimator_of(loss)(**parameters), reference, X, y, new_rows, weights=weights)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_reference_with_missing_values(seed):
+    rng = np.random.default_rng([2003, seed])
+    loss = LOSSES[seed % 3]
+    X, y, weights, parameters = draw_case(rng, loss)
+    X, new_rows = with_missing(rng, X), [with_missing(rng, rng.normal(size=(17, X.shape[1])))]
     assert_twins(estimator_of(loss)(**parameters), reference, X, y, new_rows, weights=weights)
 
 
@@ -106,6 +117,8 @@ def test_many_trees_in_blocks_of_bit_vectors(n_estimators, leaves, n_blocks):
     Z = rng.normal(size=(37, 3))
     assert_same_trees(model, theirs)
     np.testing.assert_array_equal(model._raw_scores(Z), reference.predict(theirs, Z))
+    if n_blocks:
+        np.testing.assert_array_equal(scores_by_bit_vectors(model, Z), model._raw_scores(Z))
 
 
 def test_blocks_of_a_multi_class_model_keep_their_columns():
@@ -118,6 +131,7 @@ def test_blocks_of_a_multi_class_model_keep_their_columns():
     )
     theirs = fit_twins(model, reference, X, y)
     assert [len(block.leaf) - 1 for block in model._bit_vectors] == [256, 44]
+    np.testing.assert_array_equal(scores_by_bit_vectors(model, X), reference.predict(theirs, X))
     np.testing.assert_array_equal(model._raw_scores(X), reference.predict(theirs, X))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.kernels.decorators import available_threads
 from reference import greedy_miser as reference
-from tests.twins import assert_twins, awkward_data, draw_validation, draw_weights
+from tests.twins import assert_twins, awkward_data, draw_validation, draw_weights, with_missing
 
 LOSSES = ("squared", "logistic", "multinomial")
 BILL = ("feature_costs", "feature_groups", "group_costs", "tree_cost")
@@ -86,6 +86,15 @@ def test_equals_reference(seed):
 
 
 @pytest.mark.parametrize("seed", range(15))
+def test_equals_reference_with_missing_values(seed):
+    rng = np.random.default_rng([2014, seed])
+    loss = LOSSES[seed % 3]
+    X, y, weights, parameters = draw_case(rng, loss)
+    X, new_rows = with_missing(rng, X), [with_missing(rng, rng.normal(size=(17, X.shape[1])))]
+    assert_miser_twins(estimator_of(loss)(**parameters), X, y, new_rows, weights=weights)
+
+
+@pytest.mark.parametrize("seed", range(15))
 def test_equals_reference_with_a_validation_set(seed):
     rng = np.random.default_rng([2013, seed])
     loss = LOSSES[seed % 3]
@@ -98,7 +107,7 @@ def test_equals_reference_with_a_validation_set(seed):
 
 
 NUMBERS = st.sampled_from(
-    [0.0, -0.0, 1.0, 2.0, 3.0, -5.0, np.nextafter(1, 2), 0.1, 5e-324, -5e-324, 1.7e308, -1.7e308]
+    [0.0, -0.0, 1.0, 2.0, 3.0, -5.0, np.nextafter(1, 2), 0.1, 5e-324, 1.7e308, -1.7e308, np.nan]
 )
 PRICE = st.sampled_from([0.0, 0.1, 1.0, 3.0, 5e-324, 1e270])
 

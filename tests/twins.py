@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.trees.predictor import add_scores
 
 METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 
@@ -77,6 +78,20 @@ def share_of_hits(y, scores, query_id):
     return float((np.argmax(scores, axis=1) == y).mean())
 
 
+def with_missing(rng, X):
+    """Copy of a matrix in which columns are missing nothing, a value, few, many, or all."""
+    X = np.array(X, dtype=np.float64)
+    for m in range(X.shape[1]):
+        kind = rng.integers(6)
+        if kind == 0:
+            X[rng.integers(len(X)), m] = np.nan
+        elif kind < 4:
+            X[rng.random(len(X)) < (0.05, 0.3, 0.9)[kind - 1], m] = np.nan
+        elif kind == 4 and rng.random() < 0.3:
+            X[:, m] = np.nan
+    return X
+
+
 def assert_same_trees(estimator, model) -> None:
     """Assert that the trees of a fitted estimator equal the reference model's, bit for bit."""
     forest, number = estimator.trees_, 0
@@ -94,8 +109,17 @@ def assert_same_trees(estimator, model) -> None:
             np.testing.assert_array_equal(forest.count[begin:end], tree.count, where)
             np.testing.assert_array_equal(forest.depth[begin:end], tree.depth, where)
             np.testing.assert_array_equal(forest.value[begin:end], tree.value, where)
+            side = forest.missing_left[begin:end]
+            np.testing.assert_array_equal(side, tree.missing_left, where)
             number += 1
     assert number == forest.n_trees
+
+
+def scores_by_bit_vectors(estimator, X) -> np.ndarray:
+    """Scores (n, n_columns) from the estimator's bit-vectors, which other forms stand in for."""
+    scores = np.tile(estimator.initial_scores_, (len(X), 1))
+    add_scores(estimator._bit_vectors, estimator._check_X(X), scores, 1)
+    return scores
 
 
 def assert_same_predictions(estimator, model, reference, X, prices=None) -> None:

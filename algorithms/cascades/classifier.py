@@ -19,7 +19,7 @@ from ..estimators.parameters import Parameter
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
-from .parameters import THRESHOLDS, check_tree_cost
+from .parameters import THRESHOLDS, check_tree_cost, warn_if_unpriced
 from .priced import PricedTrees
 from .ranking import ranks_by_exit
 from .responses import Responses
@@ -259,6 +259,7 @@ of shape (n_samples, n_features)
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
         hard, each, prices, X = self._charging(X, **given)
+        warn_if_unpriced(self, hard.responses.meter, **given)
         _, paid, _, n_trees = hard.charge(X, prices, hard.exits(X).stage)
         return prices.cost(paid) + each * n_trees
 
@@ -278,6 +279,7 @@ of shape (n_samples, n_features)
         """
         given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
         hard, each, prices, X = self._charging(X, **given)
+        warn_if_unpriced(self, hard.responses.meter, **given)
         for paid, n_trees in hard.staged_charges(X, prices, hard.exits(X).stage):
             yield prices.cost(paid) + each * n_trees
 

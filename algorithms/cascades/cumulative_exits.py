@@ -84,7 +84,8 @@ class CumulativeCascade(HardCascade):
         """As of any cascade, in one walk through all trees."""
         n_split = self.responses.forest.n_split_trees(1)
         kept = np.zeros(len(X), dtype=np.int64)
-        for k, (_, paid, _) in enumerate(self.responses.meter._walk(X, prices, stages=True), 1):
+        ends = range(1, self.responses.meter.trees_.n_trees + 1)
+        for k, (_, paid, _) in enumerate(self.responses.meter._walk(X, prices, ends), 1):
             kept = np.where(stage >= k, paid, kept)
             yield kept, n_split[np.minimum(stage, k)]
         if not self.responses.n_rounds:

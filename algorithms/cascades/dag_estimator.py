@@ -22,7 +22,7 @@ from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, 
 from .decision_dag import DecisionDAG, Graph, graph_of
 from .descent import descend
 from .episodes import BadReward, Learned, Learning, Objective, learn
-from .parameters import PRICES, check_tree_cost
+from .parameters import PRICES, check_tree_cost, warn_if_unpriced
 from .priced import PricedTrees
 from .responses import Responses
 from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
@@ -315,9 +315,11 @@ of shape (n_samples, n_features)
     ) -> Iterator[np.ndarray]:
         """Yield the cost after each base classifier, or after all."""
         check_is_fitted(self)
-        prices = self._priced(self._responses_).meter._grid_prices(feature_costs, split_cost)
+        meter = self._priced(self._responses_).meter
+        prices = meter._grid_prices(feature_costs, split_cost)
         each = self._price_of_an_evaluation(tree_cost)
         X, n_threads = self._rows(X), resolve_n_threads(self.n_threads)
+        warn_if_unpriced(self, meter, feature_costs, split_cost, tree_cost, stacklevel=4)
         for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
             yield prices.cost(paid) + each * evaluations
 

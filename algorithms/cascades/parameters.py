@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 from .. import costs
 from ..estimators.parameters import METERED, N_THREADS, Parameter, check_number, number
+from ..metering.trees import warn_if_free
 
 PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs")
 OF_THE_TREES = " None: as the trees of `estimator` have it."
@@ -15,6 +18,27 @@ def check_tree_cost(name: str, value) -> float:
     if price > costs.LARGEST_PRICE:
         raise ValueError(f"{name} must be at most {costs.LARGEST_PRICE:g}, got {value!r}.")
     return price
+
+
+def warn_if_unpriced(
+    estimator, meter, feature_costs, split_cost, tree_cost, stacklevel: int = 3
+) -> None:
+    """Warn of a bill for which nobody gave a price; that of a tree has a default.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With a parameter `tree_cost`.
+    meter : MeteredTrees
+        Its trees, with its other prices.
+    feature_costs, split_cost, tree_cost : optional
+        Prices given for this bill.
+    stacklevel : int, default 3
+        Where the warning points, as for :func:`warnings.warn`.
+    """
+    default = signature(type(estimator)).parameters["tree_cost"].default
+    if tree_cost is None and estimator.tree_cost in (0, default):
+        warn_if_free(meter, feature_costs, split_cost, estimator.tree_cost, stacklevel + 1)
 
 
 ESTIMATOR = Parameter(

@@ -112,7 +112,7 @@ class Responses(NamedTuple):
             begun.trees_ = forest._replace(tree=forest.tree[: until + 1])
             part = X[rows] if len(rows) < len(X) else X
             part.flags.writeable = False
-            parts += begun._walk(part, prices, stages=False)
+            parts += begun._walk(part, prices)
         back = np.argsort(order, kind="stable")
         return tuple(np.concatenate(values)[back] for values in zip(*parts, strict=True))
 

@@ -18,8 +18,11 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, validation_score
-from ..trees.predictor import add_scores, bit_vectors, staged_scores, walk_scores
+from ..trees.layouts import Layouts
+from ..trees.one_row import FastPredictor, score_one_by_one
+from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.splitter import Limits
+from ..trees.tiles import score_all
 from .fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -29,16 +32,12 @@ from .fitting import (
 )
 from .forest_files import SavedForest
 from .parameters import Parameter, check_whole_number, checked_parameters
+from .rows import all_finite, plain_rows, read_only
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
-
-
-def _read_only(values: np.ndarray) -> np.ndarray:
-    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
+_FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
+_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
 
 class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
@@ -79,8 +78,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Converted to float64, but for an array of float32 in C order, which is read as it is;
-            missing and infinite values are refused.
+            Converted to float64, but for an array of float32 in C order, which is read as it is.
+            NaN is a missing value: it has a bin of its own, and each split learns where it goes
+            (:mod:`reference.trees` has the rule). Infinite values are refused.
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -103,7 +103,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
-        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, order="C", y_numeric=False)
+        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:
@@ -111,8 +111,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         encoded, loss = self._encode_targets(y)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
-        weights = None if weights is None else _read_only(weights)
-        self._boost(_read_only(X), _read_only(encoded), weights, loss, options, prices, validation)
+        weights = None if weights is None else read_only(weights)
+        self._boost(read_only(X), read_only(encoded), weights, loss, options, prices, validation)
         return self
 
     def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
@@ -154,8 +154,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         # As it was in `fit`: a parameter that is set later must not change predictions.
         self._learning_rate = learning_rate
         self._contributions = learning_rate * fitted.forest.value
-        # A model of no use to predict with lane by lane (huge trees) has no bit-vectors.
-        self._bit_vectors = bit_vectors(fitted.forest, self._contributions, len(fitted.initial))
+        self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
     def first_rounds(self, n_rounds: int):
         """Give the model as it was after its first rounds.
@@ -219,13 +218,13 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, order="C", reset=False)
+        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
-        return Validation(_read_only(X), y, query_id, self.eval_metric, loss)
+        return Validation(read_only(X), y, query_id, self.eval_metric, loss)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -235,19 +234,38 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     # --- prediction ---------------------------------------------------------------------------
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray:
+        if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
+            rows = plain_rows(X, self.n_features_in_)
+            if rows is not None:
+                return rows
         check_is_fitted(self)
-        return _read_only(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
+
+    @property
+    def _bit_vectors(self) -> list[BitVectors]:
+        return self._layouts.bit_vectors
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
-        out = np.tile(self.initial_scores_, (len(X), 1))
-        n_threads = resolve_n_threads(self.n_threads)
+        if len(X) <= _FEW_ROWS:
+            return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
+        # Tiles do not know where missing values go.
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        if tiled is not None and all_finite(X):
+            with threads(n_threads, X.size):
+                return score_all(tiled, X, self.initial_scores_, n_threads)
+        out, blocks = np.tile(self.initial_scores_, (len(X), 1)), self._bit_vectors
         with threads(n_threads, X.size):
-            if self._bit_vectors:
-                add_scores(self._bit_vectors, X, out, n_threads)
+            if blocks:
+                add_scores(blocks, X, out, n_threads)
             else:
                 walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
@@ -255,3 +273,18 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         n_threads = resolve_n_threads(self.n_threads)
         return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
+
+    def fast_predictor(self) -> FastPredictor:
+        """Give a predictor of single rows that checks next to nothing.
+
+        Returns
+        -------
+        FastPredictor
+            ``fast(x)`` is what `predict` says of a row ``x`` of shape (n_features,), float64, and
+            ``fast.scores(x)`` its raw scores, bit for bit. It stays as it is when this estimator is
+            fitted anew.
+        """
+        check_is_fitted(self)
+        classes = getattr(self, "classes_", None)
+        n_columns = len(self.initial_scores_)
+        return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)

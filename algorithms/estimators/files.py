@@ -81,7 +81,7 @@ def entry(header: Mapping, name: str, kind, expected: str):
     header : mapping
     name : str
     kind : type or tuple of types
-        A truth value is no number.
+        A truth value is no number; it may only be a ``bool``.
     expected : str
         What it must be, for the message.
 
@@ -93,7 +93,8 @@ def entry(header: Mapping, name: str, kind, expected: str):
     if name not in header:
         raise ValueError(f"its header lacks {name!r}")
     value = header[name]
-    if isinstance(value, bool) or not isinstance(value, kind):
+    truth = isinstance(value, bool) and kind is not bool
+    if truth or not isinstance(value, kind):
         raise ValueError(f"{name} in its header must be {expected}, got {reprlib.repr(value)}")
     return value
 

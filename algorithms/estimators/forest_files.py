@@ -15,9 +15,7 @@ from .files import SavedModel, finite_number, n_score_columns, whole_number
 class SavedForest(SavedModel):
     """Files of an estimator of boosted trees; a mixin.
 
-    `missing_left` is stored though it is 0 everywhere, and a file without it (of an earlier
-    version) counts as one of zeros. A model with other values will need another format version,
-    since earlier versions of this package would overlook it.
+    A file without `missing_left`, of an earlier version, sends missing values to the right.
     """
 
     _stored_arrays: ClassVar = {

@@ -208,7 +208,8 @@ TREES = {
     ),
     "max_bins": whole(
         "int",
-        "Bins per feature at most; see :func:`algorithms.trees.binning.bin_edges`.",
+        "Bins per feature at most, and one more for missing values; see "
+        ":func:`algorithms.trees.binning.bin_edges`.",
         2,
         most=MAX_BINS,
     ),

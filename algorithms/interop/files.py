@@ -79,6 +79,7 @@ class SavedMeteredForest(SavedModel):
             "prices": {name: _stored_price(name, getattr(self, name)) for name in _PRICES},
             "classes": None if self.link is None else stored_classes(self.link.classes),
             "likelihood": None if self.link is None else self.link.likelihood,
+            "allow_nan": self.allow_nan,
             "n_features": self.n_features_in_,
             "feature_names": None if names is None else names.tolist(),
         }, {
@@ -106,6 +107,7 @@ class SavedMeteredForest(SavedModel):
         if not library.isprintable() or len(library) > _MOST_CHARACTERS:
             raise ValueError("its library has no name that could be shown")
         n_features = whole_number(header, "n_features", 1, MOST_FEATURES)
+        allow_nan = "allow_nan" in header and entry(header, "allow_nan", bool, "true or false")
         prices = entry(header, "prices", dict, "an object")
         if set(prices) != set(_PRICES):
             raise ValueError("it must hold prices of all kinds, and no others")
@@ -122,6 +124,7 @@ class SavedMeteredForest(SavedModel):
                 library=library,
                 feature_names=_names(header, n_features),
                 link=_link(header, len(initial)),
+                allow_nan=allow_nan,
                 **prices,
             )
             forest.feature_sharing = sharing
@@ -168,7 +171,8 @@ def _trees(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> li
     def read(node):
         if forest.left[node] < 0:
             return Leaf(values[node], int(numbers[node]))
-        left = int(forest.left[node])
-        return Split(int(forest.feature[node]), float(forest.threshold[node]), left, left + 1)
+        feature, threshold = int(forest.feature[node]), float(forest.threshold[node])
+        left, missing_left = int(forest.left[node]), bool(forest.missing_left[node])
+        return Split(feature, threshold, left, left + 1, missing_left)
 
     return [Tree(int(root), read) for root in forest.tree[:-1]]

@@ -50,6 +50,8 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         Names of the columns that the model was trained on, if it was told any.
     link : ClassLink, optional
         Of a classifier.
+    allow_nan : bool
+        Whether the library predicts rows with missing values; their splits then say where to.
 
     Attributes
     ----------
@@ -82,9 +84,11 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         group_costs=None,
         feature_names: Sequence[str] | None = None,
         link: ClassLink | None = None,
+        allow_nan: bool = False,
     ) -> None:
         self.library = library
         self.link = link
+        self.allow_nan = allow_nan
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
         self.initial_scores_ = np.asarray(initial_scores, dtype=np.float64)
@@ -136,7 +140,13 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
     def _check_X(self, X) -> np.ndarray:
         """Rows as the library compares them."""
         columns = list(getattr(X, "columns", ()))
-        X = check_array(X, dtype=np.float64, order="C", estimator=f"a {self.library} forest")
+        X = check_array(
+            X,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self.allow_nan else True,
+            estimator=f"a {self.library} forest",
+        )
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but this {self.library} model was trained on "
@@ -166,7 +176,7 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite numbers.
+            Finite numbers, or NaN (missing) if `allow_nan`.
 
         Returns
         -------
@@ -175,8 +185,8 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         Raises
         ------
         ValueError
-            If a value is missing or infinite, or the number of features is another, or the names
-            of a table's columns are.
+            If a value is infinite, or missing without `allow_nan`, or the number of features is
+            another, or the names of a table's columns are.
         """
         X = self._check_X(X)
         out = np.tile(self.initial_scores_, (len(X), 1))
@@ -283,9 +293,12 @@ class _Nodes(NamedTuple):
     threshold: np.ndarray
     left: np.ndarray
     depth: np.ndarray
+    missing_left: np.ndarray
 
 
-_STUB = _Nodes(np.array([-1]), np.zeros(1), np.array([-1]), np.zeros(1, dtype=np.int64))
+_STUB = _Nodes(
+    np.array([-1]), np.zeros(1), np.array([-1]), np.zeros(1, dtype=np.int64), np.zeros(1)
+)
 
 
 def _flatten(tree: Tree) -> tuple[_Nodes, np.ndarray, np.ndarray]:
@@ -295,10 +308,10 @@ def _flatten(tree: Tree) -> tuple[_Nodes, np.ndarray, np.ndarray]:
         node, depth = waiting.popleft()
         part = tree.read(node)
         if isinstance(part, Leaf):
-            rows.append((-1, 0.0, -1, depth))
+            rows.append((-1, 0.0, -1, depth, False))
             leaves.append((len(rows) - 1, part))
             continue
-        rows.append((part.feature, part.threshold, n_nodes, depth))
+        rows.append((part.feature, part.threshold, n_nodes, depth, part.missing_left))
         waiting += [(part.left, depth + 1), (part.right, depth + 1)]
         n_nodes += 2
     nodes = _Nodes(*(np.array(column) for column in zip(*rows, strict=True)))
@@ -346,5 +359,5 @@ def _forest(flat) -> Forest:
         gain=np.zeros(n_nodes),
         count=np.zeros(n_nodes),
         depth=joined([nodes.depth for nodes, _, _ in flat], np.int32),
-        missing_left=np.zeros(n_nodes, dtype=np.uint8),
+        missing_left=joined([nodes.missing_left for nodes, _, _ in flat], np.uint8),
     )

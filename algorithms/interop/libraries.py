@@ -35,7 +35,8 @@ def from_lightgbm(
     """Meter a fitted LightGBM model.
 
     ``x <= threshold`` goes left, in double precision; an x of at most 1e-35 in size counts as 0,
-    for so LightGBM reads its rows (and it has thresholds of ±1e-35 next to 0). Of a model that
+    for so LightGBM reads its rows (and it has thresholds of ±1e-35 next to 0). A missing value goes
+    where the split says, or as 0 where no training row was missing the feature. Of a model that
     stopped early the rounds up to its best are taken, as its own ``predict`` does.
 
     Parameters
@@ -77,6 +78,7 @@ def from_lightgbm(
         group_costs=group_costs,
         feature_names=None if unnamed else names,
         link=_lightgbm_link(model, dump),
+        allow_nan=True,
     )
 
 
@@ -104,7 +106,10 @@ def _read_lightgbm(node: dict) -> Leaf | Split:
         )
     if node["missing_type"] == "Zero":
         raise ValueError("LightGBM's zero_as_missing is not supported: 0 is a value here.")
-    return Split(node["split_feature"], node["threshold"], node["left_child"], node["right_child"])
+    threshold = node["threshold"]
+    missing_left = node["default_left"] if node["missing_type"] == "NaN" else threshold >= 0.0
+    children = node["left_child"], node["right_child"]
+    return Split(node["split_feature"], threshold, *children, missing_left)
 
 
 # --- CatBoost -----------------------------------------------------------------------------------
@@ -115,7 +120,8 @@ def from_catboost(
 ) -> MeteredForest:
     """Meter a fitted CatBoost model.
 
-    Features and borders are compared in single precision; ``x > border`` goes right. CatBoost's
+    Features and borders are compared in single precision; ``x > border`` goes right. A missing
+    value is below all others, or above them with ``nan_mode="Max"``. CatBoost's
     usual trees are *oblivious*: all nodes of a level ask the same question, so **an oblivious tree
     asks for every level's feature, and every row pays for all of them**: with depth 6, six
     evaluations a tree, and the same features for every row. The other policies (``Depthwise``,
@@ -157,7 +163,10 @@ def from_catboost(
     others = [kind for kind in features if kind not in ("float_features",) and features[kind]]
     if others:
         raise _not_numeric(others)
-    column = {f["feature_index"]: f["flat_feature_index"] for f in features["float_features"]}
+    column = {
+        f["feature_index"]: (f["flat_feature_index"], f["nan_value_treatment"] != "AsTrue")
+        for f in features["float_features"]
+    }
     scale, bias = dump["scale_and_bias"]
     bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     if "oblivious_trees" in dump:
@@ -176,6 +185,7 @@ def from_catboost(
         group_costs=group_costs,
         feature_names=None if unnamed else names,
         link=_catboost_link(model),
+        allow_nan=True,
     )
 
 
@@ -193,11 +203,12 @@ def _not_numeric(kinds: list[str]) -> ValueError:
     )
 
 
-def _border(split: dict, column: dict) -> tuple[int, float]:
-    """Return feature and threshold of a CatBoost split."""
+def _border(split: dict, column: dict) -> tuple[int, float, bool]:
+    """Return feature and threshold of a CatBoost split, and whether missing values go left."""
     if split["split_type"] != "FloatFeature":
         raise ValueError(f"CatBoost's splits of type {split['split_type']} are not supported.")
-    return column[split["float_feature_index"]], float(np.float32(split["border"]))
+    feature, missing_left = column[split["float_feature_index"]]
+    return feature, float(np.float32(split["border"])), missing_left
 
 
 def _oblivious(tree: dict, n_outputs: int, scale: float, column: dict) -> Tree:
@@ -209,8 +220,9 @@ def _oblivious(tree: dict, n_outputs: int, scale: float, column: dict) -> Tree:
         level, number = node
         if level == len(questions):
             return Leaf(values[number], number)
-        right = (level + 1, number | 1 << level)
-        return Split(*questions[level], (level + 1, number), right)
+        feature, threshold, missing_left = questions[level]
+        left, right = (level + 1, number), (level + 1, number | 1 << level)
+        return Split(feature, threshold, left, right, missing_left)
 
     return Tree((0, 0), read)
 
@@ -229,7 +241,8 @@ def _asymmetric(tree: dict, scale: float, column: dict) -> Tree:
     def read(node):
         if "split" not in node:
             return Leaf(scale * np.atleast_1d(node["value"]), numbers[id(node)])
-        return Split(*_border(node["split"], column), node["left"], node["right"])
+        feature, threshold, missing_left = _border(node["split"], column)
+        return Split(feature, threshold, node["left"], node["right"], missing_left)
 
     return Tree(tree, read)
 
@@ -246,7 +259,8 @@ def from_scikit_learn(
     ----------
     model : HistGradientBoostingClassifier or …Regressor, GradientBoostingClassifier or …Regressor
         The former compares in double precision, the latter rounds features to single precision;
-        ``x <= threshold`` goes left in both.
+        ``x <= threshold`` goes left in both. The former knows where missing values go, the latter
+        refuses them.
     feature_costs, split_cost, feature_groups, group_costs : optional
         See :class:`MeteredForest`.
 
@@ -263,8 +277,10 @@ def from_scikit_learn(
     """
     if hasattr(model, "_predictors"):
         trees, initial, as_seen = *_hist_gradient_boosting(model), double_precision
+        allow_nan = True
     elif hasattr(model, "_raw_predict_init") and hasattr(model, "estimators_"):
         trees, initial, as_seen = *_gradient_boosting(model), single_precision
+        allow_nan = False
     else:
         raise ValueError(
             "from_scikit_learn needs a fitted (Hist)GradientBoosting estimator, got "
@@ -282,6 +298,7 @@ def from_scikit_learn(
         group_costs=group_costs,
         feature_names=getattr(model, "feature_names_in_", None),
         link=_scikit_learn_link(model, len(initial)),
+        allow_nan=allow_nan,
     )
 
 
@@ -308,9 +325,9 @@ def _hist_reader(nodes) -> Callable[[int], Leaf | Split]:
         node = nodes[i]
         if node["is_leaf"]:
             return Leaf((node["value"],), i)
-        return Split(
-            int(node["feature_idx"]), node["num_threshold"], int(node["left"]), int(node["right"])
-        )
+        children = int(node["left"]), int(node["right"])
+        missing_left = bool(node["missing_go_to_left"])
+        return Split(int(node["feature_idx"]), node["num_threshold"], *children, missing_left)
 
     return read
 

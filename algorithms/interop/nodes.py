@@ -16,12 +16,13 @@ class Leaf(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A split node: ``x <= threshold`` goes to `left`."""
+    """A split node: ``x <= threshold`` goes to `left`, and a missing x if `missing_left`."""
 
     feature: int
     threshold: float
     left: Any
     right: Any
+    missing_left: bool = False
 
 
 class ClassLink(NamedTuple):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
+from ..estimators.parameters import check_whole_number
+from ..estimators.rows import all_finite
 from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
+from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
 from .by_name import feature_names
 from .importances import mean_cost_by_feature
@@ -58,8 +62,10 @@ class NoCostsWarning(UserWarning):
     """A bill was asked for, and no price was ever given: everything is free."""
 
 
-def warn_if_free(model, feature_costs, split_cost) -> None:
-    """Warn of a bill that is 0 because nobody gave a price.
+def warn_if_free(
+    model, feature_costs, split_cost, tree_cost: float | None = None, stacklevel: int = 3
+) -> None:
+    """Warn of a bill that is 0, or counts trees only, because nobody gave a price.
 
     Parameters
     ----------
@@ -67,34 +73,55 @@ def warn_if_free(model, feature_costs, split_cost) -> None:
         With the prices `feature_costs`, `group_costs` and `split_cost`.
     feature_costs, split_cost : optional
         Prices given for this bill.
+    tree_cost : float, optional
+        What each tree costs though nobody said so, of models that have such a price.
+    stacklevel : int, default 3
+        Where the warning points, as for :func:`warnings.warn`.
     """
     given = (feature_costs, split_cost, model.feature_costs, model.group_costs)
-    if all(prices is None for prices in given) and model.split_cost == 0:
-        warnings.warn(
-            "No cost was ever given, so every prediction costs 0: give feature_costs or "
-            "split_cost, to the model or here.",
-            NoCostsWarning,
-            stacklevel=3,
+    if any(prices is not None for prices in given) or model.split_cost != 0:
+        return
+    said = "so every prediction costs 0: give feature_costs or split_cost"
+    if tree_cost:
+        said = (
+            f"so features are free, and each tree that a row passes costs {tree_cost:g}: give "
+            "feature_costs, split_cost or tree_cost"
         )
+    warnings.warn(
+        f"No cost was ever given, {said}, to the model or here.",
+        NoCostsWarning,
+        stacklevel=stacklevel,
+    )
 
 
 class MeteredTrees:
     """The cost meter's half of an estimator of boosted trees; a mixin."""
 
-    def _walk(self, X, prices: costs.GridPrices, stages: bool):
-        """Yield (what is paid for as bits, cost in grid steps, nodes passed) per stage or once."""
+    def _walk(self, X, prices: costs.GridPrices, ends: Sequence[int] | None = None):
+        """Yield (what is paid for as bits, cost in grid steps, nodes passed) after so many trees.
+
+        `ends` ascend; None: once, after all trees.
+        """
         used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
-        step = len(self.initial_scores_) if stages else max(1, forest.n_trees)
-        for first in range(0, forest.n_trees, step):
+        tiled = self._tiled_for(X, used) if ends is None else None
+        if tiled is not None:
             with threads(n_threads, X.size):
-                charge(forest, first, first + step, prices, X, used, paid, passed)
-            if stages:
-                yield used, paid, passed
-        if not stages:
+                charge_by_leaves(forest, tiled, prices, X, n_threads, used, paid, passed)
             yield used, paid, passed
+            return
+        for first, end in pairwise([0, *([forest.n_trees] if ends is None else ends)]):
+            with threads(n_threads, X.size):
+                charge(forest, first, end, prices, X, used, paid, passed)
+            yield used, paid, passed
+
+    def _tiled_for(self, X, used):
+        """Trees in tiles, if bills are sooner read off leaves than added up on the way down."""
+        if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not hasattr(self, "_layouts"):
+            return None
+        return self._layouts.tiled if all_finite(X) else None
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""
@@ -127,7 +154,7 @@ of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
         X = self._check_X(X)
-        ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return from_bits(used, X.shape[1])
 
     def evaluations(self, X) -> np.ndarray:
@@ -142,7 +169,7 @@ of shape (n_samples, n_features)
         ndarray of shape (n_samples,), int64
         """
         X = self._check_X(X)
-        ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]), stages=False)
+        ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return passed
 
     def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
@@ -163,10 +190,12 @@ of shape (n_samples, n_features)
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
-        ((_, paid, _),) = self._walk(X, prices, stages=False)
+        ((_, paid, _),) = self._walk(X, prices)
         return prices.cost(paid)
 
-    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
+    def staged_cost(
+        self, X, *, feature_costs=None, split_cost=None, rounds=None
+    ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
         Parameters
@@ -175,15 +204,29 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        rounds : sequence of int, optional
+            Only after these rounds, ascending, which is faster than all.
 
         Yields
         ------
         ndarray of shape (n_samples,), float64
+
+        Raises
+        ------
+        ValueError
+            If `rounds` do not ascend from 1 or more to at most those of the model.
         """
         X = self._check_X(X)
         prices = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
-        for _, paid, _ in self._walk(X, prices, stages=True):
+        n_columns = len(self.initial_scores_)
+        n_rounds = self.trees_.n_trees // n_columns
+        if rounds is not None:
+            rounds = [check_whole_number("rounds", r, 1, most=n_rounds) for r in rounds]
+            if any(b <= a for a, b in pairwise(rounds)):
+                raise ValueError(f"rounds must ascend, got {rounds}.")
+        ends = range(1, n_rounds + 1) if rounds is None else rounds
+        for _, paid, _ in self._walk(X, prices, [n_columns * end for end in ends]):
             yield prices.cost(paid)
 
     def cost_importances(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:

@@ -47,6 +47,8 @@ class Course(NamedTuple):
     dag : Steps or None
         Of a decision DAG. Its scores are whole steps; behind them stand the sum of the sizes, and
         the number, of the base classifiers evaluated.
+    may_miss : bool
+        Whether the model knows what to do with a missing value.
     """
 
     meter: MeteredTrees
@@ -60,6 +62,7 @@ class Course(NamedTuple):
     as_seen: Callable[[np.ndarray], np.ndarray]
     predictions: dict[str, Callable]
     dag: Steps | None = None
+    may_miss: bool = False
 
     def finish(self, method: str, exits: Exits | None, scores: np.ndarray) -> np.ndarray:
         """Predictions of rows that have finished."""
@@ -113,6 +116,7 @@ def _of_boosted_trees(model: BoostedTrees) -> Course:
         np.zeros(1),
         _as_it_is,
         predictions,
+        may_miss=True,
     )
 
 

@@ -171,7 +171,9 @@ def take(rows, index: np.ndarray):
     return [rows[i] for i in index.tolist()]
 
 
-def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndarray]:
+def check_answer(
+    source: Source, answer, rows, n_rows: int, *, may_miss: bool = False
+) -> dict[int, np.ndarray]:
     """Values of features that a function returned for the rows it was asked for.
 
     Parameters
@@ -183,6 +185,8 @@ def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndar
         What it was asked for, from :func:`take`.
     n_rows : int
         How many.
+    may_miss : bool
+        Whether a value may be missing: NaN, or masked.
 
     Returns
     -------
@@ -203,7 +207,7 @@ def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndar
         shapes = [(n_rows,)] if size == 1 else [(n_rows, size)]
         if source.grouped and size == 1:
             shapes.append((n_rows, 1))
-        values = _numbers(asked, answer, shapes).reshape(n_rows, size)
+        values = _numbers(asked, answer, shapes, may_miss).reshape(n_rows, size)
         by_column = dict(zip(source.features, values.T, strict=True))
     elif source.grouped:
         by_column = {}
@@ -213,7 +217,8 @@ def check_answer(source: Source, answer, rows, n_rows: int) -> dict[int, np.ndar
             if source.columns[key] in by_column:
                 raise ValueError(f"{asked} returned feature {key!r} twice.")
             _check_order(asked, rows, column)
-            by_column[source.columns[key]] = _numbers(f"{asked} for {key!r}", column, [(n_rows,)])
+            of_key = f"{asked} for {key!r}"
+            by_column[source.columns[key]] = _numbers(of_key, column, [(n_rows,)], may_miss)
     else:
         raise ValueError(f"{asked} returned a mapping; numbers are wanted.")
     missing = [m for m in source.tested if m not in by_column]
@@ -260,8 +265,8 @@ def _check_order(asked: str, rows, answer) -> None:
         )
 
 
-def _numbers(asked: str, answer, shapes: list[tuple[int, ...]]) -> np.ndarray:
-    """Finite float64 of one of several shapes, or a ValueError that begins with `asked`."""
+def _numbers(asked: str, answer, shapes: list[tuple[int, ...]], may_miss: bool) -> np.ndarray:
+    """Float64 of one of several shapes, finite or missing, or a ValueError that begins `asked`."""
     try:
         values = np.asarray(answer)
     except (TypeError, ValueError) as error:
@@ -275,10 +280,13 @@ def _numbers(asked: str, answer, shapes: list[tuple[int, ...]]) -> np.ndarray:
     wrong = ~np.isfinite(values)
     if np.ma.isMaskedArray(answer):
         wrong |= np.ma.getmaskarray(answer)
+    if may_miss:
+        values[wrong & ~np.isinf(values)] = np.nan
+        wrong = np.isinf(values)
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), values.shape)
         raise ValueError(
-            f"{asked} returned {int(wrong.sum())} missing or infinite values, the first "
-            f"({values[at]}) for its row {at[0]}."
+            f"{asked} returned {int(wrong.sum())} {'' if may_miss else 'missing or '}infinite "
+            f"values, the first ({values[at]}) for its row {at[0]}."
         )
     return values

@@ -195,8 +195,9 @@ of shape (n_rows, n_features)
 class _Tally:
     """Seconds, calls and rows of each function, and the calls themselves."""
 
-    def __init__(self, units: Mapping[int, Source]) -> None:
+    def __init__(self, units: Mapping[int, Source], may_miss: bool) -> None:
         keys = [source.key for source in units.values()]
+        self.may_miss = may_miss
         self.seconds = dict.fromkeys(keys, 0.0)
         self.calls = dict.fromkeys(keys, 0)
         self.rows = dict.fromkeys(keys, 0)
@@ -214,7 +215,7 @@ class _Tally:
         self.seconds[source.key] += time.perf_counter() - begin
         self.calls[source.key] += 1
         self.rows[source.key] += n_rows
-        return check_answer(source, answer, rows, n_rows)
+        return check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
 
 
 def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
@@ -249,8 +250,8 @@ class OnDemandPredictor:
         numbers that may leave out what no tree tests; a table whose columns have names, or numbers
         other than 0, 1, …, is such a mapping. A group is computed once for a row and brings all its
         features; with `group_costs` the row is billed each one's own price when a tree first tests
-        it. Values stand in the order of the rows given. Features
-        that no tree tests need no function.
+        it. Values stand in the order of the rows given; of boosted trees one may be NaN, missing,
+        and is paid for like any other. Features that no tree tests need no function.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
         does not depend on it.
@@ -337,8 +338,9 @@ class OnDemandPredictor:
         Raises
         ------
         ValueError
-            If there are no rows, or a function returns anything but finite numbers of the right
-            shape; or a series or table whose index tells another order of rows than was asked.
+            If there are no rows, or a function returns anything but finite numbers (of boosted
+            trees: or NaN) of the right shape; or a series or table whose index tells another order
+            of rows than was asked.
         RuntimeError
             If a function fails; its own exception is the cause. KeyboardInterrupt and the like
             pass through. Nothing of the prediction is kept.
@@ -399,7 +401,7 @@ class OnDemandPredictor:
             np.tile(course.initial_scores, (n_rows, 1)),
             np.zeros(n_rows, dtype=np.int64),
         )
-        tally = _Tally(self._sources)
+        tally = _Tally(self._sources, course.may_miss)
         # A feature's values lie side by side: memory of features never asked for stays untouched.
         values = np.zeros((n_tested, min(self.batch_size, n_rows)))
         for first in range(0, n_rows, self.batch_size):

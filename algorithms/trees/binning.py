@@ -13,7 +13,10 @@ import numpy as np
 
 from ..kernels.decorators import kernel
 
-MAX_BINS = 255  # a bin number fits in one byte
+MAX_BINS = 255  # with one more for missing values, a bin number fits in one byte
+ALL_PRESENT = float(np.finfo(np.float64).max)
+"""Threshold that no number is above: all values that are present go left, missing ones right."""
+
 _TILE_WIDTH = 64  # bytes of a cache line: few rows of a small leaf share one
 
 
@@ -23,59 +26,77 @@ def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> n
     Parameters
     ----------
     values : ndarray of shape (n_samples,), float64
+        Finite, or NaN: missing.
     counts : ndarray of shape (n_samples,), int64, or None
         Row weights on their grid; None means 1 each.
     max_bins : int
-        At most this many bins.
+        At most this many bins of numbers.
 
     Returns
     -------
     ndarray of shape (n_bins - 1,), float64
         Midpoints between neighbouring distinct values. With more distinct values than bins, only
         those after the smallest value whose cumulative count reaches j/max_bins of the total,
-        j = 1 … max_bins - 1.
+        j = 1 … max_bins - 1. Behind them, if values are missing, :data:`ALL_PRESENT`: the bin of
+        those is the last.
     """
-    low, high = (
+    low, high, some_missing = (
         _cuts(values, max_bins) if counts is None else _cuts_weighted(values, counts, max_bins)
     )
     low, high = low + 0.0, high + 0.0  # -0.0 counts as 0.0
     middle = 0.5 * low + 0.5 * high
-    return np.where((low <= middle) & (middle < high), middle, low)
+    edges = np.where((low <= middle) & (middle < high), middle, low)
+    return np.append(edges, ALL_PRESENT) if some_missing else edges
 
 
-def _cuts(values: np.ndarray, max_bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbouring distinct values with an edge between them, in little more than one copy."""
+def _n_present(ordered: np.ndarray) -> int:
+    """How many of the values, in rising order, are numbers: missing ones are last."""
+    some_missing = len(ordered) > 0 and np.isnan(ordered[-1])
+    return int(np.searchsorted(ordered, np.nan)) if some_missing else len(ordered)
+
+
+def _cuts(values: np.ndarray, max_bins: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Neighbouring distinct values with an edge between them, in little more than one copy.
+
+    The third is whether values are missing.
+    """
     ordered = np.sort(values)
+    some_missing = (n_present := _n_present(ordered)) < len(ordered)
+    ordered = ordered[:n_present]
     new = ordered[1:] != ordered[:-1]
     if np.count_nonzero(new) < max_bins:
         at = np.flatnonzero(new)
-        return ordered[at], ordered[at + 1]
+        return ordered[at], ordered[at + 1], some_missing
     # The smallest value of cumulative count >= j n / B is the one at that rank, rounded up.
     ranks = -(-np.arange(1, max_bins, dtype=np.int64) * len(ordered) // max_bins)
     low = np.unique(ordered[ranks - 1])
     low = low[low < ordered[-1]]
-    return low, ordered[np.searchsorted(ordered, low, side="right")]
+    return low, ordered[np.searchsorted(ordered, low, side="right")], some_missing
 
 
 def _cuts_weighted(
     values: np.ndarray, counts: np.ndarray, max_bins: int
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """The same, counting row weights."""
     order = _rising(values)
     ordered = values[order]
+    some_missing = (n_present := _n_present(ordered)) < len(ordered)
+    if n_present == 0:
+        return ordered[:0], ordered[:0], some_missing
+    order, ordered = order[:n_present], ordered[:n_present]
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     cumulative = np.cumsum(counts[order])[last]
     distinct = ordered[last]
     if len(distinct) <= max_bins:
-        return distinct[:-1], distinct[1:]
+        return distinct[:-1], distinct[1:], some_missing
     targets = np.arange(1, max_bins, dtype=np.int64) * cumulative[-1]
     cuts = np.unique(np.searchsorted(cumulative * max_bins, targets, side="left"))
     cuts = cuts[cuts < len(distinct) - 1]
-    return distinct[cuts], distinct[cuts + 1]
+    return distinct[cuts], distinct[cuts + 1], some_missing
 
 
 def _rising(values: np.ndarray) -> np.ndarray:
-    """Rows in the order of rising values; which of equal ones comes first does not matter.
+    """Rows in the order of rising values, missing ones last; the order of equal ones is any.
 
     Values that 32 bits hold are sorted together with their rows, as integers: numpy sorts numbers
     on vector units, but not row numbers by them. That is five times as fast.
@@ -95,7 +116,7 @@ def _rising(values: np.ndarray) -> np.ndarray:
 
 @kernel
 def _bin_column(values, edges, codes):
-    """Branch-free binary search: the number of edges below each value."""
+    """Branch-free binary search: the number of edges below each value, all if it is missing."""
     n_edges = edges.shape[0]
     for i in range(values.shape[0]):
         x = values[i]
@@ -103,7 +124,7 @@ def _bin_column(values, edges, codes):
         size = n_edges
         while size > 0:
             half = (size + 1) >> 1
-            base = base + half if edges[base + half - 1] < x else base
+            base = base if edges[base + half - 1] >= x else base + half
             size -= half
         codes[i] = base
 
@@ -126,6 +147,7 @@ class Layout(NamedTuple):
     feature_code: np.ndarray  # (n_features,) code of the first bin that is not the default bin
     feature_default: np.ndarray  # (n_features,) default bin in a bundle, -1 outside one
     feature_n_bins: np.ndarray  # (n_features,)
+    feature_missing: np.ndarray  # (n_features,) bool, whether the last bin is of missing values
 
 
 class BinnedMatrix(NamedTuple):
@@ -207,6 +229,7 @@ def bin_matrix(
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), float64 or float32
+        Finite, or NaN: missing.
     counts : ndarray of shape (n_samples,), int64, or None
         Row weights on their grid.
     max_bins : int
@@ -232,6 +255,8 @@ def bin_matrix(
             low = edges[default - 1] if default > 0 else -np.inf
             high = edges[default] if default < len(edges) else np.inf
             outside = (values <= low) | (values > high)
+            if default < len(edges) and edges[-1] == ALL_PRESENT:
+                outside |= np.isnan(values)
             if np.count_nonzero(outside) < 0.4 * n_samples:
                 rows = np.packbits(outside)
         return edges, default, rows
@@ -244,7 +269,8 @@ def bin_matrix(
         defaults = np.array([m[1] for m in measured], dtype=np.int64)
         columns = _bundle(sparse_rows, n_bins, n_features)
         del sparse_rows, measured
-        layout = _place(columns, n_bins, defaults, n_samples, n_threads)
+        missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
+        layout = _place(columns, n_bins, missing, defaults, n_samples, n_threads)
         width_of_tile = np.diff(layout.tile_column)
         tile_of_column = np.repeat(np.arange(len(width_of_tile)), width_of_tile)
 
@@ -275,6 +301,7 @@ def bin_matrix(
 def _place(
     columns: list[_Bundle],
     n_bins: np.ndarray,
+    missing: np.ndarray,
     defaults: np.ndarray,
     n_samples: int,
     n_threads: int,
@@ -321,4 +348,5 @@ def _place(
         feature_code=feature_code,
         feature_default=feature_default,
         feature_n_bins=n_bins,
+        feature_missing=missing,
     )

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .binning import ALL_PRESENT
+
 
 def export_text(
     model,
@@ -15,6 +17,7 @@ def export_text(
     decimals: int = 2,
     feature_costs=None,
     split_cost=None,
+    missing: bool = False,
 ) -> str:
     """Write a tree as text: at each split what it costs, at each leaf what the path to it costs.
 
@@ -34,6 +37,9 @@ def export_text(
         Of thresholds, values and costs.
     feature_costs, split_cost : optional
         Charge these prices instead of the model's own.
+    missing : bool
+        Say of every split on which side rows go that are missing the feature. A split of those
+        from all others says so anyway.
 
     Returns
     -------
@@ -69,10 +75,21 @@ def export_text(
         names = [f"feature_{m}" for m in range(model.n_features_in_)]
     if len(names) != model.n_features_in_:
         raise ValueError(f"feature_names must have {model.n_features_in_} names, got {len(names)}.")
-    return "\n".join(_lines(forest, int(forest.tree[tree]), prices, list(names), decimals))
+    root = int(forest.tree[tree])
+    return "\n".join(_lines(forest, root, prices, list(names), decimals, missing))
 
 
-def _lines(forest, root: int, prices, names: list, decimals: int) -> Iterator[str]:
+def _questions(forest, node: int, name: str, decimals: int, missing: bool) -> tuple[str, str]:
+    """What is asked of a row that goes left, and of one that goes right."""
+    threshold, missing_left = float(forest.threshold[node]), bool(forest.missing_left[node])
+    if threshold >= ALL_PRESENT and not missing_left:
+        return f"{name} is present", f"{name} is missing"
+    also = " or missing" if missing else ""
+    left, right = (also, "") if missing_left else ("", also)
+    return f"{name} <= {threshold:.{decimals}f}{left}", f"{name} >  {threshold:.{decimals}f}{right}"
+
+
+def _lines(forest, root: int, prices, names: list, decimals: int, missing: bool) -> Iterator[str]:
     """Each branch and leaf below a node, the left one with all that is below it first."""
 
     def bill(path: tuple) -> float:
@@ -89,11 +106,11 @@ def _lines(forest, root: int, prices, names: list, decimals: int) -> Iterator[st
             yield f"{indent}|--- {value} (path: {bill(path):.{decimals}f})"
             continue
         below = (*path, feature)
-        threshold = f"{forest.threshold[node]:.{decimals}f}"
+        goes_left, goes_right = _questions(forest, node, names[feature], decimals, missing)
         if right:
-            yield f"{indent}|--- {names[feature]} >  {threshold}"
+            yield f"{indent}|--- {goes_right}"
             waiting.append((left + 1, below, False))
             continue
         costs = bill(below) - bill(path)
-        yield f"{indent}|--- {names[feature]} <= {threshold} [costs {costs:.{decimals}f}]"
+        yield f"{indent}|--- {goes_left} [costs {costs:.{decimals}f}]"
         waiting += [(node, path, True), (left, below, False)]

@@ -33,8 +33,9 @@ class Forest(NamedTuple):
     depth : ndarray of shape (n_nodes,), int32
         0 in a root.
     missing_left : ndarray of shape (n_nodes,), uint8
-        Whether a row whose value is missing goes left. Reserved: estimators refuse missing values,
-        so it is 0 everywhere, and kernels hand it on unread.
+        Whether a row whose value is missing (NaN) goes left, 1 or 0; 0 in a leaf. Where rows of
+        the training set were missing it, the side with the larger gain; elsewhere the child with
+        the larger `count`, the right one if they are equal.
     """
 
     tree: np.ndarray
@@ -178,8 +179,8 @@ def _check_nodes(forest: Forest, n_features: int, infinite_thresholds: bool) -> 
         if np.any(wrong):
             node = int(np.argmax(wrong))
             raise ValueError(f"{name} of its trees must be finite, node {node} has {values[node]}")
-    if np.any(forest.missing_left):
-        raise ValueError("its trees expect missing values, which this version does not support")
+    if np.any(forest.missing_left > ~leaf):
+        raise ValueError("missing_left of its trees must be 0 or 1, and 0 in leaves")
 
 
 def _check_children(forest: Forest) -> None:
@@ -223,7 +224,7 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
         forest.feature[at] = feature
         forest.count[at] = nodes.sums[node, 2] * scale.count
         forest.depth[at] = nodes.depth[node]
-        forest.missing_left[at] = 0
+        forest.missing_left[at] = nodes.missing_left[node]
         if feature < 0:
             gradient = nodes.sums[node, 0] * scale.gradient
             hessian = nodes.sums[node, 1] * scale.hessian

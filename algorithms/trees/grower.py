@@ -24,7 +24,7 @@ class Nodes(NamedTuple):
     """A growing tree; nodes are numbered in order of creation, the root is 0."""
 
     feature: np.ndarray  # (n_nodes,) int64, -1 in a leaf
-    threshold: np.ndarray  # (n_nodes,) int64, last bin that goes left
+    threshold: np.ndarray  # (n_nodes,) int64, last bin of numbers that goes left
     left: np.ndarray  # (n_nodes,) int64; the right child is left + 1
     depth: np.ndarray  # (n_nodes,) int64
     start: np.ndarray  # (n_nodes,) int64, its rows are rows[start:stop]
@@ -34,7 +34,8 @@ class Nodes(NamedTuple):
     candidate: np.ndarray  # (n_nodes,) int64, feature of the best net gain
     slot: np.ndarray  # (n_nodes,) int64, its histogram, -1 without
     raw_gain: np.ndarray  # (n_nodes, n_features) float64
-    cut: np.ndarray  # (n_nodes, n_features) int16, last bin that goes left
+    cut: np.ndarray  # (n_nodes, n_features) int16, the threshold of splitter.scan_feature
+    missing_left: np.ndarray  # (n_nodes,) bool, whether missing values go left
 
 
 class Workspace(NamedTuple):
@@ -104,6 +105,7 @@ def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
         slot=np.empty(n_nodes, dtype=np.int64),
         raw_gain=np.empty((n_nodes, n_features)),
         cut=np.empty((n_nodes, n_features), dtype=np.int16),
+        missing_left=np.empty(n_nodes, dtype=bool),
     )
     n_chunks = n_samples // CHUNK + 1
     workspace = Workspace(
@@ -230,6 +232,7 @@ def _rank(training, nodes, penalty, leaf):
 def _new_leaf(nodes, node, depth, start, stop):
     nodes.feature[node] = -1
     nodes.threshold[node] = -1
+    nodes.missing_left[node] = False
     nodes.left[node] = -1
     nodes.depth[node] = depth
     nodes.start[node] = start
@@ -264,9 +267,10 @@ def _split(training, memory, node, n_nodes):
     """Turn a leaf into a split node with two leaves; return the smaller and the larger one."""
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     feature = nodes.candidate[node]
-    cut = np.int64(nodes.cut[node, feature])
+    found = np.int64(nodes.cut[node, feature])
+    cut, missing_left = found & 255, found >= splitter.MISSING_LEFT
     start, stop = nodes.start[node], nodes.stop[node]
-    fill_goes_left(layout, feature, cut, workspace.goes_left)
+    fill_goes_left(layout, feature, cut, missing_left, workspace.goes_left)
     column, scratch = layout.feature_column[feature], workspace.scratch
     middle = partition(
         layout,
@@ -284,6 +288,7 @@ def _split(training, memory, node, n_nodes):
     _new_leaf(nodes, right, depth, middle, stop)
     nodes.feature[node] = feature
     nodes.threshold[node] = cut
+    nodes.missing_left[node] = missing_left
     nodes.left[node] = left
     small, large = (left, right) if middle - start <= stop - middle else (right, left)
     nodes.slot[large] = nodes.slot[node]
@@ -298,6 +303,9 @@ def _open_leaves(training, memory, node, small, large, full):
     _collect(training, memory, small, 0)
     for k in range(3):
         nodes.sums[large, k] = nodes.sums[node, k] - nodes.sums[small, k]
+    if nodes.cut[node, nodes.feature[node]] < splitter.MISSING_RIGHT:  # no row tells where to
+        left = nodes.left[node]
+        nodes.missing_left[node] = nodes.sums[left, 2] > nodes.sums[left + 1, 2]
     split_small = not full and _may_split(training, nodes, small)
     split_large = not full and _may_split(training, nodes, large)
     if split_small or split_large:

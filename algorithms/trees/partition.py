@@ -20,19 +20,29 @@ Rows of a small node lie far apart; by itself the processor has only a few fetch
 
 
 @kernel
-def fill_goes_left(layout, feature, cut, goes_left):
-    """For each code of the feature's column: 1 if the split sends it left."""
+def fill_goes_left(layout, feature, cut, missing_left, goes_left):
+    """For each code of the feature's column: 1 if the split sends it left.
+
+    Parameters
+    ----------
+    cut : int
+        The last bin of numbers that goes left.
+    missing_left : bool
+        Whether the last bin goes left, too: that of missing values.
+    """
     default = layout.feature_default[feature]
     n_bins = layout.feature_n_bins[feature]
+    also = n_bins - 1 if missing_left else -1
     if default < 0:
         for code in range(256):
-            goes_left[code] = 1 if code <= cut else 0
+            goes_left[code] = 1 if code <= cut or code == also else 0
         return
-    goes_left[:] = 1 if default <= cut else 0
+    goes_left[:] = 1 if default <= cut or default == also else 0
     first = layout.feature_code[feature]
     for b in range(n_bins):
         if b != default:
-            goes_left[first + (b if b < default else b - 1)] = 1 if b <= cut else 0
+            place = first + (b if b < default else b - 1)
+            goes_left[place] = 1 if b <= cut or b == also else 0
 
 
 @kernel

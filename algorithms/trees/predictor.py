@@ -6,7 +6,8 @@ no longer reach; the lowest bit left is the row's leaf. Sixteen rows go side by 
 more than 64 leaves, and everything that must see the path (costs), walk down: every walk of this
 package takes its steps by :func:`next_node`. The bit-vectors are the one other place that knows
 which way a row goes, since they compare sixteen rows with a threshold at once
-(:func:`algorithms.kernels.simd.clear_above`).
+(:func:`algorithms.kernels.simd.clear_above`). Estimators score batches in tiles
+(:mod:`algorithms.trees.tiles`) and fall back on this where a forest has no such form.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class BitVectors(NamedTuple):
         Tree within the block.
     mask : ndarray of shape (n_splits,), uint32 or uint64
         Leaves that stay reachable if the row goes right.
+    missing_left : ndarray of shape (n_splits,), uint8
+        Whether a row goes left if its value is missing.
     leaf : ndarray of shape (n_trees + 1,), int64
         First leaf of each tree.
     value : ndarray of shape (n_leaves,), float64
@@ -51,6 +54,7 @@ class BitVectors(NamedTuple):
     threshold: np.ndarray
     tree: np.ndarray
     mask: np.ndarray
+    missing_left: np.ndarray
     leaf: np.ndarray
     value: np.ndarray
     column: np.ndarray
@@ -66,12 +70,14 @@ def next_node(forest, node, x):
     node : int
         A split node: its `left` is not negative.
     x : float
-        The row's value of the node's feature.
+        The row's value of the node's feature; NaN if it is missing.
 
     Returns
     -------
     int64
     """
+    if x != x:
+        return np.int64(forest.left[node]) + 1 - forest.missing_left[node]
     return np.int64(forest.left[node]) + (1 if x > forest.threshold[node] else 0)
 
 
@@ -111,7 +117,9 @@ def leaf_ranges(forest, tree, position, first_leaf, last_leaf):
     return n_leaves
 
 
-def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> list[BitVectors]:
+def bit_vectors(
+    forest: Forest, contributions: np.ndarray, n_columns: int, block_trees: int | None = None
+) -> list[BitVectors]:
     """Build the bit-vector form of a forest.
 
     Parameters
@@ -121,6 +129,8 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         Leaf values times the learning rate.
     n_columns : int
         Trees per round.
+    block_trees : int, optional
+        Trees of a block; by default as many as half a first-level cache holds.
 
     Returns
     -------
@@ -134,7 +144,7 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
         return []
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = np.uint32 if max(n_leaves) <= 32 else np.uint64
-    block_trees = _BLOCK_TREES * 4 // np.dtype(bits).itemsize
+    block_trees = block_trees or _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
     blocks = []
@@ -157,6 +167,7 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
                 forest.threshold[splits],
                 (tree_of_node[splits] - begin).astype(np.int32),
                 (~(run << low)).astype(bits),
+                forest.missing_left[splits],
                 np.cumsum([0, *n_leaves[begin:end]], dtype=np.int64),
                 contributions[leaves],
                 np.arange(begin, end) % n_columns,
@@ -166,13 +177,27 @@ def bit_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> li
 
 
 @kernel
-def score_block(block, x, n_rows, vectors, ones, out, row0):
+def _clear_missing(block, x, n_rows, vectors):
+    """Clear what rows lose that are missing a value and go right for it."""
+    for u in range(block.feature.shape[0]):
+        base = np.int64(block.feature[u]) * LANES
+        for lane in range(n_rows):
+            if x[base + lane] == -np.inf:
+                for s in range(block.split[u], block.split[u + 1]):
+                    if block.missing_left[s] == 0:
+                        vectors[np.int64(block.tree[s]) * LANES + lane] &= block.mask[s]
+
+
+@kernel
+def score_block(block, x, n_rows, some_missing, vectors, ones, out, row0):
     """Add a block of trees to the scores of up to sixteen rows.
 
     Parameters
     ----------
     x : ndarray of shape (n_features * 16,), float64
-        The rows, transposed.
+        The rows, transposed; minus infinity, left of every threshold, where a value is missing.
+    some_missing : bool
+        Whether one is.
     vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
         Scratch space.
     ones : uint32 or uint64
@@ -191,6 +216,8 @@ def score_block(block, x, n_rows, vectors, ones, out, row0):
                 break
             at = np.int64(block.tree[s]) * LANES
             clear_above(vectors, at, x, base, threshold, block.mask[s])
+    if some_missing:
+        _clear_missing(block, x, n_rows, vectors)
     for t in range(n_trees):
         first, column = block.leaf[t], block.column[t]
         for lane in range(n_rows):
@@ -206,12 +233,15 @@ def _add_scores(block, X, vectors, ones, out):
         begin, end = n_samples * task // n_tasks, n_samples * (task + 1) // n_tasks
         x = np.zeros(n_features * LANES)
         for row0 in range(begin, end, LANES):
-            n_rows = min(LANES, end - row0)
+            n_rows, some_missing = min(LANES, end - row0), False
             for u in range(block.feature.shape[0]):
                 m = np.int64(block.feature[u])
                 for lane in range(n_rows):
-                    x[m * LANES + lane] = X[row0 + lane, m]
-            score_block(block, x, n_rows, vectors[task], ones, out, row0)
+                    value = X[row0 + lane, m]
+                    missing = value != value
+                    some_missing |= missing
+                    x[m * LANES + lane] = -np.inf if missing else value
+            score_block(block, x, n_rows, some_missing, vectors[task], ones, out, row0)
 
 
 @parallel_kernel

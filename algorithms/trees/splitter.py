@@ -13,6 +13,10 @@ from .penalty import charge
 MIN_RELATIVE_GAIN = 2.0**-40
 
 
+MISSING_RIGHT, MISSING_LEFT = 256, 512
+"""Added to a threshold, a bin number below 256, if a row of the node is missing the feature."""
+
+
 class Scale(NamedTuple):
     """Powers of two that turn the integer sums into numbers (exact)."""
 
@@ -104,13 +108,15 @@ def _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
 
 
 @kernel
-def _prefix_sums(gradient, hessian, count, row, entry, n_bins, least, scratch, tile):
+def _prefix_sums(gradient, hessian, count, row, entry, n_bins, before, least, scratch, tile):
     """Sums to the left of the allowed thresholds, which are neighbours of each other.
 
     Parameters
     ----------
     gradient, hessian, count : ndarray, two-dimensional, int64
         The feature's bins are ``[row, entry : entry + n_bins]``.
+    before : tuple of int
+        Gradient, hessian and count that are to the left of every threshold.
 
     Returns
     -------
@@ -119,7 +125,9 @@ def _prefix_sums(gradient, hessian, count, row, entry, n_bins, least, scratch, t
         ``scratch.sums[tile]`` from 0 on.
     """
     first, last = 0, n_bins - 1
-    sum_g, sum_h, sum_n = gradient[row, entry], hessian[row, entry], count[row, entry]
+    sum_g = gradient[row, entry] + before[0]
+    sum_h = hessian[row, entry] + before[1]
+    sum_n = count[row, entry] + before[2]
     while first < last and (sum_n < least[1] or sum_h < least[0]):
         first += 1
         sum_g += gradient[row, entry + first]
@@ -167,8 +175,51 @@ def _first_largest(bits, tile, n_candidates):
 
 
 @kernel
+def _scan_bins(
+    gradient, hessian, count, row, entry, n_bins, before, total, scale, least, scratch, tile
+):
+    """Largest raw gain of the thresholds between bins, and the first bin of those with it.
+
+    The bins are as for :func:`_prefix_sums`. Without an allowed threshold the gain is 0.
+    """
+    G, H = total[0] * scale.gradient, total[1] * scale.hessian
+    first, last = _prefix_sums(
+        gradient, hessian, count, row, entry, n_bins, before, least, scratch, tile
+    )
+    _raw_gains(last - first, G, H, scale, scratch, tile)
+    which = _first_largest(scratch.gain_bits, tile, last - first)
+    if which < 0:
+        return 0.0, -1
+    return scratch.gains[tile, which], first + which
+
+
+@kernel
+def _scan_both_ways(
+    gradient, hessian, count, row, entry, n_bins, some_missing, total, scale, least, scratch, tile
+):
+    """The same; where the last bin is of missing values and has any, with them on either side."""
+    nothing = np.int64(0), np.int64(0), np.int64(0)
+    gain, cut = _scan_bins(
+        gradient, hessian, count, row, entry, n_bins, nothing, total, scale, least, scratch, tile
+    )
+    last = entry + n_bins - 1
+    if not some_missing or count[row, last] == 0:
+        return gain, cut
+    missing = gradient[row, last], hessian[row, last], count[row, last]
+    gain_left, cut_left = _scan_bins(
+        gradient, hessian, count, row, entry, n_bins - 1, missing, total, scale, least, scratch,
+        tile,
+    )  # fmt: skip
+    if gain_left > gain:
+        return gain_left, cut_left + MISSING_LEFT
+    return gain, cut + MISSING_RIGHT
+
+
+@kernel
 def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, tile):
-    """Best threshold of one feature by raw gain; ties go to the lowest threshold.
+    """Best threshold of one feature by raw gain.
+
+    Ties go to the threshold that has missing values on its right, then to the lowest.
 
     Parameters
     ----------
@@ -185,10 +236,12 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
     raw_gain : float
         0 if no split is allowed.
     threshold : int
-        The last bin that goes left; -1 if no split is allowed.
+        The last bin of numbers that goes left, and :data:`MISSING_RIGHT` or :data:`MISSING_LEFT`
+        more if a row is missing the feature; -1 if no split is allowed.
     """
     entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
     default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
+    some_missing = layout.feature_missing[feature]
     G, H = total[0] * scale.gradient, total[1] * scale.hessian
     if n_bins == 2:
         g, h, n = _left_of_two(hists, slot, entry, default, total)
@@ -196,32 +249,42 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
             return 0.0, -1
         GL, HL = g * scale.gradient, h * scale.hessian
         gain = _gain(GL, HL, G - GL, H - HL, G, H)
-        first, which = 0, 0
+        cut = MISSING_RIGHT if some_missing else 0
+    elif default < 0:
+        gain, cut = _scan_both_ways(
+            hists.gradient,
+            hists.hessian,
+            hists.count,
+            slot,
+            entry,
+            n_bins,
+            some_missing,
+            total,
+            scale,
+            least,
+            scratch,
+            tile,
+        )
     else:
-        if default < 0:
-            first, last = _prefix_sums(
-                hists.gradient,
-                hists.hessian,
-                hists.count,
-                slot,
-                entry,
-                n_bins,
-                least,
-                scratch,
-                tile,
-            )
-        else:
-            _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
-            bins = scratch.bins[tile]
-            first, last = _prefix_sums(
-                bins[:1], bins[1:2], bins[2:], 0, 0, n_bins, least, scratch, tile
-            )
-        _raw_gains(last - first, G, H, scale, scratch, tile)
-        which = _first_largest(scratch.gain_bits, tile, last - first)
-        gain = scratch.gains[tile, which] if which >= 0 else 0.0
-    if which < 0 or not gain > MIN_RELATIVE_GAIN * _score(G, H):
+        _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
+        bins = scratch.bins[tile]
+        gain, cut = _scan_both_ways(
+            bins[:1],
+            bins[1:2],
+            bins[2:],
+            0,
+            0,
+            n_bins,
+            some_missing,
+            total,
+            scale,
+            least,
+            scratch,
+            tile,
+        )
+    if not gain > MIN_RELATIVE_GAIN * _score(G, H):
         return 0.0, -1
-    return gain, first + which
+    return gain, cut
 
 
 @kernel

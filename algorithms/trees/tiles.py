@@ -132,6 +132,17 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
     )
 
 
+@kernel
+def fill_tile(forest, X, rows, first, last, values, codes):
+    """Code tested features ``first … last - 1`` of up to 16 rows; `values` (16,) is scratch."""
+    for u in range(first, last):
+        m = forest.tested[u]
+        for lane in range(rows.shape[0]):
+            values[lane] = X[rows[lane], m]
+        start, n_steps = forest.edge_start[u], forest.n_steps[u]
+        count_below(forest.edge, start, n_steps, values, codes, u * LANES, _LOWEST_CODE)
+
+
 @parallel_kernel
 def fill_tiles(forest, X, rows, wanted, first, last, tiles):
     """Code tested features ``first … last - 1`` of some rows.
@@ -153,14 +164,8 @@ def fill_tiles(forest, X, rows, wanted, first, last, tiles):
     for tile in prange(tiles.shape[0]):
         if not wanted[tile]:
             continue
-        begin = tile * LANES
-        values = np.zeros(LANES)
-        for u in range(first, last):
-            m = forest.tested[u]
-            for lane in range(min(LANES, n_rows - begin)):
-                values[lane] = X[rows[begin + lane], m]
-            start, n_steps = forest.edge_start[u], forest.n_steps[u]
-            count_below(forest.edge, start, n_steps, values, tiles[tile], u * LANES, _LOWEST_CODE)
+        here = rows[tile * LANES : min(tile * LANES + LANES, n_rows)]
+        fill_tile(forest, X, here, first, last, np.zeros(LANES), tiles[tile])
 
 
 @parallel_kernel
@@ -198,16 +203,22 @@ def _leaf_value(forest, t, word):
 
 
 @kernel
+def reach_leaves(forest, begin, end, codes, words):
+    """Leaves that the rows of a tile can reach in at most 64 trees; the lowest is theirs."""
+    for t in range(begin, end):
+        reachable_leaves(
+            codes, forest.feature, forest.code, forest.lost,
+            forest.split[t], forest.split[t + 1], words, (t - begin) * LANES,
+        )  # fmt: skip
+
+
+@kernel
 def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
     """Add trees to the scores of the sixteen rows of a tile."""
     n_columns = out.shape[1]
     for begin in range(first_tree, last_tree, TREES_AT_ONCE):
         end = min(begin + TREES_AT_ONCE, last_tree)
-        for t in range(begin, end):
-            reachable_leaves(
-                codes, forest.feature, forest.code, forest.lost,
-                forest.split[t], forest.split[t + 1], words, (t - begin) * LANES,
-            )  # fmt: skip
+        reach_leaves(forest, begin, end, codes, words)
         for column in range(n_columns):
             tree = begin + (column - begin) % n_columns
             # Four sums at a time stay in registers, and none waits for another.
@@ -248,6 +259,49 @@ def score_tiles(forest, first_tree, last_tree, tiles, wanted, words, out):
                 _score_tile(
                     forest, first_tree, last_tree, tiles[tile], words[part], out, tile * LANES
                 )
+
+
+@parallel_kernel
+def _score_all(forest, X, rows, words, out):
+    n_tiles, n_parts = out.shape[0] // LANES, words.shape[0]
+    n_trees, n_tested = forest.leaf.shape[0] - 1, forest.tested.shape[0]
+    for part in prange(n_parts):
+        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            here = rows[tile * LANES : min(tile * LANES + LANES, rows.shape[0])]
+            fill_tile(forest, X, here, 0, n_tested, values, codes)
+            _score_tile(forest, 0, n_trees, codes, words[part], out, tile * LANES)
+
+
+def scratch_words(forest: TiledForest, n_tiles: int, n_threads: int) -> np.ndarray:
+    """Scratch space for the leaves of 64 trees, for as many parts as can work at once."""
+    n_parts = max(1, min(n_threads, n_tiles))
+    return np.empty((n_parts, TREES_AT_ONCE * LANES), dtype=forest.lost.dtype)
+
+
+def score_all(
+    forest: TiledForest, X: np.ndarray, initial: np.ndarray, n_threads: int
+) -> np.ndarray:
+    """Scores of all rows by all trees.
+
+    Parameters
+    ----------
+    forest : TiledForest
+    X : ndarray of shape (n_samples, n_features), float64
+        Finite.
+    initial : ndarray of shape (n_columns,), float64
+        Scores before the first tree.
+    n_threads : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns), float64
+    """
+    n_tiles = -(-len(X) // LANES)
+    out = np.empty((n_tiles * LANES, len(initial)))
+    out[:] = initial
+    _score_all(forest, X, np.arange(len(X)), scratch_words(forest, n_tiles, n_threads), out)
+    return out[: len(X)]
 
 
 @kernel

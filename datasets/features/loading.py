@@ -42,8 +42,8 @@ def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int
     if len(images.train) <= n_train and len(images.test) <= n_test:
         return images
     rows = (
-        f"the first {min(n_train, len(images.train))} of {len(images.train)} training and the "
-        f"first {min(n_test, len(images.test))} of {len(images.test)} test images"
+        f"the first {min(n_train, len(images.train)):,} of {len(images.train):,} training and the "
+        f"first {min(n_test, len(images.test)):,} of {len(images.test):,} test images"
     )
     train = images.train[:n_train]
     return ImageSet(

@@ -2,7 +2,7 @@
 
 The transfer goes to ``<file>.part`` beside the target. A transfer that is cut off is resumed with
 a Range request (guarded by If-Range where the server names a version); pooch then verifies the
-SHA-256 and renames. A host that cannot be reached at all costs one connection timeout per process.
+SHA-256 and renames. A host that cannot be reached at all costs one connection timeout per run.
 FTP, which one old archive needs, is pooch's own: one attempt, no resumption.
 """
 
@@ -12,6 +12,7 @@ import errno
 import os
 import shutil
 import socket
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from datasets.errors import CacheFull, ChecksumMismatch, SourceFailed
+from datasets.sources import unreachable
 from datasets.sources.storage import file_sha256, full_disk_named, set_aside
 
-_DEAD_HOSTS: dict[str, str] = {}
 _RETRY_STATUS = {408, 425, 429, 500, 502, 503, 504}
 
 
@@ -51,16 +52,9 @@ class HttpLimits:
 LIMITS = HttpLimits()
 
 
-def forget_dead_hosts() -> None:
-    """Try hosts again that did not answer earlier in this process."""
-    _DEAD_HOSTS.clear()
-
-
 def check_alive(url: str) -> None:
-    """Raise :class:`SourceFailed` if the host was found dead earlier in this process."""
-    reason = _DEAD_HOSTS.get(urlsplit(url).netloc)
-    if reason is not None:
-        raise SourceFailed(f"{reason} (not tried again in this process)")
+    """Raise :class:`SourceFailed` if the host was found dead earlier in this run."""
+    unreachable.check(urlsplit(url).netloc)
 
 
 def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | None = None) -> None:
@@ -177,8 +171,8 @@ class ResumingDownloader:
             return False, f"no answer for {self.limits.read_timeout:g} s"
         except requests.exceptions.ConnectionError as error:
             if _never_connected(error):
-                _DEAD_HOSTS[host] = f"{host} cannot be reached ({_root(error)})"
-                raise SourceFailed(_DEAD_HOSTS[host]) from None
+                reason = f"{host} cannot be reached ({_root(error)})"
+                raise unreachable.note(host, reason) from None
             return False, f"connection lost ({_root(error)})"
         except requests.exceptions.RequestException as error:
             return False, str(_root(error))
@@ -234,7 +228,9 @@ class FtpDownloader:
 
         host = urlsplit(url).netloc
         _check_name(url, host, self.limits.connect_timeout)
-        transfer = FTPDownloader(timeout=self.limits.read_timeout, progressbar=True)
+        # pooch's bar is drawn into a file, too.
+        bar = sys.stderr.isatty()
+        transfer = FTPDownloader(timeout=self.limits.read_timeout, progressbar=bar)
         try:
             transfer(url, str(self.part), pooch)
             self.found = file_sha256(self.part)
@@ -309,8 +305,7 @@ def _check_name(url: str, host: str, timeout: float) -> None:
     thread.join(timeout)
     if not outcome or outcome[0] is not None:
         reason = outcome[0] if outcome else f"its name did not resolve in {timeout:g} s"
-        _DEAD_HOSTS[host] = f"{host} cannot be reached ({reason})"
-        raise SourceFailed(_DEAD_HOSTS[host])
+        raise unreachable.note(host, f"{host} cannot be reached ({reason})")
 
 
 def _root(error: BaseException) -> BaseException:

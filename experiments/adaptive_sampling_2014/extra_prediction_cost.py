@@ -19,25 +19,28 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
     cells_of_sets,
     curve,
     draw_panels,
+    lines_of_panels,
     repetitions,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.style import headline
 
+UNIT = "cost of one prediction [ms of one core]"
+SHOWN = ("test_error",)
 WITHIN = 1.1
 """As many times the smallest test error of all methods count as reaching it."""
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
-    """Draw test error against the cost of a prediction, a panel for each data set."""
-    unit = "cost of one prediction [ms of one core]"
-    figure = draw_panels(rows, meta, "prediction_ms", unit, ["test_error"])
-    figure.suptitle(
+    """Draw test error against the cost of a prediction, lines for data sets, columns for kinds."""
+    figure = draw_panels(rows, meta, "prediction_ms", UNIT, SHOWN)
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014): accuracy and prediction cost of the classifiers · scale "
         f"{meta['scale']} · {repetitions(meta)} · * tuned\n"
         "a mark: 1, 2, 5, 10, … rounds; one image computes a whole family of features when a stump "
         "first needs one of them",
-        fontsize=9.5,
     )
     return figure
 
@@ -78,9 +81,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{error:.3g} % at {cost:.3g} ms"
         )
     return (
-        "Test error against the cost of one prediction in milliseconds, a curve for each method, a "
-        f"panel for each data set. The cheapest classifier within {WITHIN:g} times the smallest "
-        f"mean test error: {'; '.join(said)}."
+        "Test error against the cost of one prediction in milliseconds: a line of panels for each "
+        "data set, a column for each kind of method, the others in grey behind. The cheapest "
+        f"classifier within {WITHIN:g} times the smallest mean test error: {'; '.join(said)}."
     )
 
 
@@ -98,6 +101,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,
+    lines=lambda rows, meta: lines_of_panels(rows, meta, "prediction_ms", UNIT, SHOWN),
     paper_numbers="The paper has none: it counts training cost only.",
     data_form="features",
 )

@@ -14,6 +14,7 @@ from experiments.adaptive_sampling_2014.cells.gaussian_edges import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
 from experiments.data_kinds import NAME
+from experiments.style import frame, headline
 
 STDS = (0.1, 0.01)
 """Standard deviations of the edges: N(0, 10^-2) above, N(0, 10^-4) below."""
@@ -165,7 +166,7 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, std: float) -> None:
             ha="center", color=colour, fontsize=7.5,
         )  # fmt: skip
     ax.set_xscale("log")
-    ax.set_ylim(0, 1.12 * lines["expected"].max())
+    frame(ax, lines["expected"].to_numpy(), headroom=0.05)
     ax.set_xlabel("number of features Q")
     ax.set_ylabel("E[ε*], expected edge")
     ax.legend(loc="best")
@@ -183,11 +184,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         right.set_title(
             f"edges N(0, $10^{{{power}}}$) at equal cost QS, with the best Q", loc="left"
         )
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014), Figure 1 · expected true edge of the learner that looks "
         f"best · scale {meta['scale']}\ncurves: the formula of section 5.2; markers: "
         f"{len(meta['seeds'])} × {DRAWS[meta['scale']]:,} draws with 95 % intervals",
-        fontsize=9.5,
     )
     return figure
 

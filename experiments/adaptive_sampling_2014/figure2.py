@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy import stats
 
 from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
-from experiments.style import LOOKS, draw_curve, stamp
+from experiments.estimates import t_interval
+from experiments.style import LOOKS, draw_curve, headline, stamp
 
 STRATEGIES = ("uniform_naive", "uniform_examples", "laminating")
 """Few features on all examples; all features on few examples; Laminating."""
@@ -29,6 +29,8 @@ ROUNDS = {"smoke": 10, "laptop": 100, "overnight": 100, "paper": 100}
 SMALLEST_EFFECT = 0.1
 """Share of the better other strategy's difference by which Laminating's must be smaller."""
 
+_LARGEST = 2.0
+"""Difference of two edges, each between -1 and 1."""
 
 _PLACE = (
     'section 5.4, Fig. 2: "typically smaller than the difference with the edge of a learner '
@@ -108,11 +110,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         for name in STRATEGIES:
             mine = rows[(rows["passes"] == passes) & (rows["algorithm"] == name)]
             table = mine.pivot_table(index="round", columns="seed", values="difference")
-            mean, n = table.mean(axis=1), table.shape[1]
-            half = stats.t.ppf(0.975, n - 1) * table.std(axis=1) / np.sqrt(n) if n > 1 else 0
             draw_curve(
-                ax, name, table.index, mean, (mean - half).clip(0), mean + half,
-                label=label(mine, name),
+                ax, name, table.index, table.mean(axis=1), *t_interval(table.to_numpy().T),
+                label=label(mine, name), most=_LARGEST,
             )  # fmt: skip
         ax.set_title(f"QS = {passes * n_samples:,}", loc="left")
         ax.set_xlabel("boosting round")
@@ -121,13 +121,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         if not real:
             stamp(ax, "STAND-IN")
     figure.axes[0].set_ylabel("largest edge less edge of the stump taken")
-    figure.suptitle(
+    headline(
+        figure,
         "Adaptive sampling (JMLR 2014), Figure 2 · MNIST pixels, "
         f"{'real data' if real else 'STAND-IN of ours, not the real data'}, {n_samples:,} training "
         f"images · scale {meta['scale']}\nmean over {len(meta['seeds'])} seeds of the sampling "
         f"({'the images are the same' if real else 'and of the images'}); bands: 95 % t intervals "
-        "over seeds; the final search for the taken feature's threshold is not part of QS",
-        fontsize=9.5,
+        "over seeds\nthe final search for the taken feature's threshold is not part of QS",
     )
     return figure
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, mosaic, picture, run_cell
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 SETS = {
     "mnist": ("MNIST", "first image of each digit", "first of each class", 1, 5),
@@ -59,9 +59,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         )
         if not real:
             stamp(ax, "STAND-IN")
-    figure.suptitle(
+    headline(
+        figure,
         f"Adaptive sampling (JMLR 2014), Figure 3 · sample images · scale {meta['scale']}",
-        fontsize=9.5,
     )
     return figure
 

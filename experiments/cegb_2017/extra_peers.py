@@ -28,7 +28,7 @@ from experiments.cegb_2017.show.panels import (
 )
 from experiments.claims import Claim
 from experiments.curves import advantage, curves
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
@@ -124,12 +124,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw_panel(ax, panel, letter, rows[rows["panel"] == panel.key], meta)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"Beside the CEGB paper: other libraries under one cost meter · scale {meta['scale']} · "
         f"{len(meta['seeds'])} seeds, bands: 95 % t intervals over seeds\n"
         f"searches of {CONFIGURATIONS[meta['scale']]} configurations each · for each budget the "
         "model with the best validation score",
-        fontsize=9.5,
     )
     return figure
 
@@ -201,6 +201,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    curve=("algorithm", "valid_cost"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",
     requires=("lightgbm", "catboost"),
 )

@@ -16,7 +16,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.stopwatch import run_cell
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
 from experiments.claims import Claim
-from experiments.style import LOOKS
+from experiments.style import LOOKS, headline
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
 ROUNDS = {"smoke": 3, "laptop": 20, "overnight": 100, "paper": 100}
@@ -127,11 +127,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     ax.set_xlim(-0.5, len(datasets) - 0.5)
     ax.set_ylabel("training time, times that of plain boosting")
     figure.legend(loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), training time · scale {meta['scale']} · "
         f"{ROUNDS[meta['scale']]} rounds of at most 64 leaves, 1 thread\n"
         "one mark per seed: median of 3 fits, from arrays to a model",
-        fontsize=9.5,
     )
     return figure
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import first_tree
 from experiments.cegb_2017.show.panels import PANELS, settings
-from experiments.style import LOOKS, stamp
+from experiments.style import LOOKS, headline, stamp
 
 METHODS = {
     "cegb_as_miser": {"max_leaves": 8, "max_depth": 3},
@@ -110,11 +110,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     if record["kind"] != "real":
         stamp(axes[1], "STAND-IN")
     kind = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), Figure 1 · {name}, {kind}, {record['rows']['train']:,} training rows · "
         f"first tree of each model, λ = {TRADEOFF:g}, scale {meta['scale']}\n"
         "circles: split nodes numbered as they were made; letters: leaves; width of a line: rows",
-        fontsize=9.5,
     )
     return figure
 

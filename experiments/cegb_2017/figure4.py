@@ -14,7 +14,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
 from experiments.claims import Claim
 from experiments.curves import HALF_THE_COST, curves, saving
-from experiments.style import LOOKS, draw_curve, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 LEVELS = (1, 2, 4, 8)
 
@@ -353,10 +353,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     left.legend(handles + more, labels + names, loc="lower left", fontsize=7)
     counts = rows[rows["kind"] == "score"].groupby("dataset")["seed"].nunique()
     seeds = ", ".join(f"{counts[video.dataset]}" for video in VIDEOS if video.dataset in counts)
-    figure.suptitle(
+    headline(
+        figure,
         f"CEGB (NIPS 2017), Figure 4 · scale {meta['scale']} · {seeds} seeds, bands: 95 % t "
         "intervals over seeds · STAND-INS are videos of ours, not the paper's",
-        fontsize=9.5,
     )
     return figure
 
@@ -433,7 +433,8 @@ def _draw_levels(ax, rows: pd.DataFrame, video: Video) -> None:
 
 def _finish(ax, standin: bool) -> None:
     log_cost_axis(ax)
-    ax.margins(x=0.08, y=0.1)
+    ax.margins(x=0.08)
+    frame(ax, np.concatenate([line.get_ydata() for line in ax.get_lines()]))
     ax.set_xlabel("cost of a pixel [split evaluations]")
     ax.set_ylabel("test SEG")
     if standin:

@@ -18,7 +18,7 @@ from scipy.stats import qmc
 from experiments.cell import Cell, digest
 from experiments.compare import show
 from experiments.compare.choosing import check_budgets, choose, judge
-from experiments.compare.methods import METHODS, N_DRAWN, Method, imported, method_of
+from experiments.compare.methods import METHODS, N_DRAWN, Method, allows_nan, imported, method_of
 from experiments.compare.metrics import Units
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.preparing import Asked, Prepared, prepare
@@ -119,14 +119,19 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             left_out.append(f"{method.label}: {method.library} is not installed (make setup-peers)")
         elif prepared.prices.feature_groups is not None and not method.knows_groups:
             left_out.append(f"{method.label}: it knows no groups of features")
+        elif prepared.some_missing and not method.allow_nan:
+            left_out.append(f"{method.label}: it does not support missing values")
         else:
             methods.append(method)
     for name in search.own:
         try:
-            imported(name)
+            kind = imported(name)
         except ValueError as error:
             raise Refused(str(error)) from None
-        methods.append(method_of(name))
+        if prepared.some_missing and not allows_nan(kind):
+            left_out.append(f"{name}: its tags do not say that it supports missing values")
+        else:
+            methods.append(method_of(name))
     if not methods:
         raise Refused(f"No method is left to compare ({'; '.join(left_out)}).")
     return methods, left_out

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import ParameterSampler
+from sklearn.utils import get_tags
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
@@ -333,6 +334,16 @@ def imported(name: str) -> type:
     return kind
 
 
+def allows_nan(kind: type) -> bool:
+    """Whether a class of the user's says, by scikit-learn's tags, that it takes missing values."""
+    if not hasattr(kind, "__sklearn_tags__"):
+        return False
+    try:
+        return bool(get_tags(kind()).input_tags.allow_nan)
+    except Exception:  # whatever it is that the user's class does
+        return False
+
+
 def _of_the_user(problem: Problem, draw: Mapping) -> Trained:
     kind = imported(draw["method"])
     space = getattr(kind, "search_space", None)
@@ -370,6 +381,8 @@ class Method:
         Package that it needs.
     knows_groups : bool
         Whether it can train where features are acquired together.
+    allow_nan : bool
+        Whether it supports missing values.
     cut : str
         What its cuts are: ``rounds`` or ``threshold``.
     """
@@ -380,6 +393,7 @@ class Method:
     tasks: tuple[str, ...] = ("classification", "regression", "ranking")
     library: str | None = None
     knows_groups: bool = True
+    allow_nan: bool = True
     cut: str = "rounds"
 
     def installed(self) -> bool:
@@ -397,6 +411,7 @@ METHODS = {
             "Early exit from GBRT",
             _early_exit,
             ("classification", "ranking"),
+            allow_nan=False,
             cut="threshold",
         ),
         Method("gbrt", "GBRT (ignores costs)", _gbrt),

@@ -68,6 +68,7 @@ class Prepared:
     prices: Prices
     n_rows: dict[str, int]
     resampled: str
+    some_missing: bool
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
@@ -123,6 +124,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         prices,
         {part: len(parts[part]["y"]) for part in PARTS},
         "queries" if asked.query else "groups" if asked.groups else "rows",
+        any(np.isnan(columns["X"]).any() for columns in parts.values()),
     )
 
 

@@ -145,11 +145,12 @@ def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarr
     Returns
     -------
     (n, d) float64, C order
+        NaN where a value is missing.
 
     Raises
     ------
     Refused
-        If a column is text, a date, or has missing or infinite values.
+        If a column is text, a date, or has infinite values.
     """
     if not names:
         raise Refused(f"{file} has no features left beside the columns that the options name.")
@@ -161,14 +162,14 @@ def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarr
             "the price list), or leave them out with --drop."
         )
     X = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64, na_value=np.nan))
-    for problem, where in (("missing", np.isnan(X)), ("infinite", np.isinf(X))):
-        if where.any():
-            those = [names[m] for m in np.flatnonzero(where.any(axis=0))]
-            n_rows = int(where.any(axis=1).sum())
-            raise Refused(
-                f"{file} has {problem} values in {n_rows} rows, in the columns {listed(those)}: "
-                f"fill them in (the median, say), or leave rows or columns out."
-            )
+    infinite = np.isinf(X)
+    if infinite.any():
+        those = [names[m] for m in np.flatnonzero(infinite.any(axis=0))]
+        n_rows = int(infinite.any(axis=1).sum())
+        raise Refused(
+            f"{file} has infinite values in {n_rows} rows, in the columns {listed(those)}: "
+            "leave them empty (missing), or leave rows or columns out."
+        )
     return X
 
 

@@ -25,7 +25,7 @@ from experiments.cronus_2012.show.panels import (
     panel_title,
     shown,
 )
-from experiments.style import LOOKS, stamp
+from experiments.style import LOOKS, headline, stamp
 
 SHOWN = ("b", "c", "e")
 """Panels with real data; the paper's figure is a sketch without any."""
@@ -58,10 +58,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_title(panel_title(panel, record).replace("\n", " · "), loc="left")
         if record["kind"] != "real":
             stamp(ax, "STAND-IN")
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 1 · scale {meta['scale']} · the optimised cascade of the "
         "first seed, at the λ with the best validation score; stages without trees are left out",
-        fontsize=9.5,
     )
     return figure
 

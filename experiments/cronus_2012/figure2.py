@@ -38,7 +38,7 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.curves import HALF_THE_COST, curves
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -188,9 +188,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             *_draw(line[1], whole, panel, RIVALS, PAPER),
             *_draw(line[2], whole, panel, tuple(dict.fromkeys(STEPS + RIVALS)), ""),
         ]
+        frame(line, np.concatenate(drawn))
         for ax, accounting in zip(line, (PAPER, PAPER, ""), strict=True):
             log_cost_axis(ax)
-            frame(ax, np.concatenate(drawn))
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record, accounting))
             ax.set_ylabel(score_label(panel))
@@ -199,12 +199,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 named.setdefault(label, handle)
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
         "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
         "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
         "them, metered",
-        fontsize=9.5,
     )
     return figure
 
@@ -254,6 +254,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    curve=("method", "valid_cost"),
     paper_numbers="Figure 2 prints curves without numbers. The text: an order of magnitude less "
     "cost for a marginal loss of precision; soft cascade and AND-OR several hours for a single "
     "training, Cronus less than one.",

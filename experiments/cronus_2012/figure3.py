@@ -27,7 +27,7 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import LOOKS, stamp
+from experiments.style import LOOKS, headline, stamp
 
 METHODS = ("cronus_initial", "cronus")
 
@@ -109,11 +109,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 3 · scale {meta['scale']} · mean over seeds and lines of "
         "one seed each\nthe λ with the best validation score; hard: as inputs leave, soft: as the "
         "objective (8) expects it",
-        fontsize=9.5,
     )
     return figure
 

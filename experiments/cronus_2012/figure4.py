@@ -22,7 +22,7 @@ from experiments.cronus_2012.show.comparison import (
     there,
 )
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 CHEAP = 0.025
 """Cheap features cost up to this part of the highest price: 5 of 200 in the paper."""
@@ -135,23 +135,29 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw(ax, panel, rows, meta["data"][panel.dataset])
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
-    figure.suptitle(
+    headline(
+        figure,
         f"Cronus (AISTATS 2012), Figure 4 · scale {meta['scale']} · features bought until each "
         "stage, by price, at the λ with the best validation score · mean over seeds",
-        fontsize=9.5,
     )
     return figure
 
 
 def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     table, there_are = bought(rows, panel.key).groupby("price").mean(), counts(rows, panel.key)
-    for i, price in enumerate(table.index):
+    prices = table.index
+    # As many digits as tell prices apart, four at least.
+    digits = next(d for d in range(4, 18) if len({f"{p:.{d}g}" for p in prices}) == len(prices))
+    for i, price in enumerate(prices):
+        thin = i / max(1, len(prices) - 1)  # curves may lie on each other: the first ones are wide
         ax.plot(
             table.columns,
             table.loc[price] / there_are[price],
-            color=colormaps["viridis"](0.9 * i / max(1, len(table) - 1)),
+            color=colormaps["viridis"](0.9 * thin),
             marker=_MARKERS[i % len(_MARKERS)],
-            label=f"c = {price:.4g} ({there_are[price]})",
+            linewidth=3.5 - 2.5 * thin,
+            markersize=8 - 5 * thin,
+            label=f"c = {price:.{digits}g} ({there_are[price]})",
         )
     ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("stage")

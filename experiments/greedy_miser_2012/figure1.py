@@ -43,7 +43,7 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
     shown,
 )
-from experiments.style import draw_curve, empty_entry, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, frame, headline, label_points, log_cost_axis, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -216,7 +216,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             pair[1].set_axis_off()
             pair[1].text(0.5, 0.5, "all methods: panel (b), as in the paper", ha="center")
         for ax in pair if panel.rivals else pair[:1]:
-            log_cost_axis(ax)
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
@@ -227,12 +226,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     for ax in axes[len(panels) :].flat:
         ax.set_axis_off()
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5)
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 1 · scale {meta['scale']} · up to "
         f"{len(meta['seeds'])} seeds · left of each pair: traces over rounds, circles: best "
         "iteration by validation\nright: for each budget the model with the best validation "
-        "score, bands: 95 % t intervals over seeds; small numbers: λ at its best iteration",
-        fontsize=9.5,
+        "score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, each at its best "
+        "iteration",
     )
     return figure
 
@@ -240,6 +240,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 def of_both(rows: pd.DataFrame, panel: Panel) -> pd.DataFrame:
     """Return the rows of λ = 0 and of Greedy Miser."""
     return pd.concat([of_panel(rows, panel.key, m) for m in (BASELINE, "greedy_miser")])
+
+
+_MARKERS = "os^Dv"
+_LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)))
+"""Of the traces of :data:`LEFT_TRADEOFFS`."""
 
 
 def _draw_traces(ax, rows: pd.DataFrame) -> None:
@@ -252,8 +257,9 @@ def _draw_traces(ax, rows: pd.DataFrame) -> None:
         # A stage is drawn if every seed reached it.
         mean = stages.mean()[stages.size() == mine["seed"].nunique()]
         colour = colormaps["viridis"](0.9 * i / max(1, len(tried) - 1))
-        ax.plot(mean["test_cost_paper"], mean["test_score"], "--", color=colour,
-                marker=".", label=f"λ = {tradeoff:g}")  # fmt: skip
+        ax.plot(mean["test_cost_paper"], mean["test_score"], color=colour, marker=_MARKERS[i],
+                markersize=3.5, linestyle=_LINES[i], linewidth=1.2,
+                label=f"λ = {tradeoff:g}")  # fmt: skip
         end = mine[mine["best"] == 1][["test_cost_paper", "test_score"]].mean()
         ends.append(end)
         scores.append(mean["test_score"])
@@ -261,6 +267,7 @@ def _draw_traces(ax, rows: pd.DataFrame) -> None:
     ax.plot(ends["test_cost_paper"], ends["test_score"], "-", color="#D55E00", marker="o",
             markerfacecolor="none", markersize=8, linewidth=1.0,
             label="best iteration by validation")  # fmt: skip
+    log_cost_axis(ax)
     frame(ax, np.concatenate([*scores, ends["test_score"]]))
 
 
@@ -275,15 +282,14 @@ def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high)
             drawn.append(y)
-    empty_entry(ax, "cronus", "see its own Figure 2")
-    for i, tradeoff in enumerate(RIGHT_TRADEOFFS[1:]):
+    frame(ax, np.concatenate(drawn), headroom=0.15)
+    log_cost_axis(ax)
+    named = {}
+    for tradeoff in RIGHT_TRADEOFFS[1:]:
         at = chosen(rows, panel.key, "greedy_miser", tradeoff=tradeoff)
         if len(at):
-            place = at["test_cost_paper"].mean(), at["test_score"].mean()
-            above = (0, 7 + 8 * (i % 2))  # neighbours are close
-            ax.annotate(f"{tradeoff:.3g}", place, textcoords="offset points", xytext=above,
-                        ha="center", fontsize=7)  # fmt: skip
-    frame(ax, np.concatenate(drawn))
+            named[f"{tradeoff:.3g}"] = at["test_cost_paper"].mean(), at["test_score"].mean()
+    label_points(ax, named)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -321,6 +327,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    curve=("algorithm", "valid_cost"),
     paper_numbers="Figure 1 prints curves without numbers. The text: Greedy Miser costs 1/10 of "
     "stage-wise regression at nearly its score, Cronus 1/4, early exits 1/2.",
 )

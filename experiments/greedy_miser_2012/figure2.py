@@ -23,7 +23,7 @@ from experiments.greedy_miser_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -170,10 +170,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw(ax, panel, rows[rows["panel"] == panel.key], meta["data"][panel.dataset])
     for ax in list(axes)[len(panels) :]:
         ax.set_axis_off()
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 2 · scale {meta['scale']} · features used up to the "
         "best iteration by validation, by price · mean over seeds",
-        fontsize=9.5,
     )
     return figure
 
@@ -182,11 +182,15 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     table = shares(rows, panel.key).groupby("tradeoff").mean()
     counts = rows.groupby("price")["n_features"].first()
     for i, price in enumerate(table.columns):
+        # Curves may lie on each other: the first ones are wide.
+        thin = i / max(1, len(table.columns) - 1)
         ax.plot(
             range(len(table)),
             table[price],
-            color=colormaps["viridis"](0.9 * i / max(1, len(table.columns) - 1)),
+            color=colormaps["viridis"](0.9 * thin),
             marker=_MARKERS[i % len(_MARKERS)],
+            linewidth=2.6 - 1.4 * thin,
+            markersize=7 - 3.5 * thin,
             label=f"c = {price:g} ({counts[price]})",
         )
     ax.set_xticks(range(len(table)), [f"{t:g}" for t in table.index])

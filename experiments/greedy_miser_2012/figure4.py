@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from datasets.scene15_pictures import CLASSES
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, picture, run_cell
-from experiments.style import stamp
+from experiments.style import headline, stamp
 
 PER_LINE = 5
 
@@ -35,9 +35,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         if record["kind"] != "real":
             stamp(ax, "STAND-IN")
     what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
-    figure.suptitle(
+    headline(
+        figure,
         f"Greedy Miser (ICML 2012), Figure 4 · a random picture of each class of Scene-15 · {what}",
-        fontsize=9.5,
     )
     return figure
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.curves import advantage, curves
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             if (curve := curves(pool, panel.key, method)) is not None:
                 x, y, low, high = curve.summary()
                 draw_curve(ax, method, x, y, low, high)
-                drawn.append(y[x > 0])  # what costs nothing is not on a logarithmic axis
-        log_cost_axis(ax)
-        frame(ax, np.concatenate(drawn))
+                drawn.append((x, y))
+        costs, scores = np.concatenate(drawn, axis=1)
+        log_cost_axis(ax, with_nothing=bool((costs == 0).any()))
+        frame(ax, scores[costs > 0])  # what costs nothing may know next to nothing
         real = record["kind"] == "real"
         n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
         what = "real data" if real else "STAND-IN of ours, not the real data"
@@ -96,10 +97,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         if not real:
             stamp(ax, "STAND-IN")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"Beside MDDAG: feature costs · scale {meta['scale']} · {len(meta['seeds'])} seeds · for "
-        "each budget the model with the best validation score, bands: 95 % t intervals",
-        fontsize=9.5,
+        "each budget the model with the best validation score, bands: 95 % t intervals\n"
+        "axes that begin at 0 are linear up to the lowest other cost, logarithmic from there on",
     )
     return figure
 
@@ -122,7 +124,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     others = " and ".join(LOOKS[method].label for method in ("cegb", "greedy_miser"))
     return (
         "Test score against the mean price of the features that a row acquires, on a logarithmic "
-        f"axis. Mean lead of MDDAG.EXP over {others} at equal budget: {'; '.join(said)}."
+        "axis with 0 at its end. Mean lead of MDDAG.EXP over "
+        f"{others} at equal budget: {'; '.join(said)}."
     )
 
 

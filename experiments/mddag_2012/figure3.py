@@ -17,7 +17,7 @@ from experiments.mddag_2012.cells.documents import run_cell
 from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.panels import EPISODES, betas
 from experiments.mddag_2012.show.selection import Curve, there
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw averaged NDCG against evaluations, one panel for each data set."""
     panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
-    figure = Figure(figsize=(5.6 * len(panels) + 1, 5.6), layout="constrained")
+    figure = Figure(figsize=(5.6 * len(panels) + 1.6, 5.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
         _draw(ax, rows, panel, meta["data"][panel.dataset])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headline(
+        figure,
         f"MDDAG (ICML 2012), Figure 3 · scale {meta['scale']} · up to {len(meta['seeds'])} folds, "
         "bands: 95 % t intervals\nruns are chosen by training NDCG, AdaBoost.MH's are not selected",
-        fontsize=9.5,
     )
     return figure
 

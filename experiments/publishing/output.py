@@ -15,6 +15,7 @@ import pandas as pd
 
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
+from experiments.publishing import gaps
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -227,51 +228,6 @@ def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
     return same
 
 
-def difference(artefact: Artefact, rows: pd.DataFrame, meta: Mapping, published: Path) -> list[str]:
-    """Say how a run differs from what is published.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        Which one.
-    rows, meta : DataFrame, Mapping
-        The run.
-    published : Path
-        Folder ``results/<id>``.
-
-    Returns
-    -------
-    list of str
-        Lines for the terminal.
-    """
-    before = read_published(published)
-    if before is None:
-        return ["Nothing is published yet to compare with (--publish writes it)."]
-    old_rows, old_meta = before
-    if old_meta["scale"] != meta["scale"]:
-        return [f"Published is the scale {old_meta['scale']}: nothing to compare with."]
-    lines = []
-    other = sorted(set(meta["data"]) - set(same_data(meta["data"], old_meta["data"])))
-    if other:
-        lines.append(f"Other data than published: {', '.join(other)}.")
-    keys = artefact.row_keys()
-    both = rows.merge(old_rows, on=keys, how="outer", suffixes=("", "_old"), indicator=True)
-    counts = both["_merge"].value_counts()
-    lines.append(
-        f"Against the published rows: {counts['both']} in both, {counts['left_only']} only here, "
-        f"{counts['right_only']} only there."
-    )
-    shared = both[both["_merge"] == "both"]
-    for name in artefact.tolerances:
-        change = (shared[name] - shared[f"{name}_old"]).abs()
-        changed = int((change > 0).sum())
-        if changed:
-            lines.append(f"  {name}: {changed} differ, by at most {change.max():.6g}")
-    if len(lines) == 1 and counts["both"] == len(rows) == len(old_rows):
-        lines = ["The rows are identical to the published ones."]
-    return lines
-
-
 def publish(
     run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
 ) -> None:
@@ -338,13 +294,27 @@ def redraw(results: Path, artefact: Artefact) -> bool:
 
 
 def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
-    """Write ``results/claims.md``, and the counts in ``README.md``, from all published rows."""
+    """Write ``claims.md``, ``gaps.md`` and the counts in ``README.md``, from all published rows."""
     tables = published_claims(results, artefacts)
+    write_atomically(results / "gaps.md", _gaps(results, artefacts).encode())
     write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
     readme = results.parent / "README.md"
     if readme.exists():
         text = readme.read_text(encoding="utf-8")
         write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
+
+
+def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:
+    """Return the gaps of all published curves."""
+    tables = []
+    for artefact in artefacts:
+        published = read_published(results / artefact.id)
+        if artefact.curve is not None and published is not None:
+            rows, meta = published
+            curves = rows[rows[artefact.curve[1]] > 0]
+            n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
+            tables.append((meta, gaps.widest_gaps(rows, *artefact.curve), n_curves))
+    return gaps.as_markdown(tables)
 
 
 def with_summary(text: str, summary: str) -> str:

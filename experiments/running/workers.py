@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from datasets.sources import unreachable
 from experiments.cell import Cell, canonical_json
 from experiments.running.closure import sources_hash
 from experiments.running.provenance import worker_state
@@ -70,8 +71,15 @@ def _loaded(load: Callable, name: str, scale: str, data_mode: str, seed: int):
     return load(name, scale=scale, data=data_mode, seed=seed)
 
 
-def compute(task: Task) -> tuple[list[dict], float]:
+def compute(task: Task, dead: Mapping[str, str] | None = None) -> tuple[list[dict], float]:
     """Compute one cell in a worker.
+
+    Parameters
+    ----------
+    task : Task
+        What to compute.
+    dead : Mapping, optional
+        What the driver could not reach (:mod:`datasets.sources.unreachable`): not tried again here.
 
     Returns
     -------
@@ -87,6 +95,7 @@ def compute(task: Task) -> tuple[list[dict], float]:
     """
     from threadpoolctl import threadpool_limits
 
+    unreachable.take(dead or {})
     cell = task.cell
     if sources_hash(task.run_cell.__module__, task.load.__module__, cell.dataset) != task.sources:
         raise RuntimeError("the sources were edited since the run began; start it again")
@@ -172,8 +181,8 @@ class Workers:
                 raise ConnectionError(
                     f"No Dask scheduler answers at {self.scheduler}: {error}. Start one with "
                     "'dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:8787' and "
-                    "workers with 'dask worker ADDRESS --nthreads 1 --host 127.0.0.1' (README: "
-                    "what several machines need), or leave --scheduler out."
+                    "workers with 'dask worker ADDRESS --nthreads 1 --host 127.0.0.1' (what "
+                    "several machines need: docs/cluster.md), or leave --scheduler out."
                 ) from None
             return self._client
         with _children_ignore_interrupt():
@@ -239,7 +248,9 @@ class Workers:
         if not indices:
             return
         client = self._start()
-        futures = [client.submit(compute, tasks[i], pure=False, retries=0) for i in indices]
+        # Workers of a scheduler may be on machines that reach more, or less, than this one.
+        dead = {} if self.scheduler else unreachable.noted()
+        futures = [client.submit(compute, tasks[i], dead, pure=False, retries=0) for i in indices]
         index_of = {future.key: index for future, index in zip(futures, indices, strict=True)}
         for future in as_completed(futures):
             error = future.exception() if future.status == "error" else None

@@ -1,5 +1,6 @@
 """The command line: names, exit status, what it writes, check and claims."""
 
+import ast
 import errno
 import hashlib
 import json
@@ -57,7 +58,15 @@ def test_every_figure_and_table_is_registered():
     ]
     assert len(files) == len(discover()) == len({artefact.id for artefact in discover()})
     ids = [artefact.id for artefact in discover()]
-    assert ids.index("sampling-table4") < ids.index("sampling-choices") < ids.index("cegb-figure1")
+    assert ids.index("cegb-figure1") < ids.index("sampling-table4") < ids.index("sampling-choices")
+
+
+def test_papers_stand_in_the_order_of_the_readme():
+    """One order everywhere; lists are made in that of PAPERS."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[[^]]+\]\(experiments/(\w+)/README\.md\)", readme, re.MULTILINE)
+    assert rows == list(PAPERS)
+    assert list(dict.fromkeys(artefact.paper for artefact in discover())) == rows
 
 
 def test_overnight_has_the_papers_rounds_on_the_data_at_hand():
@@ -269,7 +278,10 @@ def test_run_publish_claims_and_difference(tmp_path, run):
 
     status, out, _ = run(toy, *arguments)
     assert "0 cells computed, 20 from the store" in out
-    assert "identical to the published ones" in out
+    assert "60 of 60 rows on the same data are identical to the published ones." in out
+    assert "Of 2 claims 1 is reproduced and 1 not testable here." in out
+    assert f"Figure: {tmp_path / 'runs' / 'toy-figure2' / 'figure.png'}" in out
+    assert "artefacts together" not in out
 
     rows.loc[0, "score"] += 0.25
     publish_other_rows(published, rows)
@@ -283,6 +295,29 @@ def test_redirected_output_has_a_line_per_cell_and_no_progress_bar(tmp_path, run
     assert [int(n) for n in re.findall(r"^\[(\d+)/8\]", err, re.MULTILINE)] == [*range(1, 9)]
     assert "%|" not in err
     assert "\r" not in err
+
+
+def bars_drawn_into_files(source):
+    """Progress bars that do not ask whether they are on a terminal (tqdm: ``disable=None``)."""
+    wrong = []
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+        is_bar = ast.unparse(call.func).split(".")[-1] == "tqdm"
+        if is_bar and not given.get("disable", "").startswith("None"):
+            wrong.append(call.lineno)
+        if given.get("progressbar") == "True":
+            wrong.append(call.lineno)
+    return wrong
+
+
+def test_every_progress_bar_is_for_terminals_only():
+    folders = [ROOT / name for name in ("algorithms", "datasets", "experiments")]
+    sources = {path: path.read_text("utf-8") for f in folders for path in f.rglob("*.py")}
+    assert sum("tqdm(" in text for text in sources.values()) >= 4
+    assert {
+        path: bars for path, text in sources.items() if (bars := bars_drawn_into_files(text))
+    } == {}
+    assert bars_drawn_into_files("tqdm(x, disable=None)\ntqdm(x)\nF(progressbar=True)") == [2, 3]
 
 
 def test_standin_leaves_out_what_has_none(tmp_path, run):

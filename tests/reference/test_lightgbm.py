@@ -2,7 +2,11 @@
 
 LightGBM's raw gain lacks the ½ of Eq. (12), so its tradeoff is 2λ; coupled penalties are left
 out, as LightGBM 4.7 mishandles them. It computes with float32 gradients, hence 1e-6. The data
-are whole numbers, so that both see the same bins. Leaves are limited by their hessian, as
+are whole numbers, so that both see the same bins; missing values have one of their own in both.
+Where a split of missing values from all others can be written in two ways, with the same rows on
+swapped sides, LightGBM has the missing ones left, we have them right. (Where a node has none of a
+feature, they differ in where a new row that is missing it would go: with LightGBM left, or as 0,
+with us to where most rows went.) Leaves are limited by their hessian, as
 LightGBM only estimates the number of rows (from the hessian) where it looks for splits.
 """
 
@@ -21,10 +25,13 @@ D = 5
 BETA = np.array([0.1, 3.0, 0.5, 1.0, 0.2])
 
 
-def data(loss):
+def data(loss, missing=False):
     rng = np.random.default_rng(11)
     X = rng.integers(0, 25, (500, D)).astype(float)
     score = X[:, 0] / 5 + (X[:, 1] > 9) * X[:, 2] / 8 + np.sin(X[:, 3]) + rng.normal(size=500)
+    if missing:  # of one feature at random, of another where the target is large
+        X[rng.random(500) < 0.3, 0] = np.nan
+        X[(rng.random(500) < 0.5) & (score > 3), 1] = np.nan
     if loss == "squared":
         return X, score
     return X, np.digitize(score, [3.4] if loss == "logistic" else [2.5, 4.5])
@@ -66,10 +73,15 @@ def assert_same_tree(ours, theirs, X):
             return
         m = ours.feature[node]
         assert m == other["split_feature"]
-        goes_left = X[rows, m] <= ours.threshold[node]
-        np.testing.assert_array_equal(goes_left, X[rows, m] <= other["threshold"])
-        same(ours.left[node], other["left_child"], rows[goes_left])
-        same(ours.right[node], other["right_child"], rows[~goes_left])
+        x = X[rows, m]
+        goes_left = np.where(np.isnan(x), ours.missing_left[node], x <= ours.threshold[node])
+        theirs_left = np.where(np.isnan(x), other["default_left"], x <= other["threshold"])
+        children = other["left_child"], other["right_child"]
+        if np.array_equal(theirs_left, np.isnan(x)) and theirs_left.any():
+            theirs_left, children = ~theirs_left, children[::-1]
+        np.testing.assert_array_equal(goes_left, theirs_left)
+        same(ours.left[node], children[0], rows[goes_left])
+        same(ours.right[node], children[1], rows[~goes_left])
 
     same(0, theirs["tree_structure"], np.arange(len(X)))
 
@@ -93,10 +105,13 @@ SETTINGS = ["plain", "split", "lazy", "split and lazy", "lazy, shallow"]
 
 
 @pytest.mark.parametrize("loss", OBJECTIVES)
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_equal_trees(loss, setting):
+@pytest.mark.parametrize(
+    ("setting", "missing"),
+    [*((name, False) for name in SETTINGS), ("plain", True), ("split and lazy", True)],
+)
+def test_equal_trees(loss, setting, missing):
     options = options_of(setting, loss)
-    X, y = data(loss)
+    X, y = data(loss, missing)
     depth = options.get("depth")
     ours = cegb.fit(
         X,
@@ -124,6 +139,10 @@ def test_equal_trees(loss, setting):
     assert sum(tree.n_splits for tree in our_trees) > 10
     scores = model.predict(X, raw_score=True).reshape(len(X), -1)
     np.testing.assert_allclose(cegb.predict(ours, X), scores, rtol=0, atol=1e-5)
+    if missing:  # both directions occur, and missing against all that is present
+        split = np.concatenate([tree.feature == 1 for tree in our_trees])
+        left = np.concatenate([tree.missing_left for tree in our_trees])
+        assert set(left[split]) == {True, False}
 
 
 @pytest.mark.parametrize("setting", ["split", "lazy"])

@@ -119,6 +119,18 @@ def test_edges_at_the_limits_of_float64():
     assert len(trees.bin_edges(np.array([-0.0, 0.0]), ones(2), 255)) == 0
 
 
+def test_missing_values_have_the_last_bin():
+    x = np.array([3.0, np.nan, 1.0, np.nan])
+    edges = trees.bin_edges(x, ones(4), 2)
+    np.testing.assert_array_equal(edges, [2.0, trees.ALL_PRESENT])
+    largest = np.finfo(np.float64).max
+    column = np.append(x, [largest, -largest])[:, None]
+    np.testing.assert_array_equal(trees.bin_features(column, [edges])[:, 0], [1, 2, 0, 2, 1, 0])
+    np.testing.assert_array_equal(
+        trees.bin_edges(np.full(3, np.nan), ones(3), 255), [trees.ALL_PRESENT]
+    )
+
+
 # --- one split ------------------------------------------------------------------------------
 
 # Eight rows; squared loss at F = 0, so g = -y, h = 1.
@@ -211,11 +223,62 @@ def test_weight_three_equals_three_copies():
     assert weighted.n_splits > 3
 
 
+NONE = math.nan
+
+
+@pytest.mark.parametrize(
+    ("y", "threshold", "missing_left", "new_rows_left"),
+    [
+        # Present: 1 2 3 4; two rows are missing it. Sides {1, 2, missing} and {3, 4}.
+        ([0, 0, 4, 4, 0, 0], 2.5, True, [True, False, True]),
+        ([0, 0, 4, 4, 4, 4], 2.5, False, [True, False, False]),
+        # Missing against all that is present: every number goes left.
+        ([0, 0, 0, 0, 4, 4], trees.ALL_PRESENT, False, [True, True, False]),
+        # Either side gains 36 - 144/6 (by hand: 0 + 12²/4, or 4²/4 + 8²/2): right.
+        ([0, 0, 4, 4, 2, 2], 2.5, False, [True, False, False]),
+        # Symmetric: threshold 1.5 with missing left gains as much as 3.5 with missing right.
+        ([4, 0, 0, 4, 4, 4], 3.5, False, [True, False, False]),
+    ],
+)
+def test_missing_values_by_hand(y, threshold, missing_left, new_rows_left):
+    x = np.array([1, 2, 3, 4, NONE, NONE])[:, None]
+    tree = grow(x, -np.array(y, dtype=float), trees.Limits(2, None, 1, 0.0))
+    assert (tree.threshold[0], tree.missing_left[0]) == (threshold, missing_left)
+    assert not tree.missing_left[1:].any()
+    leaf, passed = trees.walk(tree, np.array([[0.0], [9.0], [NONE]]))
+    np.testing.assert_array_equal(leaf == 1, new_rows_left)
+    np.testing.assert_array_equal(passed, 1)  # a row that is missing it has asked for it
+
+
+def test_what_no_row_was_missing_goes_with_most():
+    limits = trees.Limits(2, None, 1, 0.0)
+    for y, weights, left in (
+        ([0, 0, 0, 4], None, True),
+        ([0, 4, 4, 4], None, False),
+        ([0, 0, 4, 4], None, False),
+        ([0, 4, 4, 4], [4.0, 1, 1, 1], True),
+    ):
+        weights = None if weights is None else row_weights(np.array(weights))
+        tree = grow(np.arange(4.0)[:, None], -np.array(y, dtype=float), limits, weights=weights)
+        assert tree.missing_left[0] == left
+
+
+def test_constant_and_absent_features_with_missing_values():
+    y = np.array([0.0, 0, 4, 4])
+    tree = grow(np.array([[7.0], [7.0], [NONE], [NONE]]), -y)
+    np.testing.assert_array_equal(tree.threshold, [trees.ALL_PRESENT, 0, 0])
+    np.testing.assert_array_equal(tree.value, [0, 0, 4])
+    assert len(grow(np.full((4, 1), NONE), -y).feature) == 1
+
+
 @pytest.mark.parametrize("max_leaves", [2, 7, 25])
-def test_against_scikit_learn(max_leaves):
+@pytest.mark.parametrize("share_missing", [0.0, 0.2])
+def test_against_scikit_learn(max_leaves, share_missing):
     rng = np.random.default_rng(max_leaves)
     X = rng.integers(0, 12, (300, 4)).astype(float)
     y = X[:, 0] * X[:, 1] + rng.normal(size=300)
+    if share_missing:
+        X[rng.random(X.shape) < share_missing] = NONE
     ours = grow(X, -y, trees.Limits(max_leaves, None, 3))
     theirs = DecisionTreeRegressor(max_leaf_nodes=max_leaves, min_samples_leaf=3).fit(X, y).tree_
 
@@ -228,8 +291,11 @@ def test_against_scikit_learn(max_leaves):
         m = ours.feature[node]
         assert m == theirs.feature[other]
         assert ours.count[node] == theirs.n_node_samples[other] == len(rows)
-        goes_left = X[rows, m] <= ours.threshold[node]
-        np.testing.assert_array_equal(goes_left, X[rows, m] <= theirs.threshold[other])
+        goes_left, missing = X[rows, m] <= ours.threshold[node], np.isnan(X[rows, m])
+        goes_left[missing] = ours.missing_left[node]
+        other_left = X[rows, m] <= theirs.threshold[other]
+        other_left[missing] = theirs.missing_go_to_left[other]
+        np.testing.assert_array_equal(goes_left, other_left)
         same(ours.left[node], theirs.children_left[other], rows[goes_left])
         same(ours.right[node], theirs.children_right[other], rows[~goes_left])
 

@@ -1,4 +1,8 @@
-"""Panels of curves, one column for each data set: what a method reaches against what it spends."""
+"""Small multiples of curves: what a method reaches against what it spends.
+
+Thirteen curves in one panel are one bundle. Here a column has the methods of one kind; all others
+stand behind them in light grey.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,28 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from experiments.adaptive_sampling_2014.cells.grid import make_cells, rounds_1_2_5
-from experiments.adaptive_sampling_2014.cells.methods import METHODS
+from experiments.adaptive_sampling_2014.cells.methods import (
+    KEYS,
+    LAMINATING,
+    MAS,
+    METHODS,
+    TASTING,
+    group,
+)
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Cell
 from experiments.data_kinds import kind_in_words
+from experiments.lines import Line, LinePanel, Lines
 from experiments.style import LOOKS, stamp
 
 LABELS = {"log10_loss": "training loss (log₁₀)", "test_error": "test error [%]"}
+
+KINDS = {
+    "fixed choice": ("best_family", "uniform_naive", "uniform_1q", "uniform_q1"),
+    "bandits": ("ucb", "exp3p", "epsilon_greedy"),
+    **{kind: tuple(group(kind)) for kind in (TASTING, MAS, LAMINATING)},
+}
+"""For each column the methods in front."""
 
 
 def cells_of_sets(
@@ -44,7 +63,7 @@ def curve(rows: pd.DataFrame, dataset: str, method: str) -> pd.DataFrame:
 def draw_panels(
     rows: pd.DataFrame, meta: Mapping, spent: str, unit: str, shown: Sequence[str]
 ) -> Figure:
-    """Draw a row of panels for each quantity, a column for each data set.
+    """Draw a line of panels for each data set and quantity, a column for each kind of method.
 
     Parameters
     ----------
@@ -59,18 +78,25 @@ def draw_panels(
     shown : sequence of str
         Keys of :data:`LABELS`.
     """
-    datasets = [name for name in SETS if name in set(rows["dataset"])]
-    size = (3.3 * len(datasets) + 0.4, 2.9 * len(shown) + 1.4)
+    lines = [(name, q) for name in SETS if name in set(rows["dataset"]) for q in shown]
+    size = (14.0, 1.9 * len(lines) + 2.2)
     figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(shown), len(datasets), squeeze=False)
-    for column, dataset in enumerate(datasets):
-        for ax, quantity in zip(axes[:, column], shown, strict=True):
-            _draw_panel(ax, rows, dataset, spent, quantity)
+    axes = figure.subplots(len(lines), len(KINDS), squeeze=False, sharex="row", sharey="row")
+    for line, (dataset, quantity) in zip(axes, lines, strict=True):
+        stages = {key: _stages(rows, dataset, key, spent, quantity) for key in KEYS}
+        for ax, (kind, methods) in zip(line, KINDS.items(), strict=True):
+            _draw_panel(ax, stages, methods)
             if meta["data"][dataset]["kind"] != "real":
                 stamp(ax, "STAND-IN")
-            ax.set_ylabel(LABELS[quantity] if column == 0 else "")
-        axes[0, column].set_title(panel_title(meta["data"][dataset], dataset), loc="left")
-        axes[-1, column].set_xlabel(unit)
+            if ax in axes[0]:
+                ax.set_title(kind, loc="right", fontweight="bold")
+        _scales(line[0], quantity)
+        line[0].set_ylabel(LABELS[quantity])
+        if quantity == shown[0]:
+            line[0].set_title(panel_title(meta["data"][dataset], dataset), loc="left")
+        if quantity == shown[-1]:
+            for ax in line:
+                ax.set_xlabel(unit)
     _legend(figure, rows)
     return figure
 
@@ -88,18 +114,20 @@ def kind_of(record: Mapping) -> str:
     return kind_in_words(record) if record["kind"] == "real" else "STAND-IN"
 
 
-def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity: str) -> None:
-    """Draw each method's mean over the repetitions, and its standard deviation as a band."""
-    for method in METHODS:
-        mine = curve(rows, dataset, method.key)
-        if mine.empty:
-            continue
-        stages = mine.groupby("rounds").agg(
-            x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std")
-        )
-        x, y, sd = (stages[name].to_numpy() for name in ("x", "y", "sd"))
-        look = LOOKS[method.key]
-        strong = method.key == "laminating"
+def _stages(rows: pd.DataFrame, dataset: str, method: str, spent: str, quantity: str) -> np.ndarray:
+    """Return spent, reached and its standard deviation, means over repetitions, (3, n_stages)."""
+    stages = curve(rows, dataset, method).groupby("rounds")
+    table = stages.agg(x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std"))
+    return np.nan_to_num(table.to_numpy(dtype=float).T)
+
+
+def _draw_panel(ax: Axes, stages: Mapping[str, np.ndarray], methods: Sequence[str]) -> None:
+    """Draw all methods in light grey, then those of the panel with their bands."""
+    for key in KEYS:
+        if key not in methods:
+            ax.plot(*stages[key][:2], color="0.78", linewidth=0.7, zorder=1)
+    for key in methods:
+        (x, y, sd), look = stages[key], LOOKS[key]
         ax.plot(
             *(x, y),
             color=look.colour,
@@ -107,11 +135,14 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, dataset: str, spent: str, quantity
             marker=look.marker,
             markersize=3.5,
             markevery=max(1, len(x) // 8),
-            linewidth=1.8 if strong else 1.1,
-            zorder=3 if strong else 2,
+            linewidth=1.3,
+            zorder=3,
         )
-        sd = np.nan_to_num(sd)
-        ax.fill_between(x, y - sd, y + sd, color=look.colour, alpha=0.12, linewidth=0)
+        ax.fill_between(x, y - sd, y + sd, color=look.colour, alpha=0.2, linewidth=0)
+
+
+def _scales(ax: Axes, quantity: str) -> None:
+    """Set the scales and numbers of a line of panels, which share them."""
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
@@ -136,10 +167,42 @@ def _legend(figure: Figure, rows: pd.DataFrame) -> None:
             name = f"{method.name}{'*' * method.tuned}"
             style = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
             handles.append(Line2D([], [], label=name, **style))
-    figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
 
 
 def repetitions(meta: Mapping) -> str:
     """Say how many repetitions there were, and what a band is."""
     n = len(meta["seeds"])
     return "1 repetition" if n == 1 else f"{n} repetitions, bands: standard deviation"
+
+
+def lines_of_panels(
+    rows: pd.DataFrame, meta: Mapping, spent: str, unit: str, shown: Sequence[str]
+) -> Lines:
+    """Return the curves of :func:`draw_panels` as numbers; its parameters."""
+    panels = [
+        LinePanel(
+            title=f"{SETS[dataset].title} ({kind_of(meta['data'][dataset])})",
+            x_label=unit,
+            y_label=LABELS[quantity],
+            log_y=quantity == "test_error",
+            lines=[
+                _line(mine, f"{method.name}{'*' * method.tuned}", spent, quantity)
+                for method in METHODS
+                if len(mine := curve(rows, dataset, method.key))
+            ],
+        )
+        for quantity in shown
+        for dataset in SETS
+        if dataset in set(rows["dataset"])
+    ]
+    return Lines(panels, len(meta["seeds"]), "standard deviation")
+
+
+def _line(mine: pd.DataFrame, label: str, spent: str, quantity: str) -> Line:
+    stages = mine.groupby("rounds").agg(
+        x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std")
+    )
+    x, y, sd = (stages[name].to_numpy(dtype=np.float64) for name in ("x", "y", "sd"))
+    sd = np.nan_to_num(sd)
+    return Line(label, x, y, y - sd, y + sd)

@@ -20,12 +20,13 @@ from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
 from experiments.adaptive_sampling_2014.show.orderings import at, best_of, make_claims, paper_at
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, printed
-from experiments.adaptive_sampling_2014.show.ranking import LEVEL, Correlation, rank_correlation
+from experiments.adaptive_sampling_2014.show.ranking import LEVEL, Agreement, Estimate, agreement
 from experiments.artefact import Artefact
 
 _MINUS = "−"
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
 """Heading and decimals of each quantity."""
+_UNITS = {"log10_loss": "decades", "test_error": "points"}
 
 
 def table_rounds(rows: pd.DataFrame) -> list[int]:
@@ -34,7 +35,7 @@ def table_rounds(rows: pd.DataFrame) -> list[int]:
 
 
 def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
-    """Return both tables, with what was compared above and the orders' correlations below."""
+    """Return both tables, with what was compared above and how far they agree below."""
     rounds = table_rounds(rows)
     parts = [
         *_head(rows, meta, dataset),
@@ -48,7 +49,7 @@ def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
         *_table(rows, dataset, "paper", rounds),
         "",
         *_kept(rows, meta, dataset),
-        *_correlations(rows, dataset, rounds),
+        *_agreements(rows, dataset, rounds),
         "## Equal cost in all evaluations",
         "",
         f"The same trainings, read after the last round within {MAX_COST}·N·T evaluations of any "
@@ -204,40 +205,43 @@ def _family_names(dataset: str, record: Mapping, numbers: list[int]) -> list[str
     return [names[k] for k in numbers]
 
 
-def correlations(rows: pd.DataFrame, dataset: str, rounds: int) -> dict[str, Correlation]:
-    """Return the correlation of the paper's and our order at T rounds, by loss and by error."""
+def agreements(rows: pd.DataFrame, dataset: str, rounds: int) -> dict[str, Agreement]:
+    """Return how ours and the paper's agree at T rounds, by loss and by error."""
     return {
-        column: rank_correlation(
-            at(rows, rounds, column), paper_at(dataset, rounds, position).iloc[0]
-        )
+        column: agreement(at(rows, rounds, column), paper_at(dataset, rounds, position).iloc[0])
         for position, column in enumerate(_COLUMNS)
     }
 
 
-def _correlations(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[str]:
+def _agreements(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[str]:
     lines = [
-        "Rank correlation of the paper's and our order of the methods (Kendall's τ-b; in brackets "
-        f"{100 * LEVEL:g} % of resampled repetitions):",
+        "How ours agree with the paper's: the order of the methods (Spearman's ρ, Kendall's τ-b) "
+        "and the mean over the methods of our number less the paper's (in decades, factors of ten "
+        f"of the loss, or percentage points of error; in brackets {100 * LEVEL:g} % of resampled "
+        "repetitions):",
         "",
-        "| T | methods | by loss | by test error |",
-        "|---:|---:|---:|---:|",
+        "| column | methods | Spearman's ρ | Kendall's τ-b | mean difference |",
+        "|---|---:|---:|---:|---:|",
     ]
     for t in rounds:
         if t not in ROUNDS:
             continue
-        correlation = correlations(rows, dataset, t)
-        texts = " | ".join(_interval(one) for one in correlation.values())
-        lines.append(f"| {t:,} | {correlation['log10_loss'].n} | {texts} |")
+        for column, found in agreements(rows, dataset, t).items():
+            name, decimals = _COLUMNS[column]
+            lines.append(
+                f"| T = {t:,}: {name} | {found.n} | {_interval(found.rho, 2)} | "
+                f"{_interval(found.tau, 2)} | "
+                f"{_interval(found.difference, decimals, '+')} {_UNITS[column]} |"
+            )
     return [*lines, ""]
 
 
-def _interval(correlation: Correlation) -> str:
-    if np.isnan(correlation.tau):
+def _interval(estimate: Estimate, decimals: int, plus: str = "") -> str:
+    """Return *value [low, high]*; `plus` is the sign of a number above 0."""
+    if np.isnan(estimate.value):
         return "–"
-    text = number(correlation.tau, 2)
-    if np.isnan(correlation.low):
-        return text
-    return f"{text} [{number(correlation.low, 2)}, {number(correlation.high, 2)}]"
+    texts = [plus * (one > 0) + number(one, decimals) for one in estimate]
+    return texts[0] if np.isnan(estimate.low) else f"{texts[0]} [{texts[1]}, {texts[2]}]"
 
 
 def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
@@ -251,7 +255,7 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
             f"({number(losses[by_loss].mean(), 2)}) and {NAMES[by_error]} the smallest error "
             f"({errors[by_error].mean():.2f} %)"
         )
-    tau = correlations(rows, dataset, rounds[-1])["log10_loss"].tau
+    tau = agreements(rows, dataset, rounds[-1])["log10_loss"].tau.value
     standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
     return (
         f"Two tables of log10 training loss and test error of the methods on "

@@ -98,19 +98,39 @@ def _tree_cost(options: dict) -> float:
 
 
 def train(cell: Cell, dataset):
-    """Return the fitted estimator of a cell; ``binarise`` trains on y > 0 instead of grades."""
-    model = make_estimator(cell, dataset)
+    """Return the fitted estimator of a cell.
+
+    Of its settings ``binarise`` trains on y > 0 instead of grades; ``patience`` ends the training
+    when the validation score has not risen for so many rounds, and keeps those up to the best.
+    """
+    model, options = make_estimator(cell, dataset), cell.params["settings"]
     y = dataset.y_train
-    if cell.params["settings"]["binarise"]:
+    if options["binarise"]:
         y = (y > 0).astype(np.float64)
-    return _fit(model, dataset.X_train, y)
+    if "patience" not in options:
+        return _fit(model, dataset.X_train, y)
+    watched = _watched_score(dataset, options["relevant_from"])
+    model.set_params(early_stopping_rounds=options["patience"], eval_metric=watched)
+    validation = (dataset.X_valid, dataset.y_valid)
+    if dataset.task == "ranking":
+        validation = (*validation, dataset.query_valid)
+    return _fit(model, dataset.X_train, y, eval_set=validation)
 
 
-def _fit(model, X, y):
+def _watched_score(dataset, relevant_from: int | None):
+    """Return what ends a training: the score that chooses models, too."""
+    if dataset.task != "ranking":
+        return "accuracy"
+    return lambda y, scores, queries: average_precision_at_k(
+        y, scores[:, 0], queries, PLACES, relevant_from=relevant_from
+    )
+
+
+def _fit(model, X, y, eval_set=None):
     with warnings.catch_warnings():
         # A large tradeoff may leave no split worth its cost; round 0 records that.
         warnings.simplefilter("ignore", ConstantModelWarning)
-        return model.fit(X, y)
+        return model.fit(X, y, eval_set=eval_set)
 
 
 def first_tree(cell: Cell, dataset) -> list[dict]:
@@ -163,7 +183,10 @@ def trace(cell: Cell, dataset) -> list[dict]:
         features of the model so far and 1 per tree (0 where evaluations are free); the same as
         the meter for the others. Six significant digits.
     """
-    model = train(cell, dataset)
+    return _traced(train(cell, dataset), cell, dataset)
+
+
+def _traced(model, cell: Cell, dataset) -> list[dict]:
     wanted = checkpoints(model.n_estimators_)
     rows = []
     for rounds, row in measured(wanted, lambda part: _follow(model, cell, dataset, part, wanted)):
@@ -176,16 +199,40 @@ def trace(cell: Cell, dataset) -> list[dict]:
     return rows
 
 
-def trace_and_count(cell: Cell, dataset) -> list[dict]:
-    """Follow a cell's model like :func:`trace`, and say how many queries can judge it.
+def trace_and_describe(cell: Cell, dataset) -> list[dict]:
+    """Follow a cell's model like :func:`trace`, and say what it is like and who can judge it.
 
     Returns
     -------
     list of dict
-        The rows of :func:`trace` with ``speaking_queries``.
+        The rows of :func:`trace`, each with what is said of the whole model: ``rounds_trained``
+        (more than are kept if the validation score stopped rising), ``speaking_queries``
+        (:func:`speaking_queries`), ``test_dear`` (the share of test rows that ask for a feature
+        of the highest price), ``mean_depth`` (of the deepest leaf, over trees) and ``mean_path``
+        (split nodes that a test row passes, over trees). Six significant digits.
     """
-    count = speaking_queries(dataset, cell.params["settings"]["relevant_from"])
-    return [row | {"speaking_queries": count} for row in trace(cell, dataset)]
+    model = train(cell, dataset)
+    whole = {
+        "rounds_trained": max(len(model.validation_scores_), model.n_estimators_),
+        "speaking_queries": speaking_queries(dataset, cell.params["settings"]["relevant_from"]),
+        **_described(model, dataset),
+    }
+    return [row | whole for row in _traced(model, cell, dataset)]
+
+
+def _described(model, dataset) -> dict[str, float]:
+    """Return how deep a model's trees and paths are, and how many rows buy dear features."""
+    forest = model.trees_
+    if forest.n_trees == 0:
+        return {"test_dear": 0.0, "mean_depth": 0.0, "mean_path": 0.0}
+    prices = dataset.feature_costs
+    dear = model.acquired_features(dataset.X_test)[:, np.flatnonzero(prices == prices.max())]
+    described = {
+        "test_dear": np.mean(np.asarray(dear.sum(axis=1)).ravel() > 0),
+        "mean_depth": np.mean(np.maximum.reduceat(forest.depth, forest.tree[:-1])),
+        "mean_path": np.mean(model.evaluations(dataset.X_test)) / forest.n_trees,
+    }
+    return {name: rounded(float(value)) for name, value in described.items()}
 
 
 def measured(
@@ -218,16 +265,15 @@ def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[flo
     if wanted == [0]:
         yield _score(model.predict(X), cell, dataset, part), 0.0
         return
-    stages = zip(
-        model.staged_predict(X),
-        model.staged_cost(
-            X, feature_costs=dataset.feature_costs, split_cost=cell.params["settings"]["split_cost"]
-        ),
-        strict=True,
+    costs = model.staged_cost(
+        X,
+        feature_costs=dataset.feature_costs,
+        split_cost=cell.params["settings"]["split_cost"],
+        rounds=wanted,
     )
-    for rounds, (predicted, cost) in enumerate(stages, 1):
-        if rounds in wanted:
-            yield _score(predicted, cell, dataset, part), float(np.mean(cost))
+    for rounds, cost in zip(wanted, costs, strict=True):
+        predicted = model.first_rounds(rounds).predict(X)
+        yield _score(predicted, cell, dataset, part), float(np.mean(cost))
 
 
 def score(predicted, dataset, part: str, relevant_from: int | None) -> float:

@@ -44,10 +44,17 @@ class Series:
         point = self.points[i]
         return "–" if point is None else number(point.value)
 
+    def change(self) -> str:
+        """Return by how much the latest value differs from the one before, in %."""
+        *_, before, last = [None, None, *(point.value for point in self.points if point)]
+        if before is None or before == 0:
+            return "–"
+        return f"{100 * (last / before - 1):+.1f} %".replace("-", "−")
+
 
 def number(value: float) -> str:
     """Return four significant digits, without an exponent where that is short."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def draw(
@@ -73,7 +80,7 @@ def draw(
         *_axes(unit, commits, bounds),
     ]
     for i, line in enumerate(series):
-        parts += _line(i, line, len(commits), bounds)
+        parts += _line(i, line, unit, commits, bounds)
     return Markup("\n".join([*parts, "</svg>"]))
 
 
@@ -112,7 +119,7 @@ def _axes(unit: str, commits: Sequence[str], bounds: tuple[float, float]) -> Ite
     for value in _ticks(bounds):
         y = _y(value, bounds)
         yield f'<line class="grid" x1="{_LEFT}" x2="{_RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text x="{_LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{value:.6g}</text>'
+        yield f'<text x="{_LEFT - 5}" y="{y + 4:.1f}" text-anchor="end">{value:,.6g}</text>'
     if unit:
         middle = (_TOP + _BOTTOM) / 2
         yield (
@@ -126,19 +133,27 @@ def _axes(unit: str, commits: Sequence[str], bounds: tuple[float, float]) -> Ite
         yield f'<text x="{x:g}" y="{below}" text-anchor="{anchor}">{escape(commits[i])}</text>'
 
 
-def _line(index: int, line: Series, n: int, bounds: tuple[float, float]) -> Iterator[str]:
+def _line(
+    index: int, line: Series, unit: str, commits: Sequence[str], bounds: tuple[float, float]
+) -> Iterator[str]:
     """Yield a line; it is interrupted nowhere, as a commit need not measure everything."""
     yield f'<g class="line line{index % _MARKS}">'
-    there = [(_x(i, n), point) for i, point in enumerate(line.points) if point]
-    path = " ".join(f"{x:.1f},{_y(point.value, bounds):.1f}" for x, point in there)
+    n = len(commits)
+    there = [(i, _x(i, n), point) for i, point in enumerate(line.points) if point]
+    path = " ".join(f"{x:.1f},{_y(point.value, bounds):.1f}" for _, x, point in there)
     dash = _DASHES[index % len(_DASHES)]
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     yield f'<polyline points="{path}"{dashes}/>'
-    for x, point in there:
+    for i, x, point in there:
+        said = f"{line.label} at {commits[i]}: {number(point.value)} {unit}".rstrip()
+        interval = ""
         if point.low < point.high:
+            said += f", {number(point.low)} to {number(point.high)}"
             low, high = _y(point.low, bounds), _y(point.high, bounds)
-            yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
-        yield marker(index, x, _y(point.value, bounds))
+            interval = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
+        # What a pointer on the marker is told, in a browser without a script, too.
+        mark = marker(index, x, _y(point.value, bounds))
+        yield f"<g><title>{escape(said)}</title>{interval}{mark}</g>"
     yield "</g>"
 
 

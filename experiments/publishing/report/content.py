@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from experiments.claims import (
     NOT_RUN,
     NOT_TESTABLE,
     REPRODUCED,
+    count_by_extent,
 )
 from experiments.data_kinds import KIND, STAND_IN
 from experiments.publishing import output
@@ -38,6 +40,12 @@ SIGNS = {
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
 _KINDS = {"real": "real", KIND: KIND}  # anything else passes for no more than a stand-in
+_EXTENTS = {
+    "whole set": "on whole sets",
+    "part": "on parts",
+    "simulation": "simulated",
+    STAND_IN: "on stand-ins",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,29 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """How many claims got a verdict.
+
+    Attributes
+    ----------
+    verdict, sign : str
+        One of :data:`SIGNS`.
+    count : int
+        Number of claims.
+    extents : list of str
+        How many of them rest on what: "25 on whole sets".
+    first : str
+        Id of the first of them on the page; empty where there is none.
+    """
+
+    verdict: str
+    sign: str
+    count: int
+    extents: list[str]
+    first: str
+
+
+@dataclass(frozen=True)
 class Published:
     """What the page shows of published results.
 
@@ -74,11 +105,16 @@ class Published:
     data : list of dict
         One record for each data set, see :func:`_data_set`.
     claims : list of dict
-        Rows of ``claims.csv``, with ``sign`` and ``shown_…``, what is printed of it.
+        Rows of ``claims.csv``, with ``anchor``, its id on the page, ``sign`` and ``shown_…``,
+        what is printed of it.
+    tallies : list of Tally
+        Its claims by verdict.
     measured : str
         How long its cells took.
     files : list of str
         Names of the files that can be looked into.
+    lines : Markup or None
+        Curves that the page's script draws, as JSON that can stand in a page.
     """
 
     meta: Mapping[str, Any]
@@ -87,8 +123,10 @@ class Published:
     table: Markup | None
     data: list[dict[str, Any]]
     claims: list[dict[str, Any]]
+    tallies: list[Tally]
     measured: str
     files: list[str]
+    lines: Markup | None
 
 
 def read(results: Path, artefact: Artefact) -> Published | None:
@@ -105,6 +143,7 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         return None
     rows, meta = published
     figure, table = folder / "figure.svg", folder / "table.md"
+    claims = _claims(folder, artefact, rows, meta)
     if artefact.committed_picture and figure.exists() == table.exists():
         raise damaged(folder, "there must be either figure.svg or table.md")
     if not artefact.committed_picture and figure.exists():
@@ -115,10 +154,20 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         picture=_picture(figure, artefact.id) if figure.exists() else None,
         table=_table(table, artefact) if table.exists() else _not_here(artefact),
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
-        claims=_claims(folder, artefact, rows, meta),
+        claims=claims,
+        tallies=tally(claims),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
+        lines=_lines(artefact, rows, meta),
     )
+
+
+def _lines(artefact: Artefact, rows, meta: Mapping) -> Markup | None:
+    if artefact.lines is None:
+        return None
+    record = artefact.lines(rows, meta).record()
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _not_here(artefact: Artefact) -> Markup | None:
@@ -173,7 +222,7 @@ def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "source": f"{record['source']}: {files}" if files else record["source"],
         "rows": " / ".join(f"{n:,}" for n in rows)
         + (f" (first of {1 + len(others)} draws)" if varies else ""),
-        "n_features": record["n_features"],
+        "n_features": f"{record['n_features']:,}",
         "missing": record.get("missing", ""),
         "cost_unit": record["cost_unit"],
         "cost_origin": record["cost_origin"],
@@ -189,6 +238,7 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
             raise ValueError("other claims than the artefact states (python -m experiments redraw)")
         claims = table.to_dict("records")
         for claim in claims:
+            claim["anchor"] = f"claim-{artefact.id}-{claim['claim']}"
             claim["sign"] = SIGNS[claim["verdict"]]
             claim["shown_effect"], claim["shown_interval"] = _effect(claim)
             detectable = claim["detectable"]
@@ -229,14 +279,38 @@ def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
         raise damaged(folder, f"timings.csv: {error!r}") from error
     workers = meta.get("workers")
     if not workers:
-        return f"{seconds.sum() / 60:.2g} minutes of work in {len(times)} cells, on a cluster"
+        work = duration(seconds.sum())
+        return f"{work} of work in {counted(len(times), 'cell')}, on a cluster"
     cells = artefact.cells(meta["scale"], len(meta["seeds"]))
     alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
-    minutes = (seconds[alone].sum() + seconds[~alone].sum() / workers) / 60
-    return f"{minutes:.2g} minutes measured: {len(times)} cells on {workers} workers"
+    elapsed = seconds[alone].sum() + seconds[~alone].sum() / workers
+    cells, on = counted(len(times), "cell"), counted(workers, "worker")
+    return f"{duration(elapsed)} measured: {cells} on {on}"
 
 
-def count_verdicts(published: Sequence[Published]) -> list[tuple[str, str, int]]:
-    """Return (verdict, sign, number of claims) for each verdict there can be."""
-    verdicts = [claim["verdict"] for one in published for claim in one.claims]
-    return [(verdict, sign, verdicts.count(verdict)) for verdict, sign in SIGNS.items()]
+def duration(seconds: float) -> str:
+    """Return a time in the unit in which it is short, with two digits as far as they say much."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 60:
+        return counted(float(f"{seconds:.2g}"), "second")
+    minutes = seconds / 60
+    return counted(float(f"{minutes:.2g}") if minutes < 10 else round(minutes), "minute")
+
+
+def counted(n: float, noun: str) -> str:
+    """Return a number with what it counts: "1 seed", "1,500 minutes"."""
+    number = f"{n:,}" if isinstance(n, int) else f"{n:g}"
+    return f"{number} {noun}" if n == 1 else f"{number} {noun}s"
+
+
+def tally(claims: Iterable[Mapping[str, Any]]) -> list[Tally]:
+    """Count claims by verdict, for each verdict there can be."""
+    claims = list(claims)
+    by_extent = count_by_extent(claims)
+    tallies = []
+    for verdict, sign in SIGNS.items():
+        anchors = [claim["anchor"] for claim in claims if claim["verdict"] == verdict]
+        extents = [f"{n} {_EXTENTS[e]}" for e, n in by_extent[verdict].items() if n]
+        tallies.append(Tally(verdict, sign, len(anchors), extents, next(iter(anchors), "")))
+    return tallies

@@ -1,7 +1,8 @@
 """Reads asv's history, ``results/asv/<machine>/<commit>-<environment>.json``.
 
 Read are the files, in version 2 of asv's format, not asv's Python interface: that one promises
-nothing to other programs, and the page must not need the libraries of the benchmarks.
+nothing to other programs. Only its detection of steps is asked, two functions of lists of numbers,
+for what asv's own pages would name as regressions.
 """
 
 from __future__ import annotations
@@ -17,12 +18,18 @@ from typing import Any
 from markupsafe import Markup
 
 from experiments.publishing.output import DamagedResults
-from experiments.publishing.report.chart import Point, Series, draw
+from experiments.publishing.report.chart import Point, Series, draw, number
 
 _FORMAT, _MACHINE_FORMAT = 2, 1
 _NEEDED = ("commit_hash", "date", "env_name", "result_columns", "results")
 _LATEST = 8
 """Commits in the table of numbers; the charts show all."""
+
+_REGRESSION = 0.05
+"""Smallest relative rise that is named, asv's own default."""
+
+_BETTER_LOW = ("time", "peakmemory", "memory")
+"""Types of benchmarks of which a rise is a regression; asv does not know it of the others."""
 
 _SCALES = {
     "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -47,6 +54,25 @@ class Commit:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """What is drawn of a benchmark.
+
+    Attributes
+    ----------
+    title : str
+        With the value of the first parameter, where there are several.
+    labels : list of str
+        Of its lines: the other parameters.
+    drawing : Markup
+        SVG.
+    """
+
+    title: str
+    labels: list[str]
+    drawing: Markup
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """The history of one benchmark.
 
@@ -58,15 +84,19 @@ class Benchmark:
         For a reader.
     series : list of Series
         One for each combination of parameters.
-    chart : Markup
-        SVG.
+    charts : list of Chart
+        One for each value of the first parameter, if there are several parameters; none where fewer
+        than two commits were measured.
+    regressions : list of str
+        What asv's detection of steps finds, in words.
     """
 
     name: str
     title: str
     unit: str
     series: list[Series]
-    chart: Markup
+    charts: list[Chart]
+    regressions: list[str]
 
 
 @dataclass(frozen=True)
@@ -90,6 +120,10 @@ class Machine:
     facts: str
     commits: list[Commit]
     benchmarks: list[Benchmark]
+
+    def regressions(self) -> list[str]:
+        """Return what asv's detection of steps finds, with the names of the benchmarks."""
+        return [f"{one.title}, {text}" for one in self.benchmarks for text in one.regressions]
 
     def latest(self) -> list[tuple[int, Commit]]:
         """Return the last commits, newest first, with their position."""
@@ -180,19 +214,63 @@ def _benchmark(entry: Mapping, runs: Sequence[Mapping], commits) -> Benchmark | 
         return None
     largest = max(point.value for points in lines.values() for point in points if point)
     factor, unit = _scale(entry["unit"], largest)
-    series = [
-        Series(
-            ", ".join(value.strip("'") for value in params) or "all",
-            [point.times(1 / factor) if point else None for point in points],
-        )
+    scaled = {
+        tuple(value.strip("'") for value in params): [
+            point.times(1 / factor) if point else None for point in points
+        ]
         for params, points in lines.items()
-    ]
+    }
+    series = [Series(_label(params), points) for params, points in scaled.items()]
     name = entry["name"]
     title = " ".join(name.rsplit(".", 2)[-2:])
-    # Times and memory are read from zero; a drift of accuracy would not be seen so.
-    from_zero = entry["type"] in ("time", "peakmemory", "memory")
-    chart = draw(title, unit, series, [commit.hash for commit in commits], from_zero=from_zero)
-    return Benchmark(name, title, unit, series, chart)
+    hashes = [commit.hash for commit in commits]
+    falls = entry["type"] in _BETTER_LOW
+    return Benchmark(
+        name,
+        title,
+        unit,
+        series,
+        # Times and memory are read from zero; a drift of accuracy would not be seen so.
+        list(_charts(title, unit, scaled, hashes, from_zero=falls)),
+        [text for line in series for text in _regressions(line, unit, hashes)] if falls else [],
+    )
+
+
+def _label(params: Sequence[str]) -> str:
+    return ", ".join(params) or "all"
+
+
+def _charts(
+    title: str, unit: str, lines: Mapping[tuple, list], hashes: Sequence[str], *, from_zero: bool
+) -> Iterator[Chart]:
+    """Yield a chart for each value of the first parameter, if there are others to tell apart."""
+    groups: dict[tuple, dict[tuple, list]] = {}
+    for params, points in lines.items():
+        first = params[:1] if len(params) > 1 else ()
+        groups.setdefault(first, {})[params[len(first) :]] = points
+    for first, group in groups.items():
+        if max(sum(map(bool, points)) for points in group.values()) < 2:
+            continue
+        series = [Series(_label(params), points) for params, points in group.items()]
+        full = ", ".join([title, *first])
+        drawing = draw(full, unit, series, hashes, from_zero=from_zero)
+        yield Chart(full, [line.label for line in series], drawing)
+
+
+def _regressions(line: Series, unit: str, hashes: Sequence[str]) -> Iterator[str]:
+    """Yield what asv's detection of steps finds in a line, with its weights and its threshold."""
+    from asv import step_detect  # takes a third of a second, and only a history needs it
+
+    values = [point.value if point else None for point in line.points]
+    weights = [2 / (p.high - p.low) if p and p.low < p.high else None for p in line.points]
+    steps = step_detect.detect_steps(values, weights)
+    _, _, rises = step_detect.detect_regressions(steps, _REGRESSION)
+    for before, after, value, reached in rises or ():
+        change = 100 * (reached / value - 1) if value else math.inf
+        yield (
+            f"{line.label}: {number(value)} to {number(reached)} {unit} ({change:+.0f} %) between "
+            f"{hashes[before]} and {hashes[after]}"
+        )
 
 
 def _scale(unit: str, largest: float) -> tuple[float, str]:

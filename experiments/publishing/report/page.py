@@ -1,13 +1,14 @@
 """Builds ``results/index.html`` from the published results, the papers' notes and asv's history.
 
-The page is one file beside the results, with its style inside, so that it keeps its look wherever
-it is copied; only the pictures are files of their own, the published ones. It holds no script,
-loads nothing from the network, and has no date of its own: equal results give equal bytes.
+The page is one file beside the results, with its style and script inside, so that it keeps its
+look wherever it is copied; only the pictures are files of their own, the published ones. It loads
+nothing from the network and has no date of its own: equal results give equal bytes. Without its
+script nothing is missing but filters, sorting and the choice of lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from experiments.running.store import write_atomically
 
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
+
+SCRIPTS = ("claims.js", "lines.js")
+"""Files whose content is the page's script, in this order."""
 
 
 def write(
@@ -79,11 +83,18 @@ def build(
         keep_trailing_newline=True,
     )
     environment.globals["key"] = key
+    environment.filters["counted"] = content.counted
+    environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
+    claims = [claim for one in published for claim in one.claims]
     return environment.get_template("template.html").render(
         style=Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
+        script=Markup("".join((_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)),
         papers=papers,
-        counts=content.count_verdicts(published),
-        n_claims=sum(len(one.claims) for one in published),
+        headline=_headline(papers),
+        tallies=content.tally(claims),
+        n_claims=len(claims),
+        datasets=sorted({claim["dataset"] for claim in claims}),
+        extents=list(dict.fromkeys(claim["shown_data"] for claim in claims)),
         to_come=[title for name, title in PAPERS.items() if name not in {p["id"] for p in papers}],
         machines=read_history(results / "asv"),
         dashboard=dashboard,
@@ -111,6 +122,13 @@ def _papers(
             }
         )
     return papers
+
+
+def _headline(papers: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the first published Figure 2, what the README shows too, or None."""
+    entries = [entry for paper in papers for entry in paper["artefacts"] if entry["published"]]
+    seconds = [entry for entry in entries if entry["artefact"].id.endswith("-figure2")]
+    return next((entry for entry in seconds if entry["published"].picture), None)
 
 
 def _notes(papers_folder: Path, paper: str) -> Markup | None:

@@ -374,7 +374,8 @@ def replaced(name, convert):
         (changed(value={1: np.inf}), "value of its trees must be finite"),
         (replaced("value", lambda a: np.full_like(a, 1.7e308)), "sum is no finite number"),
         (changed(depth={0: 3}), "depth of its trees"),
-        (changed(missing_left={0: 1}), "missing values, which this version does not support"),
+        (changed(missing_left={0: 2}), "missing_left of its trees must be 0 or 1, and 0 in leaves"),
+        (changed(missing_left={-1: 1}), "missing_left of its trees must be 0 or 1, and 0 in"),
         (changed(initial_scores={0: np.inf}), "initial scores must be finite"),
         (without("gain"), "lacks the array gain"),
         (replaced("gain", lambda a: a[:-1]), "gain of its trees must have one value for each"),
@@ -426,13 +427,38 @@ def test_a_file_without_a_direction_for_missing_values(saved, tmp_path):
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
         header = json.loads(archive.read("header.json"))
     arrays = arrays_of(saved)
-    assert not arrays.pop("missing_left").any()
+    assert arrays.pop("missing_left").any()
     content = archives.packed(arrays)
     header["sha256"] = archives.digest(header, content)
     archives.write_archive(tmp_path / "model", header, content)
     model = CEGBRegressor.load(tmp_path / "model")
-    assert_equal(model, load(saved, tmp_path))
+    whole = load(saved, tmp_path)
+    right = np.zeros_like(whole.trees_.missing_left)
+    whole.trees_ = whole.trees_._replace(missing_left=right)
+    assert_equal(model, whole)
     assert model.trees_.missing_left.dtype == np.uint8
+    nothing = np.full((1, 4), np.nan)  # goes right everywhere
+    rightmost = whole.first_rounds(0)._raw_scores(nothing)
+    for begin, end in zip(whole.trees_.tree[:-1], whole.trees_.tree[1:], strict=True):
+        leaf = begin
+        while whole.trees_.left[leaf] >= 0:
+            leaf = whole.trees_.left[leaf] + 1
+        assert leaf < end
+        rightmost += whole._contributions[leaf]
+    np.testing.assert_array_equal(model._raw_scores(nothing), rightmost)
+
+
+@pytest.mark.parametrize("cls", [*TREE_REGRESSORS, *TREE_CLASSIFIERS])
+def test_missing_values_go_the_same_way_after_loading(cls, tmp_path):
+    rng = np.random.default_rng(8)
+    Z = np.where(rng.random(X.shape) < 0.4, np.nan, X)
+    model = cls(**small_size(cls)).fit(Z, TARGETS["two"], eval_set=(Z, TARGETS["two"]))
+    model.save(tmp_path / "model")
+    loaded = cls.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded._raw_scores(Z), model._raw_scores(Z))
+    np.testing.assert_array_equal(loaded.prediction_cost(Z), model.prediction_cost(Z))
+    np.testing.assert_array_equal(list(loaded.staged_predict(Z))[-1], loaded.predict(Z))
+    np.testing.assert_array_equal(loaded.trees_.missing_left, model.trees_.missing_left)
 
 
 def test_a_bomb_is_not_unpacked(saved, tmp_path, monkeypatch):

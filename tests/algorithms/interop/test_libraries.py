@@ -64,7 +64,9 @@ def bill(meter, X, n_trees=None):
             while f.left[node] >= 0:
                 used[i, f.feature[node]] = True
                 passed[i] += 1
-                node = f.left[node] + int(row[f.feature[node]] > f.threshold[node])
+                x = row[f.feature[node]]
+                right = 1 - f.missing_left[node] if np.isnan(x) else x > f.threshold[node]
+                node = f.left[node] + int(right)
     cost = used @ PRICES + SPLIT * passed
     return cost, used, passed
 
@@ -339,13 +341,67 @@ def test_groups_are_paid_for_together(hist_model):
         from_scikit_learn(model, feature_groups=[0, 0, 0, 1, 1, 2], group_costs={0: 1.0, 1: 2.0})
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_missing_and_infinite_values_are_refused(hist_model, value):
+def test_infinite_values_are_refused_and_missing_ones_where_the_library_does(hist_model):
     model, X = hist_model
     X = X.copy()
-    X[3, 2] = value
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
+    other = GradientBoostingRegressor(n_estimators=2).fit(X, X[:, 0])
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        from_scikit_learn(other).predict_raw(X)
+    X[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
         from_scikit_learn(model).predict_raw(X)
+
+
+def missing_data(task):
+    """Features 0 and 2 are missing in some rows of the training set, others in new ones only."""
+    X, y = make_data(task)
+    rng, X = np.random.default_rng(9), np.array(X, dtype=np.float64)
+    X[rng.random(len(X)) < 0.3, 0] = np.nan
+    X[(rng.random(len(X)) < 0.6) & (y > np.median(y)), 2] = np.nan
+    rows = X.copy()
+    rows[rng.random(X.shape) < 0.3] = np.nan
+    return X, y, rows
+
+
+def scikit_learn_missing(X, y):
+    model = HistGradientBoostingRegressor(max_iter=8, max_leaf_nodes=13).fit(X, y)
+    return from_scikit_learn(model, **METER), model.predict
+
+
+def lightgbm_missing(X, y):
+    lightgbm = pytest.importorskip("lightgbm", reason=PEER)
+    model = lightgbm.LGBMRegressor(n_estimators=8, num_leaves=13, verbosity=-1).fit(X, y)
+    return from_lightgbm(model, **METER), model.predict
+
+
+def catboost_missing(X, y, nan_mode="Min", **parameters):
+    catboost = pytest.importorskip("catboost", reason=PEER)
+    parameters |= {"iterations": 8, "depth": 4, "allow_writing_files": False, "verbose": 0}
+    model = catboost.CatBoostRegressor(nan_mode=nan_mode, **parameters).fit(X, y)
+    return from_catboost(model, **METER), model.predict
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        scikit_learn_missing,
+        lightgbm_missing,
+        catboost_missing,
+        lambda X, y: catboost_missing(X, y, "Max", grow_policy="Depthwise"),
+    ],
+)
+def test_missing_values_go_where_the_library_sends_them(fit, tmp_path):
+    X, y, rows = missing_data("regression")
+    meter, predict = fit(X, y)
+    for few in (X, rows):
+        np.testing.assert_allclose(meter.predict_raw(few), predict(few), rtol=1e-9, atol=1e-9)
+    cost, used, _ = bill(meter, rows[::7])
+    np.testing.assert_allclose(meter.prediction_cost(rows[::7]), cost, rtol=1e-12)
+    assert (used & np.isnan(rows[::7])).any()  # to ask costs, whatever the answer
+    meter.save(tmp_path / "forest")
+    again = type(meter).load(tmp_path / "forest")
+    np.testing.assert_array_equal(again.predict_raw(rows), meter.predict_raw(rows))
 
 
 def test_bad_prices_and_shapes_are_refused(hist_model):

@@ -11,10 +11,14 @@ from sklearn.tree import DecisionTreeRegressor
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.early_exit import EarlyExit
+from algorithms.estimators.boosted_trees import BoostedTrees
+from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metering.importances import gain_shares
 from algorithms.metering.trees import NoCostsWarning
+from tests.algorithms.estimators.kinds import REGRESSORS, small_size, takes
 
 rng = np.random.default_rng(7)
 X = rng.integers(0, 9, (120, 6)).astype(float)
@@ -113,3 +117,39 @@ def test_a_bill_without_any_price_warns(model):
         assert model.prediction_cost(X, split_cost=1.0).min() >= 1
         assert np.all(model.prediction_cost(X, feature_costs=np.zeros(6)) == 0)
         model.set_params(feature_costs=np.ones(6)).prediction_cost(X)
+
+
+CASCADES = [cls for cls in ESTIMATORS if takes(cls, "tree_cost") and takes(cls, "n_threads")]
+CASCADES = [cls for cls in CASCADES if not issubclass(cls, BoostedTrees)]
+
+
+@pytest.mark.parametrize("cls", CASCADES)
+def test_a_cascades_bill_without_any_price_warns(cls):
+    """Its trees cost 1 by default, which nobody said: it counts them."""
+    model = cls(**small_size(cls), n_threads=1).fit(X, y if cls in REGRESSORS else y > 5)
+    with pytest.warns(NoCostsWarning, match="each tree that a row passes costs 1") as caught:
+        cost = model.prediction_cost(X)
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(NoCostsWarning) as caught:
+        *_, last = model.staged_cost(X)
+    assert [warning.filename for warning in caught] == [__file__]
+    np.testing.assert_array_equal(last, cost)
+    with pytest.warns(NoCostsWarning, match="so every prediction costs 0"):
+        np.testing.assert_array_equal(model.set_params(tree_cost=0.0).prediction_cost(X), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.prediction_cost(X, tree_cost=1.0)
+        model.prediction_cost(X, split_cost=0.0)
+        model.set_params(tree_cost=2.0).prediction_cost(X)
+        model.set_params(tree_cost=1.0, feature_costs=np.ones(6)).prediction_cost(X)
+
+
+def test_a_bill_until_an_early_exit_without_any_price_warns():
+    early = EarlyExit(GBRTRegressor(**SIZE).fit(X, y), rule="proximity", threshold=1.0, every=2)
+    with pytest.warns(NoCostsWarning, match="so every prediction costs 0") as caught:
+        np.testing.assert_array_equal(early.prediction_cost(X), 0)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        early.prediction_cost(X, tree_cost=1.0)
+        early.prediction_cost(X, feature_costs=np.ones(6))

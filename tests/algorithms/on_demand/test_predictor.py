@@ -280,6 +280,8 @@ def random_model(rng):
     }
     kinds = TREE_CLASSIFIERS if n_classes else TREE_REGRESSORS
     forest = small_forest([random_tree(rng, d) for _ in range(n_columns * rng.integers(0, 6))])
+    left = (rng.random(len(forest.left)) < 0.5) & (forest.left >= 0)
+    forest = forest._replace(missing_left=left.astype(np.uint8))
     if groups is not None and rng.random() < 0.5:
         own = rng.choice([0.0, 0.3, 2.0], d)
         parameters |= {
@@ -291,6 +293,7 @@ def random_model(rng):
     model = kinds[rng.integers(len(kinds))](**parameters)
     model = fitted(model, forest, initial, d, float(rng.choice([0.1, 1.0])), classes)
     X = rng.integers(0, 5, (int(rng.integers(1, 20)), d)) / 2 - 0.25 * (rng.random(d) < 0.3)
+    X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
     return model, X
 
 
@@ -303,7 +306,7 @@ def reference_model(model):
         left = np.where(part.left >= 0, part.left - begin, -1)
         right = np.where(part.left >= 0, left + 1, -1)
         trees.append(
-            reference.trees.Tree(part.feature, part.threshold, left, right, part.value, *part[5:8])
+            reference.trees.Tree(part.feature, part.threshold, left, right, part.value, *part[5:])
         )
     rounds = [trees[t : t + n_columns] for t in range(0, len(trees), n_columns)]
     return reference.boosting.Model(rounds, model.initial_scores_, model._learning_rate, [])

@@ -11,7 +11,7 @@ from algorithms.grid import row_weights
 from algorithms.trees import binning
 from reference import grid as reference_grid
 from reference import trees as reference
-from tests.twins import awkward_data
+from tests.twins import awkward_data, with_missing
 
 EXTREMES = [
     0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.0, np.nextafter(1, 2), -1.0,
@@ -116,6 +116,30 @@ def test_edges_by_hand():
     assert len(assert_same_edges(np.arange(300.0))) == 254
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_edges_of_missing_values(dtype):
+    """Those of the numbers, and one behind which the missing ones are."""
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 5, 300):
+        x = draw_values(rng, n).astype(np.float32).astype(dtype).astype(np.float64)
+        x[np.isinf(x)] = 0.0
+        for share in (0.0, 0.3, 1.0):
+            gone = rng.random(n) < share
+            gone[0] = True
+            missing = np.where(gone, np.nan, x)
+            for weights in (np.ones(n), rng.integers(1, 5, n), rng.random(n) + 0.1):
+                for max_bins in (2, 7, 255):
+                    counts = None if weights[0] == 1 else row_weights(weights, n).counts
+                    kept = None if counts is None or gone.all() else counts[~gone]
+                    of_numbers = [] if gone.all() else binning.bin_edges(x[~gone], kept, max_bins)
+                    ours = binning.bin_edges(missing, counts, max_bins)
+                    np.testing.assert_array_equal(ours, [*of_numbers, binning.ALL_PRESENT])
+                    real = np.ones(n) if counts is None else weights
+                    row = reference_grid.row_weights(np.asarray(real, dtype=float))
+                    theirs = reference.bin_edges(missing, row, max_bins)
+                    np.testing.assert_array_equal(ours, theirs)
+
+
 # --- the layout ------------------------------------------------------------------------------
 
 
@@ -167,6 +191,19 @@ def test_layout(seed):
     max_bins = int(rng.choice([2, 3, 16, 255]))
     for n_threads in (1, 2):
         assert_layout(X, weights, max_bins, n_threads)
+        layout = assert_layout(with_missing(rng, X), weights, max_bins, n_threads)
+        assert layout.codes.dtype == np.uint8
+
+
+def test_exclusive_features_with_missing_values_share_a_column():
+    one_hot = np.eye(5)[np.random.default_rng(4).integers(0, 5, 500)]
+    few, most = one_hot * 3.0, one_hot * 3.0
+    few[one_hot == 1] = np.nan  # the default bin is that of the zeros
+    most[one_hot == 0] = np.nan  # it is that of missing values
+    layout = assert_layout(np.column_stack([few, most[:, :2]]))
+    assert len(layout.column_code) - 1 < 7
+    assert layout.feature_default[-1] == layout.feature_n_bins[-1] - 1
+    np.testing.assert_array_equal(layout.feature_missing, True)
 
 
 def test_exclusive_features_share_a_column():

@@ -48,6 +48,21 @@ def test_a_rows_leaf_says_what_the_meter_says():
     assert all(len(indent) == 4 * int(bill) for indent, bill in depths)
 
 
+def test_where_missing_values_go():
+    few = np.column_stack([X[:, 0], np.full(90, 7.0)])
+    few[::3, 0] = few[1::2, 1] = np.nan
+    of_first = np.where(np.isnan(few[:, 0]), 9.0, 0.0) + (X[:, 0] > 4) * 3.0
+    model = CEGBRegressor(n_estimators=1, max_leaves=2, tradeoff=0.0)
+    text = export_text(model.fit(few, of_first), missing=True, decimals=0)
+    assert "feature_0 is present [costs" in text
+    assert "feature_0 is missing\n" in text
+    model.fit(few[:, :1], (np.nan_to_num(few[:, 0]) > 4) * 1.0)
+    text = export_text(model, missing=True, decimals=1)
+    assert "|--- feature_0 <= 4.5 or missing [costs" in text
+    assert "|--- feature_0 >  4.5\n" in text
+    assert "missing" not in export_text(model)
+
+
 def test_what_is_refused():
     model = CEGBRegressor(n_estimators=1).fit(X, y)
     for tree in (1, -1, "0"):

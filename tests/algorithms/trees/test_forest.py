@@ -60,7 +60,8 @@ def test_a_sound_forest_passes():
         ("threshold", 0, np.inf, "threshold of its trees must be finite"),
         ("value", 2, np.nan, "value of its trees must be finite"),
         ("value", 2, 1.7e308, "sum is no finite number"),
-        ("missing_left", 0, 1, "missing values"),
+        ("missing_left", 0, 2, "missing_left of its trees must be 0 or 1, and 0 in leaves"),
+        ("missing_left", 2, 1, "missing_left of its trees must be 0 or 1, and 0 in leaves"),
     ],
 )
 def test_wrong_values(name, place, value, message):

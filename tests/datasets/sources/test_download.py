@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from datasets import CacheFull, ChecksumMismatch, DataUnavailable
-from datasets.sources import download
+from datasets.sources import download, unreachable
 from datasets.sources import find as sources
 from datasets.sources.download import HttpLimits
 from datasets.sources.find import Form, RawFile, find
@@ -33,9 +33,9 @@ def cache(tmp_path, monkeypatch) -> Path:
     monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setattr(download, "LIMITS", HttpLimits(2.0, 0.4, 3, 0.01, 4096))
-    download.forget_dead_hosts()
+    unreachable.forget()
     yield folder
-    download.forget_dead_hosts()
+    unreachable.forget()
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_dead_host_is_remembered(cache):
         started = time.monotonic()
         with pytest.raises(DataUnavailable, match="cannot be reached"):
             find(raw(url))
-        with pytest.raises(DataUnavailable, match="not tried again in this process"):
+        with pytest.raises(DataUnavailable, match="not tried again in this run"):
             find(raw(url))
     assert time.monotonic() - started < 5
 

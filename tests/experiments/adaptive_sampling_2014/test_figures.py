@@ -18,6 +18,7 @@ from experiments.cells import sample_images
 from experiments.data_kinds import NAME
 from experiments.style import LOOKS, house_style, picture_bytes
 from reference import adaptive_sampling
+from tests.experiments.pictures import unreadable
 
 SEEDS = [0, 1, 2, 3, 4]
 SIMULATED = {"kind": "no data", "rows": {}}
@@ -45,6 +46,7 @@ def drawn(artefact, table, meta):
             figure = artefact.render(table, meta)
         pictures.append(picture_bytes(figure, "svg", artefact.id))
     assert pictures[0] == pictures[1]
+    assert unreadable(figure) == []
     text = artefact.alt(table, meta)
     assert 40 < len(text) < 2000
     assert "nan" not in text.split()

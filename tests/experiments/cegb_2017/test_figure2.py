@@ -1,6 +1,8 @@
 """Figure 2 of CEGB: what is measured, how curves and their difference come about, the picture."""
 
 import math
+from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +10,26 @@ import pandas as pd
 import pytest
 
 import datasets
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import average_precision_at_k
-from experiments.cegb_2017 import figure2
-from experiments.cegb_2017.cells.measure import checkpoints, make_estimator, trace
-from experiments.curves import PER_DECADE, advantage, budgets_between, choose, curves
+from experiments.cegb_2017 import figure2, figure3, registered
+from experiments.cegb_2017.cells.measure import (
+    checkpoints,
+    make_estimator,
+    speaking_queries,
+    trace,
+    trace_and_describe,
+    train,
+)
+from experiments.cegb_2017.show import design
+from experiments.curves import (
+    PER_DECADE,
+    advantage,
+    budgets_between,
+    choose,
+    curves,
+    smallest_lead,
+)
 from experiments.style import LOOKS, house_style, picture_bytes
 
 # --- measuring --------------------------------------------------------------------------------
@@ -41,23 +59,28 @@ def tiny(task="ranking", n=240, d=5):
     return SimpleNamespace(task=task, feature_costs=costs, feature_groups=None, **parts)
 
 
-def cell_of(panel, method, tradeoff):
-    cells = figure2.make_cells("smoke", range(1))
-    found = [
+def cell_of(panel, method, priced=True):
+    """The cell of a method's second λ at smoke scale, or of λ = 0."""
+    at_zero, *rest = (
         cell
-        for cell in cells
-        if cell.params["panel"] == panel
-        and cell.algorithm == method
-        and cell.params["tradeoff"] == tradeoff
-    ]
-    (cell,) = found
-    return cell
+        for cell in figure2.make_cells("smoke", range(1))
+        if cell.params["panel"] == panel and cell.algorithm == method
+    )
+    assert at_zero.params["tradeoff"] == 0
+    return rest[0] if priced else at_zero
+
+
+def with_settings(cell, tradeoff=None, **changes):
+    params = {**cell.params, "settings": {**cell.params["settings"], **changes}}
+    if tradeoff is not None:
+        params["tradeoff"] = tradeoff
+    return replace(cell, params=params)
 
 
 @pytest.mark.parametrize("method", list(figure2.SHOWN))
 def test_trace_agrees_with_models_of_fewer_rounds(method):
     """Each row is what a model trained with so many rounds scores and costs."""
-    dataset, cell = tiny(), cell_of("a", method, 0.0)
+    dataset, cell = tiny(), cell_of("a", method, priced=False)
     for row in trace(cell, dataset):
         model = make_estimator(cell, dataset)
         model.set_params(n_estimators=row["rounds"]).fit(dataset.X_train, dataset.y_train)
@@ -70,28 +93,68 @@ def test_trace_agrees_with_models_of_fewer_rounds(method):
             by_hand = by_hand + 0.25 * model.evaluations(X)
             assert row[f"{part}_cost"] == pytest.approx(by_hand.mean(), rel=1e-5)
             paper = by_hand.mean()
-            if method == "cegb_as_miser":
+            if method in ("cegb_as_miser", "greedy_miser"):
                 paper = model.model_features() @ dataset.feature_costs + row["rounds"]
             assert row[f"{part}_cost_paper"] == pytest.approx(paper, rel=1e-5)
 
 
 def test_tradeoff_without_any_split_is_a_constant_at_no_cost():
-    cell = cell_of("a", "cegb", 1e-3)
+    cell = with_settings(cell_of("a", "cegb"), goes_on=False)
     dear = tiny()
     dear.feature_costs = dear.feature_costs * 1e6
-    (row,) = trace(cell, dear)
+    (row,) = trace_and_describe(cell, dear)
     assert row["rounds"] == 0
-    assert row["test_cost"] == 0.0
+    assert row["test_cost"] == row["test_dear"] == row["mean_depth"] == 0.0
+
+
+def test_training_ends_when_validation_has_stopped_rising():
+    """Kept are the rounds up to the best validation score; more were trained."""
+    dataset = tiny()
+    cell = with_settings(cell_of("a", "cegb"), n_estimators=40, patience=3)
+    rows = trace_and_describe(cell, dataset)
+    whole = make_estimator(cell, dataset).fit(dataset.X_train, dataset.y_train)
+    scores = [
+        average_precision_at_k(dataset.y_valid, p, dataset.query_valid, 5, relevant_from=3)
+        for p in whole.staged_predict(dataset.X_valid)
+    ]
+    best = [i for i in range(40) if scores[i] > max(scores[:i], default=-1)]
+    ends = next((b for b, later in pairwise([*best, 99]) if later - b > 3), best[-1])
+    assert rows[-1]["rounds"] == ends + 1
+    assert {row["rounds_trained"] for row in rows} == {min(ends + 1 + 3, 40)}
+    assert rows[-1]["valid_score"] == pytest.approx(scores[ends], rel=1e-5)
+
+
+def test_what_is_said_of_a_model_by_hand():
+    dataset, cell = tiny(), cell_of("a", "cegb", priced=False)
+    row = trace_and_describe(cell, dataset)[-1]
+    model = make_estimator(cell, dataset)
+    model.set_params(n_estimators=row["rounds"]).fit(dataset.X_train, dataset.y_train)
+    forest, X = model.trees_, dataset.X_test
+    deepest, passed, dear = [], 0, np.zeros(len(X), dtype=bool)
+    for t in range(forest.n_trees):
+        deepest.append(forest.depth[forest.tree[t] : forest.tree[t + 1]].max())
+        for i, x in enumerate(X):
+            node = forest.tree[t]
+            while forest.left[node] >= 0:
+                dear[i] |= forest.feature[node] == 4  # the feature that costs 20
+                node = forest.left[node] + (x[forest.feature[node]] > forest.threshold[node])
+                passed += 1
+    assert row["mean_depth"] == pytest.approx(np.mean(deepest), rel=1e-5)
+    assert row["mean_path"] == pytest.approx(passed / len(X) / forest.n_trees, rel=1e-5)
+    assert row["test_dear"] == pytest.approx(dear.mean(), rel=1e-5)
+    by_hand = {q for q, y in zip(dataset.query_test, dataset.y_test, strict=True) if y >= 3}
+    assert row["speaking_queries"] == len(by_hand) > 0
+    assert speaking_queries(tiny("binary"), None) == 0
 
 
 def test_binarised_targets_and_classes():
-    dataset, cell = tiny(), cell_of("b", "gbrt", 0.0)
+    dataset, cell = tiny(), cell_of("b", "gbrt", priced=False)
     row = trace(cell, dataset)[-1]
     model = make_estimator(cell, dataset).fit(dataset.X_train, dataset.y_train > 0)
     scores = model.predict(dataset.X_test)
     wanted = average_precision_at_k(dataset.y_test, scores, dataset.query_test, 5)
     assert row["test_score"] == pytest.approx(wanted, rel=1e-5)
-    binary, cell = tiny("binary"), cell_of("c", "cegb", 0.0)
+    binary, cell = tiny("binary"), cell_of("c", "cegb", priced=False)
     row = trace(cell, binary)[-1]
     model = make_estimator(cell, binary).fit(binary.X_train, binary.y_train)
     assert row["test_score"] == pytest.approx(model.score(binary.X_test, binary.y_test), rel=1e-5)
@@ -100,17 +163,82 @@ def test_binarised_targets_and_classes():
 def test_settings_are_the_papers():
     """One λ means the same for all: the penalty of a feature for all training rows."""
     dataset = tiny()
-    miser = make_estimator(cell_of("a", "cegb_as_miser", 1e-3), dataset)
+    miser = make_estimator(cell_of("a", "cegb_as_miser"), dataset)
     assert (miser.growth, miser.max_depth, miser.max_leaves) == ("breadth_first", 4, 16)
     assert not miser.second_order
     assert miser.feature_costs is None
     np.testing.assert_array_equal(miser.model_feature_costs, 240 * dataset.feature_costs)
-    shallow = make_estimator(cell_of("a", "cegb_shallow", 1e-3), dataset)
+    shallow = make_estimator(cell_of("a", "cegb_shallow"), dataset)
     assert (shallow.growth, shallow.max_depth, shallow.max_leaves) == ("best_first", 4, 16)
-    assert (shallow.split_cost, shallow.tradeoff) == (0.25, 1e-3)
-    assert make_estimator(cell_of("b", "cegb", 1e-3), dataset).split_cost == 0.0
-    deep = make_estimator(cell_of("a", "cegb", 1e-3), dataset)
+    assert (shallow.split_cost, shallow.tradeoff) == (0.25, 1e-4)
+    assert make_estimator(cell_of("b", "cegb"), dataset).split_cost == 0.0
+    deep = make_estimator(cell_of("a", "cegb"), dataset)
     assert (deep.max_depth, deep.max_leaves) == (None, 64)
+
+
+@pytest.mark.parametrize(("panel", "kind", "step", "tree_cost"), [
+    ("d", GreedyMiserClassifier, 0.4, 0.0), ("a", GreedyMiserRegressor, 0.1, 1.0),
+])  # fmt: skip
+def test_the_rival_is_greedy_miser_itself(panel, kind, step, tree_cost):
+    cell = cell_of(panel, "greedy_miser")
+    dataset = datasets.load(cell.dataset, scale="smoke", seed=cell.seed)
+    by_hand = kind(
+        n_estimators=6,
+        learning_rate=step,
+        max_depth=4,
+        min_samples_leaf=20,
+        charging="authors",
+        init="mean",
+        tree_cost=tree_cost,
+        tradeoff=cell.params["tradeoff"] * len(dataset.y_train),
+        feature_costs=dataset.feature_costs,
+        feature_groups=dataset.feature_groups,
+    ).fit(dataset.X_train, dataset.y_train)
+    trained = train(cell, dataset)
+    np.testing.assert_array_equal(
+        trained.predict(dataset.X_test),
+        by_hand.first_rounds(trained.n_estimators_).predict(dataset.X_test),
+    )
+
+
+@pytest.mark.parametrize("method", [m for m in figure2.SHOWN if m not in ("gbrt", "greedy_miser")])
+def test_every_method_goes_on_at_a_negative_gain(method):
+    cell = cell_of("d", method)
+    assert cell.params["settings"]["goes_on"]
+    dataset = datasets.load(cell.dataset, scale="smoke", seed=cell.seed)
+    n_splits = [
+        (train(with_settings(cell, 0.3, goes_on=goes_on), dataset).trees_.feature >= 0).sum()
+        for goes_on in (True, False)
+    ]
+    assert n_splits[0] > n_splits[1]
+
+
+@pytest.mark.parametrize("scale", ["laptop", "overnight"])
+def test_every_rival_has_as_many_models_as_the_method(scale):
+    counted = pd.DataFrame(
+        [(c.params["panel"], c.algorithm, c.seed) for c in figure2.make_cells(scale, range(5))]
+    ).value_counts()
+    for (panel, method, _), n in counted.items():
+        thinned = scale == "laptop" and panel in ("a", "b", "e", "f")
+        assert n == (1 if method == "gbrt" else 5 if thinned else 9)
+    ratios = []
+    for grid in design.TRADEOFFS.values():
+        assert grid[0] == 0
+        ratios += [b / a for a, b in pairwise(grid[1:])]
+    assert max(ratios) <= 10 / 3 * (1 + 1e-9)
+
+
+def test_no_other_artefact_of_the_paper_has_its_repetitions():
+    others = {
+        cell.seed
+        for artefact in registered.ARTEFACTS
+        if artefact.id not in ("cegb-figure2", "cegb-figure3")
+        for cell in artefact.cells("laptop")
+    }
+    for artefact in (figure2.ARTEFACT, figure3.ARTEFACT):
+        mine = {cell.seed for cell in artefact.cells("laptop")}
+        assert mine == {15, 16, 17, 18, 19}
+        assert not mine & others
 
 
 def test_cells_of_each_scale():
@@ -170,7 +298,8 @@ def made_rows(score_of, seeds=5, panel="c", dataset="miniboone"):
 
 def lead_of(amount):
     def score(method, seed, rounds):
-        lead = 0.0 if method in ("cegb_as_miser", "gbrt") else amount + 0.001 * seed
+        priced = method in ("cegb", "cegb_shallow")
+        lead = amount + 0.001 * seed if priced else 0.0
         return 0.5 + 0.1 * rounds + lead + 0.01 * seed
 
     return score
@@ -219,6 +348,37 @@ def test_summary_is_mean_and_t_interval():
     np.testing.assert_allclose(paper.summary()[0], [6, 12, 24])
 
 
+def test_smallest_lead_is_that_of_the_worst_budget():
+    def score(method, seed, rounds):
+        return 0.5 + 0.1 * rounds + (0.02 * (rounds - 2) if method == "cegb" else 0.0)
+
+    found = smallest_lead(made_rows(score), "c", "cegb", "greedy_miser")
+    np.testing.assert_allclose(found, -0.02)
+    assert smallest_lead(made_rows(score), "e", "cegb", "greedy_miser").size == 0
+
+
+def test_published_rows_are_enough_for_every_curve():
+    """What `select` leaves out no budget can choose: curves and leads stay bit for bit."""
+    rng = np.random.default_rng(3)
+    noise = {}
+
+    def score(method, seed, rounds):
+        return noise.setdefault((method, seed, rounds), round(rng.normal(), 1))
+
+    whole = made_rows(score)
+    whole = pd.concat([whole, whole.assign(tradeoff=1.0, valid_cost=whole["valid_cost"] * 1.5)])
+    whole = whole.assign(test_dear=0.5, mean_depth=3.0, mean_path=2.0)
+    fewer = figure2.selectable(whole)
+    assert len(fewer) < len(whole)
+    assert "test_dear" not in fewer
+    for accounting in ("", "_paper"):
+        for method in figure2.SHOWN:
+            one, two = (curves(rows, "c", method, accounting) for rows in (whole, fewer))
+            for name in ("budgets", "score", "cost"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+            assert (one.cheapest, one.most_expensive) == (two.cheapest, two.most_expensive)
+
+
 # --- claims and picture -----------------------------------------------------------------------
 
 RECORD = {
@@ -252,8 +412,9 @@ def test_claims_on_made_rows(lead, kind, verdict):
     from experiments.publishing.output import evaluate_claims
 
     table = evaluate_claims(figure2.ARTEFACT, made_rows(lead_of(lead)), meta_of(kind=kind))
-    assert table["claim"].tolist() == ["c-deep", "c-shallow"]
-    assert table["verdict"].tolist() == [verdict] * 2
+    named = ["c-deep", "c-shallow", "c-deep-paper", "c-shallow-paper"]
+    assert table["claim"].tolist() == named
+    assert table["verdict"].tolist() == [verdict] * 4
 
 
 def draw(rows, meta):
@@ -268,14 +429,16 @@ def test_picture_is_repeatable_and_says_what_it_shows():
     assert draw(rows, meta_of())[1:] == tuple(first)
     assert b"<dc:date>" not in first[0]
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert "real data: rows.npz (mirror)" in titles[4]
-    assert "10/5/8 train/valid/test" in titles[4]
-    labels = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert {"CEGB, deep", "GBRT, no costs", "BudgetPrune (not built yet)"} <= labels
-    assert all(ax.get_xlabel().endswith("[features]") for ax in figure.axes[4:5])
+    at = [panel.key for panel in figure2.PANELS].index("c")
+    assert "real data: rows.npz (mirror)" in titles[at]
+    assert "10/5/8 train/valid/test" in titles[at]
+    labels = {text.get_text() for text in figure.axes[-1].get_legend().get_texts()}
+    assert {"CEGB, deep", "Greedy Miser", "GBRT, no costs"} <= labels
+    assert not any("not built" in label for label in labels)
+    assert figure.axes[at].get_xlabel().endswith("[features]")
     figure, *_ = draw(rows, meta_of(kind="stand-in"))
-    assert "STAND-IN" in figure.axes[4].get_title(loc="left")
-    assert any(text.get_text() == "STAND-IN" for text in figure.axes[4].texts)
+    assert "STAND-IN" in figure.axes[at].get_title(loc="left")
+    assert any(text.get_text() == "STAND-IN" for text in figure.axes[at].texts)
 
 
 def test_looks_are_told_apart_in_grey():

@@ -9,9 +9,11 @@ from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.claims import verdict
-from experiments.curves import saving
+from experiments.curves import saving, smallest_lead
 from experiments.estimates import over_seeds
+from experiments.style import house_style, picture_bytes
 from tests.experiments.cegb_2017.test_figure2 import tiny
+from tests.experiments.pictures import unreadable
 
 META = {
     "scale": "laptop",
@@ -38,6 +40,7 @@ def rows_of(scores, costs, *, algorithm="cegb", seeds=2):
                 cost = costs[tradeoff] * rounds / 3
                 row = {"panel": "a", "dataset": "yahoo_ltr", "algorithm": algorithm, "seed": seed}
                 row |= {"tradeoff": tradeoff, "rounds": rounds}
+                row |= {"test_dear": 0.5, "mean_depth": 4.0, "mean_path": 2.0}
                 row |= {f"{p}_score": value for p in ("valid", "test")}
                 row |= {f"{p}_cost": cost for p in ("valid", "test")}
                 row |= {f"{p}_cost_paper": cost for p in ("valid", "test")}
@@ -53,12 +56,24 @@ def whole():
     return pd.concat([true, unit, breadth], ignore_index=True)
 
 
+def test_dear_and_deep_by_hand():
+    """Of 200 rows 150 buy dear features with λ = 0, 30 with 3e-4; trees 12 and 6 deep."""
+    rows = whole().assign(test_dear=0.75, mean_depth=12.0, mean_path=4.0)
+    breadth = rows_of({3e-4: 0.6}, {3e-4: 10.0}, algorithm="cegb_breadth_first")
+    breadth = breadth.assign(test_dear=1.0, mean_depth=6.0, mean_path=5.0)
+    rows.loc[rows["tradeoff"] == 3e-4, "test_dear"] = 0.15
+    rows = pd.concat([rows, breadth], ignore_index=True)
+    effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
+    np.testing.assert_allclose(effects["a-dear"], 0.6)
+    np.testing.assert_allclose(effects["a-deep"], np.log10(12 / 4) - np.log10(6 / 5))
+
+
 def test_effects_of_the_claims():
     rows = whole()
     effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
     np.testing.assert_allclose(effects["a-similar-0.0003"], 0.008, atol=1e-9)
     np.testing.assert_allclose(effects["a-cheaper-0.0003"], 2.0)
-    np.testing.assert_allclose(effects["a-lower"], 0.1)
+    np.testing.assert_allclose(effects["a-lower-0.001"], 0.1)
     # From 500 to 1 are log10(500) decades, from 500 to 1000 log10(2).
     np.testing.assert_allclose(effects["a-unit-costs"], np.log10(500) - np.log10(2))
     assert np.all(effects["a-best-first"] > 0)
@@ -86,7 +101,9 @@ def test_best_first_must_lead_at_every_budget():
     other.loc[first, ["valid_score", "test_score"]] = 0.75
     rows = pd.concat([best, other], ignore_index=True)
     assert np.all(figure3.advantage(rows, "a", "cegb", "cegb_breadth_first") > 0)
-    np.testing.assert_allclose(figure3.smallest_lead(rows, "a"), [-0.050, -0.049], atol=1e-9)
+    np.testing.assert_allclose(
+        smallest_lead(rows, "a", "cegb", "cegb_breadth_first"), [-0.050, -0.049], atol=1e-9
+    )
 
 
 def test_saving_is_judged_at_the_highest_score_that_both_reach():
@@ -118,7 +135,8 @@ def test_claims_only_for_what_was_run():
     rows = whole()
     ids = {c.id for c in figure3.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
     assert "a-similar-0.0003" not in ids
-    assert "a-lower" in ids
+    assert "a-lower-0.001" in ids
+    assert "a-dear" not in ids
 
 
 def test_shared_cells_are_those_of_figure_2():
@@ -126,7 +144,8 @@ def test_shared_cells_are_those_of_figure_2():
     theirs = [c.to_json() for c in FIGURE2.make_cells("laptop", range(1))]
     mine = [c.to_json() for c in figure3.make_cells("laptop", range(1)) if c.algorithm == "cegb"]
     in_both = [c for c in mine if c in theirs]
-    assert len(in_both) == 2 * 5  # two data sets, five of the six λ
+    assert len(in_both) == 4 * 9 + 5  # four data sets with all λ, Yahoo's stand-in with fewer
+    assert len(mine) == len(in_both) + 4 * 1 + 2  # 5e-4, and 3e-4, which the thinned grid lacks
 
 
 def test_unit_costs_and_growth_reach_the_training():
@@ -144,15 +163,19 @@ def test_unit_costs_and_growth_reach_the_training():
 
 def test_picture_and_words():
     rows = whole()
-    figure = figure3.render(rows, META)
+    with house_style("cegb-figure3"):
+        figure = figure3.render(rows, META)
+    picture_bytes(figure, "svg", "cegb-figure3")
+    assert unreadable(figure) == []
     traces, growths = figure.axes
+    assert len(traces.collections) == len(traces.get_lines())  # a band for each trace
     labels = [line.get_label() for line in traces.get_lines()]
     assert "λ = 0.001, trained at β = 1" in labels
     assert len(growths.get_lines()) == 2
     assert any(text.get_text() == "STAND-IN" for text in traces.texts)
     text = figure3.alt(rows, META)
     assert "(stand-in)" in text
-    assert "λ = 0 ends at 0.700 for a cost of 1000" in text
+    assert "λ = 0 ends at 0.700 for a cost of 1,000" in text
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])

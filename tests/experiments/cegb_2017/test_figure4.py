@@ -11,6 +11,7 @@ import datasets
 from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
 from experiments.style import house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 SMALL, LARGE, REAL = figure4.VIDEOS
 META = {
@@ -201,6 +202,7 @@ def test_figure_and_words(rows):
             figure = figure4.render(rows, META)
         drawn.append(picture_bytes(figure, "svg", "cegb-figure4"))
     assert drawn[0] == drawn[1]
+    assert unreadable(figure) == []
     assert len(drawn[0]) < 800_000
     words = figure4.alt(rows, META)
     for video in (SMALL, REAL):

@@ -17,6 +17,7 @@ from experiments.cegb_2017 import extra_peers as peers
 from experiments.cegb_2017.cells import peer_models
 from experiments.registry import discover
 from experiments.style import LOOKS, house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 PEER = "peer: make setup-peers"
 OURS_AND_SCIKIT_LEARN = ("cegb", "gbrt", "hist_gradient_boosting")
@@ -321,6 +322,7 @@ def test_picture_shows_every_method_and_repeats():
             figure = peers.render(made_rows(), meta_of())
         pictures.append(picture_bytes(figure, "svg", "salt"))
     assert pictures[0] == pictures[1]
+    assert unreadable(figure) == []
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
     assert len(labels) == len(peers.METHODS)
     assert {"CEGB, ours", "LightGBM", "CatBoost"} <= labels

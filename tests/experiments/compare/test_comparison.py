@@ -16,6 +16,7 @@ from algorithms.metrics import ndcg_at_k
 from experiments.cli import main
 from experiments.compare import choosing, command, comparison, intervals, show
 from experiments.compare.comparison import Search, compare
+from experiments.compare.methods import METHODS, allows_nan
 from experiments.compare.metrics import Units
 from experiments.compare.preparing import Asked
 from experiments.compare.problem import load
@@ -227,6 +228,31 @@ def test_the_lines_of_an_early_exit_give_a_ranking(folder):
     assert line["test_score"] == ndcg_at_k(test.y, names["scores"], test.query, 5)
     cost = names["model"].prediction_cost(test.X, test.query).mean()
     assert cost == pytest.approx(line["test_cost"], rel=1e-5)
+
+
+def test_missing_values(folder, tmp_path):
+    table = pd.read_csv(folder / "table.csv").drop(columns=["patient", "amount", "grade"])
+    table.loc[table.index % 3 == 0, "dear"] = np.nan
+    table.loc[(table["ill"] == "no") & (table.index % 2 == 0), "middling"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index=False)
+    own = ["tests.experiments.compare.own_methods:Threshold"]
+    only = ["cegb", "early_exit", "hist_gradient_boosting", "lightgbm", "catboost"]
+    search = Search((20.0,), 1, 3, only=only, own=own)
+    question = Asked(tmp_path / "t.csv", "ill", folder / "costs.csv")
+    outcome = compare(question, search, tmp_path, InThisProcess())
+    there = [slug for slug in only if METHODS[slug].installed() and slug != "early_exit"]
+    assert outcome.table["method"].tolist() == there
+    assert outcome.left_out[-1] == f"{own[0]}: its tags do not say that it supports missing values"
+    assert "Early exit from GBRT: it does not support missing values" in outcome.left_out
+    assert allows_nan(CEGBClassifier)
+    assert not allows_nan(EarlyExit)
+    test = load(str(outcome.prepared.path)).parts["test"]
+    assert test.X.isna().any().any()
+    line = outcome.table[outcome.table["recommended"]].iloc[0]
+    model = outcome.models[20.0]
+    model = CLASSES[model["class"]].load(model["path"])
+    assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
+    assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
 
 
 def test_weights_train_and_judge(folder, tmp_path):

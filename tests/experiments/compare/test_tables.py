@@ -34,7 +34,6 @@ def refused(tmp_path, frame, target="y", **options):
     [
         (table(10), "The table has 10 rows; training, choosing and judging need at least 50"),
         (table(y=1), "The target 'y' has one value only (1)"),
-        (table(a=[np.nan] + [1.0] * 59), "has missing values in 1 rows, in the columns 'a'"),
         (table(b=[np.inf] * 2 + [1.0] * 58), "has infinite values in 2 rows, in the columns 'b'"),
         (table(a="red"), "Features must be numbers, and these columns of table.csv are not: 'a'"),
         (table(y=[None] + [1.0] * 59), "Column 'y' of table.csv (--target) has 1 missing values"),

@@ -14,6 +14,7 @@ from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, TREES, make_cell
 from experiments.style import LOOKS, house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 FIGURES = (figure1, figure2, figure3, figure4)
 PANEL = next(panel for panel in PANELS if panel.key == "b")
@@ -238,6 +239,7 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure):
             drawn = artefact.render(ROWS, META)
         pictures.append(picture_bytes(drawn, "svg", artefact.id))
     assert pictures[0] == pictures[1]
+    assert unreadable(drawn) == []
     titles = [ax.get_title(loc="left") for ax in drawn.axes]
     assert any("Yahoo! LTR, a part" in title and "real data" in title for title in titles)
     record = {**META["data"]["yahoo_ltr_sample"], "kind": "stand-in"}

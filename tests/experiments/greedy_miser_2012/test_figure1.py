@@ -15,6 +15,7 @@ from experiments.greedy_miser_2012.cells import measure, usage
 from experiments.greedy_miser_2012.show import comparison
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.style import LOOKS, house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 RANKING, CLASSES = (next(p for p in PANELS if p.key == key) for key in "cg")
 
@@ -318,6 +319,7 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
             drawn = figure.render(rows, META)
         pictures.append(picture_bytes(drawn, "svg", figure.ARTEFACT.id))
     assert pictures[0] == pictures[1]
+    assert unreadable(drawn) == []
     titles = [ax.get_title(loc="left") for ax in drawn.axes]
     assert any("Yahoo! LTR, a part\nreal data" in title for title in titles)
     standin = {**META, "data": {"yahoo_ltr_sample": {**META["data"]["yahoo_ltr_sample"]}}}

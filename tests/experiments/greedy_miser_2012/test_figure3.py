@@ -11,6 +11,7 @@ from experiments.cells.sample_images import run_cell
 from experiments.greedy_miser_2012 import figure3, figure4
 from experiments.greedy_miser_2012.cells import scenes
 from experiments.style import house_style, picture_bytes
+from tests.experiments.pictures import unreadable
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +121,7 @@ def test_picture_and_words():
             figure = figure3.render(rows, META)
         pictures.append(picture_bytes(figure, "svg", "miser-figure3"))
     assert pictures[0] == pictures[1]
+    assert unreadable(figure) == []
     assert "Greedy Miser: accuracy 0.792 at 100 ms" in figure3.ARTEFACT.alt(rows, META)
 
 

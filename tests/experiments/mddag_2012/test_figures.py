@@ -18,6 +18,7 @@ from experiments.mddag_2012.registered import ARTEFACTS
 from experiments.mddag_2012.show import dag, panels
 from experiments.mddag_2012.show.comparison import CASCADES, MDDAG
 from experiments.style import LOOKS, house_style, picture_bytes
+from tests.experiments.pictures import all_axes, unreadable
 
 
 def meta_of(*datasets, kind="real", seeds=5):
@@ -146,17 +147,12 @@ def test_picture_of_figure_1():
     with house_style("x"):
         figure = figure1.render(rows, meta)
     assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
+    assert unreadable(figure) == []
     texts = [t.get_text() for ax in all_axes(figure) for t in ax.texts]
     assert {"1", "2", "3", "4"} <= set(texts)
     said = figure1.alt(rows, meta)
     assert "3 paths are realised" in said
     assert "95 %" in said
-
-
-def all_axes(figure):
-    """Axes of a figure and of its parts."""
-    parts = [figure, *figure.subfigs]
-    return list({id(ax): ax for part in parts for ax in part.axes}.values())
 
 
 # --- the DAG --------------------------------------------------------------------------------------
@@ -253,6 +249,7 @@ def test_picture_of_figure_2():
     with house_style("x"):
         figure = figure2.render(rows, DETECTION_META)
     assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
+    assert unreadable(figure) == []
     axes = all_axes(figure)
     assert len(axes) == 2 * 3 + 1
     assert "1 of 5 edges" in axes[-1].get_title(loc="left")
@@ -306,6 +303,7 @@ def test_picture_of_figure_3():
     with house_style("x"):
         figure = figure3.render(rows, meta)
     assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
+    assert unreadable(figure) == []
     assert len(figure.axes) == 1
     assert "MQ2008" in figure3.alt(rows, meta)
     assert "MDDAG.I" in figure3.alt(rows, meta)
@@ -354,4 +352,5 @@ def test_picture_of_costs():
     with house_style("x"):
         figure = extra_costs.render(rows, meta)
     assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
+    assert unreadable(figure) == []
     assert "+0.0000 and +0.0000" in extra_costs.alt(rows, meta)

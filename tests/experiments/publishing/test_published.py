@@ -1,5 +1,9 @@
 """What is published fits what the code says of it now; nothing is computed here."""
 
+import csv
+import re
+from collections import Counter
+
 import pandas as pd
 import pytest
 
@@ -53,6 +57,32 @@ def test_scoreboards_are_up_to_date():
     now = scoreboard(tables).splitlines()
     # Verdicts and sentences to the letter; the digits of intervals are held by claims.csv.
     assert [line.split("|")[1:4] for line in written] == [line.split("|")[1:4] for line in now]
+
+
+def counted_by_hand():
+    """How many claims have which verdict on which data, from the files alone."""
+    counts = Counter()
+    for path in RESULTS.glob("*/claims.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            counts.update((row["verdict"], row["extent"]) for row in csv.DictReader(file))
+    return counts
+
+
+def test_scoreboard_says_what_verdicts_rest_on():
+    board = (RESULTS / "claims.md").read_text(encoding="utf-8")
+    counts = counted_by_hand()
+    head, *rows = re.findall(
+        r"^\| ([a-z' *]+) \|(.*)\|$", board.partition("\n## ")[0], re.MULTILINE
+    )
+    extents = [name.strip() for name in head[1].split("|")][:-1]
+    assert {extent for _, extent in counts} <= set(extents)
+    for verdict, numbers in rows[:-1]:
+        expected = [counts[verdict, extent] for extent in extents]
+        assert [int(n.strip() or 0) for n in numbers.split("|")] == [*expected, sum(expected)]
+    assert {verdict for verdict, _ in counts} <= {verdict for verdict, _ in rows}
+    assert int(rows[-1][1].split("|")[-1]) == counts.total()
+    whole, part = (counts["reproduced", extent] for extent in ("whole set", "part"))
+    assert f"{whole} rest on whole sets, {part} on parts of them" in board
 
 
 @pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)

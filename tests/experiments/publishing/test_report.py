@@ -6,18 +6,24 @@ How it looks in a browser is tested in ``test_report_browser.py``.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.cli import main
+from experiments.data_kinds import EXTENTS
+from experiments.lines import Line, LinePanel, Lines
 from experiments.publishing import output, report
-from experiments.publishing.report import content, notes
+from experiments.publishing.report import content, notes, page
 from experiments.registry import PAPERS, discover
 from experiments.running import provenance
 from experiments.running.run import Result
 from tests.experiments import toy_artefact
+from tests.experiments.publishing.test_published import counted_by_hand
 from tests.experiments.toy_artefact import make_toy, suite
 
 RESULTS = provenance.ROOT / "results"
@@ -61,7 +67,8 @@ def papers(tmp_path):
 
 
 def text_of(html):
-    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", html, flags=re.DOTALL))
+    words = re.sub(r"<(style|script)\b[^>]*>.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", words)
 
 
 # --- the published page -----------------------------------------------------------------------
@@ -85,6 +92,60 @@ def test_the_guard_notices_a_changed_page(monkeypatch, tmp_path):
         test_the_published_page_is_up_to_date()
 
 
+def published_page():
+    return (RESULTS / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_small():
+    assert len(published_page().encode()) < 1_000_000
+
+
+def test_the_page_counts_what_verdicts_rest_on():
+    """The same counts as from the files of the claims alone."""
+    page = text_of(published_page()).replace("&#39;", "'")
+    counts = counted_by_hand()
+    words = {"whole set": "on whole sets", "part": "on parts", "simulation": "simulated"}
+    for verdict, sign in content.SIGNS.items():
+        own = {extent: n for (name, extent), n in counts.items() if name == verdict}
+        rests = [f"{own[e]} {words.get(e, 'on stand-ins')}" for e in EXTENTS if e in own]
+        assert f" {sum(own.values())} {sign} {verdict} {', '.join(rests)}".rstrip() + " " in page
+
+
+def test_every_claim_has_a_place_of_its_own():
+    """Rows have ids, link to themselves, their artefact and its rows; the matrix counts them."""
+    page = published_page()
+    claims = re.findall(r'<tr id="(claim-[^"]+)" data-paper="\w+">(.*?)</tr>', page)
+    assert len({anchor for anchor, _ in claims}) == len(claims) == counted_by_hand().total()
+    for anchor, row in claims:
+        assert f'href="#{anchor}"' in row
+        (artefact, rows) = re.findall(r'href="(?:#)?([a-z0-9-]+)(/rows\.csv)?"', row)[-2:]
+        assert artefact[0] == rows[0]
+        assert anchor.startswith(f"claim-{artefact[0]}-")
+        assert f'<h3 id="{artefact[0]}">' in page
+    (matrix,) = re.findall(r'<table class="matrix">.*?</table>', page, re.DOTALL)
+    cells = re.findall(r'href="#([^"]+)" data-verdict="([^"]+)" data-where="[^"]+">(\d+)<', matrix)
+    assert sum(int(n) for *_, n in cells) == len(claims)
+    rows = dict(claims)
+    assert all(f"</span> {verdict}</td>" in rows[first] for first, verdict, _ in cells)
+
+
+def test_the_contents_name_nothing_twice():
+    (nav,) = re.findall(r"<nav.*?</nav>", published_page(), re.DOTALL)
+    entries = re.findall(r'<a href="([^"]+)">([^<]+)</a>', nav)
+    assert len(entries) > len(PAPERS)
+    for column in zip(*entries, strict=True):
+        assert len(set(column)) == len(column)
+
+
+def test_the_page_reads_as_written_by_a_person():
+    """No Python among the words, no "1 seeds", no minutes that are none."""
+    page = text_of(published_page())
+    assert not re.search(r"{&#39;|&#39;: |\bnan\b", page)
+    assert not re.search(r"(?<![\d.,])1 (seeds|claims|cells|workers|minutes|commits)\b", page)
+    assert not re.search(r"\d\.0\d* minutes measured|\de[+-]\d+ minutes", page)
+    assert not re.search(r"(?<![\d.,])\d{4,} (features|rows|cells|of|training|test)\b", page)
+
+
 # --- artefacts --------------------------------------------------------------------------------
 
 
@@ -93,18 +154,20 @@ def test_what_it_says_of_an_artefact(tmp_path, papers):
     publish(tmp_path, toy)
     html = report.build(tmp_path, [toy], papers_folder=papers)
     text = text_of(html)
-    assert '<img src="toy-figure2/figure.svg" width="288" height="192" alt="Dots; the best' in html
+    picture = 'src="toy-figure2/figure.svg" width="288" height="192"'
+    assert f'<img loading="lazy" {picture} alt="Dots; the best' in html
+    assert f'<img {picture} alt="Toy, Figure 2: Nothing."' in html  # what the page begins with
     assert "make reproduce-toy-figure2" in text
     assert "about 0.2 minutes on 2 cores as declared; 4 minutes measured: 16 cells on 2" in text
     assert "made_up STAND-IN of ours, not the real data" in text
     assert "nearby real data cache" in text
-    assert text.count("made_up (STAND-IN)") == 2  # scoreboard and artefact
-    assert text.count("– not testable here Better is better. made_up (STAND-IN)") == 2
-    assert "? inconclusive Better is better. nearby (whole set)" in text  # two repetitions
+    assert "– not testable here Better is better. # section 1 made_up (STAND-IN)" in text
+    assert "? inconclusive Better is better. # section 1 nearby (whole set)" in text  # of two
     assert (
-        "0 ✓ reproduced 0 ✗ not reproduced 1 ? inconclusive 0 … not run at this scale "
-        "1 – not testable here 0 ≠ denied by the paper&#39;s own table" in text
+        "0 ✓ reproduced 0 ✗ not reproduced 1 ? inconclusive 1 on whole sets 0 … not run at this "
+        "scale 1 – not testable here 1 on stand-ins 0 ≠ denied by the paper&#39;s own table" in text
     )
+    assert "2 claims on this artefact: 1 ? inconclusive ; 1 – not testable here" in text
     assert "40 / 20 / 30" in text
     assert "in coin: invented" in text
     for name in ("rows.csv", "claims.csv", "meta.json", "timings.csv"):
@@ -196,12 +259,21 @@ def test_hostile_text_is_shown_as_text(tmp_path, papers):
             for claim in claims(rows, meta)
         ],
     )
+    point = np.ones(1)
+    line = Line(HOSTILE, point, point, point, point)
+    panel = LinePanel(HOSTILE, HOSTILE, HOSTILE, False, [line])
+    toy = dataclasses.replace(toy, lines=lambda rows, meta: Lines([panel], 2, HOSTILE))
     publish(tmp_path, toy, command=HOSTILE)
     (papers / "toy_2000" / "README.md").write_text(
         f"# T\n\n## {HOSTILE}\n\n{HOSTILE}\n\n[link](javascript:alert(1))\n\n| {HOSTILE} |\n|---|\n"
     )
     html = report.build(tmp_path, [toy], papers_folder=papers)
-    assert "<script" not in html
+    assert html.count("<script") == html.count("</script") == 2
+    (data,) = re.findall(r'<script type="application/json">(.*)</script>', html)
+    assert json.loads(data)["panels"][0]["title"] == HOSTILE
+    (script,) = re.findall(r"<script>\n(.*)</script>", html, re.DOTALL)
+    folder = Path(report.__file__).parent
+    assert script == "".join((folder / name).read_text(encoding="utf-8") for name in page.SCRIPTS)
     assert not re.search(r"<[^>]*\sonerror", re.sub(r'"[^"]*"', '""', html))
     assert "javascript:" not in re.findall(r'href="([^"]*)"', html)
     assert html.count("&lt;script&gt;") > 10
@@ -248,6 +320,22 @@ def test_the_command(tmp_path, capsys):
     assert main(["report", "--dashboard"], suite(tmp_path)) == 0
     assert (tmp_path / "dashboard.html").exists()
     assert main(["report", "nonsense"], suite(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.03, "less than a second"),
+        (4.4, "4.4 seconds"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (90, "1.5 minutes"),
+        (7980, "133 minutes"),
+        (90000, "1,500 minutes"),
+    ],
+)
+def test_times_as_text(seconds, text):
+    assert content.duration(seconds) == text
 
 
 def test_effects_as_text():

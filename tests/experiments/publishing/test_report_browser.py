@@ -17,7 +17,7 @@ FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-TELEPHONE, DESK = 360, 1200  # CSS pixels
+TELEPHONE, WIDE_TELEPHONE, DESK = 360, 390, 1200  # CSS pixels
 
 
 def found(*names):
@@ -43,11 +43,12 @@ def browser(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     chrome = webdriver.Chrome(options=options, service=service)
+    chrome.set_script_timeout(100)  # all pictures of the page are drawn within one of them
     yield chrome
     chrome.quit()
 
 
-def visit(browser, path, *, width=DESK, dark=False):
+def visit(browser, path, *, width=DESK, dark=False, fragment="", scripts=True, media="screen"):
     """Open a file in a window of a given width, with nothing in the logs from before."""
     browser.get("about:blank")  # the browser's own start page is still loading
     for log in ("browser", "performance"):
@@ -55,8 +56,9 @@ def visit(browser, path, *, width=DESK, dark=False):
     metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    browser.get(path.as_uri())
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme], "media": media})
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+    browser.get(path.as_uri() + fragment)
 
 
 def console_errors(browser):
@@ -74,6 +76,13 @@ def requests_to_the_network(browser):
 
 
 def missing_pictures(browser):
+    """Pictures that cannot be shown, those included that load when they come into sight."""
+    browser.execute_async_script(
+        "const pictures = [...document.images], done = arguments[0];"
+        "pictures.forEach(i => { i.loading = 'eager'; });"
+        "Promise.allSettled(pictures.map(i => i.complete || new Promise("
+        "end => { i.onload = i.onerror = end; }))).then(() => done())"
+    )
     return browser.execute_script(
         "return [...document.images].filter(i => !(i.complete && i.naturalWidth > 0))"
         ".map(i => i.getAttribute('src'))"
@@ -152,7 +161,7 @@ def test_everything_loads_and_nothing_comes_from_the_network(browser):
     assert requests_to_the_network(browser) == []
 
 
-@pytest.mark.parametrize("width", [TELEPHONE, DESK])
+@pytest.mark.parametrize("width", [TELEPHONE, WIDE_TELEPHONE, DESK])
 def test_no_sideways_scrolling(browser, width):
     visit(browser, PAGE, width=width)
     assert overflow(browser) <= 0
@@ -187,6 +196,144 @@ def test_pictures_are_on_white_in_the_dark(browser):
     assert browser.execute_script(colour, "body") != "rgb(255, 255, 255)"
     if browser.execute_script("return document.images.length"):
         assert browser.execute_script(colour, ".picture") == "rgb(255, 255, 255)"
+
+
+# --- its script -------------------------------------------------------------------------------
+
+
+def shown_claims(browser):
+    """What stands in the rows of claims that are to be seen: verdict, data, artefact, n."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('table.claims tbody tr')]"
+        ".filter(row => row.getClientRects().length)"
+        ".map(row => [0, 2, 8, 5].map(i => row.cells[i].innerText.trim()))"
+    )
+
+
+def choose(browser, name, value):
+    """Set a field of the filters as a person does, by an option's text or by typing."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    field = browser.find_element(By.CSS_SELECTOR, f".filters [name={name}]")
+    if field.tag_name == "select":
+        Select(field).select_by_visible_text(value)
+    else:
+        field.send_keys(value)
+
+
+def click(browser, selector):
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def test_claims_are_filtered(browser):
+    visit(browser, PAGE)
+    everything = shown_claims(browser)
+    choose(browser, "verdict", "reproduced")
+    choose(browser, "extent", "whole set")
+    some = shown_claims(browser)
+    assert 0 < len(some) < len(everything)
+    fit = [row for row in everything if row[0].split()[1:] == ["reproduced"]]
+    assert some == [row for row in fit if "(whole set)" in row[1]]
+    said = browser.execute_script("return document.querySelector('.filters output').value")
+    assert said == f"{len(some)} of {len(everything)} claims"
+    choose(browser, "words", "no claim has these words")
+    assert shown_claims(browser) == []
+    click(browser, ".filters [type=reset]")
+    assert shown_claims(browser) == everything
+
+
+def test_the_matrix_leads_to_its_claims(browser):
+    visit(browser, PAGE)
+    cell = ".matrix a[data-verdict=inconclusive]"
+    text = browser.execute_script(f"return document.querySelector('{cell}').innerText")
+    title = browser.execute_script(
+        f"return document.querySelector('{cell}').closest('tr').cells[0].innerText"
+    )
+    click(browser, cell)
+    rows = shown_claims(browser)
+    assert len(rows) == int(text.split()[0])
+    assert all(row[2].startswith(title) and "inconclusive" in row[0] for row in rows)
+    assert browser.current_url.endswith("#claims")
+    # A link to a claim that is filtered out shows it all the same.
+    hidden = browser.execute_script("return document.querySelector('table.claims tr[hidden]').id")
+    browser.execute_script("location.hash = arguments[0]", hidden)
+    assert browser.execute_async_script(
+        "const [id, done] = arguments;"
+        "setTimeout(() => done(document.getElementById(id).getClientRects().length), 100)",
+        hidden,
+    )
+
+
+def test_claims_are_sorted_and_their_head_stays(browser):
+    visit(browser, PAGE)
+    before = shown_claims(browser)
+    head = ".claims thead th:nth-child(6)"
+    click(browser, f"{head} button")
+    ascending = [int(row[3]) for row in shown_claims(browser)]
+    assert ascending == sorted(ascending)
+    click(browser, f"{head} button")
+    assert [int(row[3]) for row in shown_claims(browser)] == ascending[::-1]
+    state = f"return document.querySelector('{head}').getAttribute('aria-sort')"
+    assert browser.execute_script(state) == "descending"
+    click(browser, ".filters [type=reset]")
+    assert shown_claims(browser) == before
+    browser.execute_script("document.querySelectorAll('.claims tbody tr')[40].scrollIntoView()")
+    top = f"return document.querySelector('{head}').getBoundingClientRect().top"
+    assert abs(browser.execute_script(top)) < 1
+
+
+def test_lines_are_taken_away_and_brought_back(browser):
+    visit(browser, PAGE)
+    line = (
+        "return getComputedStyle(document.querySelector('.charts svg[role] > .line')).display"
+        " !== 'none'"
+    )
+    assert browser.execute_script(line)
+    click(browser, ".charts .legend button")
+    assert not browser.execute_script(line)
+    click(browser, ".charts .legend button")
+    assert browser.execute_script(line)
+
+
+def test_curves_are_read_and_taken_away(browser):
+    visit(browser, PAGE, width=TELEPHONE)
+    browser.execute_script("document.querySelector('.explore').open = true")
+    wait = "const done = arguments[0]; setTimeout(done, 100)"
+    browser.execute_async_script(wait)  # the event that draws them comes later
+    assert overflow(browser) <= 0
+    assert pictures_without_words(browser) == ids_used_twice(browser) == []
+    read = (
+        "const line = document.querySelector('.explore svg[role] .line');"
+        "const box = line.querySelector('path').getBoundingClientRect();"
+        "line.parentNode.dispatchEvent(new PointerEvent('pointermove', { bubbles: true,"
+        " clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 }));"
+        "return document.querySelector('.explore .reading').value"
+    )
+    source = "return JSON.parse(document.querySelector('.explore script').textContent)"
+    record = browser.execute_script(source)
+    line = record["panels"][0]["lines"][0]
+    said = browser.execute_script(read)
+    assert said.startswith(f"{line['label']}: {line['y'][0]:,} [")
+    assert said.endswith(f" at cost {line['x'][0]:,}, n = {record['n']}")
+    lines = "return document.querySelectorAll('.explore[open] .charts .line:not(.off)').length"
+    before = browser.execute_script(lines)
+    assert before == sum(len(panel["lines"]) for panel in record["panels"])
+    click(browser, ".explore .legend button")
+    assert browser.execute_script(lines) == before - len(record["panels"])
+    assert not browser.execute_script(read).startswith(line["label"] + ":")  # another is near
+    click(browser, ".explore .legend button")
+    assert browser.execute_script(lines) == before
+
+
+@pytest.mark.parametrize(("scripts", "media"), [(False, "screen"), (True, "print")])
+def test_without_its_script_and_in_print_all_is_there(browser, scripts, media):
+    visit(browser, PAGE, scripts=scripts, media=media)
+    # Scripts of the page are off; those of the driver still run.
+    rows = "return document.querySelectorAll('table.claims tbody tr').length"
+    assert len(shown_claims(browser)) == browser.execute_script(rows) > 0
+    filters = "return document.querySelector('.filters').getClientRects().length"
+    assert browser.execute_script(filters) == 0
 
 
 # --- the checks fire --------------------------------------------------------------------------

@@ -29,7 +29,10 @@ def write_history(folder, *runs, **changes):
     machine = {"machine": "quiet", "cpu": "Z80", "num_cpu": "2", "ram": "3221225472", "version": 1}
     (folder / "quiet" / "machine.json").write_text(json.dumps(machine))
     for commit, date, result, version in runs:
-        row = [result, entry["params"], version, 1, 2, [-float("inf"), 1e-4], [float("inf"), 9e-3]]
+        params = changes.get("params", entry["params"])
+        lows = [-float("inf"), 1e-4, *(2 * [-float("inf")])][: len(result or [])]
+        highs = [float("inf"), 9e-3, *(2 * [float("inf")])][: len(result or [])]
+        row = [result, params, version, 1, 2, lows, highs]
         run = {
             "commit_hash": commit * 40,
             "date": date,
@@ -62,7 +65,11 @@ def test_history_in_order_of_the_commits(tmp_path):
     assert benchmark.series[0].points[0] == chart.Point(1.0, 1.0, 1.0)  # infinite interval: none
     assert benchmark.series[1].points[0] == chart.Point(*(1e3 * s for s in (4e-3, 1e-4, 9e-3)))
     assert machine.facts == "Z80, 2 cores, 3 GiB of memory"
-    assert "Toy time_fit, ms, over 4 commits: a 1 to 2; b 4." in benchmark.chart
+    (drawn,) = benchmark.charts
+    assert "Toy time_fit, ms, over 4 commits: a 1 to 2; b 4." in drawn.drawing
+    assert "<title>a at aaaaaaaa: 2 ms</title>" in drawn.drawing
+    assert "<title>b at bbbbbbbb: 4 ms, 0.1 to 9</title>" in drawn.drawing
+    assert [line.change() for line in benchmark.series] == ["+100.0 %", "–"]
 
 
 def test_history_on_the_page(tmp_path):
@@ -72,8 +79,43 @@ def test_history_on_the_page(tmp_path):
     assert "1 commit." in text
     assert "quiet, virtualenv-py3.11" in text
     assert "Toy time_fit a s 0.5" in text
-    assert 'aria-label="Toy time_fit, s, over one commit: a 0.5; b 2.5."' in html
+    assert "<svg viewBox" not in html  # one commit is no history, only numbers
+    assert "finds no rise" in text
     assert "no history yet" not in text
+
+
+def test_lines_are_grouped_by_the_first_parameter(tmp_path):
+    params = [["'a'", "'b'"], ["1", "2"]]
+    rows = [[c, 1.0 + c, 4.0, None if c else 5.0] for c in (0.0, 1.0)]
+    write_history(
+        tmp_path,
+        *[("ab"[i], i, row, "now") for i, row in enumerate(rows)],
+        params=params,
+    )
+    (machine,) = history.read_history(tmp_path)
+    (benchmark,) = machine.benchmarks
+    assert [chart.title for chart in benchmark.charts] == ["Toy time_fit, a", "Toy time_fit, b"]
+    assert [chart.labels for chart in benchmark.charts] == [["1", "2"], ["1", "2"]]
+    assert [line.change() for line in benchmark.series] == ["–", "+100.0 %", "+0.0 %", "–"]
+
+
+@pytest.mark.parametrize(
+    ("values", "changes", "found"),
+    [
+        ([1, 1.01, 1, 1.5, 1.51, 1.5], {}, ["1 to 1.5 s (+50 %) between 22222222 and 33333333"]),
+        ([1, 1.01, 1, 1.02, 1, 1.01], {}, []),
+        ([1.5, 1.51, 1.5, 1, 1.01, 1], {}, []),
+        ([1, 1.01, 1, 1.5, 1.51, 1.5], {"type": "track"}, []),
+    ],
+    ids=["a step up", "noise", "a step down", "accuracy"],
+)
+def test_steps_that_asv_detects_are_named(tmp_path, values, changes, found):
+    runs = [(str(i), i, [value, 2.0], "now") for i, value in enumerate(values)]
+    write_history(tmp_path / "asv", *runs, **changes)
+    (machine,) = history.read_history(tmp_path / "asv")
+    assert machine.regressions() == [f"Toy time_fit, a: {text}" for text in found]
+    text = text_of(report.build(tmp_path, [], papers_folder=tmp_path))
+    assert all(one in text for one in found)
 
 
 def test_long_history_shows_its_latest_numbers(tmp_path):
@@ -115,6 +157,6 @@ def test_charts_hold_all_points(values, from_zero):
     for x, y in centres:
         assert 0 < float(x) < 340
         assert 0 < float(y) <= 168
-    ticks = re.findall(r'text-anchor="end">([-\d.e+]+)</text>', svg)
+    ticks = re.findall(r'text-anchor="end">([-\d.,e+]+)</text>', svg)
     assert len(set(ticks)) == len(ticks) >= 3
     assert [commit in svg for commit in commits] == [True] * len(commits)

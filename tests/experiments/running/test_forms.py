@@ -158,7 +158,7 @@ def test_pictures_of_a_sets_own_images_stay_where_they_were_made(tmp_path, capsy
     assert main(["report"], toys) == 0
     assert "results/runs/toy-figure2/figure.png" in (tmp_path / "index.html").read_text()
     assert main(publish, toys) == 0
-    assert "identical to the published" in capsys.readouterr().out
+    assert "8 of 8 rows on the same data are identical to the published" in capsys.readouterr().out
 
 
 def test_a_published_picture_of_a_sets_own_images_is_refused(tmp_path, capsys):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ from types import SimpleNamespace
 import pytest
 from distributed import LocalCluster
 
+from datasets.sources import unreachable
 from experiments.cli import main
 from experiments.running import workers as workers_module
 from experiments.running.provenance import ROOT
 from tests.experiments import toy_artefact
+from tests.experiments.running import offline_data
 from tests.experiments.toy_artefact import make_toy, suite
 
 N_CELLS = 24
@@ -145,6 +148,24 @@ def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
     wanted = run_files(undisturbed)["rows.csv"]
     assert run_files(two)["rows.csv"] == wanted
     assert run_files(tmp_path / "tcp")["rows.csv"] == wanted
+
+
+def test_an_unreachable_address_is_tried_once_a_run(tmp_path, monkeypatch):
+    """Not once in each worker; what a run could not reach is written down nowhere."""
+    monkeypatch.setenv(offline_data.NOTES, str(tmp_path))
+    monkeypatch.setenv("NO_PROXY", "nobody.example")
+    unreachable.forget()
+    toys = suite(tmp_path, sets=("nearby",), n_steps=3, sleep=0.2)
+    toys = replace(
+        toys, datasets=SimpleNamespace(**vars(toys.datasets) | {"load": offline_data.load})
+    )
+    assert main(["reproduce", "all", "--jobs", "2", "--quiet"], toys) == 0
+    assert len(set((tmp_path / "loaded").read_text().split())) == 3  # driver and both workers
+    assert (tmp_path / "tried").read_text().split() == [str(os.getpid())]
+    assert unreachable.noted().keys() == {"nobody.example"}
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in written if b"nobody.example" in path.read_bytes()]
+    unreachable.forget()
 
 
 def test_no_scheduler_at_the_address(tmp_path, capsys):

@@ -1,0 +1,49 @@
+"""Rows to predict that need none of scikit-learn's checks, which take longer than a prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.decorators import kernel
+
+_FLOAT64, _FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+_INFINITE = 0x7FF << 52  # the exponent bits: all set in infinities and NaN alone
+
+
+@kernel
+def all_finite(X):
+    """Whether no value is missing or infinite; of bits, since sums of floats run one by one."""
+    bits, found = X.reshape(-1).view(np.int64), False
+    for k in range(bits.shape[0]):
+        found |= (bits[k] & _INFINITE) == _INFINITE
+    return not found
+
+
+def read_only(values: np.ndarray) -> np.ndarray:
+    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def plain_rows(X, n_features: int) -> np.ndarray | None:
+    """Rows as scikit-learn's checks would return them, where it is plain that they would pass.
+
+    Parameters
+    ----------
+    X : object
+    n_features : int
+        Columns of the training rows, which had no names.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features), float64, or None
+        Read-only and in C order. None of anything but an array of float64 or float32 of the right
+        width, with at least one row and finite values only: the checks have the sentence for it.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.shape[1] != n_features or not len(X):
+        return None
+    if X.dtype not in (_FLOAT64, _FLOAT32):  # in this machine's byte order, that is
+        return None
+    rows = read_only(np.ascontiguousarray(X, dtype=np.float64))
+    return rows if all_finite(rows) else None

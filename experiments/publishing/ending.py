@@ -1,0 +1,161 @@
+"""What a run says at its end: claims counted, rows against the published ones, the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from experiments.artefact import Artefact
+from experiments.claims import counted
+from experiments.publishing.output import read_published, same_data
+from experiments.running.suite import shown
+
+
+class Ending(NamedTuple):
+    """What came of one artefact.
+
+    Attributes
+    ----------
+    artefact_id : str
+    verdicts : tuple of str
+        One for each claim.
+    comparison : str
+        The first line of :func:`difference`.
+    picture : Path
+        Its figure or table.
+    """
+
+    artefact_id: str
+    verdicts: tuple[str, ...]
+    comparison: str
+    picture: Path
+
+
+def end(artefact: Artefact, claims: pd.DataFrame, folder: Path, published: Path) -> tuple:
+    """Return the :class:`Ending` of a run, and the lines that say it on the terminal.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Which one.
+    claims : DataFrame
+        Its evaluated claims.
+    folder, published : Path
+        Of the run, and ``results/<id>``.
+    """
+    compared = difference(artefact, folder, published)
+    found = Ending(artefact.id, tuple(claims["verdict"]), compared[0], picture_of(folder))
+    return found, [counted(found.verdicts), *compared, _pictured(found.picture)]
+
+
+def together(endings: Sequence[Ending]) -> list[str]:
+    """Return the lines that end a run of several artefacts: each in a line, the claims of all."""
+    verdicts = [verdict for one in endings for verdict in one.verdicts]
+    lines = [f"\nAll {len(endings)} artefacts together. {counted(verdicts)}"]
+    for one in endings:
+        lines += [f"  {one.artefact_id}: {one.comparison}", f"    {_pictured(one.picture)}"]
+    return lines
+
+
+def picture_of(folder: Path) -> Path:
+    """Return the picture of a run, or its table."""
+    figure = folder / "figure.png"
+    return figure if figure.exists() else folder / "table.md"
+
+
+def _pictured(path: Path) -> str:
+    return f"{'Figure' if path.suffix == '.png' else 'Table'}: {shown(path)}"
+
+
+def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
+    """Say how a run differs from what is published.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Which one.
+    folder, published : Path
+        Of the run, and ``results/<id>``.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal: how many rows on the same data are identical and what was not
+        compared; then each column that differs.
+    """
+    before, now = read_published(published), read_published(folder)
+    if before is None:
+        return ["Nothing is published yet to compare with (--publish writes it)."]
+    (rows, meta), (old_rows, old_meta) = now, before
+    if old_meta["scale"] != meta["scale"]:
+        return [f"No row is compared: the scale {old_meta['scale']} is published."]
+    same = same_data(meta["data"], old_meta["data"])
+    left_out = _left_out(meta["data"], old_meta["data"], same)
+    if not same:
+        return [f"No row is compared: {left_out}."]
+    keys = artefact.row_keys()
+    both = rows[rows["dataset"].isin(same)].merge(
+        old_rows[old_rows["dataset"].isin(same)],
+        on=keys,
+        how="outer",
+        suffixes=("", _OLD),
+        indicator=True,
+    )
+    counts = both["_merge"].value_counts()
+    shared = both[both["_merge"] == "both"]
+    measured = [name for name in rows.columns if name in old_rows.columns and name not in keys]
+    equal = pd.DataFrame(
+        {
+            name: _equal(shared[name], shared[name + _OLD])
+            for name in measured
+            if name not in artefact.timing_columns
+        },
+        index=shared.index,
+    )
+    first = (
+        f"{equal.all(axis=1).sum():,} of {len(shared):,} rows on the same data are identical to "
+        "the published ones"
+    )
+    first += f"; {counts['left_only']:,} are only here" * bool(counts["left_only"])
+    first += f"; {counts['right_only']:,} are only there" * bool(counts["right_only"])
+    first += f"; not compared: {left_out}" * bool(left_out)
+    return [f"{first}.", *_columns(shared, equal)]
+
+
+_OLD = "_published"
+
+
+def _left_out(data: Mapping, old: Mapping, same: Sequence[str]) -> str:
+    """Name the data sets of a run that are not compared, with the reason."""
+    reasons: dict[str, list[str]] = {}
+    for name in sorted(set(data) - set(same)):
+        reasons.setdefault(_reason(data[name], old.get(name)), []).append(name)
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+
+
+def _reason(record: Mapping, old: Mapping | None) -> str:
+    if old is None:
+        return "not published"
+    if record["kind"] == old["kind"] and not record["checksums"].keys() & old["checksums"].keys():
+        return "other repetitions"
+    return "other data"
+
+
+def _equal(values: pd.Series, old: pd.Series) -> pd.Series:
+    """Whether values are the same, bit for bit; nothing equals nothing."""
+    return (values == old) | (values.isna() & old.isna())
+
+
+def _columns(shared: pd.DataFrame, equal: pd.DataFrame) -> list[str]:
+    """Return a line for each column that differs, with the largest difference of numbers."""
+    lines = []
+    for name in equal.columns[~equal.all()]:
+        values, old = shared[name], shared[name + _OLD]
+        line = f"  {name}: {int((~equal[name]).sum()):,} differ"
+        if values.dtype.kind in "if" and old.dtype.kind in "if":
+            line += f", by at most {(values - old).abs().max():.6g}"
+        lines.append(line)
+    return lines

@@ -1,0 +1,68 @@
+"""Gaps of published curves: found, and listed as they are."""
+
+import csv
+from collections import defaultdict
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from experiments.publishing.gaps import Gap, as_markdown, widest_gaps
+from experiments.registry import discover
+from experiments.running.provenance import ROOT
+from experiments.style import LOOKS
+
+WITH_CURVES = [a for a in discover() if a.curve and (ROOT / "results" / a.id).exists()]
+
+
+def test_widest_gap_by_hand():
+    """Costs 1, 2, 5, 8 on one repetition, 1, 4, 8 on the other; another method has no gap."""
+    costs = {
+        ("one", 0): (1, 2, 5, 8),
+        ("one", 1): (0, 1, 4, 8),
+        ("two", 0): (3, 6),
+        ("six", 0): (7,),
+    }
+    rows = pd.DataFrame(
+        [
+            {"panel": "a", "method": method, "seed": seed, "valid_cost": float(cost)}
+            for (method, seed), values in costs.items()
+            for cost in values
+        ]
+    )
+    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0)]
+    text = as_markdown([({"title": "Toy", "scale": "laptop"}, [Gap("a", "one", 1.0, 4.0)], 3)])
+    assert "1 of 3 curves have a gap." in text
+    assert "| a | one | 1 | 4 | 4.0 |" in text
+
+
+def naive_gaps(artefact):
+    """Panel and method → lower and upper cost, from the text of the published rows."""
+    method, cost = artefact.curve
+    costs = defaultdict(set)
+    path = ROOT / "results" / artefact.id / "rows.csv"
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row[cost] and float(row[cost]) > 0:
+                costs[row["panel"], row[method], row["seed"]].add(float(row[cost]))
+    widest = {}
+    for (panel, name, _), values in costs.items():
+        for low, high in pairwise(sorted(values)):
+            before = widest.get((panel, name), (1.0, 2.0))
+            if high / low > before[1] / before[0]:
+                widest[panel, name] = (low, high)
+    return widest, len({key[:2] for key in costs})
+
+
+@pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
+def test_published_list(artefact):
+    text = (ROOT / "results" / "gaps.md").read_text(encoding="utf-8")
+    part = text.split(f"## {artefact.title} (")[1].split("\n## ")[0]
+    widest, n_curves = naive_gaps(artefact)
+    assert f"{len(widest)} of {n_curves} curves have a gap." in part
+    lines = [line for line in part.splitlines() if line.startswith("| ") and "panel" not in line]
+    wanted = set()
+    for (panel, name), (low, high) in widest.items():
+        label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
+        wanted.add(f"| {panel} | {label} | {low:.4g} | {high:.4g} | {high / low:.1f} |")
+    assert set(lines) == wanted

@@ -1,0 +1,118 @@
+"""What all pictures share: axes that show the intervals, marks where they do not, free corners."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from experiments.style import (
+    FARTHEST,
+    draw_curve,
+    frame,
+    house_style,
+    log_cost_axis,
+    picture_bytes,
+    stamp,
+)
+from tests.experiments.pictures import unreadable
+
+COST = np.array([1.0, 10.0, 100.0])
+SCORE = np.array([0.5, 0.6, 0.62])
+
+
+@pytest.fixture
+def figure():
+    with house_style("style"):
+        yield Figure(figsize=(4, 3), layout="constrained")
+
+
+def drawn(figure, spread, n_axes=1):
+    axes = figure.subplots(1, n_axes, squeeze=False)[0]
+    for i, ax in enumerate(axes):
+        draw_curve(ax, "cegb", COST, SCORE, SCORE - spread / (1 + i), SCORE + spread / (1 + i))
+    frame(axes, SCORE)
+    picture_bytes(figure, "png", "style")
+    return axes
+
+
+def test_bands_are_inside_the_axes(figure):
+    (ax,) = drawn(figure, 0.14)
+    bottom, top = ax.get_ylim()
+    assert bottom < 0.36
+    assert top > 0.74
+    assert not ax.texts
+    assert unreadable(figure) == []
+
+
+def test_what_goes_too_far_is_marked_and_said(figure):
+    (ax,) = drawn(figure, 0.3)
+    assert ax.get_ylim() == pytest.approx((0.5 - FARTHEST * 0.12, 0.62 + FARTHEST * 0.12))
+    assert [text.get_text() for text in ax.texts] == ["▲ goes on to 0.92", "▼ goes on to 0.2"]
+    assert unreadable(figure) == []
+    for mark in ax.collections[1:]:
+        mark.remove()
+    assert len(unreadable(figure)) == 2
+
+
+def test_a_curve_that_goes_on_is_marked(figure):
+    ax = figure.subplots()
+    draw_curve(ax, "cegb", COST, SCORE, SCORE, SCORE)
+    frame(ax, SCORE[1:])
+    assert [text.get_text() for text in ax.texts] == ["▼ goes on to 0.5"]
+
+
+def test_several_panels_share_their_scores(figure):
+    one, other = drawn(figure, 0.14, n_axes=2)
+    assert one.get_ylim() == other.get_ylim()
+    assert unreadable(figure) == []
+
+
+def test_no_interval_goes_beyond_what_a_score_can_be(figure):
+    ax = figure.subplots()
+    draw_curve(ax, "cegb", COST, [0.1, 0.5, 0.9], [-0.2, 0.2, 0.6], [0.4, 0.8, 1.2])
+    (band,) = ax.collections
+    assert (band.get_datalim(ax.transData).y0, band.get_datalim(ax.transData).y1) == (0.0, 1.0)
+
+
+def test_a_single_point_has_a_bar(figure):
+    ax = figure.subplots()
+    draw_curve(ax, "cegb", [10.0], [0.5], [0.3], [0.7])
+    frame(ax, [0.5])
+    bottom, top = ax.get_ylim()
+    assert bottom < 0.3 < 0.7 < top
+
+
+@pytest.mark.parametrize(
+    ("scores", "corner"), [([0, 1], ("right", "baseline")), ([1, 0], ("left", "baseline"))]
+)
+def test_a_stamp_takes_the_emptiest_corner(figure, scores, corner):
+    ax = figure.subplots()
+    ax.plot([0, 1], scores)
+    stamp(ax, "STAND-IN")
+    assert (ax.texts[0].get_ha(), ax.texts[0].get_va()) == corner
+
+
+@pytest.mark.parametrize("highest", [1.3, 3.0, 9.0, 1000.0])
+def test_a_short_axis_has_numbers_too(figure, highest):
+    ax = figure.subplots()
+    ax.plot([1.0, highest], [0.5, 0.6])
+    log_cost_axis(ax)
+    low, high = ax.get_xlim()
+    assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
+
+
+def test_what_costs_nothing_is_on_the_axis(figure):
+    ax = figure.subplots()
+    ax.plot([0.0, 5.0, 500.0], SCORE)
+    log_cost_axis(ax, with_nothing=True)
+    places = ax.transData.transform([[0, 0.5], [5, 0.5], [50, 0.5], [500, 0.5]])[:, 0]
+    assert ax.get_xticks()[0] == 0
+    assert ax.get_xlim()[0] < 0
+    assert places[3] - places[2] == pytest.approx(places[2] - places[1])
+    assert places[0] < places[1]
+
+
+def test_a_title_that_is_cut_is_found(figure):
+    figure.subplots().set_title("short", loc="left")
+    figure.suptitle("far too long for this figure " * 5)
+    picture_bytes(figure, "svg", "style")
+    assert [line[:17] for line in unreadable(figure)] == ["leaves the figure"]

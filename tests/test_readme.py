@@ -1,0 +1,197 @@
+"""README.md, docs/, CITATION.cff and the workflows: what they show runs, and leads somewhere."""
+
+import code
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+import algorithms.cegb  # noqa: F401  (it settles where compiled kernels are, before a test does)
+from tests.test_layers import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = PAGES[0].read_text(encoding="utf-8")
+
+
+def blocks(text, language):
+    """Code of a language; "" is what has none."""
+    shown = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    return [code for name, code in shown if name == language]
+
+
+def section(heading, text=README):
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+# --- README.md ------------------------------------------------------------------------------------
+
+
+def pasted(text, capsys):
+    """Return what an interactive interpreter prints when the lines are pasted into it."""
+    console = code.InteractiveConsole()
+    unfinished = [console.push(line) for line in text.split("\n")][-1]
+    printed = capsys.readouterr()
+    assert not unfinished
+    assert "Error" not in printed.err
+    return printed.out
+
+
+@pytest.mark.skipif(
+    not os.environ.get("COST_AWARE_BOOSTING_MIRROR"), reason="no mirror with the real data"
+)
+def test_the_first_example_prints_what_is_shown(cache, capsys):
+    (shown,) = blocks(section("In sixty seconds"), "")
+    (example,) = blocks(section("In sixty seconds"), "python")
+    assert pasted(example, capsys) == shown
+
+
+def test_the_first_example_without_its_data(unreachable, capsys):
+    """The stand-in has other numbers, and a price for every prediction all the same."""
+    (example,) = blocks(section("In sixty seconds"), "python")
+    with pytest.warns(UserWarning, match="STAND-IN"):
+        said = pasted(example, capsys)
+    names = re.findall(r"^(\w+): accuracy 0\.\d{3}, \d+\.\d\d dollars a row$", said, re.MULTILINE)
+    assert names == ["GBRT", "CEGB"]
+
+
+def test_what_a_stranger_needs_comes_first():
+    assert len(README.splitlines()) <= 200
+    headings = re.findall(r"^## (.*)$", README, flags=re.MULTILINE)
+    assert headings == [
+        "In sixty seconds",
+        "What became of the papers' claims",
+        "Reproduce",
+        "Compare on your own data",
+        "From here",
+        "The papers, and how to cite",
+    ]
+    assert "](results/cegb-figure2/figure.png)" in section("In sixty seconds")
+    for page in PAGES[1:]:
+        assert f"(docs/{page.name})" in README
+
+
+# --- all pages ------------------------------------------------------------------------------------
+
+
+def anchors(text):
+    """The names that headings get: small letters, digits and hyphens."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_links(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    dead = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        known = not anchor or anchor in anchors(target.read_text("utf-8"))
+        if not target.exists() or not known:
+            dead.append(link)
+    return dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_lead_somewhere_and_their_python_is_python(page):
+    assert dead_links(page) == []
+    for example in blocks(page.read_text("utf-8"), "python"):
+        compile(example, page.name, "exec")
+
+
+def test_a_dead_link_is_found(tmp_path):
+    (tmp_path / "b.md").write_text("# Of b, too\n")
+    page = tmp_path / "a.md"
+    page.write_text(
+        "[1](b.md) [2](c.md) [3](b.md#of-b-too) [4](b.md#of-c) [5](#x) [6](https://x.y)\n"
+    )
+    assert dead_links(page) == ["c.md", "b.md#of-c", "#x"]
+
+
+# --- citing ---------------------------------------------------------------------------------------
+
+
+def words(title):
+    return re.sub(r"[^a-z ]", "", title.lower()).split()
+
+
+def test_the_five_papers_are_cited_alike_in_both_places():
+    given = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(given)
+    cited = {" ".join(words(one["title"])): one for one in given["references"]}
+    (bibtex,) = blocks(README, "bibtex")
+    entries = [
+        re.match(r"\w+\{(\w+), title=\{(.*?)\},\n(.*)", entry, flags=re.DOTALL).groups()
+        for entry in bibtex.split("@")[1:]
+    ]
+    folders = [path.parent.name for path in ROOT.glob("experiments/*/README.md")]
+    assert len(entries) == len(folders) == 5
+    for key, title, rest in entries:
+        one = cited[" ".join(words(title))]
+        names = [author["family-names"] for author in one["authors"]]
+        assert len(names) == rest.partition("},")[0].count(" and ") + 1
+        assert key.startswith(words(names[0])[0])
+        assert f"year={{{one['year']}}}" in rest
+        assert one["url"] in README
+        if "start" in one:
+            assert f"pages={{{one['start']}--{one['end']}}}" in rest
+        assert any(folder.endswith(str(one["year"])) for folder in folders)
+
+
+# --- workflows ------------------------------------------------------------------------------------
+
+
+def steps(path):
+    given = yaml.safe_load(path.read_text("utf-8"))
+    assert True in given  # YAML's reading of `on`
+    (job,) = given["jobs"].values()
+    assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+    return job["steps"]
+
+
+def test_the_workflow_to_copy_is_the_one_that_is_shown():
+    path = ROOT / "docs" / "budget-workflow.yml"
+    compare = (ROOT / "docs" / "compare.md").read_text("utf-8")
+    assert blocks(compare, "yaml") == [path.read_text("utf-8")]
+    runs = [step["run"] for step in steps(path) if "run" in step]
+    assert "`test_budget.py`" in section("Fail a build when accuracy or cost drifts", compare)
+    assert runs[-1] == "pytest test_budget.py"
+
+
+def test_one_version_of_an_action_everywhere():
+    """As in CI's own workflow, whose versions are known to work."""
+    folder = ROOT / ".github" / "workflows"
+    versions = {}
+    for path in (*folder.glob("*.yml"), ROOT / "docs" / "budget-workflow.yml"):
+        for step in steps(path):
+            name, _, version = step.get("uses", "").partition("@")
+            if name:
+                assert re.fullmatch(r"v\d+", version)
+                versions.setdefault(name, set()).add(version)
+    assert {name: len(found) for name, found in versions.items()} == dict.fromkeys(versions, 1)
+    assert {"actions/configure-pages", "actions/upload-pages-artifact", "actions/deploy-pages"} < (
+        set(versions)
+    )
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or not shutil.which("git") or not (ROOT / ".git").exists(),
+    reason="needs a checkout and a POSIX shell",
+)
+def test_the_published_page_finds_what_it_links_to(tmp_path):
+    (script,) = (
+        step["run"] for step in steps(ROOT / ".github/workflows/pages.yml") if "run" in step
+    )
+    environment = {**os.environ, "RUNNER_TEMP": str(tmp_path)}
+    subprocess.run(["bash", "-euc", script], cwd=ROOT, env=environment, check=True)
+    site = tmp_path / "site"
+    (start,) = re.findall(r"url=([^\"]+)", (site / "index.html").read_text("utf-8"))
+    page = site / start
+    assert page.read_bytes() == (ROOT / "results" / "index.html").read_bytes()
+    links = set(re.findall(r'(?:href|src)="([^"#:]+)(?:#[^"]*)?"', page.read_text("utf-8")))
+    assert len(links) > 100
+    assert [link for link in links if not (page.parent / link).exists()] == []
