@@ -474,7 +474,7 @@ ARTEFACT = Artefact(
     shows="Multi-scale segmentation: SEG against split evaluations per pixel, CEGB and plain "
     "boosting, and CEGB by the resolutions it may use; two stand-ins and real microscopy.",
     minutes={"smoke": 0.2, "laptop": 8, "overnight": 400, "paper": 400},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 5, "paper": 5},
+    seeds={"smoke": 1, "laptop": 8, "overnight": 5, "paper": 5},
     make_cells=make_cells,
     run_cell=trace,
     keys=("panel", "kind", "coarsest", "tradeoff", "rounds", "line"),
