@@ -102,6 +102,14 @@ def test_why_no_row_is_compared(tmp_path, published, expected):
     assert ending.difference(TOY, now, tmp_path / "before") == [expected]
 
 
+def test_other_key_columns_are_named(tmp_path):
+    """Published before the artefact got another key."""
+    now = write(tmp_path / "now", rows_of("a"))
+    before = write(tmp_path / "before", rows_of("a").drop(columns="step"))
+    (line,) = ending.difference(TOY, now, before)
+    assert line == "No row is compared: the published rows have no column step."
+
+
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
