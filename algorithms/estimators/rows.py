@@ -11,12 +11,17 @@ _INFINITE = 0x7FF << 52  # the exponent bits: all set in infinities and NaN alon
 
 
 @kernel
-def all_finite(X):
+def _finite_bits(X):
     """Whether no value is missing or infinite; of bits, since sums of floats run one by one."""
     bits, found = X.reshape(-1).view(np.int64), False
     for k in range(bits.shape[0]):
         found |= (bits[k] & _INFINITE) == _INFINITE
     return not found
+
+
+def all_finite(X: np.ndarray) -> bool:
+    """Whether no value of rows (n_samples, n_features), float64, is missing or infinite."""
+    return _finite_bits(read_only(X)) if X.flags.c_contiguous else bool(np.isfinite(X).all())
 
 
 def read_only(values: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ class MeteredTrees:
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
         forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
-        tiled = self._tiled_for(X, used) if ends is None else None
+        tiled = self._tiled_for(forest, X, used) if ends is None else None
         if tiled is not None:
             with threads(n_threads, X.size):
                 charge_by_leaves(forest, tiled, prices, X, n_threads, used, paid, passed)
@@ -117,11 +117,17 @@ class MeteredTrees:
                 charge(forest, first, end, prices, X, used, paid, passed)
             yield used, paid, passed
 
-    def _tiled_for(self, X, used):
-        """Trees in tiles, if bills are sooner read off leaves than added up on the way down."""
-        if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not hasattr(self, "_layouts"):
+    def _tiled_for(self, forest: Forest, X, used):
+        """Trees in tiles, if bills are sooner read off leaves than added up on the way down.
+
+        None, too, if the layouts are of other trees: of a model fitted anew meanwhile, or cut short.
+        """
+        layouts = getattr(self, "_layouts", None)
+        if layouts is None or layouts.forest is not forest:
             return None
-        return self._layouts.tiled if all_finite(X) else None
+        if len(X) < LEAST_ROWS or used.shape[1] > MOST_WORDS or not all_finite(X):
+            return None
+        return layouts.tiled
 
     def _in_its_spelling(self, values):
         """Prices or groups with the columns' names as the model writes them."""

@@ -31,6 +31,11 @@ class Layouts:
         """What was given: the rest is made anew."""
         return {"_given": self._given}
 
+    @property
+    def forest(self) -> Forest:
+        """The forest they are forms of."""
+        return self._given[0]
+
     @cached_property
     def tiled(self) -> TiledForest | None:
         """For many rows; None if there is no such form of it."""

@@ -130,7 +130,8 @@ def _fit(model, X, y, eval_set=None):
     with warnings.catch_warnings():
         # A large tradeoff may leave no split worth its cost; round 0 records that.
         warnings.simplefilter("ignore", ConstantModelWarning)
-        return model.fit(X, y, eval_set=eval_set)
+        # scikit-learn's boosting knows no validation set.
+        return model.fit(X, y) if eval_set is None else model.fit(X, y, eval_set=eval_set)
 
 
 def first_tree(cell: Cell, dataset) -> list[dict]:
