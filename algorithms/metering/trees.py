@@ -120,7 +120,7 @@ class MeteredTrees:
     def _tiled_for(self, forest: Forest, X, used):
         """Trees in tiles, if bills are sooner read off leaves than added up on the way down.
 
-        None, too, if the layouts are of other trees: of a model fitted anew meanwhile, or cut short.
+        None, too, if the layouts are of other trees: of a model fitted anew, or one cut short.
         """
         layouts = getattr(self, "_layouts", None)
         if layouts is None or layouts.forest is not forest:

@@ -320,7 +320,7 @@ def test_the_first_images_are_used_at_laptop_scale(monkeypatch, n_train):
     if n_used == n_train:
         assert used is whole
     else:
-        assert used.provenance["rows"].startswith(f"the first {n_used} of {n_train} training")
+        assert used.provenance["rows"].startswith(f"the first {n_used:,} of {n_train:,} training")
     assert features.images_of("cifar10", scale="paper") is whole
 
 

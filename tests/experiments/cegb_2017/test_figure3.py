@@ -144,8 +144,8 @@ def test_shared_cells_are_those_of_figure_2():
     theirs = [c.to_json() for c in FIGURE2.make_cells("laptop", range(1))]
     mine = [c.to_json() for c in figure3.make_cells("laptop", range(1)) if c.algorithm == "cegb"]
     in_both = [c for c in mine if c in theirs]
-    assert len(in_both) == 4 * 9 + 5  # four data sets with all λ, Yahoo's stand-in with fewer
-    assert len(mine) == len(in_both) + 4 * 1 + 2  # 5e-4, and 3e-4, which the thinned grid lacks
+    assert len(in_both) == 5 * 5  # five data sets, every other λ
+    assert len(mine) == len(in_both) + 5 * 2  # 3e-4 and 5e-4
 
 
 def test_unit_costs_and_growth_reach_the_training():
