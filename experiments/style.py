@@ -19,7 +19,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-_BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+_BLACK, _ORANGE, _SKY = "#000000", "#E69F00", "#56B4E9"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 # Eight colours do not reach for all methods: darker shades of them, and grey.
 _DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
@@ -67,7 +67,6 @@ LOOKS = {
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
     "cegb_all_splits": Look("CEGB, no stop at negative gain", _OLIVE, "+", "--"),
     "cegb_literal": Look("CEGB, priced α·ε as printed", _BROWN, ".", "--"),
-    "budget_prune": Look("BudgetPrune", _GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
     "catboost": Look("CatBoost", _DARK_PURPLE, "*", (0, (2, 1))),
@@ -207,19 +206,6 @@ def draw_band(ax: Axes, colour, x, low, high, *, most: float = 1.0, alpha: float
         ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
     else:  # a band of no width would not be seen
         ax.vlines(x, low, high, color=colour, alpha=4 * alpha, linewidth=1.2)
-
-
-def empty_entry(ax: Axes, algorithm: str, note: str) -> None:
-    """Add a legend entry without a curve, saying why there is none."""
-    look = LOOKS[algorithm]
-    ax.plot(
-        [],
-        [],
-        color=look.colour,
-        marker=look.marker,
-        linestyle=look.line,
-        label=f"{look.label} ({note})",
-    )
 
 
 def headline(figure: Figure, text: str) -> None:

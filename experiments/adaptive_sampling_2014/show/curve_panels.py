@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from experiments.adaptive_sampling_2014.cells.grid import make_cells, rounds_1_2_5
 from experiments.adaptive_sampling_2014.cells.methods import (
@@ -134,7 +134,7 @@ def _draw_panel(ax: Axes, stages: Mapping[str, np.ndarray], methods: Sequence[st
             linestyle=look.line,
             marker=look.marker,
             markersize=3.5,
-            markevery=max(1, len(x) // 8),
+            markevery=max(1, len(x) // 5),
             linewidth=1.3,
             zorder=3,
         )
@@ -147,7 +147,7 @@ def _scales(ax: Axes, quantity: str) -> None:
     low, high = ax.get_xlim()
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_minor_locator(NullLocator())
     if quantity == "test_error":
         ax.set_yscale("log")
         low, high = ax.get_ylim()
@@ -155,7 +155,7 @@ def _scales(ax: Axes, quantity: str) -> None:
         subs = tuple(range(1, 10)) if narrow else (1, 2, 5)
         ax.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _legend(figure: Figure, rows: pd.DataFrame) -> None:

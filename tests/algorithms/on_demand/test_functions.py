@@ -320,7 +320,7 @@ def test_a_regressor_has_no_probabilities():
 def test_the_latency_benchmark_runs(monkeypatch):
     monkeypatch.setattr(latency, "UNIT", 1e-8)
     monkeypatch.setattr(latency, "TREES", 2)
-    arguments = ["--data", "digits", "--single", "3", "--many", "300"]
+    arguments = ["--data", "digits", "--single", "3", "--many", "300", "--only", "features"]
     result = CliRunner().invoke(latency.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     table = [line.split(" | ") for line in result.output.splitlines() if line.startswith("| ")]
