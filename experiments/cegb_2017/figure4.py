@@ -434,8 +434,9 @@ def _draw_levels(ax, rows: pd.DataFrame, video: Video) -> None:
 def _finish(ax, standin: bool) -> None:
     log_cost_axis(ax)
     ax.margins(x=0.08)
-    if lines := ax.get_lines():
-        frame(ax, np.concatenate([line.get_ydata() for line in lines]))
+    heights = np.concatenate([[], *(line.get_ydata() for line in ax.get_lines())])
+    if len(heights):
+        frame(ax, heights)
     else:
         ax.text(0.5, 0.5, "not run at this scale", ha="center", transform=ax.transAxes)
     ax.set_xlabel("cost of a pixel [split evaluations]")
