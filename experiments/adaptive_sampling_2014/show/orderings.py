@@ -59,6 +59,7 @@ def at(rows: pd.DataFrame, rounds: int, column: str = "log10_loss") -> pd.DataFr
     Methods that were not run are missing.
     """
     mine = rows[(rows["budget"] == "paper") & (rows["rounds"] == rounds)]
+    mine = mine[mine["algorithm"].isin(KEYS)]
     table = mine.pivot(index="seed", columns="algorithm", values=column)
     return table[[key for key in KEYS if key in table.columns]]
 
