@@ -8,7 +8,11 @@ import numpy as np
 from numba import prange
 
 from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.simd import prefetch
 from .histogram import of_row
+from .partition import AHEAD
+
+_ROWS_AT_ONCE = 2**16
 
 
 class Forest(NamedTuple):
@@ -239,14 +243,29 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
             forest.gain[at] = nodes.gain[node]
 
 
+@kernel
+def _add_to_rows(rows, start, stop, step, scores):
+    last = np.uint64(max(stop - 1, 0))
+    for i in range(start, stop):
+        at = np.uint64(i)
+        prefetch(scores, np.int64(rows[min(at + np.uint64(AHEAD), last)]))
+        scores[np.uint64(rows[at])] += step
+
+
 @parallel_kernel
 def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
-    """Add each leaf's value to the scores of its rows."""
-    for node in prange(n_nodes):
-        if nodes.feature[node] < 0:
-            step = learning_rate * values[node]
-            for i in range(nodes.start[node], nodes.stop[node]):
-                scores[rows[i]] += step
+    """Add each leaf's value to the scores of its rows.
+
+    Shared out by rows, not by leaves: one leaf may hold most of them.
+    """
+    n_rows = rows.shape[0]
+    n_parts = n_rows // _ROWS_AT_ONCE + 1
+    for part in prange(n_parts):
+        begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts
+        for node in range(n_nodes):
+            if nodes.feature[node] < 0:
+                start, stop = max(begin, nodes.start[node]), min(end, nodes.stop[node])
+                _add_to_rows(rows, start, stop, learning_rate * values[node], scores)
 
 
 @kernel
