@@ -215,7 +215,7 @@ def boost(
             validation.start(initial)
         n_rounds = 0
         while n_rounds < options.n_estimators:
-            prepared = loss.prepare(scores, scratch)
+            prepared = loss.prepare(scores, scratch, options.n_threads)
             split = False
             for tree in range(n_trees):
                 n_nodes, values = state.grow(prepared, y, tree)
