@@ -1,11 +1,12 @@
 """How training grows with the rows, beside other libraries: ``python -m benchmarks.scale``.
 
-The others are LightGBM and scikit-learn. Normal features in float32, two classes, trees of 31 leaves. The programs run in turn, A B A B …,
-in one process on the same rows and threads; medians over the turns are printed. *Per tree* is the
-time of a fit less the time in which the same program only bins the rows, divided by the trees; with
-*prices* each row pays 1 at its first use of a feature. The *exponent* is the growth of our time per
-tree from the row above: 1 is proportional. In the same run the machine's memory is timed: how fast
-one thread copies, and how long it waits for cache lines at random places of 256 MB.
+Normal features in float32, two classes, trees of 31 leaves; the others are LightGBM and
+scikit-learn. The programs run in turn, A B A B …, in one process on the same rows and threads;
+medians over the turns are printed. *Per tree* is the time of a fit less the time in which the same
+program only bins the rows, divided by the trees; with *prices* each row pays 1 at its first use of
+a feature. The *exponent* is the growth of our time per tree from the row above: 1 is proportional.
+In the same run the machine's memory is timed: how fast one thread copies, and how long it waits for
+cache lines at random places of 256 MB.
 
 Nothing here decides a test. ``--save FOLDER`` writes the numbers and a picture of them.
 """
