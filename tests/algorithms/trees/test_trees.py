@@ -266,14 +266,17 @@ def test_partition_keeps_the_order_of_either_side(start, stop):
     layout = binned.layout
     scratch, goes_left = np.empty(n, dtype=np.int32), np.empty(256, dtype=np.uint8)
     chunks = np.empty((2, n // partition.CHUNK + 1), dtype=np.int64)
+    assert layout.columns.shape[1] == n
+    in_tiles = layout._replace(columns=np.zeros((0, 0), dtype=np.uint8))  # as of many columns
     for m in range(20):
         for cut in {0, int(layout.feature_n_bins[m]) // 2, int(layout.feature_n_bins[m]) - 1}:
             rows = rng.permutation(n).astype(np.int32)
             before = rows.copy()
             partition.fill_goes_left(layout, m, cut, False, goes_left)
             column = layout.feature_column[m]
+            read = layout if m % 2 else in_tiles
             middle = partition.partition(
-                layout, column, rows, scratch, goes_left, chunks, start, stop
+                read, column, rows, scratch, goes_left, chunks, start, stop
             )
             left = bins_of(layout, m, n)[before[start:stop]] <= cut
             inside = before[start:stop]
