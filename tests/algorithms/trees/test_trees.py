@@ -10,6 +10,7 @@ from algorithms.cegb import CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
 from algorithms.trees import grower, histogram, partition, splitter
 from algorithms.trees.binning import bin_matrix
+from algorithms.trees.forest import add_to_scores
 from reference import cegb as reference_cegb
 from reference import trees as reference
 from reference.grid import GridValues, RowWeights
@@ -285,6 +286,22 @@ def test_partition_keeps_the_order_of_either_side(start, stop):
             np.testing.assert_array_equal(rows[middle:stop], inside[~left])
             np.testing.assert_array_equal(rows[:start], before[:start])
             np.testing.assert_array_equal(rows[stop:], before[stop:])
+
+
+def test_scores_are_added_up_in_parts_that_cut_through_leaves():
+    n = 2 * 2**16 + 5
+    rng = np.random.default_rng(6)
+    memory = grower.allocate(binned_data(rng, n, 1, 1), 3, 1)
+    nodes = memory.nodes
+    ends = [0, 1, 70_000, 70_000, n]  # one row, most, none, the rest
+    nodes.feature[:] = [0, -1, -1, -1, -1]
+    nodes.start[:], nodes.stop[:] = [0, *ends[:-1]], [n, *ends[1:]]
+    rows = rng.permutation(n).astype(np.int32)
+    values, scores = np.array([9.0, 1.0, 2.0, 3.0, 4.0]), np.full(n, 0.5)
+    add_to_scores(nodes, 5, rows, values, 0.1, scores)
+    expected = np.empty(n)
+    expected[rows] = 0.5 + 0.1 * np.repeat(values[1:], np.diff(ends))
+    np.testing.assert_array_equal(scores, expected)
 
 
 # --- growing ---------------------------------------------------------------------------------
