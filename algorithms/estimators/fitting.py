@@ -60,6 +60,11 @@ def all_or_nothing(fit: Callable) -> Callable:
     return fit_all_or_nothing
 
 
+def of_dask(values) -> bool:
+    """Whether values are a collection of Dask's, which is no dependency and so not asked."""
+    return type(values).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
 def one_eval_set(eval_set):
     """Take the only pair out of a list of one, as LightGBM and XGBoost have it.
 
@@ -129,15 +134,31 @@ def check_sample_weight(
         raise ValueError(
             f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
         )
-    if not np.any(weights > 0):
+    check_total_weight(bool(np.any(weights > 0)), np.sum(weights / _LARGEST_WEIGHT))
+    kept = weights > 0
+    return np.ascontiguousarray(weights), (None if kept.all() else kept)
+
+
+def check_total_weight(positive: bool, share: float) -> None:
+    """Refuse weights of which none is positive, or whose sums would not be exact.
+
+    `share` is their sum as a share of the largest one that is.
+    """
+    if not positive:
         raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
-    if np.sum(weights / _LARGEST_WEIGHT) > 1:
+    if share > 1:
         raise ValueError(
             f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
             "are exact; divide all weights by a constant."
         )
-    kept = weights > 0
-    return np.ascontiguousarray(weights), (None if kept.all() else kept)
+
+
+def numbers(y) -> np.ndarray:
+    """Targets of a regressor as float64; refuse what is no number."""
+    try:
+        return np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers: this is a regressor.") from None
 
 
 def check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
