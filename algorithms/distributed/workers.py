@@ -40,7 +40,6 @@ class Workers:
         self._futures = actors
         self._step = 0
         self._actors = {address: self._made(address) for address in actors}
-        self.n_exchanges = self.n_bytes = 0
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -53,11 +52,8 @@ class Workers:
         WorkerLost
         """
         self._step += 1
-        self.n_exchanges += 1
         waiting = {address: self._call(address, method, *args) for address in self._actors}
-        answers = [self._answer(address, future) for address, future in waiting.items()]
-        self.n_bytes += sum(a.nbytes for a in answers if isinstance(a, np.ndarray))
-        return answers
+        return [self._answer(address, future) for address, future in waiting.items()]
 
     def summed(self, method: str, *args) -> np.ndarray:
         """Add the answers up."""

@@ -72,6 +72,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         ),
     }
     _newton_leaves = False
+    _trains_on_dask = True
 
     # --- fitting ------------------------------------------------------------------------------
 

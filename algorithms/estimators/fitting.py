@@ -32,6 +32,8 @@ def _without_fit(estimator) -> dict:
 def all_or_nothing(fit: Callable) -> Callable:
     """Make a `fit` that fails or is interrupted leave the earlier model whole.
 
+    Collections of Dask are refused unless the estimator says ``_trains_on_dask``.
+
     The method works on an unfitted copy of the estimator, whose attributes replace the
     estimator's in one assignment when it returns. Until then, whatever happens (a refused input,
     an exception in the user's metric, KeyboardInterrupt, MemoryError), nothing has changed: a
@@ -50,6 +52,7 @@ def all_or_nothing(fit: Callable) -> Callable:
 
     @wraps(fit)
     def fit_all_or_nothing(self, *args, **kwargs):
+        _refuse_dask(self, args[0] if args else kwargs.get("X"))
         unfitted = object.__new__(type(self))
         unfitted.__dict__ = _without_fit(self)
         with announcing():
@@ -63,6 +66,22 @@ def all_or_nothing(fit: Callable) -> Callable:
 def of_dask(values) -> bool:
     """Whether values are a collection of Dask's, which is no dependency and so not asked."""
     return type(values).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _refuse_dask(estimator, X) -> None:
+    """Refuse what would otherwise be copied, whole, into the memory of this process."""
+    if not of_dask(X):
+        return
+    if not getattr(estimator, "_trains_on_dask", False):
+        raise ValueError(
+            f"{type(estimator).__name__} trains on rows of this process: give X.compute(). Boosted "
+            "trees (GBRT, CEGB, Greedy Miser) train on Dask arrays."
+        )
+    if not type(X).__module__.startswith("dask.array"):
+        raise ValueError(
+            f"X is a Dask {type(X).__name__}, and Dask arrays are read: give "
+            "X.to_dask_array(lengths=True)."
+        )
 
 
 def one_eval_set(eval_set):
