@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from .grid import RowWeights, round_to_grid, value_exponent
+from .grid import RowWeights, in_steps, value_exponent
 from .kernels.decorators import kernel, parallel_kernel
 from .trees.histogram import MOST_PACKED
 
@@ -124,18 +124,31 @@ class Loss:
 
     def initial_score(self, y: np.ndarray, weights: RowWeights) -> np.ndarray:
         """Best constant score, shape (n_trees,)."""
+        k = value_exponent(self.largest_target(y), weights)
+        return self.score_of_sums(self.target_sums(y, weights, k), k, weights)
+
+    def largest_target(self, y: np.ndarray) -> float:
+        """Largest target in magnitude; 0 for classes, which are counted."""
+        return float(np.max(np.abs(y), initial=0.0)) if self.kind == SQUARED else 0.0
+
+    def target_sums(self, y: np.ndarray, weights: RowWeights, k: int) -> np.ndarray:
+        """Sum of the targets in steps of ``2.0 ** -k``, or weight of each class; int64."""
         if self.kind == SQUARED:
-            total, k = round_to_grid(y, weights)
-            return np.array([math.ldexp(int(total.sum()), -k) / weights.sum])
+            return in_steps(y, weights, k).sum(keepdims=True)
         n_classes = 2 if self.kind == LOGISTIC else self.n_trees
         counts = weights.counts
-        share = np.array(
+        return np.array(
             [
                 int(np.count_nonzero(y == c)) if counts is None else int(counts[y == c].sum())
                 for c in range(n_classes)
             ]
         )
-        p = share / weights.total
+
+    def score_of_sums(self, sums: np.ndarray, k: int, weights: RowWeights) -> np.ndarray:
+        """Best constant score of what :meth:`target_sums` gave for all rows, (n_trees,)."""
+        if self.kind == SQUARED:
+            return np.array([math.ldexp(int(sums[0]), -k) / weights.sum])
+        p = sums / weights.total
         return np.log(p[1:] / (1.0 - p[1:])) if self.kind == LOGISTIC else np.log(p)
 
     def prepare(self, scores: np.ndarray, out: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -212,12 +225,26 @@ class Loss:
         -------
         Derivatives
         """
+        largest = self.largest_derivatives(prepared, y, tree, second_order)
+        exponents = tuple(value_exponent(float(m), weights) for m in largest)
+        return self.derivatives_on_grid(prepared, y, tree, weights, second_order, exponents, gh)
+
+    def _of_rows(self, prepared, y, tree, second_order) -> tuple:
+        """What the kernels are told of a tree's rows."""
         target = 1 if self.kind == LOGISTIC else tree
-        factor = self.factor if second_order else 0.0
-        row = (self.kind, prepared[:, tree], y, target, factor)
+        return self.kind, prepared[:, tree], y, target, self.factor if second_order else 0.0
+
+    def largest_derivatives(self, prepared, y, tree: int, second_order: bool) -> np.ndarray:
+        """Largest gradient, in magnitude, and hessian of the rows, shape (2,)."""
         largest = np.empty((max(1, len(y) >> 13), 2))
-        _largest(*row, largest)
-        k_g, k_h = (value_exponent(float(m), weights) for m in largest.max(axis=0))
+        _largest(*self._of_rows(prepared, y, tree, second_order), largest)
+        return largest.max(axis=0)
+
+    def derivatives_on_grid(
+        self, prepared, y, tree: int, weights: RowWeights, second_order: bool, exponents, gh
+    ) -> Derivatives:
+        """As :meth:`derivatives`, on the grids ``2.0 ** -k`` of two given exponents k."""
+        row, (k_g, k_h) = self._of_rows(prepared, y, tree, second_order), exponents
         if weights.values is None:
             _write(*row, (2.0**k_g, 2.0**k_h), gh)
         else:

@@ -230,7 +230,11 @@ def _bundle(
 
 
 def bin_matrix(
-    X: np.ndarray, counts: np.ndarray | None, max_bins: int, n_threads: int
+    X: np.ndarray,
+    counts: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    edges: list[np.ndarray] | None = None,
 ) -> BinnedMatrix:
     """Bin all features and lay the bins out for the kernels.
 
@@ -244,16 +248,19 @@ def bin_matrix(
         At most 255.
     n_threads : int
         Features are binned, and tiles are read later, by so many threads.
+    edges : list of ndarray, optional
+        Of each feature, if the rows are a part of those that they were made of.
 
     Returns
     -------
     BinnedMatrix
     """
     n_samples, n_features = X.shape
+    given = edges
 
     def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
         values = X[:, feature].astype(np.float64)
-        edges = bin_edges(values, counts, max_bins)
+        edges = bin_edges(values, counts, max_bins) if given is None else given[feature]
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
         sample = np.searchsorted(edges, values[:: max(1, n_samples // 1000)], side="left")
@@ -305,6 +312,25 @@ def bin_matrix(
 
         list(pool.map(write_tile, range(len(width_of_tile))))
     return BinnedMatrix(layout, edges, n_samples)
+
+
+def without_rows(edges: list[np.ndarray]) -> BinnedMatrix:
+    """Layout of histograms that others build: a column for each feature, and no rows.
+
+    Parameters
+    ----------
+    edges : list of ndarray
+        Of each feature.
+
+    Returns
+    -------
+    BinnedMatrix
+    """
+    n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
+    missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
+    columns = _bundle({}, n_bins, len(edges))
+    defaults = np.full(len(edges), -1, dtype=np.int64)
+    return BinnedMatrix(_place(columns, n_bins, missing, defaults, 0, 1), edges, 0)
 
 
 def _place(

@@ -140,6 +140,13 @@ class Charging(Protocol):
     def end_round(self, penalty) -> None:
         """Bring the accounts up to date after all trees of a round."""
 
+    def row_accounts(self, penalty) -> np.ndarray:
+        """Return the accounts that are sums over the rows of a node, (n_nodes, n_accounts) int64.
+
+        Where rows lie on several machines, each opens them for its own, and those of all rows are
+        the sums. They are the penalty's own memory, not a copy.
+        """
+
 
 # --- CEGB: prices and accounts -----------------------------------------------------------------
 
@@ -231,6 +238,10 @@ class Prices:
 
     def end_round(self, penalty: CEGBPenalty) -> None:
         """Do nothing: C and D are brought up to date with every split."""
+
+    def row_accounts(self, penalty: CEGBPenalty) -> np.ndarray:
+        """Return the fresh rows of each node."""
+        return penalty.fresh
 
 
 # --- CEGB: what a candidate pays ---------------------------------------------------------------

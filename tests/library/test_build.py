@@ -84,7 +84,12 @@ def test_what_the_wheel_says_of_itself(wheel):
     assert said["Version"] == suite["version"]
     assert f"\nversion: {suite['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert said["Name"] != suite["name"]  # the one must not uninstall the other
-    needed = said.get_all("Requires-Dist")
+    required = said.get_all("Requires-Dist")
+    needed = [line for line in required if "extra ==" not in line]
+    extra = [line.split(";") for line in required if "extra ==" in line]
+    assert [(line.strip(), of.strip()) for line, of in extra] == [
+        (line, 'extra == "distributed"') for line in suite["dependencies"] if "dask" in line
+    ]
     assert set(needed) <= set(suite["dependencies"])
     imported = {"numpy", "scipy", "sklearn", "numba", "threadpoolctl"}  # llvmlite is numba's
     third = {name.split(".")[0] for path in (ROOT / "algorithms").rglob("*.py")
