@@ -260,7 +260,7 @@ class Rows:
             Largest gradient and hessian of each tree, and largest hessian for its leaf values.
         """
         self._add(values)
-        self._prepared = self._loss.prepare(self._scores, self._scratch)
+        self._prepared = self._loss.prepare(self._scores, self._scratch, self._n_threads)
         largest = np.zeros((self._scores.shape[1], 3))
         for tree in range(len(largest)):
             row = self._prepared, self._y, tree
