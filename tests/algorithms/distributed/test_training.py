@@ -41,7 +41,7 @@ FITS = {
             **CEGB,
             growth="breadth_first",
             feature_groups=[0, 0, 1, 2, 3, 1, 4],
-            group_costs=[2, 1, 0, 1, 0.5],
+            group_costs={0: 2.0, 1: 1.0, 2: 0.0, 3: 1.0, 4: 0.5},
         ),
         CLASSES,
         FRACTIONS,
