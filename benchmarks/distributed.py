@@ -83,12 +83,10 @@ def main() -> None:
     """Measure, and print the estimate."""
     exchange = seconds_of_an_exchange()
     row = per_tree(*make_rows(MANY_ROWS), time.process_time)[0] / MANY_ROWS
-    print(f"an exchange with 2 local processes: {1e3 * exchange:.1f} ms")
-    print(
-        f"a row and tree of {LEAVES} leaves, {N_FEATURES} features: {1e9 * row:.0f} ns (measured)"
-    )
+    print(f"measured: an exchange with 2 local processes, {1e3 * exchange:.1f} ms")
+    print(f"measured: a row and tree, {LEAVES} leaves, {N_FEATURES} features, {1e9 * row:.0f} ns")
     sending = 1e3 * BYTES / BANDWIDTH
-    print(f"a histogram: {BYTES:,} bytes, {sending:.2f} ms at 10 Gb/s (on paper)")
+    print(f"on paper: a histogram of {BYTES:,} bytes, {sending:.2f} ms at 10 Gb/s")
     print("machines  overhead a tree, s  pays from (rows; an estimate)")
     for machines in MACHINES:
         overhead = (LEAVES + 1) * (exchange + machines * BYTES / BANDWIDTH)

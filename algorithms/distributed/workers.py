@@ -78,7 +78,10 @@ class Workers:
     def _call(self, address: str, method: str, *args):
         if self._is_lost(address):
             raise WorkerLost(address)
-        return getattr(self._actors[address], method)(self._step, *args)
+        try:
+            return getattr(self._actors[address], method)(self._step, *args)
+        except RuntimeError as error:  # Dask's, if it was lost since the line above
+            raise WorkerLost(address) from error
 
     def _is_lost(self, address: str) -> bool:
         return self._futures[address].status != "finished"
@@ -90,8 +93,10 @@ class Workers:
             except TimeoutError:  # Dask's own, or of a connection that is made anew
                 if self._is_lost(address):
                     raise WorkerLost(address) from None
-            except OSError as error:
-                raise WorkerLost(address) from error
+            except Exception as error:
+                if isinstance(error, OSError) or self._is_lost(address):
+                    raise WorkerLost(address) from error
+                raise
 
 
 def connected_client():

@@ -50,6 +50,7 @@ for name, model in (("loaded", loaded), ("fitted", fitted)):
         assert values.tobytes() == given[wanted].tobytes(), (name, wanted)
 ours = {{m for m in sys.modules if m.split(".")[0] in ("algorithms", "experiments", "reference")}}
 assert not ours, ours
+assert not {{"dask", "distributed"}} & set(sys.modules)  # an extra, for arrays of Dask alone
 print({PACKAGE}.__version__, {PACKAGE}.__file__)
 """
 

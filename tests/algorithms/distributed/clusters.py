@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+import zipfile
+from pathlib import Path
+
 import dask.array as da
 import numpy as np
 
@@ -27,3 +31,11 @@ def laid_out(client, values, n_blocks=5):
         for i, part in enumerate(np.array_split(values, n_blocks))
     ]
     return da.concatenate(blocks)
+
+
+def saved(model) -> dict[str, bytes]:
+    """The files of the saved model; the archive around them says when it was written."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.zip")
+        with zipfile.ZipFile(Path(folder) / "model.zip") as archive:
+            return {name: archive.read(name) for name in archive.namelist()}

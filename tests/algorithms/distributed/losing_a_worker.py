@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import tempfile
-from pathlib import Path
 
 import numpy as np
 from distributed import Client, LocalCluster
 
 from algorithms.gbrt import GBRTRegressor
 
-from .clusters import laid_out, make_rows
+from .clusters import laid_out, make_rows, saved
 
 
 def main() -> None:
@@ -33,7 +31,7 @@ def main() -> None:
         print("equal", files[0] == files[1])
         scored = []
 
-        def kills_in_the_second_round(y_true, scores):
+        def kills_in_the_second_round(y_true, scores, query_id):
             scored.append(float(np.mean(scores)))
             if len(scored) == 2:
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
@@ -46,12 +44,6 @@ def main() -> None:
             print(type(error).__name__, error)
         model.set_params(eval_metric="loss")
         print("earlier", saved(model) == files[0])
-
-
-def saved(model) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder) / "model.zip")
-        return (Path(folder) / "model.zip").read_bytes()
 
 
 if __name__ == "__main__":

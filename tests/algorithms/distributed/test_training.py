@@ -13,14 +13,14 @@ import pytest
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from algorithms.adaboost_mh import AdaBoostMHClassifier
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.distributed import edges, workers
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 
-from .clusters import laid_out, make_rows
+from .clusters import laid_out, make_rows, saved
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"n_estimators": 3, "n_threads": 1, "min_samples_leaf": 5}
@@ -38,7 +38,10 @@ FITS = {
     "cegb": (CEGBRegressor(**CEGB, model_feature_costs=[0.5] * 7), Y, None),
     "cegb, groups, breadth first": (
         CEGBClassifier(
-            **CEGB, growth="breadth_first", feature_groups=[[0, 1], [2, 5]], group_costs=[2.0, 1.0]
+            **CEGB,
+            growth="breadth_first",
+            feature_groups=[0, 0, 1, 2, 3, 1, 4],
+            group_costs={0: 2.0, 1: 1.0, 2: 0.0, 3: 1.0, 4: 0.5},
         ),
         CLASSES,
         FRACTIONS,
@@ -78,23 +81,18 @@ def used(monkeypatch):
     return numbers
 
 
-def saved(model, tmp_path) -> bytes:
-    model.save(tmp_path / "model.zip")
-    return (tmp_path / "model.zip").read_bytes()
-
-
 @pytest.mark.parametrize("name", FITS)
-def test_the_model_is_that_of_one_machine(name, client, used, tmp_path):
+def test_the_model_is_that_of_one_machine(name, client, used):
     model, y, weights = FITS[name]
     here = clone(model).fit(X, y, sample_weight=weights)
     assert here.trees_.n_trees >= 3
     assert len(here.trees_.feature) > 12
     there = clone(model).fit(laid_out(client, X), da.from_array(y), sample_weight=weights)
     assert used == [len(client.scheduler_info(n_workers=-1)["workers"])]
-    assert saved(there, tmp_path) == saved(here, tmp_path)
+    assert saved(there) == saved(here)
 
 
-def test_early_stopping_and_float32(client, tmp_path):
+def test_early_stopping_and_float32(client):
     narrow, model = X.astype(np.float32), GBRTRegressor(**SMALL, early_stopping_rounds=1)
     model.set_params(n_estimators=30, learning_rate=0.9)
     valid = narrow[::3], Y[::3][::-1]
@@ -102,10 +100,10 @@ def test_early_stopping_and_float32(client, tmp_path):
     there = clone(model).fit(laid_out(client, narrow), Y, eval_set=valid)
     assert 0 < here.n_estimators_ < 30
     np.testing.assert_array_equal(there.validation_scores_, here.validation_scores_)
-    assert saved(there, tmp_path) == saved(here, tmp_path)
+    assert saved(there) == saved(here)
 
 
-def test_histograms_that_are_not_kept_are_told_anew(client, monkeypatch, tmp_path):
+def test_histograms_that_are_not_kept_are_told_anew(client, monkeypatch):
     """As where half a gibibyte does not hold those of all open leaves."""
     from algorithms.trees import grower
 
@@ -119,7 +117,7 @@ def test_histograms_that_are_not_kept_are_told_anew(client, monkeypatch, tmp_pat
 
     monkeypatch.setattr(grower, "allocate", scarce)
     there = model.fit(laid_out(client, X), Y)
-    assert saved(there, tmp_path) == saved(here, tmp_path)
+    assert saved(there) == saved(here)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -142,7 +140,7 @@ def test_edges_of_parts_are_those_of_all_rows(kind, weighted):
         assert sum(len(part[0]) for part in short) < 1_200
         bounds = edges.intervals(short, max_bins)
         parts = told if bounds is None else [edges.within(p, *bounds, 300) for p in told]
-        if kind == "normal":
+        if kind == "normal" and max_bins < 255:  # not nearly all values are told
             assert sum(len(part.values) for part in parts) < len(values) / 2
         expected = edges.bin_edges(values, counts, max_bins)
         np.testing.assert_array_equal(edges.edges_of(parts, max_bins), expected)
@@ -158,13 +156,13 @@ def test_exact_sums_are_exact():
     assert exact_sums(np.zeros(0)) == []
 
 
-def test_a_constant_target_and_rows_of_no_weight(client, tmp_path):
+def test_a_constant_target_and_rows_of_no_weight(client):
     model, none = GBRTRegressor(**SMALL), np.zeros(len(X))
     with pytest.warns(ConstantModelWarning, match="y is constant"):
         there = clone(model).fit(laid_out(client, X), none + 2.0)
     with pytest.warns(ConstantModelWarning):
         here = clone(model).fit(X, none + 2.0)
-    assert saved(there, tmp_path) == saved(here, tmp_path)
+    assert saved(there) == saved(here)
     with pytest.raises(ValueError, match="zero for every row"):
         model.fit(laid_out(client, X), Y, sample_weight=none)
 
@@ -192,12 +190,12 @@ def test_wrong_rows_end_in_a_sentence(client, arguments, sentence):
         GBRTRegressor(**SMALL).fit(*arguments())
 
 
-def test_blocks_of_unknown_length(client, tmp_path):
+def test_blocks_of_unknown_length(client):
     kept, rows = np.nan_to_num(X[:, 0]) > 0, da.from_array(X, chunks=(100, 7))
     mask = da.from_array(kept, chunks=100)
     there = GBRTRegressor(**SMALL).fit(rows[mask], da.from_array(Y, chunks=100)[mask])
     here = GBRTRegressor(**SMALL).fit(X[kept], Y[kept])
-    assert saved(there, tmp_path) == saved(here, tmp_path)
+    assert saved(there) == saved(here)
 
 
 def test_a_worker_that_computes_otherwise_is_refused(client, monkeypatch):
@@ -210,24 +208,19 @@ def test_what_is_not_read_is_refused():
     frame = type("DataFrame", (), {"__module__": "dask.dataframe.dask_expr._collection"})()
     with pytest.raises(ValueError, match=r"X\.to_dask_array\(lengths=True\)"):
         GBRTRegressor().fit(frame, Y)
-    with pytest.raises(ValueError, match="AdaBoostMHClassifier trains on rows of this process"):
-        AdaBoostMHClassifier().fit(da.from_array(X), CLASSES)
+    with pytest.raises(ValueError, match="AdaBoostMH trains on rows of this process"):
+        AdaBoostMH().fit(da.from_array(X), CLASSES)
 
 
-def test_without_a_client_or_with_queries():
+def test_without_a_client_or_with_queries(monkeypatch):
+    def none_there():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("distributed.get_client", none_there)
     with pytest.raises(ValueError, match="this process has no client"):
         GBRTRegressor().fit(da.from_array(X), Y)
     with pytest.raises(ValueError, match="query_id"):
         GBRTRegressor().fit(da.from_array(X), Y, query_id=np.zeros(len(X)))
-
-
-def test_no_dask_is_imported_without_a_dask_array():
-    program = (
-        "import sys; from algorithms.gbrt import GBRTRegressor; "
-        "GBRTRegressor(n_estimators=1, min_samples_leaf=1).fit([[0.0], [1.0]], [0, 1]); "
-        "sys.exit(bool({'dask', 'distributed'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
 
 
 def test_a_worker_that_dies():
