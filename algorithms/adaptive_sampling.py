@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from .edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
-from .estimators.parameters import check_whole_number
+from .estimators.parameters import check_choice, check_flag, check_whole_number
 from .grid import unit_exponent
 from .kernels.decorators import kernel, parallel_kernel
 from .sample_sizes import Sizes, best_family_sizes, greedy_sizes
@@ -24,6 +24,8 @@ _PILOT_SHARE = 0.1
 _PILOT_FEATURES = 10
 
 MOST_COMPONENTS = 100
+
+TIES = ("lowest", "spread")
 
 
 @kernel
@@ -111,24 +113,6 @@ def sample(problem: Problem, size: int, by_weight: bool):
     rows = problem.rng.integers(problem.n_samples, size=size)
     rows.sort()
     return rows, problem.weights.signed[rows]
-
-
-def check_flag(name: str, value) -> None:
-    """Check a sampler's parameter: True or False.
-
-    Parameters
-    ----------
-    name : str
-        Its name, for the message.
-    value : object
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
 # --- Maximum Adaptive Sampling, section 5.3 ------------------------------------------------------
@@ -234,8 +218,14 @@ class _MASWithPilot(_MAS):
         self._Q = max(1, int(min(_PILOT_FEATURES, math.sqrt(share))))
         self._S = max(1, int(min(share / self._Q, problem.n_samples)))
 
-    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
+    def _best_sizes(
+        self, mixtures: Mixtures, n_samples: int, budget: float, rng: np.random.Generator
+    ) -> Sizes:
         raise NotImplementedError
+
+    def _best(self, edges: np.ndarray, rng: np.random.Generator) -> int:
+        """Place of the largest edge, the first of equals."""
+        return int(np.argmax(edges))
 
     def propose(self, problem: Problem) -> Proposal:
         """Choose one feature."""
@@ -245,7 +235,7 @@ class _MASWithPilot(_MAS):
         ends = np.cumsum([len(features) for features in pilot])
         mixtures = self._fit(problem, np.split(edges, ends[:-1]), self._S)
         spent = len(edges) * self._S
-        sizes = self._best_sizes(mixtures, problem.n_samples, self._budget - spent)
+        sizes = self._best_sizes(mixtures, problem.n_samples, self._budget - spent, rng)
         drawn = [
             draw(families[k], int(sizes.n_features[k]), rng)
             for k in np.flatnonzero(sizes.n_features)
@@ -253,21 +243,62 @@ class _MASWithPilot(_MAS):
         features = np.sort(np.concatenate(drawn))
         edges = self._edges(problem, features, sizes.n_examples)
         cost = spent + len(features) * sizes.n_examples
-        return Proposal(features[[np.argmax(edges)]], cost)
+        return Proposal(features[[self._best(edges, rng)]], cost)
 
 
 class MAS1Q(_MASWithPilot):
     """M.A.S. 1.Q: one family, and Q and S for it, by models of all families."""
 
-    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
+    def _best_sizes(
+        self, mixtures: Mixtures, n_samples: int, budget: float, rng: np.random.Generator
+    ) -> Sizes:
         return best_family_sizes(mixtures, self._sizes, n_samples, budget)
 
 
 class MASQ1(_MASWithPilot):
-    """M.A.S. Q.1: features of each family by greedy increments, and S, by models of all."""
+    """M.A.S. Q.1: features of each family by greedy increments, and S, by models of all.
 
-    def _best_sizes(self, mixtures: Mixtures, n_samples: int, budget: float) -> Sizes:
-        return greedy_sizes(mixtures, self._sizes, n_samples, budget)
+    Parameters
+    ----------
+    n_components : int, default=3
+        Gaussians of a mixture.
+    by_weight : bool, default=True
+        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 3.
+    deconvolve : bool, default=False
+        Take the noise of the estimated edges, 1/S, off the variances fitted to them.
+    ties : {"lowest", "spread"}, default="lowest"
+        Of equal families and features the lowest, or one at random; families that promise the same
+        then get features in turn.
+    """
+
+    def __init__(
+        self, n_components=N_COMPONENTS, by_weight=True, deconvolve=False, ties="lowest"
+    ) -> None:
+        super().__init__(n_components, by_weight, deconvolve)
+        self.ties = ties
+
+    def check_parameters(self) -> None:
+        """Check the model of the edges, how examples are drawn, and the rule among equals."""
+        super().check_parameters()
+        check_choice("ties", self.ties, TIES)
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters and settle the pilot."""
+        super().begin(problem)
+        self._spread = self.ties == "spread"
+
+    def _best_sizes(
+        self, mixtures: Mixtures, n_samples: int, budget: float, rng: np.random.Generator
+    ) -> Sizes:
+        order = rng.permutation(len(self._sizes)) if self._spread else None
+        return greedy_sizes(mixtures, self._sizes, n_samples, budget, order)
+
+    def _best(self, edges: np.ndarray, rng: np.random.Generator) -> int:
+        """Place of the largest edge; one of equals."""
+        if not self._spread:
+            return super()._best(edges, rng)
+        equals = np.flatnonzero(edges == edges.max())
+        return int(equals[rng.integers(len(equals))])
 
 
 # --- Laminating, section 5.4 ---------------------------------------------------------------------
@@ -285,20 +316,24 @@ class Laminating(Sampler):
         are, or more, means all of them, once each.
     by_weight : bool, default=True
         Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 4.
+    ties : {"lowest", "spread"}, default="lowest"
+        Of equal features the lowest are kept, or some at random.
     """
 
     for_one_stump = True
 
-    def __init__(self, n_features=None, n_examples=None, by_weight=True) -> None:
+    def __init__(self, n_features=None, n_examples=None, by_weight=True, ties="lowest") -> None:
         self.n_features = n_features
         self.n_examples = n_examples
         self.by_weight = by_weight
+        self.ties = ties
 
     def check_parameters(self) -> None:
-        """Check Q and S, and how examples are drawn."""
+        """Check Q and S, how examples are drawn, and the rule among equals."""
         check_whole_number("n_features", self.n_features, 1, or_none=True)
         check_whole_number("n_examples", self.n_examples, 1, or_none=True)
         check_flag("by_weight", self.by_weight)
+        check_choice("ties", self.ties, TIES)
 
     def begin(self, problem: Problem) -> None:
         """Check the parameters and settle Q and S."""
@@ -313,6 +348,7 @@ class Laminating(Sampler):
             budget = problem.max_cost * problem.n_samples
             S = int(budget / (self._Q * max(1, self._n_iterations)))
         self._S = max(1, min(S, problem.n_samples))
+        self._spread = self.ties == "spread"
 
     def propose(self, problem: Problem) -> Proposal:
         """Choose one feature."""
@@ -320,7 +356,8 @@ class Laminating(Sampler):
         size = self._S
         while len(features) > 1:
             edges = problem.edges(features, *sample(problem, size, self.by_weight))
-            best = np.argsort(-edges, kind="stable")[: len(features) // 2]
+            place = problem.rng.permutation(len(edges)) if self._spread else np.arange(len(edges))
+            best = np.lexsort((place, -edges))[: len(features) // 2]
             features = np.sort(features[best])
             size *= 2
         return Proposal(features, self._Q * self._S * self._n_iterations)

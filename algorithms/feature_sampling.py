@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .estimators.parameters import check_number, check_whole_number
+from .estimators.parameters import check_flag, check_number, check_whole_number
 from .stumps.sampling import Problem, Proposal, Sampler, draw, on_all_examples
 
 _MOST_DRAWS = 1_000_000
@@ -184,16 +184,40 @@ class Bandit(Sampler):
 
 
 class UCB(Bandit):
-    """UCB1: mean reward + sqrt(2 log(n) / n_j); each arm once first."""
+    """UCB1: mean reward + sqrt(2 log(n) / n_j); each arm once first.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Scale of the rewards.
+    shuffle : bool, default=False
+        Take the arms in a random order, fixed before the first round, instead of their own: in the
+        first sweep, and among equals.
+    """
+
+    def __init__(self, scale=1.0, shuffle=False) -> None:
+        super().__init__(scale)
+        self.shuffle = shuffle
+
+    def check_parameters(self) -> None:
+        """Check scale and order."""
+        super().check_parameters()
+        check_flag("shuffle", self.shuffle)
+
+    def begin(self, problem: Problem) -> None:
+        """Check the parameters; settle the order of the arms."""
+        super().begin(problem)
+        n_arms = len(problem.families)
+        self._order = problem.rng.permutation(n_arms) if self.shuffle else np.arange(n_arms)
 
     def choose(self, problem: Problem) -> int:
         """Choose the arm of the largest upper confidence bound."""
-        untried = np.flatnonzero(self._pulls == 0)
+        untried = self._order[self._pulls[self._order] == 0]
         if len(untried):
             return int(untried[0])
         n = int(self._pulls.sum()) + 1
         bounds = self._rewards / self._pulls + np.sqrt(2 * np.log(n) / self._pulls)
-        return int(np.argmax(bounds))
+        return int(self._order[np.argmax(bounds[self._order])])
 
 
 class Exp3P(Bandit):

@@ -124,8 +124,11 @@ def _expected_edges_of_one_family(cells, counts, out):
 
 
 @kernel
-def _greedy_counts(cells, s, sizes, n_learners, block, counts):
-    """Increments of `counts` that raise E[ε*] most, until so many learners are drawn; E[ε*]."""
+def _greedy_counts(cells, s, sizes, n_learners, block, spread, counts):
+    """Increments of `counts` that raise E[ε*] most, until so many learners are drawn; E[ε*].
+
+    Of equals the first, or if they are to be spread the first of those with the fewest so far.
+    """
     all_below, all_edges, all_learners = cells[0][s], cells[1][s], cells[2][s]
     K, left = sizes.shape[0], n_learners
     below, terms = np.ones(all_below.shape[1]), np.empty(all_edges.shape[1])
@@ -145,7 +148,8 @@ def _greedy_counts(cells, s, sizes, n_learners, block, counts):
             with_more = _expected_edge(
                 below, powers[k], edges, all_edges[k], learners, all_learners[k], step, terms
             )
-            if with_more > value:
+            fewer = spread and with_more == value and counts[k] < counts[best]
+            if with_more > value or fewer:
                 best, value = k, with_more
         step = exponents[best]
         counts[best] += step
@@ -226,16 +230,31 @@ def best_family_sizes(
     return Sizes(n_features, int(numbers[s]), float(values[s, k]))
 
 
-def greedy_sizes(mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: float) -> Sizes:
+def greedy_sizes(
+    mixtures: Mixtures,
+    sizes: np.ndarray,
+    n_samples: int,
+    budget: float,
+    order: np.ndarray | None = None,
+) -> Sizes:
     """Q of each family and S with the largest E[ε*], by greedy increments (M.A.S. Q.1).
 
-    Parameters are those of :func:`best_family_sizes`.
+    Parameters
+    ----------
+    mixtures, sizes, n_samples, budget
+        As in :func:`best_family_sizes`.
+    order : ndarray of shape (n_families,), int64, optional
+        Of equal families that with the fewest features so far, then the first in this order; if not
+        given, the lowest.
 
     Returns
     -------
     Sizes
         Features of several families, perhaps.
     """
+    spread = order is not None
+    if spread:
+        mixtures, sizes = Mixtures(*(part[order] for part in mixtures)), sizes[order]
     most = int(sizes.sum())
     numbers = _numbers_of_examples(n_samples, budget, most)
     cells = tuple(_cells(mixtures, _noise_of(numbers, n_samples)))
@@ -243,7 +262,11 @@ def greedy_sizes(mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: 
     for s, S in enumerate(numbers.tolist()):
         Q = max(1, min(int(budget // S), most))
         counts = np.zeros(len(sizes), dtype=np.int64)
-        value = _greedy_counts(cells, s, sizes, Q, -(-Q // _N_BLOCKS), counts)
+        value = _greedy_counts(cells, s, sizes, Q, -(-Q // _N_BLOCKS), spread, counts)
         if value > best.expected:
             best = Sizes(counts, S, value)
+    if spread:
+        n_features = np.empty_like(best.n_features)
+        n_features[order] = best.n_features
+        best = best._replace(n_features=n_features)
     return best

@@ -50,6 +50,19 @@ IMAGES = {
 }
 """Registration of the sets of images; their ``SPEC`` is an :class:`ImageSpec`."""
 
+FEATURES = {
+    "mnist_mash": ("mnist", "datasets.features.mash"),
+    "cifar10_mash": ("cifar10", "datasets.features.mash"),
+    "inria_person_mash": ("inria_person", "datasets.features.mash"),
+}
+"""Further families of features of a set of images, beside those that its ``SPEC`` names: name to
+the set of images and the module with ``FAMILIES``. They are no data sets of their own."""
+
+
+def images_named(name: str) -> str:
+    """Give the set of images that a set of features is computed from; any other name as it is."""
+    return FEATURES[name][0] if name in FEATURES else name
+
 
 def names() -> list[str]:
     """Give the names of all data sets, sorted."""
@@ -65,6 +78,9 @@ def modules_of(name: str) -> tuple[str, ...]:
         Any text: of what is no data set, nothing is given.
     """
     registered = {**TABLES, **IMAGES}
+    if name in FEATURES:
+        images, families = FEATURES[name]
+        return (f"datasets.{registered[images]}", families)
     if name not in registered:
         return ()
     families = getattr(spec(name), "families", "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from datasets.registered import images_named
 from experiments import data_kinds
 from experiments.command_options import DATA_SET, echo_json, json_option
 
@@ -167,7 +168,7 @@ def sources(
         if name == data_kinds.NAME:
             lines[name] = ("nothing is read", True)
             continue
-        record = records[name]
+        record = records[images_named(name)]
         nowhere = record["source"] in ("stand-in", "none")
         if record["source"] == "bundled":
             lines[name] = ("real, bundled with a dependency", True)

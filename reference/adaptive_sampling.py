@@ -47,6 +47,9 @@ Deviations, and choices where the paper is silent
     have the same edge on it, round after round; M.A.S. 1.Q and Q.1 then stay in the first subset
     (Caltech-101: 33 subsets leave the pilot 7 examples of 101 classes, and both methods are the
     same for the first hundred rounds).
+11. ``ties="spread"`` (M.A.S. Q.1, Laminating): of equal features some at random, in place of the
+    lowest; of subsets that promise the same the one with the fewest features so far, then the
+    first in an order that is drawn anew in each round.
 """
 
 import dataclasses
@@ -155,7 +158,20 @@ def pilot_sizes(problem: Problem) -> tuple[int, int]:
     return Q, max(1, min(int(share / Q), N))
 
 
-def mas_with_pilot(counts_of, n_components: int, by_weight: bool, deconvolve: bool) -> Sampler:
+def lowest(edges: np.ndarray, rng) -> int:
+    """Place of the largest edge, the first of equals."""
+    return int(np.argmax(edges))
+
+
+def any_of_equals(edges: np.ndarray, rng) -> int:
+    """Place of the largest edge, one of equals."""
+    equals = np.flatnonzero(edges == np.max(edges))
+    return int(equals[rng.integers(len(equals))])
+
+
+def mas_with_pilot(
+    counts_of, n_components: int, by_weight: bool, deconvolve: bool, best_of=lowest
+) -> Sampler:
     """M.A.S. 1.Q and Q.1: ``counts_of`` maximises E[ε*] over Q_1, …, Q_K and S."""
 
     def propose(problem: Problem, weights: Weights, rng):
@@ -169,11 +185,11 @@ def mas_with_pilot(counts_of, n_components: int, by_weight: bool, deconvolve: bo
             for of_subset in np.split(edges, ends)
         ]
         spent = len(edges) * S
-        counts, S = counts_of(mixtures, sizes, N, problem.max_cost * N - spent)
+        counts, S = counts_of(mixtures, sizes, N, problem.max_cost * N - spent, rng)
         drawn = [draw(problem.families[k], counts[k], rng) for k in np.flatnonzero(counts)]
         features = np.sort(np.concatenate(drawn))
         edges, second = look(problem, weights, features, S, by_weight, rng)
-        best = features[[np.argmax(edges)]]
+        best = features[[best_of(edges, rng)]]
         return Proposal(best, spent + len(features) * S, (first, second)), problem
 
     return Sampler(keep_problem, propose)
@@ -182,20 +198,22 @@ def mas_with_pilot(counts_of, n_components: int, by_weight: bool, deconvolve: bo
 def mas_1q(n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> Sampler:
     """M.A.S. 1.Q: the best subset, and Q and S for it."""
 
-    def counts_of(mixtures, sizes, N, budget):
+    def counts_of(mixtures, sizes, N, budget, rng):
         k, Q, S, _ = best_family_sizes(mixtures, sizes, N, budget)
         return np.where(np.arange(len(sizes)) == k, Q, 0), S
 
     return mas_with_pilot(counts_of, n_components, by_weight, deconvolve)
 
 
-def mas_q1(n_components=N_COMPONENTS, by_weight=True, deconvolve=False) -> Sampler:
+def mas_q1(n_components=N_COMPONENTS, by_weight=True, deconvolve=False, ties="lowest") -> Sampler:
     """M.A.S. Q.1: greedy increments of Q_1, …, Q_K, for the best S."""
 
-    def counts_of(mixtures, sizes, N, budget):
-        return greedy_sizes(mixtures, sizes, N, budget)[:2]
+    def counts_of(mixtures, sizes, N, budget, rng):
+        order = rng.permutation(len(sizes)) if ties == "spread" else None
+        return greedy_sizes(mixtures, sizes, N, budget, order)[:2]
 
-    return mas_with_pilot(counts_of, n_components, by_weight, deconvolve)
+    best_of = any_of_equals if ties == "spread" else lowest
+    return mas_with_pilot(counts_of, n_components, by_weight, deconvolve, best_of)
 
 
 # --- Section 5.4: Laminating -------------------------------------------------------------------
@@ -216,13 +234,17 @@ def first_sizes(problem: Problem, Q: int | None, S: int | None) -> tuple[int, in
     return Q, max(1, S)
 
 
-def best_half(features: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Q // 2 features with the largest edges, the lowest among equals, in ascending order."""
-    order = sorted(range(len(features)), key=lambda q: (-edges[q], features[q]))
+def best_half(features: np.ndarray, edges: np.ndarray, places=None) -> np.ndarray:
+    """Q // 2 features with the largest edges in ascending order; of equals the first in places.
+
+    Without places, the lowest.
+    """
+    places = features if places is None else places
+    order = sorted(range(len(features)), key=lambda q: (-edges[q], places[q]))
     return np.sort(features[order[: len(features) // 2]])
 
 
-def laminating(n_features=None, n_examples=None, by_weight=True) -> Sampler:
+def laminating(n_features=None, n_examples=None, by_weight=True, ties="lowest") -> Sampler:
     """Algorithm 4."""
 
     def propose(problem: Problem, weights: Weights, rng):
@@ -233,7 +255,8 @@ def laminating(n_features=None, n_examples=None, by_weight=True) -> Sampler:
             rows, signed = sample(weights, problem.Y, S, by_weight, rng)
             edges = estimated_edges(problem.X[rows], signed, features)
             looks.append((features, None if S >= len(problem.X) else rows))
-            features, S = best_half(features, edges), 2 * S
+            places = rng.permutation(len(features)) if ties == "spread" else None
+            features, S = best_half(features, edges, places), 2 * S
         return Proposal(features, paper_cost, tuple(looks)), problem
 
     return Sampler(keep_problem, propose)

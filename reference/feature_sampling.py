@@ -33,7 +33,9 @@ Deviations, and choices where the paper is silent
 3. The reward is -½ log(1 - ε²), as in R. Busa-Fekete, B. Kégl: Fast boosting using adversarial
    bandits. ICML 2010; ε is the edge of the stump that was taken. UCB and Exp3.P multiply it by
    ``scale`` and cut it at 1, as their rewards lie in [0, 1]; for ε-greedy no scale matters.
-4. UCB pulls each arm once first, in order. An arm never pulled has a mean reward of 0 for ε-greedy.
+4. UCB pulls each arm once first, in order; with ``shuffle`` in a random order, fixed before the
+   first round, by which it then also chooses among equals. An arm never pulled has a mean reward
+   of 0 for ε-greedy.
 5. Exp3.P starts from equal weights (the printed constant cancels out).
 6. The R features stored of a family are distinct; R = 10, and a family with fewer stores them all:
    R is then smaller for it in Eq. (5). The paper does not count their K R N evaluations a round;
@@ -140,7 +142,10 @@ def fixed_family(k: int) -> Sampler:
 
 @dataclass(frozen=True)
 class Arms:
-    """What a bandit knows of the families: pulls n_j, sums of rewards, and the last one pulled."""
+    """What a bandit knows of the families: pulls n_j, sums of rewards, and the last one pulled.
+
+    ``order`` is in which UCB takes them.
+    """
 
     problem: Problem
     pulls: np.ndarray
@@ -148,6 +153,7 @@ class Arms:
     log_weights: np.ndarray
     chances: np.ndarray
     last: int = -1
+    order: np.ndarray | None = None
 
 
 def reward(edge: float) -> float:
@@ -176,20 +182,26 @@ def paid(arms: Arms, amount: float) -> Arms:
     return dataclasses.replace(arms, pulls=pulls, rewards=rewards)
 
 
-def ucb(scale: float = 1.0) -> Sampler:
+def ucb(scale: float = 1.0, shuffle: bool = False) -> Sampler:
     """UCB: the family with the largest mean reward + sqrt(2 log(n) / n_j), each one once first."""
+
+    def begin(problem: Problem, rng) -> Arms:
+        K = len(problem.families)
+        order = rng.permutation(K) if shuffle else np.arange(K)
+        return dataclasses.replace(new_arms(problem, rng), order=order)
 
     def propose(arms: Arms, weights, rng):
         n = int(np.sum(arms.pulls)) + 1
         with np.errstate(divide="ignore", invalid="ignore"):
             index = arms.rewards / arms.pulls + np.sqrt(2 * np.log(n) / arms.pulls)
         index[arms.pulls == 0] = np.inf
-        return pull(arms, int(np.argmax(index)), arms.chances, rng)
+        k = int(arms.order[np.argmax(index[arms.order])])
+        return pull(arms, k, arms.chances, rng)
 
     def update(arms: Arms, stump, edge: float):
         return paid(arms, min(1.0, scale * reward(edge)))
 
-    return Sampler(new_arms, propose, update)
+    return Sampler(begin, propose, update)
 
 
 def exp3p(scale: float = 1.0, eta: float = 0.3, lam: float = 0.15) -> Sampler:

@@ -176,30 +176,35 @@ def best_family_sizes(mixtures, sizes, N, budget) -> tuple[int, int, int, float]
     return best
 
 
-def greedy_counts(table: Cells, sizes, Q: int) -> tuple[np.ndarray, float]:
-    """Increment one of Q_1, …, Q_K at a time so as to maximise E[ε*], until Q are drawn."""
+def greedy_counts(table: Cells, sizes, Q: int, order=None) -> tuple[np.ndarray, float]:
+    """Increment one of Q_1, …, Q_K at a time so as to maximise E[ε*], until Q are drawn.
+
+    Of equals the lowest subset; with an order, that with the fewest so far, then its first.
+    """
     counts, drawn, value = np.zeros(len(sizes), dtype=np.int64), NOBODY, 0.0
     block = -(-Q // N_BLOCKS)
     while np.sum(counts) < Q:
         best = 0, 0, NOBODY, -np.inf
-        for k, size in enumerate(sizes):
-            step = min(block, Q - int(np.sum(counts)), size - int(counts[k]))
+        for k in range(len(sizes)) if order is None else order:
+            step = min(block, Q - int(np.sum(counts)), sizes[k] - int(counts[k]))
             if step == 0:
                 continue
             more = draw_more(drawn, table, k, step)
-            if expected_edge(more) > best[3]:
-                best = k, step, more, expected_edge(more)
+            edge = expected_edge(more)
+            fewer = order is not None and edge == best[3] and counts[k] < counts[best[0]]
+            if edge > best[3] or fewer:
+                best = k, step, more, edge
         k, step, drawn, value = best
         counts[k] += step
     return counts, value
 
 
-def greedy_sizes(mixtures, sizes, N, budget) -> tuple[np.ndarray, int, float]:
+def greedy_sizes(mixtures, sizes, N, budget, order=None) -> tuple[np.ndarray, int, float]:
     """M.A.S. Q.1: Q_1, …, Q_K and S with the largest E[ε*], and that."""
     best = np.zeros(len(sizes), dtype=np.int64), 0, -np.inf
     for S in numbers_of_examples(N, budget, sum(sizes)):
         table = cells(mixtures, noise_of(S, N))
-        counts, value = greedy_counts(table, sizes, n_affordable(budget, S, sum(sizes)))
+        counts, value = greedy_counts(table, sizes, n_affordable(budget, S, sum(sizes)), order)
         if value > best[2]:
             best = counts, S, value
     return best

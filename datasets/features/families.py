@@ -5,7 +5,8 @@ alone, so that the columns of an image do not depend on the images beside it. Th
 are frozen: a change of any of them changes every published number.
 
 Who defines families gives a module with ``FAMILIES``, a dictionary of set to tuple of
-:class:`Family`; the set's ``SPEC`` (:class:`datasets.images.ImageSpec`) names it.
+:class:`Family`; the set's ``SPEC`` (:class:`datasets.images.ImageSpec`) names it. A second set of
+families of the same images has a name of its own (:data:`datasets.registered.FEATURES`).
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ from typing import Any
 import numpy as np
 
 from datasets.errors import DamagedData, UnknownDataset
-from datasets.registered import image_specs
+from datasets.registered import FEATURES, image_specs
 
-_SPECS = {name: spec for name, spec in image_specs().items() if spec.families}
+_IMAGES = image_specs()
+_SPECS = {name: spec for name, spec in _IMAGES.items() if spec.families}
+_MODULES = {name: spec.families for name, spec in _SPECS.items()}
+_MODULES |= {name: module for name, (_, module) in FEATURES.items()}
+_SPECS |= {name: _IMAGES[images] for name, (images, _) in FEATURES.items()}
 
 SHAPES: dict[str, tuple[int, ...]] = {name: spec.image_shape for name, spec in _SPECS.items()}
 """Height, width and, in colour, channels of the images of each set."""
@@ -147,7 +152,7 @@ def families_of(name: str) -> tuple[Family, ...]:
         raise ValueError(f"the name of a set of images must be text, not {name!r}")
     if name not in NAMES:
         raise UnknownDataset(name, NAMES)
-    families = importlib.import_module(_SPECS[name].families).FAMILIES[name]
+    families = importlib.import_module(_MODULES[name]).FAMILIES[name]
     check_families(families, SHAPES[name])
     return families
 

@@ -15,7 +15,7 @@ from datasets.features.feature_set import FeatureSet
 from datasets.features.store import PARTS, columns_of, complete
 from datasets.images import ImageSet
 from datasets.loading import load_images
-from datasets.registered import spec
+from datasets.registered import images_named, spec
 
 
 def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
@@ -34,8 +34,8 @@ def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int
     """
     if name not in NAMES:
         raise UnknownDataset(name, NAMES)
-    images = load_images(name, scale=scale, data=data, seed=seed)
-    first = spec(name).first
+    images = load_images(images_named(name), scale=scale, data=data, seed=seed)
+    first = spec(images_named(name)).first
     if scale not in first:
         return images
     n_train, n_test = first[scale]
@@ -47,7 +47,7 @@ def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int
     )
     train = images.train[:n_train]
     return ImageSet(
-        name=name,
+        name=images.name,
         train=train,
         y_train=images.y_train[:n_train],
         test=images.test[:n_test],

@@ -38,7 +38,7 @@ def unused() -> list[dict[str, Any]]:
 def _reason(folder: Path) -> str:
     """Say why a folder of columns is of no use; nothing if it is."""
     name = folder.parent.name
-    if name not in names():
+    if name not in {*names(), *NAMES}:
         return "no data set has this name"
     current_families = _families(name)
     if current_families is None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from algorithms import feature_sampling
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.stumps.samplers import new_samplers
+from algorithms.stumps.samplers import SAMPLERS, new_samplers
 from experiments.cell import Cell, at_rounds, rounded
 
 N_SCALES = 12
@@ -25,7 +27,24 @@ _COUNTS = ("paper_cost", "evaluations", "tuning_evaluations")
 _BANDITS = {"ucb": "UCB", "exp3p": "Exp3P", "epsilon_greedy": "EpsilonGreedy"}
 
 
-def sampler_of(method: str, n_families: int):
+def laminating_size(n_features: int, n_samples: int, max_cost: float, least_examples: int) -> int:
+    """Return Laminating's Q: the largest power of two that leaves S as many examples as asked for.
+
+    Parameters
+    ----------
+    n_features, n_samples : int
+        Of the data; Q is at most the first.
+    max_cost : float
+        Q·S·log₂ Q is at most this times the second.
+    least_examples : int
+        Of S.
+    """
+    most = max_cost * n_samples / least_examples
+    exponents = range(1, max(2, n_features.bit_length()))
+    return max([2, *(2**k for k in exponents if 2**k * k <= most)])
+
+
+def sampler_of(method: str, n_families: int, given: Mapping[str, Any] | None = None):
     """Return the samplers of a method.
 
     Parameters
@@ -33,6 +52,8 @@ def sampler_of(method: str, n_families: int):
     method : str
         Name of a sampler.
     n_families : int
+    given : Mapping, optional
+        Parameters of the sampler.
 
     Returns
     -------
@@ -41,8 +62,24 @@ def sampler_of(method: str, n_families: int):
     """
     if method in _BANDITS:
         bandit = getattr(feature_sampling, _BANDITS[method])
-        return [bandit(scale=2.0**n) for n in range(N_SCALES)]
-    return new_samplers(method, n_families)
+        return [bandit(scale=2.0**n, **(given or {})) for n in range(N_SCALES)]
+    return SAMPLERS[method](**given) if given else new_samplers(method, n_families)
+
+
+def class_weights(y: np.ndarray, counts: list[int] | None) -> np.ndarray | None:
+    """Return weights that give classes the shares of other counts; their mean is 1.
+
+    Parameters
+    ----------
+    y : (n,) int
+        Classes, from 0.
+    counts : list of int or None
+        Images of each class there are to be; None gives None.
+    """
+    if counts is None:
+        return None
+    wanted = np.array(counts) / sum(counts)
+    return (wanted / (np.bincount(y, minlength=len(counts)) / len(y)))[y]
 
 
 @dataclass
@@ -104,7 +141,10 @@ def learning_curve(cell: Cell, features) -> list[dict]:
     ----------
     cell : Cell
         Its algorithm is the sampler. Parameters: ``n_estimators`` and ``max_cost``, ``rounds`` at
-        which the curve is read, ``tables``, the T of the tables, and ``timed``.
+        which the curve is read, ``tables``, the T of the tables, and ``timed``. Not always:
+        ``sampler``, if the algorithm is the name of a line; ``given``, its parameters, where
+        ``least_examples`` stands for the ``n_features`` of :func:`laminating_size`;
+        ``class_counts``, by part, for :func:`class_weights`.
     features : datasets.features.FeatureSet
 
     Returns
@@ -130,7 +170,8 @@ def learning_curve(cell: Cell, features) -> list[dict]:
     for t in params["tables"]:
         budget = params["max_cost"] * n_samples * t
         reads.append(("all", t, *rounds_within(budget, curve.evaluations)))
-    errors = staged_errors(model, features, {used for _, _, used, _ in reads})
+    weights = class_weights(features.y_test, params.get("class_counts", {}).get("test"))
+    errors = staged_errors(model, features, {used for _, _, used, _ in reads}, weights)
     rows = []
     for budget, rounds, used, short in reads:
         row = {"budget": budget, "rounds": rounds, "used_rounds": used, "short": short}
@@ -165,11 +206,13 @@ def rounds_within(budget: float, cumulative: np.ndarray) -> tuple[int, int]:
     return rounds, int(short)
 
 
-def staged_errors(model: AdaBoostMH, features, rounds: set[int]) -> dict[int, float]:
+def staged_errors(
+    model: AdaBoostMH, features, rounds: set[int], weights: np.ndarray | None = None
+) -> dict[int, float]:
     """Return the test error in % after some rounds; after none all images are of class 0."""
-    errors = {0: 100 * float(np.mean(features.y_test != model.classes_[0]))}
+    errors = {0: 100 * float(np.average(features.y_test != model.classes_[0], weights=weights))}
     for t, labels in at_rounds(model.staged_predict(features.test.T), rounds).items():
-        errors[t] = 100 * float(np.mean(labels != features.y_test))
+        errors[t] = 100 * float(np.average(labels != features.y_test, weights=weights))
     return errors
 
 
@@ -236,15 +279,19 @@ def estimator(cell: Cell, features, sampler) -> AdaBoostMH:
 
 def _train(cell: Cell, features) -> tuple[AdaBoostMH, Notes, dict[str, np.ndarray]]:
     """Train; give the notes of the training kept, and if timed how long it took to each round."""
-    X, y = features.train.T, features.y_train
-    sampler = sampler_of(cell.algorithm, len(features.families))
+    X, y, params = features.train.T, features.y_train, cell.params
+    given = dict(params.get("given", {}))
+    if "least_examples" in given:
+        least = given.pop("least_examples")
+        given["n_features"] = laminating_size(X.shape[1], len(X), params["max_cost"], least)
+    sampler = sampler_of(params.get("sampler", cell.algorithm), len(features.families), given)
     samplers = sampler if isinstance(sampler, list) else [sampler]
     watched = [Observed(one, Notes()) for one in samplers]
     if cell.params["timed"]:  # compiles
         estimator(cell, features, watched[0].sampler).set_params(n_estimators=2).fit(X, y)
     model = estimator(cell, features, watched if isinstance(sampler, list) else watched[0])
     start = time.perf_counter()
-    model.fit(X, y)
+    model.fit(X, y, sample_weight=class_weights(y, params.get("class_counts", {}).get("train")))
     kept = getattr(model, "best_sampler_", 0)
     notes = watched[kept].notes
     if not cell.params["timed"]:

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from experiments.adaptive_sampling_2014.cells.headline import FAMILIES
 from experiments.adaptive_sampling_2014.cells.methods import (
     BASELINE,
     KEYS,
@@ -41,12 +42,24 @@ _UNIFORM = ("uniform_naive", "uniform_1q", "uniform_q1")
 _UNIT, _POINTS = "decades of loss", "percentage points"
 
 
+def headline_of(dataset: str, meta: Mapping) -> str:
+    """Return the name of the features that a table is about, of those it has."""
+    families = FAMILIES.get(dataset, dataset)
+    return families if families in meta["data"] else dataset
+
+
+def of_set(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Return the rows of one set of features."""
+    return rows[rows["dataset"] == dataset]
+
+
 def at(rows: pd.DataFrame, rounds: int, column: str = "log10_loss") -> pd.DataFrame:
     """Return a column at T rounds, as the paper counts cost: a line per seed, a method each column.
 
     Methods that were not run are missing.
     """
     mine = rows[(rows["budget"] == "paper") & (rows["rounds"] == rounds)]
+    mine = mine[mine["algorithm"].isin(KEYS)]
     table = mine.pivot(index="seed", columns="algorithm", values=column)
     return table[[key for key in KEYS if key in table.columns]]
 
@@ -106,9 +119,22 @@ def make_claims(dataset: str, rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
         claims = [*_no_advantage(dataset), *_beaten(dataset), *_at_the_end(dataset)]
     else:
         claims = [*_ahead(dataset), *_at_the_end(dataset)]
-    real = meta["data"][dataset]["kind"] == "real"
+    features = headline_of(dataset, meta)
+    real = meta["data"][features]["kind"] == "real"
     only = " (on these images, the same for every seed)" if real else ""
-    return [replace(claim, sentence=claim.sentence + only) for claim in claims]
+    return [
+        replace(
+            claim,
+            dataset=features,
+            sentence=claim.sentence + only,
+            effects=partial(_effects_of_set, features=features, effects=claim.effects),
+        )
+        for claim in claims
+    ]
+
+
+def _effects_of_set(rows: pd.DataFrame, *, features: str, effects: Callable) -> np.ndarray:
+    return effects(of_set(rows, features))
 
 
 def _claim(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from datasets.features import sizes
+from experiments.adaptive_sampling_2014.cells import headline
 from experiments.adaptive_sampling_2014.cells.grid import (
     KEY_COLUMNS,
     MAX_COST,
@@ -18,7 +19,14 @@ from experiments.adaptive_sampling_2014.cells.grid import (
 )
 from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
-from experiments.adaptive_sampling_2014.show.orderings import at, best_of, make_claims, paper_at
+from experiments.adaptive_sampling_2014.show.orderings import (
+    at,
+    best_of,
+    headline_of,
+    make_claims,
+    of_set,
+    paper_at,
+)
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, printed
 from experiments.adaptive_sampling_2014.show.ranking import LEVEL, Agreement, Estimate, agreement
 from experiments.artefact import Artefact
@@ -26,6 +34,11 @@ from experiments.artefact import Artefact
 _MINUS = "−"
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
 """Heading and decimals of each quantity."""
+BESIDE = (
+    *(Method(line, f"Laminating, Q = {Q:,}", "beside") for line, Q in headline.FIXED_SIZES.items()),
+    Method(headline.EXHAUSTIVE, "exhaustive search", "beside"),
+)
+"""Lines below the paper's methods; the paper has none of them."""
 _UNITS = {"log10_loss": "decades", "test_error": "points"}
 
 
@@ -36,9 +49,12 @@ def table_rounds(rows: pd.DataFrame) -> list[int]:
 
 def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     """Return both tables, with what was compared above and how far they agree below."""
+    features = headline_of(dataset, meta)
+    everything, rows = rows, of_set(rows, features)
     rounds = table_rounds(rows)
     parts = [
         *_head(rows, meta, dataset),
+        *_rules(everything, dataset),
         "## Equal cost as the paper counts it",
         "",
         f"A round costs {MAX_COST}·N evaluations of a feature on an example: features times "
@@ -46,7 +62,7 @@ def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
         "counted, nor the search on all examples for the threshold of the feature that Laminating "
         "or M.A.S. chose.",
         "",
-        *_table(rows, dataset, "paper", rounds),
+        *_table(rows, dataset, "paper", rounds, (*METHODS, *BESIDE)),
         "",
         *_kept(rows, meta, dataset),
         *_agreements(rows, dataset, rounds),
@@ -58,20 +74,69 @@ def render(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
         "other trainings of the tuned methods (*) are not counted.",
         "",
         *_table(rows, dataset, "all", rounds),
+        *_done_otherwise(everything, meta, dataset, rounds),
     ]
     return "\n".join(parts) + "\n"
 
 
+def _rules(rows: pd.DataFrame, dataset: str) -> list[str]:
+    """Say what was tuned and which line is no competitor; nothing of a table without them."""
+    if headline.EXHAUSTIVE not in set(rows["algorithm"]):
+        return []
+    weighted = (
+        "Examples are weighted so that the classes have the shares they have in the paper, in "
+        "training and in test errors. "
+        if dataset in headline.CLASS_COUNTS
+        else ""
+    )
+    return [
+        f"{weighted}**The baselines with a * are tuned for the last round, Laminating, M.A.S. and "
+        f"Tasting are not.** Laminating begins with the largest power of two Q that leaves at "
+        f"least {headline.LEAST_EXAMPLES} examples; lines of their own have other Q. The "
+        "exhaustive search takes the largest edge of all features on all examples in every round, "
+        "at whatever cost; it draws nothing, so that it is trained once. By its losses one sees "
+        "how low a method could get with these features, one round at a time.",
+        "",
+    ]
+
+
+def _done_otherwise(
+    rows: pd.DataFrame, meta: Mapping, dataset: str, rounds: list[int]
+) -> list[str]:
+    """Return the tables of what was done otherwise than above, at equal cost as the paper counts.
+
+    Each with its agreement with the printed numbers.
+    """
+    features, parts = headline_of(dataset, meta), []
+    unweighted = of_set(rows, features)
+    unweighted = unweighted[unweighted["algorithm"].str.startswith(headline.UNWEIGHTED)]
+    variants = {
+        "Examples not weighted": unweighted.assign(
+            algorithm=unweighted["algorithm"].str.removeprefix(headline.UNWEIGHTED)
+        )
+    }
+    if features != dataset:
+        record = meta["data"][dataset]
+        said = f"{record['n_features']:,} features in {len(record['families'])} families"
+        variants[f"The first families ({said}), all else as above"] = of_set(rows, dataset)
+    for title, mine in variants.items():
+        if mine.empty:
+            continue
+        parts += ["", f"## {title}", "", *_table(mine, dataset, "paper", rounds), ""]
+        parts += _agreements(mine, dataset, rounds)[:-1]
+    return parts
+
+
 def _head(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
     """Say what is compared: sizes of ours and the paper's, data, repetitions."""
-    paper, record = SETS[dataset], meta["data"][dataset]
+    paper, record = SETS[dataset], meta["data"][headline_of(dataset, meta)]
     families = f"{paper.n_families} subsets"
     note = f" The paper's images: {paper.note}." if paper.note else ""
     sizes = record["rows"]
     return [
         f"# Table {paper.table}: {paper.title} (scale {meta['scale']})",
         "",
-        f"Mean training loss (log₁₀) and test error (%) after T rounds: *{_spread(meta)} (paper, "
+        f"Mean training loss (log₁₀) and test error (%) after T rounds: *{_spread(rows)} (paper, "
         "means over ten)*. "
         f"{_repeated(record)} **Bold**: our smallest mean of a column.",
         "",
@@ -92,9 +157,9 @@ def _repeated(record: Mapping) -> str:
     return "The repetitions differ in what the methods draw, and in the drawn images."
 
 
-def _spread(meta: Mapping) -> str:
+def _spread(rows: pd.DataFrame) -> str:
     """Say what stands before and behind ±."""
-    n = len(meta["seeds"])
+    n = rows["seed"].nunique()
     if n == 1:
         return "ours, 1 repetition"
     return f"ours ± standard deviation over {n} repetitions"
@@ -111,7 +176,9 @@ def _data_note(record: Mapping) -> str:
     return said if missing == "nothing" else f"{said}; missing: {missing}"
 
 
-def _table(rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int]) -> list[str]:
+def _table(
+    rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int], methods=METHODS
+) -> list[str]:
     mine = rows[rows["budget"] == budget]
     heads = [f"T = {t:,}: {name}" for t in rounds for name, _ in _COLUMNS.values()]
     lines = [f"| method | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
@@ -120,7 +187,7 @@ def _table(rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int]) -> 
         for t in rounds
         for column, (_, decimals) in _COLUMNS.items()
     }
-    for method in METHODS:
+    for method in methods:
         of_method = mine[mine["algorithm"] == method.key]
         if of_method.empty:
             continue
@@ -136,6 +203,7 @@ def _table(rows: pd.DataFrame, dataset: str, budget: str, rounds: list[int]) -> 
 def _means(rows: pd.DataFrame, rounds: int, column: str) -> pd.Series:
     """Mean over the repetitions of each method that could afford a round."""
     mine = rows[(rows["rounds"] == rounds) & (rows["used_rounds"] > 0)]
+    mine = mine[mine["algorithm"].isin(NAMES)]
     return mine.groupby("algorithm")[column].mean()
 
 
@@ -144,7 +212,9 @@ def _cell(
 ) -> str:
     """Return *ours ± sd (paper)*, with the round read where it is not T."""
     position, decimals = list(_COLUMNS).index(column), _COLUMNS[column][1]
-    paper = printed(dataset, method.key, rounds)
+    if rows.empty:
+        return "–"
+    paper = printed(dataset, method.key, rounds) if method.key in NAMES else None
     beside = "" if paper is None else f" ({_as_printed(paper[position])})"
     if (rows["used_rounds"] == 0).any():
         return f"no round{beside}"
@@ -180,7 +250,8 @@ def _kept(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
             continue
         values = kept.sort_values("seed")["kept"].tolist()
         if method.key == "best_family":
-            texts = _family_names(dataset, meta["data"][dataset], values)
+            features = headline_of(dataset, meta)
+            texts = _family_names(features, meta["data"][features], values)
         else:
             texts = [f"2^{k}" for k in values]
         families.append(f"{method.name}: {', '.join(texts)}")
@@ -246,6 +317,8 @@ def _interval(estimate: Estimate, decimals: int, plus: str = "") -> str:
 
 def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     """Say which methods are best at each T, and how alike the orders are at the last."""
+    features = headline_of(dataset, meta)
+    rows = of_set(rows, features)
     rounds, said = table_rounds(rows), []
     for t in rounds:
         losses, errors = at(rows, t), at(rows, t, "test_error")
@@ -256,7 +329,7 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
             f"({errors[by_error].mean():.2f} %)"
         )
     tau = agreements(rows, dataset, rounds[-1])["log10_loss"].tau.value
-    standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+    standin = "" if meta["data"][features]["kind"] == "real" else " (stand-in)"
     return (
         f"Two tables of log10 training loss and test error of the methods on "
         f"{SETS[dataset].title}{standin}, ours beside the paper's. At equal cost as the paper "
@@ -265,8 +338,19 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     )
 
 
-def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
-    """Declare the table of a data set."""
+def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> Artefact:
+    """Declare the table of a data set.
+
+    Parameters
+    ----------
+    dataset : str
+        Set of images.
+    minutes : Mapping
+        As in :class:`experiments.artefact.Artefact`.
+    cells : callable
+        ``(dataset, scale, seeds) -> list[Cell]``: the first families alone, or
+        :func:`experiments.adaptive_sampling_2014.cells.headline.make_cells`.
+    """
     paper = SETS[dataset]
     return Artefact(
         id=f"sampling-table{paper.table}",
@@ -275,7 +359,7 @@ def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
         shows=f"Training loss and test error of thirteen methods on {paper.title} at equal cost.",
         minutes=minutes,
         seeds=SEEDS,
-        make_cells=partial(make_cells, dataset),
+        make_cells=partial(cells, dataset),
         run_cell=learning_curve,
         keys=KEY_COLUMNS,
         tolerances=TOLERANCES,

@@ -124,7 +124,9 @@ def test_no_pickle_inside(tmp_path):
             arrays = np.load(file, allow_pickle=False)
             assert {arrays[name].dtype.kind for name in arrays.files} <= set("fi")
     assert header["class"] == "AdaBoostMH"
-    assert header["params"]["sampler"] == [{"class": "UCB", "parameters": {"scale": 2.0}}]
+    assert header["params"]["sampler"] == [
+        {"class": "UCB", "parameters": {"scale": 2.0, "shuffle": False}}
+    ]
 
 
 def test_nothing_of_an_earlier_fit_is_kept():
