@@ -159,9 +159,10 @@ def lines_of(
         with house_style("lines"):
             axes = render(rows, meta).axes
         n_seeds = rows.groupby("panel")["seed"].nunique()
+        titles = _titles([ax.get_title(loc="left") for ax in axes])
         panels = [
-            _panel(ax, number, int(n_seeds[ax.get_label()]))
-            for number, ax in enumerate(axes, start=1)
+            _panel(ax, number, int(n_seeds[ax.get_label()]), title)
+            for number, (ax, title) in enumerate(zip(axes, titles, strict=True), start=1)
             if ax.get_label()
         ]
         return Lines([panel for panel in panels if panel.lines], interval)
@@ -169,10 +170,20 @@ def lines_of(
     return lines
 
 
-def _panel(ax: Axes, number: int, n: int) -> LinePanel:
-    title, *rest = ax.get_title(loc="left").split("\n")
-    if any("STAND-IN" in line for line in rest):
-        title += ", STAND-IN"
+def _titles(titles: Sequence[str]) -> list[str]:
+    """Shorten titles to their first lines, where these tell as many apart; stand-ins are named."""
+    short = []
+    for title in titles:
+        first, *rest = title.split("\n")
+        short.append(first + ", STAND-IN" * any("STAND-IN" in line for line in rest))
+    alike = [{t for t, s in zip(titles, short, strict=True) if s == own} for own in short]
+    return [
+        own if len(whole) == 1 else ", ".join(title.split("\n"))
+        for title, own, whole in zip(titles, short, alike, strict=True)
+    ]
+
+
+def _panel(ax: Axes, number: int, n: int, title: str) -> LinePanel:
     bands = list(intervals(ax))
     drawn = zip(*ax.get_legend_handles_labels(), strict=True)
     return LinePanel(

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from experiments import lines
 from experiments.cegb_2017.figure2 import SHOWN
 from experiments.curves import curves
 from experiments.lines import Line, LinePanel, Lines, lines_of
@@ -79,13 +80,20 @@ def test_they_are_read_from_the_picture():
     assert (own.label, *own.x, *own.low) == ("± sd", 5.0, 0.7)
 
 
+def test_titles_tell_panels_apart():
+    assert lines._titles(["(a) S\nSTAND-IN, 5 rows", "(b) T\nreal\nx", "(b) T\nreal\nx"]) == [
+        *("(a) S, STAND-IN", "(b) T", "(b) T"),
+    ]
+    assert lines._titles(["(b) T\nFPR 1", "(b) T\nFPR 2"]) == ["(b) T, FPR 1", "(b) T, FPR 2"]
+
+
 def test_they_are_what_the_rows_say():
     """Each panel and method of a published figure, from its rows."""
     artefact = ARTEFACTS["cegb-figure2"]
     rows, meta = output.read_published(ROOT / "results" / artefact.id)
-    lines = artefact.lines(rows, meta)
-    assert len(lines.panels) == rows["panel"].nunique() > 5
-    for panel in lines.panels:
+    shown = artefact.lines(rows, meta)
+    assert len(shown.panels) == rows["panel"].nunique() > 5
+    for panel in shown.panels:
         assert panel.n == len(meta["seeds"])
         for method in SHOWN:
             x, y, low, high = curves(rows, panel.key, method).summary()
@@ -103,8 +111,7 @@ def test_they_are_the_lines_of_the_picture(name):
     with house_style(name):
         figure = artefact.render(rows, meta)
     drawn = [np.array(line.get_data(), dtype=np.float64) for ax in figure.axes for line in ax.lines]
-    lines = artefact.lines(rows, meta)
-    for panel in lines.panels:
+    for panel in artefact.lines(rows, meta).panels:
         assert panel.n == len(meta["seeds"])
         assert panel.lines
         for line in panel.lines:

@@ -39,7 +39,7 @@ function exploreLines() {
     const fits = (step) => Math.floor(high / step) - Math.ceil(low / step) >= 2;
     const step = [1, 0.5, 0.25, 0.2, 0.1].map((factor) => factor * size).find(fits);
     const found = [];
-    for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step);
+    for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step + 0); // -0 + 0 is 0
     return found;
   }
 
@@ -152,7 +152,7 @@ function exploreLines() {
   }
 
   async function fill(details) {
-    if (!("DecompressionStream" in window)) {
+    if (!window.DecompressionStream) {
       const why = "This browser cannot unpack the numbers (it has no DecompressionStream); they stand in rows.csv.";
       details.append(html("p", {}, why));
       return;
