@@ -77,7 +77,7 @@ def compare(
     if not search.own:
         _refuse_tiny_budgets(prepared, asked.split_cost, search.budgets)
     log.info(
-        "%s by %s: %d methods, %d draws each", prepared.task, prepared.metric, len(methods),
+        "%s by %s; methods: %d, draws of each: %d", prepared.task, prepared.metric, len(methods),
         search.trials,
     )  # fmt: skip
     store = Store(out / "trials")

@@ -336,8 +336,10 @@ def imported(name: str) -> type:
         raise ValueError(f"--method must be package.module:Class, got {name!r}.")
     try:
         kind = getattr(importlib.import_module(module), attribute, None)
-    except ImportError as error:
-        raise ValueError(f"--method {name}: {module} cannot be imported ({error}).") from None
+    except Exception as error:  # whatever it is that the user's module does
+        raise ValueError(
+            f"--method {name}: {module} cannot be imported ({type(error).__name__}: {error})."
+        ) from None
     if not isinstance(kind, type):
         raise ValueError(f"--method {name}: {module} has no class {attribute!r}.")
     lacking = [m for m in ("fit", "predict", "prediction_cost") if not hasattr(kind, m)]

@@ -419,6 +419,13 @@ def test_wrong_options_are_refused_in_a_sentence(run, arguments, sentence):
     assert err.count("\n") <= 2
 
 
+def test_a_module_that_is_no_python(run, tmp_path, monkeypatch):
+    (tmp_path / "no_python.py").write_text("def f(:")
+    monkeypatch.syspath_prepend(tmp_path)
+    status, _, err = run("--budgets", "1", "--method", "no_python:Threshold")
+    assert (status, "no_python cannot be imported (SyntaxError: " in err) == (2, True)
+
+
 def test_an_absent_target(run):
     status, _, err = run("--budgets", "1", target="illness")
     assert (status, "no column 'illness', which --target asks for" in err) == (2, True)
