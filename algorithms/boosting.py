@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .grid import RowWeights
 from .kernels.decorators import threads
-from .losses import SQUARED, Derivatives, Loss, allocate_gh
+from .losses import SQUARED, Loss, allocate_gh
 from .metrics import larger_is_better, validation_score
 from .trees import grower
 from .trees.binning import BinnedMatrix, bin_matrix
-from .trees.forest import Forest, ForestBuilder, add_to_scores
+from .trees.forest import Forest, ForestBuilder, add_to_scores, sum_hessians
 from .trees.histogram import words_of
 from .trees.penalty import Charging
 from .trees.predictor import walk_scores
@@ -129,51 +129,94 @@ class Boosted:
     n_rounds: int
 
 
-class _Round:
-    """Memory and state of a running fit."""
+def bounded(limits: Limits, n_samples: int, weights: RowWeights) -> Limits:
+    """Limits whose `max_leaves` is no more than a tree of these rows can have."""
+    # A leaf holds at least min_samples_leaf of the weight and at least one row.
+    most = min(n_samples, max(1, int(weights.sum // limits.min_samples_leaf)))
+    if limits.max_depth >= 0:
+        most = min(most, 2 ** min(limits.max_depth, 62))
+    if limits.max_leaves > 0:
+        most = min(most, limits.max_leaves)
+    return limits._replace(max_leaves=most)
 
-    def __init__(self, X, weights: RowWeights, loss: Loss, options: Options, charging: Charging):
-        self.loss, self.options, self.weights = loss, options, weights
+
+def check_leaves(values: np.ndarray) -> None:
+    """Refuse leaf values that no later round could go on from."""
+    if not np.all(np.abs(values) < _LARGEST_LEAF):
+        raise ValueError(
+            f"The scores diverge (a leaf value of {np.max(np.abs(values)):.3g}): use a smaller "
+            "learning_rate, or a larger min_samples_leaf or min_hessian_leaf."
+        )
+
+
+class Rounds(Protocol):
+    """Who holds the rows and grows the trees: this process, or the workers of a cluster."""
+
+    builder: ForestBuilder
+    penalty: NamedTuple
+
+    def begin_round(self) -> None:
+        """Prepare what all trees of the next round are grown on."""
+
+    def grow(self, tree: int) -> bool:
+        """Grow a tree of the round and bring the scores up to date; return whether it has a split.
+
+        Parameters
+        ----------
+        tree : int
+            Its number in the round.
+        """
+
+
+class _Rounds:
+    """Memory and state of a running fit whose rows are in this process."""
+
+    def __init__(self, X, y, weights: RowWeights, loss: Loss, options: Options, charging: Charging):
+        self.loss, self.options, self.weights, self.y = loss, options, weights, y
         self.binned: BinnedMatrix = bin_matrix(
             X, weights.counts, options.max_bins, options.n_threads
         )
         n_samples = len(X)
-        limits = options.limits
-        # A leaf holds at least min_samples_leaf of the weight and at least one row.
-        most = min(n_samples, max(1, int(weights.sum // limits.min_samples_leaf)))
-        if limits.max_depth >= 0:
-            most = min(most, 2 ** min(limits.max_depth, 62))
-        if limits.max_leaves > 0:
-            most = min(most, limits.max_leaves)
-        self.limits = limits._replace(max_leaves=most)
+        self.limits = bounded(options.limits, n_samples, weights)
         self.second_order = options.second_order and not options.newton_leaves
         self.gh = allocate_gh(weights, n_samples)
         n_words = words_of(self.gh, equal_hessians=loss.kind == SQUARED or not self.second_order)
-        self.memory = grower.allocate(self.binned, most, n_words)
+        self.memory = grower.allocate(self.binned, self.limits.max_leaves, n_words)
         self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
         n_nodes = len(self.nodes.feature)
         self.penalty = charging.begin(n_samples, weights.total, self.count_step, n_nodes)
 
-    def grow(self, prepared: np.ndarray, y: np.ndarray, tree: int) -> tuple[int, np.ndarray]:
-        """Grow one tree; return its number of nodes and its node values."""
+    def start(self, initial: np.ndarray) -> None:
+        """Set the scores of all rows to the initial ones."""
+        self.scores = np.empty((len(self.y), len(initial)), order="F")
+        self.scores[:] = initial
+        self.scratch = self.scores if self.loss.kind == SQUARED else np.empty_like(self.scores)
+
+    def begin_round(self) -> None:
+        """Compute the transcendental part of the derivatives."""
+        self.prepared = self.loss.prepare(self.scores, self.scratch, self.options.n_threads)
+
+    def grow(self, tree: int) -> bool:
+        """Grow one tree and add it to the scores; return whether it has a split."""
         options, loss, weights = self.options, self.loss, self.weights
+        prepared, y, rows = self.prepared, self.y, self.workspace.rows
         d = loss.derivatives(prepared, y, tree, weights, self.second_order, self.gh)
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
         training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)
-        newton: Derivatives | None = None
+        newton = None
         if options.newton_leaves:  # the tree is grown: its memory is free for the true hessians
-            newton = loss.derivatives(prepared, y, tree, weights, True, self.gh)
+            d = loss.derivatives(prepared, y, tree, weights, True, self.gh)
+            newton = np.empty(n_nodes, dtype=np.int64), d.hessian_step
+            sum_hessians(self.nodes, n_nodes, rows, d.gh, newton[0])
         least = self.limits.min_hessian_leaf
-        values = self.builder.add(self.nodes, n_nodes, scale, least, newton, self.workspace.rows)
-        if not np.all(np.abs(values) < _LARGEST_LEAF):
-            raise ValueError(
-                f"The scores diverge (a leaf value of {np.max(np.abs(values)):.3g}): use a smaller "
-                "learning_rate, or a larger min_samples_leaf or min_hessian_leaf."
-            )
-        return n_nodes, values
+        values = self.builder.add(self.nodes, n_nodes, scale, least, newton)
+        check_leaves(values)
+        column = self.scores[:, tree]
+        add_to_scores(self.nodes, n_nodes, rows, values, options.learning_rate, column)
+        return n_nodes > 1
 
 
 def boost(
@@ -207,31 +250,51 @@ def boost(
     n_trees = loss.n_trees
     initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
     with threads(options.n_threads, X.size):
-        state = _Round(X, weights, loss, options, charging)
-        scores = np.empty((len(X), n_trees), order="F")
-        scores[:] = initial
-        scratch = scores if loss.kind == SQUARED else np.empty_like(scores)
+        state = _Rounds(X, y, weights, loss, options, charging)
+        state.start(initial)
+        return run_rounds(state, initial, options, charging, validation)
+
+
+def run_rounds(
+    state: Rounds,
+    initial: np.ndarray,
+    options: Options,
+    charging: Charging,
+    validation: Validation | None = None,
+) -> Boosted:
+    """Boost round by round, wherever the rows are.
+
+    Parameters
+    ----------
+    state : Rounds
+        Before the first round; its scores are the initial ones.
+    initial : ndarray of shape (n_trees_per_round,)
+    options : Options
+    charging : Charging
+    validation : Validation, optional
+
+    Returns
+    -------
+    Boosted
+    """
+    n_trees, n_rounds = len(initial), 0
+    if validation is not None:
+        validation.start(initial)
+    while n_rounds < options.n_estimators:
+        state.begin_round()
+        split = False
+        for tree in range(n_trees):
+            split |= state.grow(tree)
+        if not split:  # nor would any later round
+            break
+        charging.end_round(state.penalty)
+        n_rounds += 1
         if validation is not None:
-            validation.start(initial)
-        n_rounds = 0
-        while n_rounds < options.n_estimators:
-            prepared = loss.prepare(scores, scratch)
-            split = False
-            for tree in range(n_trees):
-                n_nodes, values = state.grow(prepared, y, tree)
-                split |= n_nodes > 1
-                rows, column = state.workspace.rows, scores[:, tree]
-                add_to_scores(state.nodes, n_nodes, rows, values, options.learning_rate, column)
-            if not split:  # nor would any later round
+            first_tree = (n_rounds - 1) * n_trees
+            validation.update(state.builder.forest(), first_tree, options.learning_rate)
+            patience = options.early_stopping_rounds
+            if patience is not None and n_rounds - validation.best_round >= patience:
                 break
-            charging.end_round(state.penalty)
-            n_rounds += 1
-            if validation is not None:
-                first_tree = (n_rounds - 1) * n_trees
-                validation.update(state.builder.forest(), first_tree, options.learning_rate)
-                patience = options.early_stopping_rounds
-                if patience is not None and n_rounds - validation.best_round >= patience:
-                    break
     if validation is not None and options.early_stopping_rounds is not None:
         n_rounds = validation.best_round or n_rounds
     return Boosted(state.builder.forest().first(n_rounds * n_trees), initial, n_rounds)

@@ -80,8 +80,28 @@ def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
     if sample_weight is None:
         bits = unit_exponent(n_samples)
         return RowWeights(None, None, 0, n_samples, float(n_samples), bits, True)
-    total = math.fsum(sample_weight)
-    if np.all(sample_weight == np.rint(sample_weight)):
+    whole = bool(np.all(sample_weight == np.rint(sample_weight)))
+    return weights_on_grid(sample_weight, math.fsum(sample_weight), whole)
+
+
+def weights_on_grid(sample_weight: np.ndarray, total: float, whole: bool) -> RowWeights:
+    """Put some rows' weights on the grid of all rows.
+
+    Parameters
+    ----------
+    sample_weight : ndarray of shape (n_samples,), float64
+        Positive; of all rows, or of a part of them.
+    total : float
+        Sum of the weights of all rows, correctly rounded.
+    whole : bool
+        Whether the weights of all rows are integers.
+
+    Returns
+    -------
+    RowWeights
+        Its `counts` and their `total` are those of the rows given.
+    """
+    if whole:
         counts, bits = sample_weight.astype(np.int64), unit_exponent(total)
         return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits, True)
     bits = sum_exponent(total)
@@ -117,9 +137,14 @@ def round_to_grid(values: np.ndarray, weights: RowWeights) -> tuple[np.ndarray, 
         The step is ``2.0 ** -k`` for this k.
     """
     k = value_exponent(float(np.max(np.abs(values), initial=0.0)), weights)
+    return in_steps(values, weights, k), k
+
+
+def in_steps(values: np.ndarray, weights: RowWeights, k: int) -> np.ndarray:
+    """Weighted values in whole steps of ``2.0 ** -k``, (n_samples,) int64."""
     scaled = np.ldexp(values, k)
     if weights.whole:  # so that a weight of 3 equals three copies
         scaled = np.rint(scaled)
     if weights.values is not None:
         scaled = np.rint(weights.values * scaled)
-    return scaled.astype(np.int64), k
+    return scaled.astype(np.int64)

@@ -21,6 +21,8 @@ PACKAGE = "cost_aware_boosting"
 
 # What the estimators import; how new it must be says the suite's pyproject.toml.
 NEEDED = ("numba", "numpy", "scikit-learn", "scipy", "threadpoolctl")
+# What they import only to train on rows of several machines: the extra `distributed`.
+FOR_MANY_MACHINES = ("dask",)
 
 _NAMED = re.compile(r"\balgorithms(?=\.[a-z_])")
 
@@ -39,11 +41,11 @@ def stage(folder: Path) -> None:
     """
     suite = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     required = {re.split(r"[<>=!~\[ ]", line)[0]: line for line in suite["dependencies"]}
-    if absent := [name for name in NEEDED if name not in required]:
+    if absent := [name for name in (*NEEDED, *FOR_MANY_MACHINES) if name not in required]:
         raise ValueError(f"Add {absent[0]} to the dependencies in pyproject.toml.")
-    (folder / "requirements.txt").write_text(
-        "".join(f"{required[name]}\n" for name in NEEDED), "utf-8"
-    )
+    for file, names in (("", NEEDED), ("-distributed", FOR_MANY_MACHINES)):
+        lines = "".join(f"{required[name]}\n" for name in names)
+        (folder / f"requirements{file}.txt").write_text(lines, "utf-8")
     for file in (HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE"):
         shutil.copy(file, folder)
     package = folder / PACKAGE

@@ -59,6 +59,46 @@ def test_blocks_equal_the_reference_and_close_their_gap(fitted, seed, ridge):
         assert and_or_cascade.hinge_loss(other, H, signs, caps, targets, ridge) >= value - 1e-9
 
 
+def every_row_in_every_sweep(outputs, signs, caps, targets, ridge, max_sweeps):
+    """Coordinate ascent that leaves nothing out, and computes the loss after each sweep."""
+    n_trees = outputs.n_trees
+    answers = outputs.values[np.arange(n_trees), outputs.codes.T].tolist()
+    squares = dual_ascent._squares(outputs) + 1.0
+    of_rows = list(
+        zip(answers, *(v.tolist() for v in (signs, caps, targets, squares / ridge)), strict=True)
+    )
+    dual, w = np.zeros(len(signs)), [0.0] * (n_trees + 1)
+    at_zero = float(caps @ np.maximum(targets, 0.0))
+    gap, sweep, loss = at_zero, 0, at_zero
+    while sweep < max_sweeps and gap > dual_ascent.GAP * at_zero:
+        for i, (answer, sign, cap, target, square) in enumerate(of_rows):
+            score = w[0]
+            for value, weight in zip(answer, w[1:], strict=True):
+                score += value * weight
+            new = min(max(dual[i] + (target - sign * score) / square, 0.0), cap)
+            change = (new - dual[i]) * sign / ridge
+            if cap > 0 and change != 0.0:
+                w = [w[0] + change, *(v + change * x for v, x in zip(w[1:], answer, strict=True))]
+            dual[i] = new
+        sweep, weights = sweep + 1, np.array(w)
+        norm = ridge * float(weights @ weights)
+        scores = outputs.times(np.arange(n_trees), weights[1:], weights[0])
+        loss = 0.5 * norm + float(caps @ np.maximum(targets - signs * scores, 0.0))
+        gap = loss - (float(dual @ targets) - 0.5 * norm)
+    return np.array(w), loss, gap, sweep
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("ridge", "max_sweeps"), [(0.3, 500), (3e-2, 500), (1e-3, 60), (1e-2, 7)])
+def test_what_is_left_out_would_have_changed_no_bit(fitted, seed, ridge, max_sweeps):
+    _, signs, caps, targets, outputs = block_of(fitted, seed)
+    expected = every_row_in_every_sweep(outputs, signs, caps, targets, ridge, max_sweeps)
+    found = dual_ascent.solve_block(outputs, signs, caps, targets, ridge, max_sweeps)
+    assert found.sweeps == expected[3] > 5
+    np.testing.assert_array_equal(found.weights, expected[0])
+    assert (found.loss, found.gap) == expected[1:3]
+
+
 @pytest.mark.parametrize("ridge", [0.3, 3e-2])
 def test_a_block_is_a_support_vector_machine(fitted, ridge):
     H, signs, caps, _, _ = block_of(fitted, 0)

@@ -24,6 +24,7 @@ ROOMS = {
     "interop",
     "on_demand",
     "kernels",
+    "distributed",
     "selection",
 }
 # Names that say nothing about what is inside.

@@ -114,6 +114,22 @@ def test_grid_of_zeros_and_of_the_tiniest():
 # --- derivatives -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_threads_share_out_what_numpy_prepares_and_change_no_bit(name):
+    """Beside the whole in one piece, which NumPy may go through in other steps."""
+    loss = Loss(name, 3)
+    shape = (100_003, loss.n_trees)
+    scores = np.asfortranarray(np.random.default_rng(1).normal(scale=5, size=shape))
+    one, two = (loss.prepare(scores, np.empty_like(scores), k).copy() for k in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    if name == "logistic":
+        np.testing.assert_array_equal(one, np.exp(-scores))
+    else:
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        total = (powers[:, 0] + powers[:, 1]) + powers[:, 2]
+        np.testing.assert_array_equal(one, powers / total[:, None])
+
+
 def assert_same_derivatives(loss_name, y, F, real, second_order, n_classes=4):
     n = len(y)
     loss = Loss(loss_name, n_classes)

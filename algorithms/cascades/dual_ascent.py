@@ -13,6 +13,7 @@ from ..kernels.decorators import kernel
 from .tree_outputs import TreeOutputs
 
 GAP = 1e-9  # of a block, relative to its loss at w = 0
+_ROUNDING = 1e-10  # more than rounding can add up to, relative
 
 
 class Block(NamedTuple):
@@ -22,6 +23,37 @@ class Block(NamedTuple):
     loss: float
     gap: float
     sweeps: int
+
+
+class _Plane(NamedTuple):
+    """Σ_i a_i (b_i - s_i f(x_i))₊ at some weights, and its slope there: it lies above, everywhere.
+
+    Attributes
+    ----------
+    at : ndarray of shape (1 + n_trees,), float64
+    value : float
+    slope : ndarray of shape (1 + n_trees,), float64
+    """
+
+    at: np.ndarray
+    value: float
+    slope: np.ndarray
+
+    def below(self, w: np.ndarray) -> float:
+        """What the sum is at other weights, or less."""
+        steps = self.slope * (w - self.at)
+        rounded = _ROUNDING * (self.value + float(np.abs(steps).sum()))
+        return self.value + float(steps.sum()) - rounded
+
+
+def _plane(outputs: TreeOutputs, signs, caps, targets, w) -> _Plane:
+    """Sum the rows' hinges."""
+    trees = np.arange(outputs.n_trees)
+    errors = np.maximum(targets - signs * outputs.times(trees, w[1:], w[0]), 0.0)
+    value = float(caps @ errors)
+    of_scores = np.where(errors > 0.0, -caps * signs, 0.0)
+    slope = np.concatenate([[of_scores.sum()], outputs.correlations(of_scores, trees)])
+    return _Plane(w.copy(), value, slope)
 
 
 @kernel
@@ -34,19 +66,45 @@ def _score(codes, values, i, w):
 
 
 @kernel
-def _sweep(codes, values, signs, caps, targets, squares, ridge, dual, w):
-    """Improve each row's dual variable once, in order."""
+def _sweep(
+    codes, values, signs, caps, targets, squares, lengths, ridge, start, dual, w, safe, seen
+):
+    """Improve each row's dual variable once, in order, and give the length of w's path.
+
+    Rows that cannot change are left out. A row whose variable is at a bound stays there until its
+    score has come back to its target, and a step of length r moves it by r times the length of
+    the row's answers at most: ``safe`` holds the length up to which nothing can change. ``start``
+    has that length now, and of w. What is left out for being safe would have changed no bit.
+    """
+    path = 0.0
     for i in range(codes.shape[0]):
-        if caps[i] <= 0.0:
+        if caps[i] <= 0.0 or safe[i] > start[0] + path:
             continue
-        step = (targets[i] - signs[i] * _score(codes, values, i, w)) / squares[i]
-        new = min(max(dual[i] + step, 0.0), caps[i])
+        score = _score(codes, values, i, w)
+        ahead = targets[i] - signs[i] * score
+        new = min(max(dual[i] + ahead / squares[i], 0.0), caps[i])
         change = (new - dual[i]) * signs[i] / ridge
+        safe[i] = -np.inf
         if change != 0.0:
             w[0] += change
             for t in range(codes.shape[1]):
                 w[t + 1] += change * values[t, codes[i, t]]
+            path += abs(change) * lengths[i] * (1.0 + _ROUNDING)
+        elif (ahead < 0.0 and new == 0.0) or (ahead > 0.0 and new == caps[i]):
+            rounded = _ROUNDING * (abs(score) + abs(targets[i]) + lengths[i] * (start[1] + path))
+            safe[i] = start[0] + path + (abs(ahead) - rounded) / lengths[i]
+            seen[i] = True
         dual[i] = new
+    return path
+
+
+@kernel
+def _settle(excess, safe, seen):
+    """Count the path of the sweep that saw these rows whole, where others count its ends."""
+    for i in range(safe.shape[0]):
+        if seen[i]:
+            safe[i] -= excess
+            seen[i] = False
 
 
 def solve_block(
@@ -74,17 +132,31 @@ def solve_block(
     """
     codes = np.ascontiguousarray(outputs.codes.T)
     squares = (1.0 + _squares(outputs)) / ridge
+    lengths = np.sqrt(squares * ridge) * (1.0 + _ROUNDING)
     dual, w = np.zeros(len(signs)), np.zeros(outputs.n_trees + 1)
+    safe, seen = np.full(len(signs), -np.inf), np.zeros(len(signs), dtype=bool)
     at_zero = float(caps @ np.maximum(targets, 0.0))
-    trees = np.arange(outputs.n_trees)
     loss, gap, sweep = at_zero, at_zero, 0
+    plane, moved = _plane(outputs, signs, caps, targets, w), 0.0
     while sweep < max_sweeps and gap > GAP * at_zero:
-        _sweep(codes, outputs.values, signs, caps, targets, squares, ridge, dual, w)
+        before = w.copy()
+        start = np.array([moved, np.linalg.norm(w)])
+        path = _sweep(
+            codes, outputs.values, signs, caps, targets, squares, lengths, ridge, start, dual, w,
+            safe, seen,
+        )  # fmt: skip
+        length = min(path, float(np.linalg.norm(w - before)) * (1.0 + _ROUNDING))
+        _settle(path - length, safe, seen)
+        moved += length
         sweep += 1
         norm = ridge * float(w @ w)
-        errors = np.maximum(targets - signs * outputs.times(trees, w[1:], w[0]), 0.0)
-        loss = 0.5 * norm + float(caps @ errors)
-        gap = loss - (float(dual @ targets) - 0.5 * norm)
+        bound = float(dual @ targets) - 0.5 * norm
+        gap = 0.5 * norm + plane.below(w) - bound
+        if sweep < max_sweeps and gap > (GAP + _ROUNDING) * at_zero:
+            continue  # the loss is no less than that: this is not the end
+        plane = _plane(outputs, signs, caps, targets, w)
+        loss = 0.5 * norm + plane.value
+        gap = loss - bound
     return Block(w, loss, gap, sweep)
 
 

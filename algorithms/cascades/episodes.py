@@ -261,13 +261,16 @@ def learn(
     BadReward
     """
     ends, n_base = np.cumsum(objective.copies), world.cells.n_base
+    one_each = bool(np.all(objective.copies == 1))
     plain = None if learning.gaussians else one_score(world)
     net = no_gaussians(n_base) if learning.gaussians else None
     q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
     best, least, value, history, n_steps = None, np.inf, np.inf, [], 0
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
-        rows = np.searchsorted(ends, rng.integers(0, ends[-1], size=n_now), side="right")
+        rows = rng.integers(0, ends[-1], size=n_now)
+        if not one_each:  # else an input is a row
+            rows = np.searchsorted(ends, rows, side="right")
         rate = learning.rate / (k + 1) if learning.decreasing else learning.rate
         steps = (objective.beta_step, objective.loss_step, rate, learning.decay)
         exploring = (learning.exploration / (k + 1), learning.off_policy, rng)

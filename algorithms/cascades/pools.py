@@ -7,9 +7,7 @@ trees that may use everything would leave the cheap stages without any.
 
 from __future__ import annotations
 
-import copy
 import math
-from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -19,29 +17,17 @@ from threadpoolctl import threadpool_limits
 from .. import costs
 from ..estimators.boosted_trees import BoostedTrees
 from ..estimators.fitting import all_or_nothing
-from ..estimators.parameters import Parameter, checked_parameters, shown
+from ..estimators.parameters import Parameter, checked_parameters
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
 from ..kernels.decorators import resolve_n_threads
-from ..trees.forest import Forest, joined
+from ..trees.forest import Forest
 from .classifier import CascadeClassifier
 from .parameters import ESTIMATOR
 from .responses import Responses
 from .tree_outputs import TreeOutputs, tree_outputs
+from .tree_pools import TreePools, boosted_within, check_limits, feature_prices
 from .weighed_trees import fit_trees
-
-
-def check_limits(name: str, value) -> tuple[float, ...]:
-    """Give price limits as rising finite floats >= 0, one for each stage."""
-    try:
-        limits = tuple(float(limit) for limit in value)
-    except (TypeError, ValueError):
-        limits = ()
-    rising = all(a < b for a, b in pairwise(limits))
-    if not limits or not rising or not all(0 <= limit < math.inf for limit in limits):
-        raise ValueError(f"{name} must be rising numbers >= 0, got {shown(value)}.")
-    return limits
-
 
 LIMITS = Parameter(
     "sequence of float",
@@ -52,7 +38,8 @@ POOLED_ESTIMATOR = Parameter(
     ESTIMATOR.kind,
     ESTIMATOR.text + " Trees that are fitted here are fitted for each stage on the features that "
     "it may use; those that were are shared out: a tree belongs to the first stage that may use "
-    "all its features, and to none if there is no such stage.",
+    "all its features, and to none if there is no such stage. TreePools "
+    "(algorithms.cascades.tree_pools) are trees with their stages: they are taken as they are.",
 )
 
 
@@ -80,11 +67,6 @@ class Shared(NamedTuple):
     def n_stages(self) -> int:
         """Number of stages K."""
         return len(self.prices)
-
-
-def feature_prices(prices: costs.PriceList) -> np.ndarray:
-    """What each feature costs by itself, its group included: (n_features,) float64."""
-    return prices.shared[prices.unit] + prices.own
 
 
 def pools_by_price(forest: Forest, prices: np.ndarray, limits) -> np.ndarray:
@@ -159,7 +141,7 @@ class PooledCascade(CascadeClassifier):
         self._set_up(responses, coef, constants, thresholds)
 
     def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, Responses, np.ndarray]:
-        """Fit trees for each stage, or share fitted ones out.
+        """Fit trees for each stage, or share fitted ones out; pools stay as they are given.
 
         Returns
         -------
@@ -168,24 +150,21 @@ class PooledCascade(CascadeClassifier):
             All trees, stage by stage.
         pools : ndarray of shape (n_trees,), int64
         """
+        if isinstance(self.estimator, TreePools):
+            given = self.estimator
+            if given.n_stages != len(limits):
+                raise ValueError(
+                    f"price_limits must have a limit for each of the {given.n_stages} pools of "
+                    f"estimator, got {len(limits)}."
+                )
+            return list(given.fitted), given.responses, given.stages
         if self.estimator is not None and not isinstance(self.estimator, BoostedTrees):
             fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
             prices = feature_prices(self._price_list(self._priced(responses).meter))
             return [fitted], responses, pools_by_price(responses.forest, prices, limits)
         prices = feature_prices(self._price_list(self._unfitted_meter()))
-        parts, all_fitted, pools = [], [], []
-        for k, limit in enumerate(limits):
-            fitted, responses = fit_trees(
-                self.estimator, _without(X, prices > limit), y, signs, weights
-            )
-            all_fitted.append(fitted)
-            parts.append(responses)
-            pools += [k] * responses.forest.n_trees
-        forest = joined([part.forest for part in parts])
-        meter = copy.copy(parts[-1].meter)
-        meter.trees_ = forest
-        whole = parts[-1]._replace(forest=forest, contributions=forest.value, meter=meter)
-        return all_fitted, whole, np.array(pools, dtype=np.int64)
+        pools = boosted_within(self.estimator, X, y, signs, weights, limits, prices)
+        return list(pools.fitted), pools.responses, pools.stages
 
     def _unfitted_meter(self):
         """The estimator's prices, or this cascade's own, before there are any trees."""
@@ -220,13 +199,6 @@ def pool_prices(
     bills = np.array([0.0, *staged_bill(forest.take(order), 1, prices, tree_cost)])
     until = np.searchsorted(pools[order], np.arange(n_stages), side="right")
     return np.diff(bills[until], prepend=0.0)
-
-
-def _without(X, columns: np.ndarray):
-    """Rows in which some columns say nothing."""
-    values = np.array(X, dtype=np.float64)
-    values[:, columns] = 0.0
-    return values if not hasattr(X, "columns") else type(X)(values, columns=X.columns)
 
 
 def logit(p: float) -> float:

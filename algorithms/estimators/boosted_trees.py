@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..boosting import Boosted, Options, Validation, boost
-from ..grid import row_weights
+from ..grid import RowWeights, row_weights
 from ..kernels.decorators import resolve_n_threads, threads
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, validation_score
+from ..trees.forest import ForestBuilder
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
@@ -28,6 +29,7 @@ from .fitting import (
     all_or_nothing,
     check_queries,
     check_sample_weight,
+    of_dask,
     one_eval_set,
 )
 from .forest_files import SavedForest
@@ -37,6 +39,8 @@ from .rows import all_finite, plain_rows, read_only
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
 _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
+# The model, the validation set with its scores, and why the model is constant if it is.
+_Trained = tuple[Boosted, Validation | None, str | None]
 _READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
 
@@ -68,6 +72,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         ),
     }
     _newton_leaves = False
+    _trains_on_dask = True
 
     # --- fitting ------------------------------------------------------------------------------
 
@@ -77,10 +82,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or Dask array of shape (n_samples, n_features)
             Converted to float64, but for an array of float32 in C order, which is read as it is.
             NaN is a missing value: it has a bin of its own, and each split learns where it goes
-            (:mod:`reference.trees` has the rule). Infinite values are refused.
+            (:mod:`reference.trees` has the rule). Infinite values are refused. The rows of a Dask
+            array stay with the workers of this process's Dask client; the model is the same, bit
+            for bit (:mod:`algorithms.distributed`).
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -89,8 +96,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         query_id : array-like of shape (n_samples,), optional
             Query of each row, in blocks. Checked only: the losses are by row.
         eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
-            Validation set, scored by `eval_metric` after every round; float32 is read as it is,
-            too.
+            Validation set, scored by `eval_metric` after every round, in this process; float32 is
+            read as it is, too.
 
         Returns
         -------
@@ -103,6 +110,16 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
+        train = self._trained_by_workers if of_dask(X) else self._trained_here
+        fitted, validation, why = train(X, y, sample_weight, query_id, eval_set, options)
+        if why is not None:
+            warnings.warn(why, ConstantModelWarning, stacklevel=3)
+        self.validation_scores_ = np.array(validation.history if validation is not None else [])
+        self._set_fitted(fitted, options.learning_rate)
+        return self
+
+    def _trained_here(self, X, y, sample_weight, query_id, eval_set, options: Options) -> _Trained:
+        """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
@@ -111,28 +128,43 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         encoded, loss = self._encode_targets(y)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
-        weights = None if weights is None else read_only(weights)
-        self._boost(read_only(X), read_only(encoded), weights, loss, options, prices, validation)
-        return self
+        if np.all(encoded == encoded[0]):
+            return self._constant(encoded[0], loss, validation)
+        row = row_weights(None if weights is None else read_only(weights), len(X))
+        fitted = boost(read_only(X), read_only(encoded), row, loss, options, prices, validation)
+        return self._trained(fitted, row, options, validation)
 
-    def _boost(self, X, y, weights, loss, options, prices, validation) -> None:
-        if np.all(y == y[0]):
-            warnings.warn(
-                f"y is constant ({self._decode(y[0])!r}): the model predicts it for every row.",
-                ConstantModelWarning,
-                stacklevel=4,
+    def _trained_by_workers(self, X, y, weights, query_id, eval_set, options: Options) -> _Trained:
+        """Train on rows that the workers of a Dask cluster hold."""
+        from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
+        from ..distributed.workers import rows_on_workers
+
+        if query_id is not None:
+            raise ValueError(
+                "query_id is not read with Dask arrays: leave it out, losses are by row."
             )
-            initial = np.array([y[0]] if loss.name == "squared" else [0.0], dtype=np.float64)
-            options = options._replace(n_estimators=0, start_at_mean=False)
-            fitted = boost(X[:1], y[:1], row_weights(None, 1), loss, options, prices)
-            fitted = Boosted(fitted.forest, initial, 0)
-        else:
-            row = row_weights(weights, len(X))
-            fitted = boost(X, y, row, loss, options, prices, validation)
-            if fitted.n_rounds == 0 and options.n_estimators > 0:
-                warnings.warn(self._why_constant(row), ConstantModelWarning, stacklevel=4)
-        self.validation_scores_ = np.array(validation.history if validation is not None else [])
-        self._set_fitted(fitted, options.learning_rate)
+        with rows_on_workers(X, y, weights, is_classifier(self), self.n_threads) as asked:
+            rows = RowsOfAll(*asked)
+            self.n_features_in_ = X.shape[1]
+            encoded, loss = self._encode_targets(rows.targets)
+            prices = self._prices(X.shape[1])
+            validation = self._check_eval_set(eval_set, loss)
+            if encoded[0] == encoded[-1]:
+                return self._constant(encoded[0], loss, validation)
+            classes = getattr(self, "classes_", None)
+            fitted = rows.boost(X.shape[1], loss, classes, options, prices, validation)
+            return self._trained(fitted, rows.weights, options, validation)
+
+    def _constant(self, target, loss: Loss, validation) -> _Trained:
+        """Train nothing: all targets are the same."""
+        initial = np.array([target] if loss.name == "squared" else [0.0], dtype=np.float64)
+        nothing = Boosted(ForestBuilder([]).forest(), initial, 0)
+        why = f"y is constant ({self._decode(target)!r}): the model predicts it for every row."
+        return nothing, validation, why
+
+    def _trained(self, fitted: Boosted, row: RowWeights, options: Options, validation) -> _Trained:
+        constant = fitted.n_rounds == 0 and options.n_estimators > 0
+        return fitted, validation, self._why_constant(row) if constant else None
 
     def _why_constant(self, row) -> str:
         if row.sum < 2 * self.min_samples_leaf:

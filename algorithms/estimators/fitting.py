@@ -32,6 +32,8 @@ def _without_fit(estimator) -> dict:
 def all_or_nothing(fit: Callable) -> Callable:
     """Make a `fit` that fails or is interrupted leave the earlier model whole.
 
+    Collections of Dask are refused unless the estimator says ``_trains_on_dask``.
+
     The method works on an unfitted copy of the estimator, whose attributes replace the
     estimator's in one assignment when it returns. Until then, whatever happens (a refused input,
     an exception in the user's metric, KeyboardInterrupt, MemoryError), nothing has changed: a
@@ -50,6 +52,7 @@ def all_or_nothing(fit: Callable) -> Callable:
 
     @wraps(fit)
     def fit_all_or_nothing(self, *args, **kwargs):
+        _refuse_dask(self, args[0] if args else kwargs.get("X"))
         unfitted = object.__new__(type(self))
         unfitted.__dict__ = _without_fit(self)
         with announcing():
@@ -58,6 +61,27 @@ def all_or_nothing(fit: Callable) -> Callable:
         return self
 
     return fit_all_or_nothing
+
+
+def of_dask(values) -> bool:
+    """Whether values are a collection of Dask's, which is no dependency and so not asked."""
+    return type(values).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _refuse_dask(estimator, X) -> None:
+    """Refuse what would otherwise be copied, whole, into the memory of this process."""
+    if not of_dask(X):
+        return
+    if not getattr(estimator, "_trains_on_dask", False):
+        raise ValueError(
+            f"{type(estimator).__name__} trains on rows of this process: give X.compute(). Boosted "
+            "trees (GBRT, CEGB, Greedy Miser) train on Dask arrays."
+        )
+    if not type(X).__module__.startswith("dask.array"):
+        raise ValueError(
+            f"X is a Dask {type(X).__name__}, and Dask arrays are read: give "
+            "X.to_dask_array(lengths=True)."
+        )
 
 
 def one_eval_set(eval_set):
@@ -129,15 +153,31 @@ def check_sample_weight(
         raise ValueError(
             f"sample_weight must be finite and not negative; row {i} has {weights[i]}."
         )
-    if not np.any(weights > 0):
+    check_total_weight(bool(np.any(weights > 0)), np.sum(weights / _LARGEST_WEIGHT))
+    kept = weights > 0
+    return np.ascontiguousarray(weights), (None if kept.all() else kept)
+
+
+def check_total_weight(positive: bool, share: float) -> None:
+    """Refuse weights of which none is positive, or whose sums would not be exact.
+
+    `share` is their sum as a share of the largest one that is.
+    """
+    if not positive:
         raise ValueError("sample_weight is zero for every row: there is nothing to fit.")
-    if np.sum(weights / _LARGEST_WEIGHT) > 1:
+    if share > 1:
         raise ValueError(
             f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
             "are exact; divide all weights by a constant."
         )
-    kept = weights > 0
-    return np.ascontiguousarray(weights), (None if kept.all() else kept)
+
+
+def numbers(y) -> np.ndarray:
+    """Targets of a regressor as float64; refuse what is no number."""
+    try:
+        return np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers: this is a regressor.") from None
 
 
 def check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..losses import Loss
 from ..metrics import labels_of
 from .boosted_trees import BoostedTrees
+from .fitting import numbers
 from .parameters import Parameter
 
 
@@ -21,10 +22,7 @@ class BoostedRegressor(RegressorMixin, BoostedTrees):
         return self._encode_known(y), Loss("squared")
 
     def _encode_known(self, y) -> np.ndarray:
-        try:
-            y = np.ascontiguousarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y must be numbers: this is a regressor.") from None
+        y = numbers(y)
         if np.max(np.abs(y), initial=0.0) > 1e100:
             raise ValueError("y is too large: its squares would not be finite numbers.")
         return y

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
-from .scoring import inner_rows, last_step
+from .scoring import check_missing, inner_rows, last_step
 
 _ANSWERS = ("predict", "predict_proba", "decision_function")
 
@@ -22,6 +22,7 @@ def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=
     estimator : fitted estimator with ``staged_predict`` and ``staged_cost``
         Boosted trees of this package, or a Pipeline that ends with them.
     X : array-like of shape (n_samples, n_features)
+        With missing values (NaN) if the model takes them, as the boosted trees do.
     y : array-like of shape (n_samples,)
     scoring : str or callable, optional
         As scikit-learn's: a name or ``(model, X, y) -> float``, larger is better, which may ask the
@@ -42,7 +43,8 @@ def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=
     TypeError
         If the model cannot be followed round by round.
     ValueError
-        If it has no rounds, or an input does not fit.
+        If it has no rounds, or an input does not fit, missing values that it does not take among
+        them.
 
     Examples
     --------
@@ -58,6 +60,7 @@ def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=
     """
     import pandas as pd  # nothing else of this package needs it
 
+    check_missing(estimator, X)
     model, X = last_step(estimator), inner_rows(estimator, X)
     for method in ("staged_predict", "staged_cost"):
         if not callable(getattr(model, method, None)):

@@ -7,8 +7,10 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from ..estimators.parameters import check_number, shown
 
@@ -44,6 +46,41 @@ def check_metered(model) -> None:
             "read a fitted model of LightGBM, CatBoost or scikit-learn with algorithms.interop, or "
             "give the class that method."
         )
+
+
+def takes_missing(model) -> bool:
+    """Whether a model, or what comes first in its pipelines, takes missing values by its tags."""
+    return not hasattr(_first(model), "__sklearn_tags__") or bool(
+        get_tags(_first(model)).input_tags.allow_nan
+    )
+
+
+def check_missing(model, X) -> None:
+    """Refuse missing values that a model does not take (ValueError)."""
+    if not takes_missing(model) and _some_missing(X):
+        raise ValueError(
+            f"X has missing values (NaN), which {type(_first(model)).__name__} does not take: "
+            "boosted trees of this package do, or put an imputer before it in a Pipeline."
+        )
+
+
+def _first(model):
+    """What sees the rows first: of a pipeline its first step that does anything."""
+    while isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
+        if not steps:
+            break
+        model = steps[0]
+    return model
+
+
+def _some_missing(X) -> bool:
+    if hasattr(X, "isna"):
+        return bool(X.isna().to_numpy().any())
+    values = X.data if issparse(X) else np.asarray(X)
+    if values.dtype.kind == "O":
+        return any(value is None or value != value for value in values.ravel())
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())
 
 
 def inner_rows(model, X):

@@ -15,7 +15,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.parameters import check_whole_number
-from .scoring import check_budget, check_metered, cost_scorer, last_step, prediction_cost
+from .scoring import (
+    check_budget,
+    check_metered,
+    check_missing,
+    cost_scorer,
+    last_step,
+    prediction_cost,
+    takes_missing,
+)
 
 
 def best_within(score, cost, budget: float) -> int:
@@ -150,6 +158,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            With missing values (NaN) if the estimator takes them, as the boosted trees do.
         y : array-like of shape (n_samples,)
         **params
             ``groups`` for the splitter; what else the estimator's ``fit`` takes, such as
@@ -164,12 +173,13 @@ class BudgetSearchCV(RandomizedSearchCV):
         ------
         ValueError
             If the budget is below the cheapest candidate, which the message names; if a parameter
-            or an input does not fit.
+            or an input does not fit; if values are missing that the estimator does not take.
         TypeError
             If the estimator has no ``prediction_cost``.
         """
         budget = check_budget("budget", self.budget)
         check_metered(self.estimator)
+        check_missing(self.estimator, X)
         rounds = self._checked_rounds()
         scorer = check_scoring(self.estimator, self.scoring)
         search = self._search(_ScoreAndCost(scorer, rounds)).fit(X, y, **params)
@@ -187,6 +197,11 @@ class BudgetSearchCV(RandomizedSearchCV):
         if self.refit:
             self._refit(X, y, {name: v for name, v in params.items() if name != "groups"})
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self.estimator)
+        return tags
 
     def _search(self, measure):
         """Scikit-learn's search over the same candidates, which fits and measures them."""

@@ -18,6 +18,13 @@ ALL_PRESENT = float(np.finfo(np.float64).max)
 """Threshold that no number is above: all values that are present go left, missing ones right."""
 
 _TILE_WIDTH = 64  # bytes of a cache line: few rows of a small leaf share one
+_FEW_COLUMNS = 32
+"""Up to so many columns are kept a second time, each by itself, for :mod:`~.partition`.
+
+It reads one column. In tiles that is a cache line for every row of a small leaf, as much as the
+histogram reads for all columns of the tile; with many columns it is little beside the histograms,
+and the second copy not worth its memory.
+"""
 
 
 def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> np.ndarray:
@@ -138,6 +145,7 @@ class Layout(NamedTuple):
     """
 
     codes: np.ndarray  # uint8, all tiles one after the other
+    columns: np.ndarray  # (n_columns, n_samples) uint8, the same column by column, or (0, 0)
     tile_start: np.ndarray  # (n_tiles,) offset of the tile in `codes`
     tile_column: np.ndarray  # (n_tiles + 1,) first column of the tile
     column_code: np.ndarray  # (n_columns + 1,) first histogram entry of the column
@@ -159,12 +167,12 @@ class BinnedMatrix(NamedTuple):
 
 
 @kernel
-def _merge_bundled(codes, default, first_code, column, out, width):
+def _merge_bundled(bins, default, first_code, codes):
     """Write a bundled feature's bins into its column; rows in the default bin keep theirs."""
-    for i in range(codes.shape[0]):
-        b = np.int64(codes[i])
+    for i in range(bins.shape[0]):
+        b = np.int64(bins[i])
         if b != default:
-            out[i * width + column] = first_code + (b if b < default else b - 1)
+            codes[i] = first_code + (b if b < default else b - 1)
 
 
 @kernel
@@ -222,7 +230,11 @@ def _bundle(
 
 
 def bin_matrix(
-    X: np.ndarray, counts: np.ndarray | None, max_bins: int, n_threads: int
+    X: np.ndarray,
+    counts: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    edges: list[np.ndarray] | None = None,
 ) -> BinnedMatrix:
     """Bin all features and lay the bins out for the kernels.
 
@@ -236,16 +248,19 @@ def bin_matrix(
         At most 255.
     n_threads : int
         Features are binned, and tiles are read later, by so many threads.
+    edges : list of ndarray, optional
+        Of each feature, if the rows are a part of those that they were made of.
 
     Returns
     -------
     BinnedMatrix
     """
     n_samples, n_features = X.shape
+    given = edges
 
     def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
         values = X[:, feature].astype(np.float64)
-        edges = bin_edges(values, counts, max_bins)
+        edges = bin_edges(values, counts, max_bins) if given is None else given[feature]
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
         sample = np.searchsorted(edges, values[:: max(1, n_samples // 1000)], side="left")
@@ -278,16 +293,17 @@ def bin_matrix(
             tile = tile_of_column[column]
             start, width = layout.tile_start[tile], width_of_tile[tile]
             out = layout.codes[start : start + n_samples * width]
-            codes = np.empty(n_samples, dtype=np.uint8)
+            kept = len(layout.columns) > 0
+            codes = layout.columns[column] if kept else np.zeros(n_samples, dtype=np.uint8)
             for feature in columns[column].features:
-                _bin_column(X[:, feature].astype(np.float64), edges[feature], codes)
-                place = column - layout.tile_column[tile]
-                default = layout.feature_default[feature]
+                values, default = X[:, feature].astype(np.float64), layout.feature_default[feature]
                 if default < 0:
-                    _write_column(codes, place, out, width)
+                    _bin_column(values, edges[feature], codes)
                 else:
-                    first = layout.feature_code[feature]
-                    _merge_bundled(codes, default, first, place, out, width)
+                    bins = np.empty(n_samples, dtype=np.uint8)
+                    _bin_column(values, edges[feature], bins)
+                    _merge_bundled(bins, default, layout.feature_code[feature], codes)
+            _write_column(codes, column - layout.tile_column[tile], out, width)
 
         # One task a tile: two threads must not write bytes of the same cache line.
         def write_tile(tile: int) -> None:
@@ -296,6 +312,25 @@ def bin_matrix(
 
         list(pool.map(write_tile, range(len(width_of_tile))))
     return BinnedMatrix(layout, edges, n_samples)
+
+
+def without_rows(edges: list[np.ndarray]) -> BinnedMatrix:
+    """Layout of histograms that others build: a column for each feature, and no rows.
+
+    Parameters
+    ----------
+    edges : list of ndarray
+        Of each feature.
+
+    Returns
+    -------
+    BinnedMatrix
+    """
+    n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
+    missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
+    columns = _bundle({}, n_bins, len(edges))
+    defaults = np.full(len(edges), -1, dtype=np.int64)
+    return BinnedMatrix(_place(columns, n_bins, missing, defaults, 0, 1), edges, 0)
 
 
 def _place(
@@ -339,6 +374,7 @@ def _place(
     )
     return Layout(
         codes=np.zeros(n_samples * n_columns, dtype=np.uint8),
+        columns=np.zeros((n_columns, n_samples) if n_columns <= _FEW_COLUMNS else (0, 0), np.uint8),
         tile_start=tile_column[:-1] * n_samples,
         tile_column=tile_column,
         column_code=column_code,

@@ -8,7 +8,11 @@ import numpy as np
 from numba import prange
 
 from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.simd import prefetch
 from .histogram import of_row
+from .partition import AHEAD
+
+_ROWS_AT_ONCE = 2**16
 
 
 class Forest(NamedTuple):
@@ -239,25 +243,47 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
             forest.gain[at] = nodes.gain[node]
 
 
+@kernel
+def _add_to_rows(rows, start, stop, step, scores):
+    last = np.uint64(max(stop - 1, 0))
+    for i in range(start, stop):
+        at = np.uint64(i)
+        prefetch(scores, np.int64(rows[min(at + np.uint64(AHEAD), last)]))
+        scores[np.uint64(rows[at])] += step
+
+
 @parallel_kernel
 def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
-    """Add each leaf's value to the scores of its rows."""
-    for node in prange(n_nodes):
-        if nodes.feature[node] < 0:
-            step = learning_rate * values[node]
-            for i in range(nodes.start[node], nodes.stop[node]):
-                scores[rows[i]] += step
+    """Add each leaf's value to the scores of its rows.
+
+    Shared out by rows, not by leaves: one leaf may hold most of them.
+    """
+    n_rows = rows.shape[0]
+    n_parts = n_rows // _ROWS_AT_ONCE + 1
+    for part in prange(n_parts):
+        begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts
+        for node in range(n_nodes):
+            if nodes.feature[node] < 0:
+                start, stop = max(begin, nodes.start[node]), min(end, nodes.stop[node])
+                _add_to_rows(rows, start, stop, learning_rate * values[node], scores)
 
 
 @kernel
-def _newton_values(nodes, n_nodes, rows, gradient_step, newton, least_hessian, values):
+def sum_hessians(nodes, n_nodes, rows, gh, sums):
+    """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere."""
+    for node in range(n_nodes):
+        sums[node] = 0
+        if nodes.feature[node] < 0:
+            for i in range(nodes.start[node], nodes.stop[node]):
+                sums[node] += of_row(gh, rows[i])[1]
+
+
+@kernel
+def _newton_values(nodes, n_nodes, gradient_step, sums, hessian_step, least_hessian, values):
     """Friedman's one Newton step per leaf, with hessians that did not choose the splits."""
     for node in range(n_nodes):
         if nodes.feature[node] < 0:
-            total = np.int64(0)
-            for i in range(nodes.start[node], nodes.stop[node]):
-                total += of_row(newton.gh, rows[i])[1]
-            gradient, hessian = nodes.sums[node, 0] * gradient_step, total * newton.hessian_step
+            gradient, hessian = nodes.sums[node, 0] * gradient_step, sums[node] * hessian_step
             values[node] = -gradient / hessian if hessian >= least_hessian else 0.0
 
 
@@ -279,9 +305,7 @@ class ForestBuilder:
             np.zeros(0, dtype=np.int64), *(np.empty(1024, dtype=t) for t in NODE_DTYPES.values())
         )
 
-    def add(
-        self, nodes, n_nodes: int, scale, least_hessian: float, newton=None, rows=None
-    ) -> np.ndarray:
+    def add(self, nodes, n_nodes: int, scale, least_hessian: float, newton=None) -> np.ndarray:
         """Store a grown tree and return its node values (before the learning rate).
 
         Parameters
@@ -291,10 +315,9 @@ class ForestBuilder:
         scale : Scale
         least_hessian : float
             A leaf with less has the value 0: -G/H means nothing there.
-        newton : Derivatives, optional
-            Hessians for the leaf values where they differ from those that chose the splits.
-        rows : ndarray of int32, optional
-            Rows ordered by leaf; needed with `newton`.
+        newton : tuple (sums, step), optional
+            Hessians of the leaves, see :func:`sum_hessians`, and their grid step, where they differ
+            from those that chose the splits.
         """
         first = self._starts[-1]
         if first + n_nodes > len(self._arrays.feature):
@@ -315,7 +338,7 @@ class ForestBuilder:
         )
         values = self._arrays.value[first : first + n_nodes]
         if newton is not None:
-            _newton_values(nodes, n_nodes, rows, scale.gradient, newton, least_hessian, values)
+            _newton_values(nodes, n_nodes, scale.gradient, *newton, least_hessian, values)
         self._starts.append(first + n_nodes)
         return values
 

@@ -131,7 +131,8 @@ def _reset(workspace):
 
 
 @kernel
-def _take_slot(workspace):
+def take_slot(workspace):
+    """Take a slot for a histogram; -1 if none is free."""
     free = workspace.free_slots
     height = free[-1]
     if height == 0:
@@ -141,7 +142,8 @@ def _take_slot(workspace):
 
 
 @kernel
-def _return_slot(workspace, nodes, node):
+def return_slot(workspace, nodes, node):
+    """Free the slot of a node that will not be split."""
     slot, free = nodes.slot[node], workspace.free_slots
     if slot >= 0:
         free[free[-1]] = slot
@@ -150,7 +152,7 @@ def _return_slot(workspace, nodes, node):
 
 
 @kernel
-def _collect(training, memory, node, which):
+def collect_sums(training, memory, node, which):
     """Make the words of a node's rows, and sum them up."""
     nodes, rows, hists = memory.nodes, memory.workspace.rows, memory.hists
     start, stop = nodes.start[node], nodes.stop[node]
@@ -159,10 +161,26 @@ def _collect(training, memory, node, which):
 
 
 @kernel
+def scan_tile(training, memory, node, slot, tile):
+    """Best threshold of each feature of a tile in a node whose histogram is in `slot`."""
+    layout, nodes = training.layout, memory.nodes
+    least = splitter.least_steps(training.scale, training.limits)
+    of_node = nodes.sums[node, 0], nodes.sums[node, 1], nodes.sums[node, 2]
+    for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
+        feature = layout.tile_features[position]
+        gain, cut = splitter.scan_feature(
+            layout, feature, memory.hists, slot, of_node, training.scale, least, memory.scratch,
+            tile,
+        )  # fmt: skip
+        nodes.raw_gain[node, feature] = gain
+        nodes.cut[node, feature] = cut
+
+
+@kernel
 def _process_tile(training, memory, pair, tile):
     """Histograms of two new leaves over one tile, and their best thresholds per feature."""
     layout, gh = training.layout, training.gh
-    nodes, workspace, hists, scratch = memory
+    nodes, workspace, hists, _ = memory
     rows, start, stop = workspace.rows, nodes.start[pair.small], nodes.stop[pair.small]
     histogram.build(layout, tile, rows, start, stop, gh, hists, 0, pair.small_slot)
     if pair.inherited:
@@ -170,18 +188,9 @@ def _process_tile(training, memory, pair, tile):
     elif pair.large >= 0:
         start, stop = nodes.start[pair.large], nodes.stop[pair.large]
         histogram.build(layout, tile, rows, start, stop, gh, hists, 1, pair.large_slot)
-    least = splitter.least_steps(training.scale, training.limits)
-    for which in range(2 if pair.large >= 0 else 1):
-        node = pair.small if which == 0 else pair.large
-        slot = pair.small_slot if which == 0 else pair.large_slot
-        of_node = nodes.sums[node, 0], nodes.sums[node, 1], nodes.sums[node, 2]
-        for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
-            feature = layout.tile_features[position]
-            gain, cut = splitter.scan_feature(
-                layout, feature, hists, slot, of_node, training.scale, least, scratch, tile
-            )
-            nodes.raw_gain[node, feature] = gain
-            nodes.cut[node, feature] = cut
+    scan_tile(training, memory, pair.small, pair.small_slot, tile)
+    if pair.large >= 0:
+        scan_tile(training, memory, pair.large, pair.large_slot, tile)
 
 
 @parallel_kernel
@@ -206,7 +215,7 @@ def _process(training, memory, small, large):
     large_slot = nodes.slot[large] if inherited else n_slots - 1
     pair = Pair(small, large, small_slot, large_slot, inherited)
     if large >= 0 and not inherited:
-        _collect(training, memory, large, 1)
+        collect_sums(training, memory, large, 1)
     n_tiles = layout.tile_start.shape[0]
     n_columns = layout.column_code.shape[0] - 1
     work = (nodes.stop[small] - nodes.start[small]) * n_columns + 4 * layout.column_code[-1]
@@ -220,7 +229,7 @@ def _process(training, memory, small, large):
 
 
 @kernel
-def _rank(training, nodes, penalty, leaf):
+def rank(training, nodes, penalty, leaf):
     """Best net gain of a leaf, as the penalty is now."""
     n_rows = nodes.sums[leaf, 2] * training.scale.count
     gain, feature = splitter.rank_features(nodes.raw_gain[leaf], penalty, leaf, n_rows)
@@ -244,6 +253,14 @@ def _new_leaf(nodes, node, depth, start, stop):
 
 
 @kernel
+def plant(nodes, workspace):
+    """Begin a tree: a root with all rows, and the first slot."""
+    _reset(workspace)
+    _new_leaf(nodes, 0, 0, 0, workspace.rows.shape[0])
+    nodes.slot[0] = take_slot(workspace)
+
+
+@kernel
 def _choose(nodes, n_nodes, last, best_first):
     """The leaf to split next, -1 if there is none; ties go to the lowest number."""
     best, at = -np.inf, -1
@@ -256,14 +273,34 @@ def _choose(nodes, n_nodes, last, best_first):
 
 
 @kernel
-def _may_split(training, nodes, node):
+def next_leaf(training, nodes, penalty, n_nodes, last):
+    """The leaf to split after node `last`, as the penalty is now; -1 if the tree is complete."""
+    limits, node = training.limits, last
+    while True:
+        node = _choose(nodes, n_nodes, node, limits.best_first)
+        if node < 0:
+            return node
+        if not limits.best_first:
+            rank(training, nodes, penalty, node)  # other leaves have paid since it was created
+            if nodes.candidate[node] < 0:  # and left no split of it within the budget
+                continue
+        if limits.stop_on_negative_gain and nodes.gain[node] <= 0.0:
+            if limits.best_first:
+                return np.int64(-1)
+            continue
+        return node
+
+
+@kernel
+def may_split(training, nodes, node):
+    """Whether depth and rows of a leaf allow a split."""
     limits, count = training.limits, nodes.sums[node, 2] * training.scale.count
     shallow = limits.max_depth < 0 or nodes.depth[node] < limits.max_depth
     return shallow and count >= 2.0 * limits.min_samples_leaf
 
 
 @kernel
-def _split(training, memory, node, n_nodes):
+def split_leaf(training, memory, node, n_nodes):
     """Turn a leaf into a split node with two leaves; return the smaller and the larger one."""
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     feature = nodes.candidate[node]
@@ -297,30 +334,36 @@ def _split(training, memory, node, n_nodes):
 
 
 @kernel
-def _open_leaves(training, memory, node, small, large, full):
-    """Sums of two new leaves, and the best thresholds of those that may be split in turn."""
-    nodes, workspace = memory.nodes, memory.workspace
-    _collect(training, memory, small, 0)
+def share_out(nodes, node, small, large):
+    """Sums of a split node's other leaf, and where its missing values go if it had none."""
     for k in range(3):
         nodes.sums[large, k] = nodes.sums[node, k] - nodes.sums[small, k]
     if nodes.cut[node, nodes.feature[node]] < splitter.MISSING_RIGHT:  # no row tells where to
         left = nodes.left[node]
         nodes.missing_left[node] = nodes.sums[left, 2] > nodes.sums[left + 1, 2]
-    split_small = not full and _may_split(training, nodes, small)
-    split_large = not full and _may_split(training, nodes, large)
+
+
+@kernel
+def _open_leaves(training, memory, node, small, large, full):
+    """Sums of two new leaves, and the best thresholds of those that may be split in turn."""
+    nodes, workspace = memory.nodes, memory.workspace
+    collect_sums(training, memory, small, 0)
+    share_out(nodes, node, small, large)
+    split_small = not full and may_split(training, nodes, small)
+    split_large = not full and may_split(training, nodes, large)
     if split_small or split_large:
-        nodes.slot[small] = _take_slot(workspace)
+        nodes.slot[small] = take_slot(workspace)
         _process(training, memory, small, large)
         if not split_small:
             nodes.raw_gain[small] = 0.0
         if not split_large:
             nodes.raw_gain[large] = 0.0
     else:
-        _return_slot(workspace, nodes, large)
+        return_slot(workspace, nodes, large)
 
 
 @kernel
-def _pay(training, memory, penalty, node, small, large):
+def pay_for(training, memory, penalty, node, small, large):
     """Tell the penalty of a split; return whether other leaves are charged differently now."""
     nodes, rows = memory.nodes, memory.workspace.rows
     feature = nodes.feature[node]
@@ -328,6 +371,20 @@ def _pay(training, memory, penalty, node, small, large):
     of_small = rows[nodes.start[small] : nodes.stop[small]]
     divide(penalty, node, (small, large), of_small, training.gh, nodes.sums[small, 2])
     return changed
+
+
+@kernel
+def rank_leaves(training, memory, penalty, n_nodes, changed):
+    """Rank the two newest leaves, and all if the last split has changed what they are charged."""
+    nodes, workspace = memory.nodes, memory.workspace
+    if changed and training.limits.best_first:
+        for leaf in range(n_nodes):
+            if nodes.feature[leaf] < 0:
+                rank(training, nodes, penalty, leaf)
+    for leaf in range(n_nodes - 2, n_nodes):
+        rank(training, nodes, penalty, leaf)
+        if nodes.candidate[leaf] < 0:
+            return_slot(workspace, nodes, leaf)
 
 
 @kernel
@@ -350,39 +407,22 @@ def grow(training, memory, penalty):
         Number of nodes.
     """
     nodes, workspace, limits = memory.nodes, memory.workspace, training.limits
-    _reset(workspace)
-    _new_leaf(nodes, 0, 0, 0, workspace.rows.shape[0])
-    nodes.slot[0] = _take_slot(workspace)
+    plant(nodes, workspace)
     begin_tree(penalty)
     # Not literal numbers, for which all that is called would be compiled again.
     root, none = np.int64(0), np.int64(-1)
-    _collect(training, memory, root, 0)
+    collect_sums(training, memory, root, 0)
     _process(training, memory, root, none)
-    _rank(training, nodes, penalty, root)
+    rank(training, nodes, penalty, root)
     n_nodes, n_leaves, node = np.int64(1), np.int64(1), none
     while n_leaves < limits.max_leaves:
-        node = _choose(nodes, n_nodes, node, limits.best_first)
+        node = next_leaf(training, nodes, penalty, n_nodes, node)
         if node < 0:
             break
-        if not limits.best_first:
-            _rank(training, nodes, penalty, node)  # other leaves have paid since it was created
-            if nodes.candidate[node] < 0:  # and left no split of it within the budget
-                continue
-        if limits.stop_on_negative_gain and nodes.gain[node] <= 0.0:
-            if limits.best_first:
-                break
-            continue
-        small, large = _split(training, memory, node, n_nodes)
+        small, large = split_leaf(training, memory, node, n_nodes)
         n_nodes += 2
         n_leaves += 1
         _open_leaves(training, memory, node, small, large, n_leaves == limits.max_leaves)
-        changed = _pay(training, memory, penalty, node, small, large)
-        if changed and limits.best_first:
-            for leaf in range(n_nodes):
-                if nodes.feature[leaf] < 0:
-                    _rank(training, nodes, penalty, leaf)
-        for leaf in (small, large):
-            _rank(training, nodes, penalty, leaf)
-            if nodes.candidate[leaf] < 0:
-                _return_slot(workspace, nodes, leaf)
+        changed = pay_for(training, memory, penalty, node, small, large)
+        rank_leaves(training, memory, penalty, n_nodes, changed)
     return n_nodes

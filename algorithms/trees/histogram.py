@@ -77,10 +77,11 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
 @kernel
 def of_row(gh, row):
     """Gradient, hessian and weight of a row, the first two times the third."""
-    g, h = np.int64(gh[row, 0]), np.int64(gh[row, 1])
+    at = np.uint64(row)  # a signed number would be looked at for being negative
+    g, h = np.int64(gh[at, 0]), np.int64(gh[at, 1])
     if gh.shape[1] == 2:
         return g, h, np.int64(1)
-    n = np.int64(gh[row, 2])
+    n = np.int64(gh[at, 2])
     if gh.itemsize == 4:
         return g * n, h * n, n
     return g, h, n
@@ -94,7 +95,9 @@ def _collect_chunk(rows, start, stop, gh, words, sums):
     """Write the words of rows[start:stop], and sum up what they stand for."""
     n_words = words.shape[1]
     sum_g = sum_h = sum_n = np.int64(0)
-    for i in range(start, stop):
+    flat, width, last = gh.reshape(-1), np.int64(gh.shape[1]), np.uint64(stop - 1)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        prefetch(flat, np.int64(rows[min(i + np.uint64(AHEAD), last)]) * width)
         g, h, n = of_row(gh, rows[i])
         sum_g += g
         sum_h += h
@@ -176,11 +179,12 @@ def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
     """
     width = layout.tile_column[tile + 1] - layout.tile_column[tile]
     codes, origin, n_words = layout.codes, layout.tile_start[tile], words.shape[1]
-    for i in range(begin, end):
-        ahead = origin + np.int64(rows[min(i + AHEAD, stop - 1)]) * width
+    last = np.uint64(stop - 1)
+    for place in range(np.uint64(begin), np.uint64(end)):
+        ahead = origin + np.int64(rows[min(place + np.uint64(AHEAD), last)]) * width
         prefetch(codes, ahead)
         prefetch(codes, ahead + width - 1)
-        at = origin + np.int64(rows[i]) * width
+        at, i = origin + np.int64(rows[place]) * width, np.int64(place)
         if n_words == 1:
             add_words(packed, codes, at, width, words, i)
         elif n_words == 2:

@@ -122,6 +122,10 @@ class MiserPrices:
         penalty.free_units[:] = penalty.bought_units
         penalty.free_features[:] = penalty.bought_features
 
+    def row_accounts(self, penalty: MiserPenalty) -> np.ndarray:
+        """Return an array without columns: rows have no accounts."""
+        return np.empty((0, 0), dtype=np.int64)
+
 
 @kernel
 def _missing_steps(penalty, feature):  # Eq. (3), what a split adds

@@ -46,30 +46,47 @@ def fill_goes_left(layout, feature, cut, missing_left, goes_left):
 
 
 @kernel
-def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
-    """Left rows to the front of the scratch space, right rows to its back, reversed."""
-    tile = np.searchsorted(layout.tile_column, column, side="right") - 1
-    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
-    origin = layout.tile_start[tile] + column - layout.tile_column[tile]
-    codes = layout.codes
-    front, back = start, stop - 1
-    for i in range(start, stop):
-        prefetch(codes, origin + np.int64(rows[min(i + AHEAD, stop - 1)]) * width)
+def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, ahead):
+    """Left rows to the front of the scratch space, right rows to its back, reversed.
+
+    All places are unsigned: signed ones would each be looked at for being negative, which takes
+    longer than all the rest.
+    """
+    one, end = np.uint64(1), np.uint64(stop)
+    origin, stride, last = np.uint64(origin), np.uint64(stride), np.uint64(stop - 1)
+    front, back = np.uint64(start), np.uint64(stop - 1)
+    for i in range(np.uint64(start), end):
+        if ahead > 0:
+            coming = np.uint64(rows[min(i + np.uint64(ahead), last)])
+            prefetch(codes, np.int64(origin + coming * stride))
         row = rows[i]
-        go = np.int64(goes_left[codes[origin + np.int64(row) * width]])
+        go = np.uint64(goes_left[codes[origin + np.uint64(row) * stride]])
         scratch[front] = row
         scratch[back] = row
         front += go
-        back -= 1 - go
-    return front - start
+        back -= one - go
+    return np.int64(front) - start
+
+
+@kernel
+def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
+    """Divide the rows by the codes of a column, wherever they lie."""
+    if layout.columns.shape[0] > 0:
+        return _divide_chunk(layout.columns[column], 0, 1, goes_left, rows, start, stop, scratch, 0)
+    tile = np.searchsorted(layout.tile_column, column, side="right") - 1
+    width = layout.tile_column[tile + 1] - layout.tile_column[tile]
+    origin = layout.tile_start[tile] + column - layout.tile_column[tile]
+    return _divide_chunk(layout.codes, origin, width, goes_left, rows, start, stop, scratch, AHEAD)
 
 
 @kernel
 def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
-    for i in range(n_left):
-        rows[left_to + i] = scratch[start + i]
-    for i in range(stop - start - n_left):
-        rows[right_to + i] = scratch[stop - 1 - i]
+    source, to = np.uint64(start), np.uint64(left_to)
+    for i in range(np.uint64(n_left)):
+        rows[to + i] = scratch[source + i]
+    source, to = np.uint64(stop - 1), np.uint64(right_to)
+    for i in range(np.uint64(stop - start - n_left)):
+        rows[to + i] = scratch[source - i]
 
 
 @parallel_kernel

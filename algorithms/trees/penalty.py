@@ -30,8 +30,8 @@ from numba import prange
 from numba.extending import overload
 
 from ..kernels.decorators import kernel, parallel_kernel
-from ..kernels.simd import count_bits
-from .partition import CHUNK, PARALLEL_ROWS
+from ..kernels.simd import count_bits, prefetch
+from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
 # --- What a grower asks of a penalty -----------------------------------------------------------
 
@@ -140,6 +140,13 @@ class Charging(Protocol):
     def end_round(self, penalty) -> None:
         """Bring the accounts up to date after all trees of a round."""
 
+    def row_accounts(self, penalty) -> np.ndarray:
+        """Return the accounts that are sums over the rows of a node, (n_nodes, n_accounts) int64.
+
+        Where rows lie on several machines, each opens them for its own, and those of all rows are
+        the sums. They are the penalty's own memory, not a copy.
+        """
+
 
 # --- CEGB: prices and accounts -----------------------------------------------------------------
 
@@ -232,6 +239,10 @@ class Prices:
     def end_round(self, penalty: CEGBPenalty) -> None:
         """Do nothing: C and D are brought up to date with every split."""
 
+    def row_accounts(self, penalty: CEGBPenalty) -> np.ndarray:
+        """Return the fresh rows of each node."""
+        return penalty.fresh
+
 
 # --- CEGB: what a candidate pays ---------------------------------------------------------------
 
@@ -263,11 +274,22 @@ def _begin_tree(penalty):
     penalty.fresh[0] = penalty.all_fresh
 
 
+@parallel_kernel
+def _mark_all(marks, rows, mark):
+    """Set the bit `mark` of all rows of a node: each row is there once."""
+    n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK
+    if rows.shape[0] > PARALLEL_ROWS:
+        for c in prange(n_chunks):
+            mark_rows(marks, rows[c * CHUNK : (c + 1) * CHUNK], mark)
+    else:
+        mark_rows(marks, rows, mark)
+
+
 @kernel
 def _mark_used(penalty, node, mark, rows):
     """C: the rows of the node have a mark from here on."""
     if mark >= 0 and penalty.fresh[node, mark] > 0:
-        mark_rows(penalty.marks, rows, mark)
+        _mark_all(penalty.marks, rows, mark)
         penalty.all_fresh[mark] -= penalty.fresh[node, mark]
         penalty.fresh[node, mark] = 0
 
@@ -320,10 +342,13 @@ def mark_rows(marks, rows, mark):
     rows : ndarray of int32
     mark : int
     """
-    word = mark >> 6
+    word = np.uint64(mark >> 6)
     bit = np.uint64(1) << np.uint64(mark & 63)
-    for row in rows:
-        marks[row, word] |= bit
+    flat, width, n_rows = marks.reshape(-1), np.uint64(marks.shape[1]), np.uint64(rows.shape[0])
+    for i in range(n_rows):
+        ahead = np.uint64(rows[min(i + np.uint64(AHEAD), n_rows - np.uint64(1))])
+        prefetch(flat, np.int64(ahead * width + word))
+        flat[np.uint64(rows[i]) * width + word] |= bit
 
 
 @kernel
@@ -332,8 +357,12 @@ def _count_block(marks, rows, start, stop, lanes, counts):
     n_words = marks.shape[1]
     lanes[:] = 0
     whole = start + (stop - start) // 4 * 4
+    flat, last = marks.reshape(-1), rows.shape[0] - 1
     for i in range(start, whole, 4):
-        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for k in range(4):
+            prefetch(flat, np.int64(rows[min(i + k + AHEAD, last)]) * n_words)
+        a, b = np.uint64(rows[i]), np.uint64(rows[i + 1])
+        c, d = np.uint64(rows[i + 2]), np.uint64(rows[i + 3])
         for w in range(n_words):
             count_bits(lanes, 8 * w, marks[a, w], marks[b, w], marks[c, w], marks[d, w])
     none = np.uint64(0)

@@ -90,7 +90,7 @@ def _left_of_two(hists, slot, entry, default, total):
 
 
 @kernel
-def _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
+def unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
     """Histogram of a feature in a bundle: its default bin holds what the others leave over."""
     bins = scratch.bins
     default_g, default_h, default_n = total
@@ -266,7 +266,7 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
             tile,
         )
     else:
-        _unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
+        unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
         bins = scratch.bins[tile]
         gain, cut = _scan_both_ways(
             bins[:1],

@@ -28,6 +28,7 @@ from experiments.cegb_2017.show.panels import (
 )
 from experiments.claims import Claim
 from experiments.curves import advantage, curves
+from experiments.lines import lines_of
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
@@ -143,6 +144,7 @@ def _draw_panel(ax, panel: Panel, letter: str, rows: pd.DataFrame, meta: Mapping
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high, label=LABELS.get(method))
             shown.append(y)
+    ax.set_label(panel.key)
     log_cost_axis(ax)
     frame(ax, np.concatenate(shown))
     ax.set_title(panel_title(panel, dataset, record, letter), loc="left")
@@ -202,6 +204,7 @@ ARTEFACT = Artefact(
     make_claims=make_claims,
     alt=alt,
     curve=("algorithm", "valid_cost"),
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",
     requires=("lightgbm", "catboost"),
 )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.show.curves_of_panel import draw_panel, lines_of_panels
+from experiments.cegb_2017.show.curves_of_panel import draw_panel
 from experiments.cegb_2017.show.design import THINNED, cells_of, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
@@ -21,6 +21,7 @@ from experiments.cegb_2017.show.panels import (
 )
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, saving, smallest_lead
+from experiments.lines import lines_of
 
 SHOWN = ("cegb", "cegb_shallow", "greedy_miser", "cegb_as_miser", "gbrt")
 """Methods of Figure 2. Claims are about Xu's own Greedy Miser with its authors' charging;
@@ -244,6 +245,6 @@ ARTEFACT = Artefact(
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
-    lines=lambda rows, meta: lines_of_panels(PANELS, rows, meta, SHOWN),
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

@@ -24,6 +24,7 @@ from experiments.cegb_2017.show.panels import (
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, curves, smallest_lead
 from experiments.estimates import t_interval
+from experiments.lines import lines_of
 from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, stamp
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "y", "m", "w"))
@@ -254,6 +255,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         shown = [_draw_traces(left, mine, tradeoffs), _draw_growths(right, mine, panel)]
         for ax, letter, scores in zip((left, right), "ab", shown, strict=True):
             key = f"{letter}{panel.key[1:]}" if panel.key[0] == "a" else f"{letter}, {panel.key}"
+            ax.set_label(panel.key)
             log_cost_axis(ax)
             frame(ax, scores)
             ax.set_title(panel_title(panel, panel.dataset, record, key), loc="left")
@@ -367,5 +369,6 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 3 prints curves without numbers; there is no table to compare with.",
 )

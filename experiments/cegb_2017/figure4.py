@@ -14,6 +14,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
 from experiments.claims import Claim
 from experiments.curves import HALF_THE_COST, curves, saving
+from experiments.lines import lines_of
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 LEVELS = (1, 2, 4, 8)
@@ -414,6 +415,7 @@ def _draw_methods(ax, rows: pd.DataFrame, video: Video) -> None:
         ax.annotate(
             f"λ={tradeoff:g}", (cost, value), **offset, fontsize=6.5, color=LOOKS["cegb"].colour
         )
+    ax.set_label(video.panel)
     ax.set_title(f"({video.panel}) {video.name}\nthin: each model, round by round", loc="left")
 
 
@@ -425,6 +427,7 @@ def _draw_levels(ax, rows: pd.DataFrame, video: Video) -> None:
         names = ", ".join(str(n) for n in LEVELS if n <= level)
         style = {"color": colour, "marker": marker, "linestyle": line}
         ax.plot(stages["cost"], stages["score"], **style, label=f"c: resolutions {{{names}}} px")
+    ax.set_label(video.by_level)
     ax.set_title(
         f"({video.by_level}) {video.name}: by the resolutions\navailable, CEGB, λ = {BY_LEVEL:g}",
         loc="left",
@@ -494,6 +497,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 4 prints a curve without numbers; there is no table to compare with.",
     drawn_columns=("pixels",),
 )

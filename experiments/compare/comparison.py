@@ -77,7 +77,7 @@ def compare(
     if not search.own:
         _refuse_tiny_budgets(prepared, asked.split_cost, search.budgets)
     log.info(
-        "%s by %s: %d methods, %d draws each", prepared.task, prepared.metric, len(methods),
+        "%s by %s; methods: %d, draws of each: %d", prepared.task, prepared.metric, len(methods),
         search.trials,
     )  # fmt: skip
     store = Store(out / "trials")
@@ -121,6 +121,8 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             left_out.append(f"{method.label}: it knows no groups of features")
         elif prepared.some_missing and not method.allow_nan:
             left_out.append(f"{method.label}: it does not support missing values")
+        elif slug in prepared.unfit:
+            left_out.append(f"{method.label}: {prepared.unfit[slug]}")
         else:
             methods.append(method)
     for name in search.own:

@@ -174,12 +174,12 @@ class Single(Trained):
 # --- training -----------------------------------------------------------------------------------
 
 
-def _fitted(model, problem: Problem, X=None):
+def _fitted(model, problem: Problem, X=None, **extras):
     part = problem.parts["train"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantModelWarning)
         X = part.X if X is None else X
-        return model.fit(X, part.y, sample_weight=part.weight)
+        return model.fit(X, part.y, sample_weight=part.weight, **extras)
 
 
 def _one_of(problem: Problem, classifier: type, regressor: type) -> type:
@@ -259,6 +259,21 @@ def _lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
     )
 
 
+def _lambdarank(problem: Problem, draw: Mapping) -> Trained:
+    """Train on the order within queries; how long is chosen on validation queries, as for all."""
+    import lightgbm
+
+    part = problem.parts["train"]
+    options = _lightgbm_options(problem, draw) | {
+        "objective": "lambdarank",
+        "label_gain": [2.0**grade - 1 for grade in range(int(part.y.max()) + 1)],
+    }
+    starts = np.flatnonzero(np.diff(part.query, prepend=part.query[0] - 1))
+    sizes = np.diff(starts, append=len(part))
+    model = _fitted(lightgbm.LGBMRanker(**options), problem, _plain(problem), group=sizes)
+    return _metered(from_lightgbm(model, **problem.prices), problem, shape(problem, draw))
+
+
 def _catboost(problem: Problem, draw: Mapping) -> Trained:
     import catboost
 
@@ -321,8 +336,10 @@ def imported(name: str) -> type:
         raise ValueError(f"--method must be package.module:Class, got {name!r}.")
     try:
         kind = getattr(importlib.import_module(module), attribute, None)
-    except ImportError as error:
-        raise ValueError(f"--method {name}: {module} cannot be imported ({error}).") from None
+    except Exception as error:  # whatever it is that the user's module does
+        raise ValueError(
+            f"--method {name}: {module} cannot be imported ({type(error).__name__}: {error})."
+        ) from None
     if not isinstance(kind, type):
         raise ValueError(f"--method {name}: {module} has no class {attribute!r}.")
     lacking = [m for m in ("fit", "predict", "prediction_cost") if not hasattr(kind, m)]
@@ -422,6 +439,13 @@ METHODS = {
             _lightgbm_cegb,
             library="lightgbm",
             knows_groups=False,
+        ),
+        Method(
+            "lightgbm_lambdarank",
+            "LightGBM, lambdarank (ignores costs)",
+            _lambdarank,
+            ("ranking",),
+            library="lightgbm",
         ),
         Method("catboost", "CatBoost (ignores costs)", _catboost, library="catboost"),
         Method(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ _MOST_CLASSES = 20  # a target of more whole numbers is regressed
 _FEWEST_ROWS = 50
 _FEWEST_CLUSTERS = 10
 _FEWEST_OF_A_CLASS = 5
+_LONGEST_QUERY = 10_000  # LightGBM refuses longer ones
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What trials need, and what the summary says of it."""
+    """What trials need, and what the summary says of it; `unfit`: why a method is left out."""
 
     path: Path
     checksum: str
@@ -69,6 +70,7 @@ class Prepared:
     n_rows: dict[str, int]
     resampled: str
     some_missing: bool
+    unfit: Mapping[str, str]
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
@@ -125,6 +127,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         {part: len(parts[part]["y"]) for part in PARTS},
         "queries" if asked.query else "groups" if asked.groups else "rows",
         any(np.isnan(columns["X"]).any() for columns in parts.values()),
+        _unfit(parts["train"], task),
     )
 
 
@@ -193,7 +196,8 @@ def _target(y: pd.Series, task: str, metric: str) -> tuple[np.ndarray, list | No
         raise Refused(f"The target {y.name!r} must be numbers for {task}.") from None
     if not np.all(np.isfinite(values)):
         raise Refused(f"The target {y.name!r} must be finite numbers for {task}.")
-    if "ndcg" in metric and np.any((values < 0) | (values != np.rint(values)) | (values > 50)):
+    whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= metrics.HIGHEST_GRADE))
+    if "ndcg" in metric and not whole:
         raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {y.name!r} has others.")
     return values, None
 
@@ -216,6 +220,20 @@ def _check_queries(columns: dict[str, Any]) -> None:
     query, cluster = columns["query"], columns["cluster"]
     if query is not None and np.any((np.diff(query) == 0) & (np.diff(cluster) != 0)):
         raise Refused("--groups must keep queries whole: a query has rows in two groups.")
+
+
+def _unfit(train: dict[str, Any], task: str) -> dict[str, str]:
+    """Say which methods cannot train on these rows, and why."""
+    if task != "ranking":
+        return {}
+    grades, longest = train["y"], int(np.bincount(train["query"]).max())
+    if np.any((grades < 0) | (grades != np.rint(grades)) | (grades > metrics.HIGHEST_GRADE)):
+        why = f"it needs grades 0, 1, …, {metrics.HIGHEST_GRADE}"
+    elif longest > _LONGEST_QUERY:
+        why = f"it takes at most {_LONGEST_QUERY:,} rows a query, and one has {longest:,}"
+    else:
+        return {}
+    return {"lightgbm_lambdarank": why}
 
 
 def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:

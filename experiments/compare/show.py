@@ -15,6 +15,9 @@ from experiments.compare.preparing import Asked
 from experiments.running.store import write_atomically
 from experiments.style import LOOKS, Look, house_style, log_cost_axis, picture_bytes
 
+WHEEL = "cost_aware_boosting"
+"""What the package ``algorithms`` is called in the wheel."""
+
 _SALT = "compare"
 _OF_THE_USERS = (
     Look("", "#000000", "X", "--"),
@@ -123,7 +126,8 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
     if model["path"] is None:
         return [f"# {model['method']} has no save(path): train it with the parameters in rows.csv."]
     lines = [
-        f"from {model['module']} import {model['class']}",
+        f"from {model['module']} import {model['class']}"
+        f"  # with the wheel alone: from {model['module'].replace('algorithms', WHEEL, 1)}",
         f"model = {model['class']}.load({str(model['path'])!r})",
     ]
     if task == "ranking" and model["method"] == "early_exit":

@@ -87,7 +87,10 @@ def _parquet(path: Path) -> pd.DataFrame:
             "or write the table as CSV."
         ) from None
     except Exception as error:  # each engine has its own kinds
-        raise Refused(f"{path.name} is no Parquet file that can be read: {error}.") from None
+        why = " ".join(str(error).split()).rstrip(".")
+        raise Refused(f"{path.name} is no Parquet file that can be read: {why}.") from None
+    if any(name is not None for name in table.index.names):
+        table = table.reset_index()  # whoever wrote it had columns for an index
     table.columns = [str(name) for name in table.columns]
     _refuse_repeated(list(table.columns), path.name)
     return table
@@ -102,7 +105,8 @@ def _csv(path: Path) -> pd.DataFrame:
     except Refused:
         raise
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
-        raise Refused(f"{path.name} is no CSV file in UTF-8 that can be read: {error}.") from None
+        why = " ".join(str(error).split()).rstrip(".")
+        raise Refused(f"{path.name} is no CSV file in UTF-8 that can be read: {why}.") from None
 
 
 def _refuse_repeated(names: list[str], file: str) -> None:

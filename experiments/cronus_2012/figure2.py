@@ -38,6 +38,7 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.curves import HALF_THE_COST, curves
+from experiments.lines import lines_of
 from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
 
 
@@ -190,6 +191,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ]
         frame(line, np.concatenate(drawn))
         for ax, accounting in zip(line, (PAPER, PAPER, ""), strict=True):
+            ax.set_label(panel.key)
             log_cost_axis(ax)
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record, accounting))
@@ -255,6 +257,7 @@ ARTEFACT = Artefact(
     make_claims=make_claims,
     alt=alt,
     curve=("method", "valid_cost"),
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers. The text: an order of magnitude less "
     "cost for a marginal loss of precision; soft cascade and AND-OR several hours for a single "
     "training, Cronus less than one.",

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.curves import advantage, curves
+from experiments.lines import lines_of
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
@@ -91,6 +92,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
         what = "real data" if real else "STAND-IN of ours, not the real data"
         title = f"({panel.key}) {panel.name}\n{what}, {n_rows} train/valid/test"
+        ax.set_label(panel.key)
         ax.set_title(title, loc="left")
         ax.set_xlabel(f"features that a row acquires\n[{record['cost_unit']}], mean over test rows")
         ax.set_ylabel(f"test {panel.score}")
@@ -149,6 +151,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=lambda rows, meta: [],
     alt=alt,
+    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="None: section 5 says that EVAL's reward can be weighted by what features cost, "
     "and does not try it.",
     timing_columns=("fit_seconds",),

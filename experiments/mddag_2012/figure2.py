@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.claims import Claim
+from experiments.lines import lines_of
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.cells.rows import NO_EDGE
@@ -173,6 +174,7 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) ->
     log_cost_axis(ax)
     if drawn:
         frame(ax, worth_seeing(np.concatenate(drawn)))
+    ax.set_label(panel.key)
     ax.set_title(f"{panel_title(panel, record)}, FPR {FPRS[suffix]:g}", loc="left")
     ax.set_xlabel("base classifiers evaluated\n[mean over test background windows]")
     ax.set_ylabel("test TPR")
@@ -255,6 +257,7 @@ ARTEFACT = Artefact(
     make_claims=make_claims,
     alt=alt,
     curve=("method", "test_evaluations"),
+    lines=lines_of(render, "95 % t interval over divisions"),
     paper_numbers="Figure 2 prints curves whose values, and even the false positive rates, are not "
     "legible in the text; section 3.2 prints no numbers.",
     timing_columns=("fit_seconds",),

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
 from experiments.curves import budgets_between
+from experiments.lines import lines_of
 from experiments.mddag_2012.cells.documents import run_cell
 from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.panels import EPISODES, betas
@@ -144,6 +145,7 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, record: Mapping) -> None:
     real = record["kind"] == "real"
     n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
     what = "real data" if real else "STAND-IN of ours, not the real data"
+    ax.set_label(panel.key)
     ax.set_title(f"({panel.key}) {panel.name}\n{what}, {n_rows} train/test documents", loc="left")
     ax.set_xlabel("trees of 8 leaves evaluated [mean over test documents]")
     ax.set_ylabel("test NDCG, averaged over places")
@@ -192,6 +194,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    lines=lines_of(render, "95 % t interval over folds"),
     paper_numbers="Figure 3 prints curves whose values are not legible in the text; section 3.3: "
     '"roughly two-fold savings".',
     timing_columns=("fit_seconds",),

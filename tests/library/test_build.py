@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import email
+import json
 import os
 import re
 import subprocess
@@ -12,10 +13,15 @@ import tomllib
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from algorithms.cegb import CEGBClassifier
+from experiments.compare import show
+from experiments.compare.comparison import Search, compare
+from experiments.compare.preparing import Asked
 from library.build import HERE, PACKAGE, ROOT, build
+from tests.experiments.compare.test_comparison import InThisProcess
 
 CEGB = {
     "n_estimators": 3, "min_samples_leaf": 5, "tradeoff": 1e-3, "split_cost": 0.1, "n_threads": 1,
@@ -24,7 +30,7 @@ CEGB = {
 
 # `-I` leaves out the working directory and every variable of the environment, this package too.
 USER = f"""
-import gc, sys
+import gc, json, sys
 import numba
 gc.set_threshold(200_000, 20, 50)  # a compiler makes many objects and few of them are garbage
 compiled = numba.njit
@@ -48,8 +54,16 @@ for name, model in (("loaded", loaded), ("fitted", fitted)):
         ("threshold", model.trees_.threshold),
     ):
         assert values.tobytes() == given[wanted].tobytes(), (name, wanted)
+rows = np.load("rows.npy")
+for lines, wanted in json.load(open("chosen.json")):
+    names = {{"X": rows}}
+    exec(lines, names)  # it prints the mean cost
+    given = np.load(wanted)
+    assert names["predictions"].tobytes() == given["predictions"].tobytes(), lines
+    assert names["model"].prediction_cost(rows).tobytes() == given["prediction_cost"].tobytes()
 ours = {{m for m in sys.modules if m.split(".")[0] in ("algorithms", "experiments", "reference")}}
 assert not ours, ours
+assert not {{"dask", "distributed"}} & set(sys.modules)  # an extra, for arrays of Dask alone
 print({PACKAGE}.__version__, {PACKAGE}.__file__)
 """
 
@@ -84,7 +98,12 @@ def test_what_the_wheel_says_of_itself(wheel):
     assert said["Version"] == suite["version"]
     assert f"\nversion: {suite['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert said["Name"] != suite["name"]  # the one must not uninstall the other
-    needed = said.get_all("Requires-Dist")
+    required = said.get_all("Requires-Dist")
+    needed = [line for line in required if "extra ==" not in line]
+    extra = [line.split(";") for line in required if "extra ==" in line]
+    assert [(line.strip(), of.strip()) for line, of in extra] == [
+        (line, 'extra == "distributed"') for line in suite["dependencies"] if "dask" in line
+    ]
     assert set(needed) <= set(suite["dependencies"])
     imported = {"numpy", "scipy", "sklearn", "numba", "threadpoolctl"}  # llvmlite is numba's
     third = {name.split(".")[0] for path in (ROOT / "algorithms").rglob("*.py")
@@ -103,6 +122,25 @@ def imported_by(source: str) -> set[str]:
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
         )
     }
+
+
+def chosen_by_compare(folder, X, y):
+    """Models that ``compare`` chooses, ours and another library's, on rows with missing values."""
+    rows = np.where(np.arange(len(X))[:, None] % 4 == np.arange(3), np.nan, X)
+    pd.DataFrame(rows, columns=list("abc")).assign(y=y).to_csv(folder / "t.csv", index=False)
+    chosen, names = [], {"X": pd.DataFrame(rows, columns=list("abc"))}
+    for method in ("cegb", "hist_gradient_boosting"):
+        search = Search((3.0,), trials=1, rounds=3, only=[method])
+        out = compare(Asked(folder / "t.csv", "y"), search, folder / method, InThisProcess())
+        lines = "\n".join(show.loading(out.models[3.0], "classification"))
+        exec(lines, names)
+        costs = names["model"].prediction_cost(names["X"])
+        assert np.ptp(costs) > 0
+        np.savez(folder / f"{method}.npz", predictions=names["predictions"], prediction_cost=costs)
+        chosen.append((lines.replace("from algorithms", f"from {PACKAGE}"), f"{method}.npz"))
+        assert f"from {PACKAGE}" in lines.split("#")[1]
+    np.save(folder / "rows.npy", rows)
+    (folder / "chosen.json").write_text(json.dumps(chosen))
 
 
 def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
@@ -126,6 +164,7 @@ def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
         prediction_cost=model.prediction_cost(X),
         threshold=model.trees_.threshold,
     )
+    chosen_by_compare(tmp_path, X, y)
     # Compiled without optimising, which takes less time and must not change a bit.
     quick = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
     user = subprocess.run(
@@ -137,7 +176,7 @@ def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
     )
     assert user.returncode == 0, user.stderr
     suite = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert user.stdout.split() == [suite["version"], str(site / PACKAGE / "__init__.py")]
+    assert user.stdout.split()[-2:] == [suite["version"], str(site / PACKAGE / "__init__.py")]
 
 
 def test_its_readme_runs_and_names_what_there_is(tmp_path, monkeypatch, capsys):

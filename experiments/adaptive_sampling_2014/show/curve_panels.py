@@ -22,6 +22,7 @@ from experiments.adaptive_sampling_2014.cells.methods import (
     MAS,
     METHODS,
     TASTING,
+    Method,
     group,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
@@ -186,8 +187,9 @@ def lines_of_panels(
             x_label=unit,
             y_label=LABELS[quantity],
             log_y=quantity == "test_error",
+            n=len(meta["seeds"]),
             lines=[
-                _line(mine, f"{method.name}{'*' * method.tuned}", spent, quantity)
+                _line(mine, method, spent, quantity)
                 for method in METHODS
                 if len(mine := curve(rows, dataset, method.key))
             ],
@@ -196,13 +198,14 @@ def lines_of_panels(
         for dataset in SETS
         if dataset in set(rows["dataset"])
     ]
-    return Lines(panels, len(meta["seeds"]), "standard deviation")
+    return Lines(panels, "standard deviation")
 
 
-def _line(mine: pd.DataFrame, label: str, spent: str, quantity: str) -> Line:
+def _line(mine: pd.DataFrame, method: Method, spent: str, quantity: str) -> Line:
     stages = mine.groupby("rounds").agg(
         x=(spent, "mean"), y=(quantity, "mean"), sd=(quantity, "std")
     )
     x, y, sd = (stages[name].to_numpy(dtype=np.float64) for name in ("x", "y", "sd"))
     sd = np.nan_to_num(sd)
-    return Line(label, x, y, y - sd, y + sd)
+    label = f"{method.name}{'*' * method.tuned}"
+    return Line(label, x, y, y - sd, y + sd, LOOKS[method.key].colour)

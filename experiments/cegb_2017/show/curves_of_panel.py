@@ -10,13 +10,11 @@ import pandas as pd
 from experiments.cegb_2017.show.panels import (
     Panel,
     cost_label,
-    panel_name,
     panel_title,
     score_label,
 )
 from experiments.curves import curves
-from experiments.lines import Line, LinePanel, Lines
-from experiments.style import LOOKS, draw_curve, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, frame, log_cost_axis, stamp
 
 
 def draw_panel(
@@ -51,6 +49,7 @@ def draw_panel(
     if (curve := curves(rows, panel.key, paper[0], "_paper")) is not None:
         x, y, _, _ = curve.summary()
         ax.plot(x, y, color="0.55", linestyle=(0, (1, 1)), linewidth=1.0, label=paper[1])
+    ax.set_label(panel.key)
     log_cost_axis(ax)
     frame(ax, np.concatenate(shown))
     ax.set_title(panel_title(panel, rows["dataset"].iloc[0], record), loc="left")
@@ -58,32 +57,3 @@ def draw_panel(
     ax.set_ylabel(score_label(panel))
     if record["kind"] != "real":
         stamp(ax, "STAND-IN")
-
-
-def lines_of_panels(
-    panels: Sequence[Panel], rows: pd.DataFrame, meta: Mapping, methods: Sequence[str]
-) -> Lines:
-    """Return the same curves as numbers, without that of the paper's accounting."""
-    shown = []
-    for panel in panels:
-        mine = rows[rows["panel"] == panel.key]
-        if mine.empty:
-            continue
-        dataset = mine["dataset"].iloc[0]
-        record = meta["data"][dataset]
-        standin = "" if record["kind"] == "real" else ", STAND-IN"
-        there = {method: curves(mine, panel.key, method) for method in methods}
-        shown.append(
-            LinePanel(
-                title=f"({panel.key}) {panel_name(panel, dataset)}{standin}",
-                x_label=cost_label(panel, record).replace("\n", " "),
-                y_label=score_label(panel),
-                log_y=False,
-                lines=[
-                    Line(LOOKS[method].label, *curve.summary())
-                    for method, curve in there.items()
-                    if curve is not None
-                ],
-            )
-        )
-    return Lines(shown, len(meta["seeds"]), "95 % t interval over seeds")

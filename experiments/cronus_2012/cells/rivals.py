@@ -7,44 +7,23 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from algorithms.and_or_cascade import AndOrCascadeClassifier
-from algorithms.cascades.responses import Responses
-from algorithms.cascades.weighed_trees import fit_trees
+from algorithms.cascades.tree_pools import TreePools, assign_pools, boost_pools
 from algorithms.raykar_cascade import RaykarCascadeClassifier
-from algorithms.trees.forest import joined
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.cascades import measured, outputs
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import (
     boosted,
     part_of,
-    price_with_group,
     prices_of,
     training_weights,
+    unfitted,
 )
 
 AS_FITTED = -1.0
 """In the place of a share: the thresholds that the rival itself has."""
-
-
-class _OfGivenPools:
-    """Takes trees that are grown already, and the stage of each, in the place of growing them."""
-
-    given: tuple[object, Responses, np.ndarray]
-
-    def _pooled_trees(self, X, y, signs, weights, limits):
-        fitted, responses, pools = self.given
-        return [fitted], responses, pools
-
-
-class _Raykar(_OfGivenPools, RaykarCascadeClassifier):
-    pass
-
-
-class _AndOr(_OfGivenPools, AndOrCascadeClassifier):
-    pass
 
 
 def soft_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[float, dict]]:
@@ -75,8 +54,8 @@ def and_or_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[fl
 
 
 KINDS: Mapping[str, tuple[type, Callable]] = {
-    "raykar_cascade": (_Raykar, soft_cascades),
-    "and_or_cascade": (_AndOr, and_or_cascades),
+    "raykar_cascade": (RaykarCascadeClassifier, soft_cascades),
+    "and_or_cascade": (AndOrCascadeClassifier, and_or_cascades),
 }
 
 
@@ -102,58 +81,47 @@ def rival_rows(cell: Cell, dataset) -> list[dict]:
     parts = {name: part_of(cell, dataset, name) for name in ("train", "valid", "test")}
     free = cell.algorithm.replace("_cascade", "_free")
     grown = pools_of(cell, dataset)
-    largest = max(given["sizes"])
-    whole = [boosted(cell, dataset, n_trees=largest * len(given["limits"]))]
+    n_stages, largest = len(given["limits"]), max(given["sizes"])
+    whole = boosted(cell, dataset, n_trees=largest * n_stages)
+    in_order = assign_pools(whole, np.repeat(np.arange(n_stages), largest), n_stages)
     rows = []
-    for method, models in ((cell.algorithm, grown), (free, whole)):
+    for method, pools in ((cell.algorithm, grown), (free, in_order)):
         sizes = given["sizes"] if method != free else [largest]
         settings = list(product(sizes, given["positive_weights"]))
         for number, (size, positive_weight) in enumerate(settings):
-            pooled = assigned(models, size, len(given["limits"]))
-            about = {"rounds": size * len(given["limits"]), "positive_weight": positive_weight}
-            rows += _rows(cell, dataset, parts, method, pooled, number, about)
+            about = {"rounds": size * n_stages, "positive_weight": positive_weight}
+            first = pools.first_trees(size)
+            rows += _rows(cell, dataset, parts, method, first, number, about)
     return rows
 
 
-def pools_of(cell: Cell, dataset) -> list:
+def pools_of(cell: Cell, dataset) -> TreePools:
     """Return boosted trees for each stage, on features up to its price."""
-    prices = price_with_group(dataset)
-    models = []
-    for limit in cell.params["limits"]:
-        X = dataset.X_train.copy()
-        X[:, prices > limit] = 0.0
-        models.append(boosted(cell, dataset, X, max(cell.params["sizes"])))
-    return models
+    train = part_of(cell, dataset, "train")
+    return boost_pools(
+        unfitted(cell, dataset, max(cell.params["sizes"])),
+        train.X,
+        train.signs,
+        price_limits=cell.params["limits"],
+        sample_weight=training_weights(cell, train),
+    )
 
 
-def assigned(models: list, size: int, n_stages: int) -> tuple[object, np.ndarray]:
-    """Return trees and the stage of each: the first of each pool, or of one model in its order."""
-    if len(models) == 1:
-        model = models[0]
-        return model.first_rounds(size * n_stages), np.repeat(np.arange(n_stages), size)
-    forest = joined([model.trees_.first(size) for model in models])
-    whole = models[-1].first_rounds(size)
-    whole.trees_ = forest
-    return whole, np.repeat(np.arange(len(models)), size)
-
-
-def _rows(cell, dataset, parts, method, pooled, number, about) -> list[dict]:
+def _rows(cell, dataset, parts, method, pools, number, about) -> list[dict]:
     """Train along the rival's own grid, and move the thresholds of each cascade."""
-    trees, pools = pooled
     kind, grid = KINDS[cell.algorithm]
     given, train = cell.params, parts["train"]
     weights = training_weights(cell, train)
-    _, responses = fit_trees(FrozenEstimator(trees), train.X, train.signs, train.signs, weights)
     rows = []
     for tradeoff, options in grid(given, about["positive_weight"]):
         model = kind(
+            pools,
             price_limits=given["limits"],
             tree_cost=given["tree_cost"],
             n_threads=1,
             **prices_of(dataset),
             **options,
         )
-        model.given = (trees, responses, pools)
         begun = time.process_time()
         model.fit(train.X, train.signs > 0, sample_weight=weights)
         seconds = time.process_time() - begun
@@ -163,7 +131,7 @@ def _rows(cell, dataset, parts, method, pooled, number, about) -> list[dict]:
             cut = thresholds if share == AS_FITTED else cuts(scores, train.copies, share)
             model._set_up(*fitted, cut)
             values = {"fit_seconds": seconds, "capped": model.capped_}
-            values |= measured(model, responses.forest, parts)
+            values |= measured(model, pools.responses.forest, parts)
             setting = number * len(given["rejections"]) + m
             named = {**about, "tradeoff": tradeoff, "setting": setting}
             rows.append(model_row(cell, method, values, **named))

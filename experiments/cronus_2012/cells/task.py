@@ -115,31 +115,31 @@ def training_weights(cell: Cell, train: Part) -> np.ndarray:
     return train.copies if cell.params["train_copies"] else np.ones_like(train.copies)
 
 
-def boosted(
-    cell: Cell, dataset, X: np.ndarray | None = None, n_trees: int | None = None
-) -> GBRTRegressor:
-    """Return gradient boosted regression trees of the targets -1 and +1.
+def unfitted(cell: Cell, dataset, n_trees: int | None = None) -> GBRTRegressor:
+    """Return gradient boosted regression trees before they are fitted, with the set's prices.
 
     Parameters
     ----------
     cell : Cell
         ``trees`` of its parameters are the estimator's.
     dataset : Dataset
-    X : ndarray, optional
-        Training rows in the place of the data set's, for example with some features held constant.
     n_trees : int, optional
         In the place of the cell's own number.
     """
-    train = part_of(cell, dataset, "train")
-    model = GBRTRegressor(
+    return GBRTRegressor(
         max_leaves=None,
         growth="breadth_first",
         n_threads=1,
         **prices_of(dataset),
         **{**cell.params["trees"], **({} if n_trees is None else {"n_estimators": n_trees})},
     )
-    X = train.X if X is None else X
-    return model.fit(X, train.signs, sample_weight=training_weights(cell, train))
+
+
+def boosted(cell: Cell, dataset, n_trees: int | None = None) -> GBRTRegressor:
+    """Return gradient boosted regression trees of the targets -1 and +1; see :func:`unfitted`."""
+    train = part_of(cell, dataset, "train")
+    model = unfitted(cell, dataset, n_trees)
+    return model.fit(train.X, train.signs, sample_weight=training_weights(cell, train))
 
 
 def bills(model: GBRTRegressor, dataset, tree_cost: float) -> Iterator[float]:

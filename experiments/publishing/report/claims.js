@@ -25,11 +25,22 @@ function chooseClaims() {
   const body = table.tBodies[0];
   const inOrder = [...body.rows];
   const heads = [...table.tHead.rows[0].cells];
+  const paperOf = papers(form.elements.where.options);
   const facts = new Map(inOrder.map((row) => [row, factsOf(row)]));
+
+  function papers(options) {
+    const found = new Map();
+    let paper = "";
+    for (const option of options) {
+      if (option.text.startsWith("–")) found.set(option.value, paper);
+      else paper = option.value;
+    }
+    return found;
+  }
 
   function factsOf(row) {
     const [, dataset, extent] = row.cells[2].textContent.match(/^(\S+)\s+\((.*)\)/);
-    const where = row.cells[8].querySelector("a").hash.slice(1);
+    const where = row.cells[8].lastElementChild.getAttribute("href").split("/")[0];
     const verdict = row.querySelector(".verdict").lastChild.data.trim();
     return { verdict, dataset, extent, where, text: row.textContent.toLowerCase() };
   }
@@ -38,7 +49,7 @@ function chooseClaims() {
     const is = facts.get(row);
     const { verdict, where, dataset, extent, words } = form.elements;
     return (!verdict.value || is.verdict === verdict.value)
-      && (!where.value || is.where === where.value || row.dataset.paper === where.value)
+      && (!where.value || is.where === where.value || paperOf.get(is.where) === where.value)
       && (!dataset.value || is.dataset === dataset.value)
       && (!extent.value || is.extent === extent.value)
       && words.value.toLowerCase().split(/\s+/).every((word) => is.text.includes(word));

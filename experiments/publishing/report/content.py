@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import math
 import re
@@ -23,6 +25,7 @@ from experiments.claims import (
     count_by_extent,
 )
 from experiments.data_kinds import KIND, STAND_IN
+from experiments.lines import Lines
 from experiments.publishing import output
 from experiments.publishing.output import damaged
 from experiments.publishing.report import notes
@@ -58,11 +61,14 @@ class Picture:
         Relative to the page.
     width, height : int
         Natural size in pixels.
+    panels : dict of str to str
+        For the key of each panel that is known its place in the picture, as CSS.
     """
 
     path: str
     width: int
     height: int
+    panels: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -105,16 +111,16 @@ class Published:
     data : list of dict
         One record for each data set, see :func:`_data_set`.
     claims : list of dict
-        Rows of ``claims.csv``, with ``anchor``, its id on the page, ``sign`` and ``shown_…``,
-        what is printed of it.
+        Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
+        artefact, ``sign`` and ``shown_…``, what is printed of it.
     tallies : list of Tally
         Its claims by verdict.
     measured : str
         How long its cells took.
     files : list of str
         Names of the files that can be looked into.
-    lines : Markup or None
-        Curves that the page's script draws, as JSON that can stand in a page.
+    lines : str or None
+        Curves that the page's script draws, see :func:`packed`.
     """
 
     meta: Mapping[str, Any]
@@ -126,7 +132,7 @@ class Published:
     tallies: list[Tally]
     measured: str
     files: list[str]
-    lines: Markup | None
+    lines: str | None
 
 
 def read(results: Path, artefact: Artefact) -> Published | None:
@@ -144,30 +150,48 @@ def read(results: Path, artefact: Artefact) -> Published | None:
     rows, meta = published
     figure, table = folder / "figure.svg", folder / "table.md"
     claims = _claims(folder, artefact, rows, meta)
+    lines = None if artefact.lines is None else artefact.lines(rows, meta)
     if artefact.committed_picture and figure.exists() == table.exists():
         raise damaged(folder, "there must be either figure.svg or table.md")
     if not artefact.committed_picture and figure.exists():
         raise damaged(folder, "its picture is made of a data set's own images: remove figure.*")
+    picture = _picture(figure, artefact.id, lines) if figure.exists() else None
+    for claim in claims:
+        claim["about"] = _about(claim["claim"], artefact.id, picture)
     return Published(
         meta=meta,
         alt=artefact.alt(rows, meta),
-        picture=_picture(figure, artefact.id) if figure.exists() else None,
+        picture=picture,
         table=_table(table, artefact) if table.exists() else _not_here(artefact),
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
         claims=claims,
         tallies=tally(claims),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
-        lines=_lines(artefact, rows, meta),
+        lines=None if lines is None else packed(lines.record()),
     )
 
 
-def _lines(artefact: Artefact, rows, meta: Mapping) -> Markup | None:
-    if artefact.lines is None:
-        return None
-    record = artefact.lines(rows, meta).record()
+def packed(record: Mapping) -> str:
+    """Return a record as the page's script reads it: JSON, compressed by gzip, in base64."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c"))
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def unpacked(text: str) -> dict:
+    """Return what :func:`packed` was given; its bytes are another compressor's business."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def panel_id(artefact_id: str, key: str) -> str:
+    """Return the id of a panel on the page."""
+    return f"{artefact_id}-panel-{key.replace(chr(39), '-prime')}"
+
+
+def _about(claim_id: str, artefact_id: str, picture: Picture | None) -> str:
+    """Return the id of what a claim is about: its panel where that is known, else its artefact."""
+    keys = [] if picture is None else [k for k in picture.panels if claim_id.startswith(f"{k}-")]
+    return panel_id(artefact_id, max(keys, key=len)) if keys else artefact_id
 
 
 def _not_here(artefact: Artefact) -> Markup | None:
@@ -187,8 +211,8 @@ def _text(path: Path) -> str:
         raise damaged(path.parent, f"{path.name}: {error}") from error
 
 
-def _picture(path: Path, artefact_id: str) -> Picture:
-    """Return a figure with its size, which matplotlib writes in points."""
+def _picture(path: Path, artefact_id: str, lines: Lines | None) -> Picture:
+    """Return a figure with its size, which matplotlib writes in points, and its panels."""
     text = _text(path)
     head = text[:2000]
     sizes = [re.search(rf'<svg[^>]*\s{name}="([0-9.]+)pt"', head) for name in ("width", "height")]
@@ -196,8 +220,37 @@ def _picture(path: Path, artefact_id: str) -> Picture:
         raise damaged(path.parent, "figure.svg does not state its size in points")
     if not text.rstrip().endswith("</svg>"):
         raise damaged(path.parent, "figure.svg has no end")
-    width, height = (round(float(size.group(1)) * _PIXELS_PER_POINT) for size in sizes)
-    return Picture(f"{artefact_id}/{path.name}", width, height)
+    points = [float(size.group(1)) for size in sizes]
+    width, height = (round(size * _PIXELS_PER_POINT) for size in points)
+    panels = {} if lines is None else _places(path, text, points, lines)
+    return Picture(f"{artefact_id}/{path.name}", width, height, panels)
+
+
+def _places(path: Path, text: str, points: list[float], lines: Lines) -> dict[str, str]:
+    """Return for each key the place of its axes in a picture of a size in points, as CSS."""
+    corners: dict[str, list[list[float]]] = {}
+    for panel in lines.panels:
+        if panel.number is None:
+            continue
+        ground = rf'<g id="axes_{panel.number}">\s*<g id="patch_\d+">\s*<path d="([^"]*)"'
+        found = re.search(ground, text)
+        if found is None:
+            raise damaged(path.parent, f"figure.svg has no axes number {panel.number}")
+        numbers = [float(number) for number in re.findall(r"[\d.]+", found.group(1))]
+        corners.setdefault(panel.key, []).append([*numbers[:2], *numbers[4:6]])
+    return {key: _place(boxes, *points) for key, boxes in corners.items()}
+
+
+def _place(boxes: list[list[float]], width: float, height: float) -> str:
+    """Return what surrounds boxes, each two opposite corners, in shares of a picture."""
+    x, y = ([box[i] for box in boxes for i in pair] for pair in ((0, 2), (1, 3)))
+    shares = {
+        "left": min(x) / width,
+        "top": min(y) / height,
+        "width": (max(x) - min(x)) / width,
+        "height": (max(y) - min(y)) / height,
+    }
+    return ";".join(f"{name}:{100 * share:.1f}%" for name, share in shares.items())
 
 
 def _table(path: Path, artefact: Artefact) -> Markup:

@@ -39,7 +39,7 @@ function exploreLines() {
     const fits = (step) => Math.floor(high / step) - Math.ceil(low / step) >= 2;
     const step = [1, 0.5, 0.25, 0.2, 0.1].map((factor) => factor * size).find(fits);
     const found = [];
-    for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step);
+    for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step + 0); // -0 + 0 is 0
     return found;
   }
 
@@ -78,7 +78,7 @@ function exploreLines() {
 
   function drawn(line, index, x, y) {
     const places = line.x.map((value, i) => [x.at(value), y.at(line.y[i])]);
-    const group = svg("g", { class: `line line${index % MARKS.length}` });
+    const group = svg("g", { class: "line", style: `--c: ${line.colour}` });
     const points = places.map((place) => place.map((at) => at.toFixed(1)).join()).join(" ");
     group.append(svg("polyline", { points, "stroke-dasharray": DASHES[index % DASHES.length] }));
     for (const [left, top] of places) group.append(mark(index, left, top));
@@ -108,7 +108,7 @@ function exploreLines() {
     const ring = svg("circle", { class: "ring", r: 6, visibility: "hidden" });
     picture.append(ring);
     const reading = html("output", { className: "reading", value: "Point at a line." });
-    picture.addEventListener("pointermove", (event) => {
+    const read = (event) => {
       const place = new DOMPoint(event.clientX, event.clientY)
         .matrixTransform(picture.getScreenCTM().inverse());
       const near = nearest(lines.filter(({ index }) => !off.has(index)), place);
@@ -116,8 +116,10 @@ function exploreLines() {
       ring.setAttribute("cx", near.places[near.i][0]);
       ring.setAttribute("cy", near.places[near.i][1]);
       ring.setAttribute("visibility", "visible");
-      reading.value = inWords(near.line, near.i, all);
-    });
+      reading.value = inWords(near.line, near.i, panel.n, all.interval);
+    };
+    picture.addEventListener("pointermove", read);
+    picture.addEventListener("pointerdown", read); // a finger that does not move
     picture.addEventListener("pointerleave", () => ring.setAttribute("visibility", "hidden"));
     const below = html("div", { className: "axis" }, panel.x); // long ones are broken into lines
     return html("figure", {}, html("figcaption", {}, panel.title), picture, below, reading);
@@ -134,29 +136,42 @@ function exploreLines() {
     return best;
   }
 
-  function inWords(line, i, all) {
-    const interval = line.low ? ` [${short(line.low[i])}, ${short(line.high[i])}: ${all.interval}]` : "";
-    const cost = short(line.x[i]);
-    return `${line.label}: ${short(line.y[i])}${interval} at cost ${cost}, n = ${all.n}`;
+  function inWords(line, i, n, what) {
+    let interval = "";
+    if (line.half) interval = ` ± ${short(line.half[i])} (${what})`;
+    else if (line.low) interval = ` [${short(line.low[i])}, ${short(line.high[i])}: ${what}]`;
+    return `${line.label}: ${short(line.y[i])}${interval} at cost ${short(line.x[i])}, n = ${n}`;
   }
 
   // --- an artefact -------------------------------------------------------------------------------
 
-  function fill(details) {
-    const all = JSON.parse(details.querySelector("script").textContent);
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  }
+
+  async function fill(details) {
+    if (!window.DecompressionStream) {
+      const why = "This browser cannot unpack the numbers (it has no DecompressionStream); they stand in rows.csv.";
+      details.append(html("p", {}, why));
+      return;
+    }
+    const all = await unpack(details.querySelector("script").textContent);
     const names = [...new Set(all.panels.flatMap((panel) => panel.lines.map((l) => l.label)))];
+    const colours = new Map(all.panels.flatMap((panel) => panel.lines.map((l) => [l.label, l.colour])));
     const off = new Set();
     const charts = html("div", { className: "charts" });
     charts.append(...all.panels.map((panel) => draw(panel, all, names, off)));
     const legend = html("ul", { className: "legend" });
-    legend.append(...names.map((name, index) => html("li", {}, button(name, index, charts, off))));
+    legend.append(...names.map((name, index) => html("li", {}, button(name, index, colours.get(name), charts, off))));
     details.append(legend, charts);
   }
 
-  function button(name, index, charts, off) {
+  function button(name, index, colour, charts, off) {
     const key = svg("svg", { class: "key", viewBox: "0 0 34 12", width: 34, height: 12, "aria-hidden": "true" });
     const line = { points: "1,6 33,6", "stroke-dasharray": DASHES[index % DASHES.length] };
-    const group = svg("g", { class: `line line${index % MARKS.length}` }, svg("polyline", line), mark(index, 17, 6));
+    const group = svg("g", { class: "line", style: `--c: ${colour}` }, svg("polyline", line), mark(index, 17, 6));
     key.append(group);
     const made = html("button", { type: "button" }, key, ` ${name}`);
     made.setAttribute("aria-pressed", "true");

@@ -47,6 +47,8 @@ def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> 
     for token in tokens:
         if token.children:
             token.children = list(_rebased(token.children, folder, prefix))
+        if token.attrs.get("style") == "text-align:right":  # of thousands of fields
+            token.attrs = {"class": "right"}
     framed = list(_framed(tokens, caption))
     return Markup(parser.renderer.render(framed, parser.options, {}))
 

@@ -8,6 +8,7 @@ script nothing is missing but filters, sorting and the choice of lines.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,11 @@ def write(
     write_atomically(results / name, text.encode())
 
 
+def _words(text: str) -> Markup:
+    """Escape text that stands between tags, where quotation marks need none."""
+    return Markup(html.escape(text, quote=False))
+
+
 def build(
     results: Path,
     artefacts: Sequence[Artefact],
@@ -83,7 +89,9 @@ def build(
         keep_trailing_newline=True,
     )
     environment.globals["key"] = key
+    environment.globals["panel_id"] = content.panel_id
     environment.filters["counted"] = content.counted
+    environment.filters["words"] = _words
     environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
     claims = [claim for one in published for claim in one.claims]
     return environment.get_template("template.html").render(

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, check_scoring, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import get_tags
 
 import algorithms.selection.curve
 import algorithms.selection.scoring
@@ -182,6 +184,41 @@ def test_through_a_pipeline(data):
     outer = make_pipeline(FunctionTransformer(), search).fit(X, y)
     np.testing.assert_array_equal(prediction_cost(outer, X), search.prediction_cost(X))
     assert search.best_cost_ <= 9
+
+
+def test_missing_values_are_learned_from_or_refused(data):
+    """Here they tell the class; what does not take them says so, also through pipelines."""
+    X, y, _ = data
+    X = np.where(y[:, None] & (np.arange(3) == 0), np.nan, X)
+    search = BudgetSearchCV(classifier(), GRID, budget=3, rounds=[2, 8], cv=3).fit(X, y)
+    assert (search.best_score_, search.best_cost_) == (1.0, 1.0)
+    model = search.best_estimator_
+    curve = cost_curve(make_pipeline(StandardScaler(), model).fit(X, y), X, y)
+    assert curve["score"].iloc[-1] == model.score(X, y) == 1.0
+    assert curve["cost"].tolist() == [1.0] * len(curve)
+    assert get_tags(search).input_tags.allow_nan
+
+    class Whole(CEGBClassifier):
+        """As cascades are: what is missing must be filled in before."""
+
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.input_tags.allow_nan = False
+            return tags
+
+    whole = Whole(n_estimators=2, feature_costs=COSTS)
+    for step, rows in (
+        (whole, X),
+        (make_pipeline("passthrough", whole), pd.DataFrame(X)),
+        (whole, X.astype(object).tolist()),
+    ):
+        with pytest.raises(ValueError, match=r"which Whole does not take: .*Pipeline\.$"):
+            BudgetSearchCV(step, {}, budget=9, cv=2).fit(rows, y)
+    with pytest.raises(ValueError, match="which Whole does not take"):
+        cost_curve(whole.fit(data[0], y), X, y)
+    filled = make_pipeline(SimpleImputer(), whole)
+    assert BudgetSearchCV(filled, {}, budget=np.inf, cv=2).fit(X, y).best_score_ > 0.5
+    assert not get_tags(BudgetSearchCV(whole, {}, budget=9)).input_tags.allow_nan
 
 
 @pytest.mark.parametrize(

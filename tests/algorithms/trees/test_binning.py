@@ -151,6 +151,8 @@ def bins_of(layout, feature, n_samples):
     start = layout.tile_start[tile]
     stored = layout.codes[start : start + n_samples * (last - first)].reshape(n_samples, -1)
     codes = stored[:, column - first].astype(np.int64)
+    if len(layout.columns):
+        np.testing.assert_array_equal(layout.columns[column], codes)
     default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
     if default < 0:
         return codes
@@ -175,7 +177,9 @@ def assert_layout(X, weights=None, max_bins=255, n_threads=1):
         assert layout.feature_n_bins[m] == len(edges[m]) + 1
     assert sorted(layout.tile_features) == list(range(X.shape[1]))
     assert layout.codes.dtype == np.uint8
-    assert len(layout.codes) == len(X) * (len(layout.column_code) - 1)
+    n_columns = len(layout.column_code) - 1
+    assert len(layout.codes) == len(X) * n_columns
+    assert layout.columns.shape == ((n_columns, len(X)) if n_columns <= 32 else (0, 0))
     assert np.all(np.diff(layout.column_code) <= 256)
     return layout
 

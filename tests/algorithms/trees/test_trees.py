@@ -10,6 +10,7 @@ from algorithms.cegb import CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
 from algorithms.trees import grower, histogram, partition, splitter
 from algorithms.trees.binning import bin_matrix
+from algorithms.trees.forest import add_to_scores
 from reference import cegb as reference_cegb
 from reference import trees as reference
 from reference.grid import GridValues, RowWeights
@@ -266,14 +267,17 @@ def test_partition_keeps_the_order_of_either_side(start, stop):
     layout = binned.layout
     scratch, goes_left = np.empty(n, dtype=np.int32), np.empty(256, dtype=np.uint8)
     chunks = np.empty((2, n // partition.CHUNK + 1), dtype=np.int64)
+    assert layout.columns.shape[1] == n
+    in_tiles = layout._replace(columns=np.zeros((0, 0), dtype=np.uint8))  # as of many columns
     for m in range(20):
         for cut in {0, int(layout.feature_n_bins[m]) // 2, int(layout.feature_n_bins[m]) - 1}:
             rows = rng.permutation(n).astype(np.int32)
             before = rows.copy()
             partition.fill_goes_left(layout, m, cut, False, goes_left)
             column = layout.feature_column[m]
+            read = layout if m % 2 else in_tiles
             middle = partition.partition(
-                layout, column, rows, scratch, goes_left, chunks, start, stop
+                read, column, rows, scratch, goes_left, chunks, start, stop
             )
             left = bins_of(layout, m, n)[before[start:stop]] <= cut
             inside = before[start:stop]
@@ -282,6 +286,22 @@ def test_partition_keeps_the_order_of_either_side(start, stop):
             np.testing.assert_array_equal(rows[middle:stop], inside[~left])
             np.testing.assert_array_equal(rows[:start], before[:start])
             np.testing.assert_array_equal(rows[stop:], before[stop:])
+
+
+def test_scores_are_added_up_in_parts_that_cut_through_leaves():
+    n = 2 * 2**16 + 5
+    rng = np.random.default_rng(6)
+    memory = grower.allocate(binned_data(rng, n, 1, 1), 3, 1)
+    nodes = memory.nodes
+    ends = [0, 1, 70_000, 70_000, n]  # one row, most, none, the rest
+    nodes.feature[:] = [0, -1, -1, -1, -1]
+    nodes.start[:], nodes.stop[:] = [0, *ends[:-1]], [n, *ends[1:]]
+    rows = rng.permutation(n).astype(np.int32)
+    values, scores = np.array([9.0, 1.0, 2.0, 3.0, 4.0]), np.full(n, 0.5)
+    add_to_scores(nodes, 5, rows, values, 0.1, scores)
+    expected = np.empty(n)
+    expected[rows] = 0.5 + 0.1 * np.repeat(values[1:], np.diff(ends))
+    np.testing.assert_array_equal(scores, expected)
 
 
 # --- growing ---------------------------------------------------------------------------------

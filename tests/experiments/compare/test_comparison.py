@@ -14,7 +14,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import MeteredForest
 from algorithms.metrics import ndcg_at_k
 from experiments.cli import main
-from experiments.compare import choosing, command, comparison, intervals, show
+from experiments.compare import choosing, command, comparison, intervals, preparing, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.methods import METHODS, allows_nan
 from experiments.compare.metrics import Units
@@ -217,6 +217,50 @@ def test_ranking_and_regression(folder):
     assert regressed.table["test_score"].item() < 0
 
 
+def test_lambdarank_learns_the_order_within_queries(folder, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm", reason="make setup-peers installs it")
+    only = ["lightgbm_lambdarank", "lightgbm"]
+    question = asked(folder, "grade", query="patient")
+    ranked = compare(question, Search((40.0,), 2, 4, only=only), tmp_path, InThisProcess())
+    assert ranked.left_out == []
+    assert ranked.table["method"].tolist() == only
+    rows = ranked.rows.groupby("method")["parameters"].unique()
+    assert sorted(rows.iloc[0]) == sorted(rows.iloc[1])  # the same draws
+    problem = load(str(ranked.prepared.path))
+    train, (draw, *_) = problem.parts["train"], comparison._draws(Search((), 2, 4), 0)
+    trained = METHODS["lightgbm_lambdarank"].train(problem, draw)
+    parameters = METHODS["lightgbm"].train(problem, draw).parameters
+    assert trained.parameters == parameters
+    by_hand = lightgbm.train(
+        {
+            "objective": "lambdarank", "learning_rate": parameters["learning_rate"],
+            "num_leaves": parameters["max_leaves"], "seed": draw["seed"], "verbosity": -1,
+            "min_data_in_leaf": parameters["min_samples_leaf"], "num_threads": 1,
+            "deterministic": True, "force_col_wise": True,
+        },
+        lightgbm.Dataset(
+            train.X.to_numpy(),
+            train.y,
+            group=[len(rows) for _, rows in train.X.groupby(train.query)],
+        ),
+        num_boost_round=4,
+    )  # fmt: skip
+    test = problem.parts["test"].X
+    scores = trained.model(trained.cuts[-1]).predict(test)
+    np.testing.assert_array_equal(
+        scores, by_hand.predict(test.to_numpy(), num_iteration=int(trained.cuts[-1]))
+    )
+
+
+def test_what_lambdarank_cannot_be_trained_on(folder, tmp_path):
+    question = asked(folder, "amount", query="patient", metric="precision@2")
+    prepared = comparison.prepare(question, tmp_path)
+    assert prepared.unfit == {"lightgbm_lambdarank": "it needs grades 0, 1, …, 50"}
+    long = {"y": np.zeros(10_001), "query": np.zeros(10_001, dtype=int)}
+    (why,) = preparing._unfit(long, "ranking").values()
+    assert why == "it takes at most 10,000 rows a query, and one has 10,001"
+
+
 def test_the_lines_of_an_early_exit_give_a_ranking(folder):
     out = folder / "left"
     question = asked(folder, "grade", query="patient")
@@ -373,6 +417,13 @@ def test_wrong_options_are_refused_in_a_sentence(run, arguments, sentence):
     assert status == 2
     assert sentence in err
     assert err.count("\n") <= 2
+
+
+def test_a_module_that_is_no_python(run, tmp_path, monkeypatch):
+    (tmp_path / "no_python.py").write_text("def f(:")
+    monkeypatch.syspath_prepend(tmp_path)
+    status, _, err = run("--budgets", "1", "--method", "no_python:Threshold")
+    assert (status, "no_python cannot be imported (SyntaxError: " in err) == (2, True)
 
 
 def test_an_absent_target(run):

@@ -124,6 +124,39 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_table(path)
 
 
+def test_parquet(tmp_path):
+    """What others write: small and missing integers, classes, an index that has a name."""
+    pytest.importorskip("pyarrow", reason="pip install -e '.[parquet]' brings what reads Parquet")
+    n = 60
+    frame = table(
+        n,
+        small=np.arange(n, dtype=np.int8),
+        single=np.arange(n, dtype=np.float32),
+        count=pd.array([None, *range(1, n)], dtype="Int64"),
+        seen=pd.array([None, *[True] * (n - 1)], dtype="boolean"),
+        y=pd.Categorical(np.where(np.arange(n) % 2, "yes", "no")),
+        patient=np.repeat([f"p{i}" for i in range(n // 4)], 4),
+    ).set_index("patient")
+    path = tmp_path / "table.parquet"
+    frame.to_parquet(path)
+    prepared = prepare(Asked(path, "y", groups="patient"), tmp_path)
+    from experiments.compare.problem import load
+
+    parts = load(str(prepared.path)).parts
+    assert (prepared.task, prepared.some_missing) == ("classification", True)
+    rows = pd.concat([part.X for part in parts.values()]).sort_values("small")
+    assert list(rows) == ["a", "b", "small", "single", "count", "seen"]
+    wanted = frame.drop(columns="y").astype(np.float64)
+    np.testing.assert_array_equal(rows, wanted)
+    assert {label for part in parts.values() for label in part.y} == {"yes", "no"}
+    frame.assign(a="red").to_parquet(path)
+    with pytest.raises(Refused, match=r"these columns of table\.parquet are not: 'a'; encode"):
+        prepare(Asked(path, "y", groups="patient"), tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(Refused, match=r"^table\.parquet is no Parquet file .*[^.]\.$"):
+        read_table(path)
+
+
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     path = tmp_path / "table.parquet"
     path.write_bytes(b"PAR1")

@@ -272,19 +272,15 @@ def test_rivals_are_the_estimators_themselves(family, kind, dataset):
     assert row["objective"] == pytest.approx(model.objective_, rel=1e-5)
 
 
-def test_pools_hold_no_dearer_feature_and_the_control_any(dataset):
+def test_pools_hold_no_dearer_feature(dataset):
     cell = cell_of("raykar_cascade", sizes=[3])
-    models = rivals.pools_of(cell, dataset)
-    for model, limit in zip(models, (2, 20), strict=True):
+    pools = rivals.pools_of(cell, dataset)
+    for model, limit in zip(pools.fitted, (2, 20), strict=True):
         used = np.unique(model.trees_.feature[model.trees_.feature >= 0])
         assert PRICES[used].max() <= limit
-    trees, pools = rivals.assigned(models, 2, 2)
-    assert pools.tolist() == [0, 0, 1, 1]
-    assert trees.trees_.n_trees == 4
-    whole = task.boosted(cell, dataset, n_trees=4)
-    free, pools = rivals.assigned([whole], 2, 2)
-    np.testing.assert_array_equal(free.trees_.threshold, whole.trees_.threshold)
-    assert pools.tolist() == [0, 0, 1, 1]
+    first = pools.first_trees(2)
+    assert first.stages.tolist() == [0, 0, 1, 1]
+    assert first.responses.forest.n_trees == 4
 
 
 def test_cuts_reject_a_share_of_the_inputs_that_are_there():

@@ -1,0 +1,243 @@
+"""Growing a tree on histograms that workers have added up: the splits are decided here.
+
+Every decision is made by the functions that make it on one machine, on the same integers. Here are
+no rows, only sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..boosting import Options, bounded, check_leaves
+from ..grid import RowWeights, value_exponent
+from ..kernels.decorators import kernel
+from ..losses import SQUARED, Loss
+from ..trees import grower, splitter
+from ..trees.binning import without_rows
+from ..trees.forest import ForestBuilder
+from ..trees.histogram import subtract
+from ..trees.penalty import Charging, begin_tree
+from .rows import Plan
+from .workers import Workers
+
+
+@kernel
+def _open_root(training, memory, penalty):
+    grower.plant(memory.nodes, memory.workspace)
+    begin_tree(penalty)
+
+
+@kernel
+def _read_histogram(hists, slot, told, hessian):
+    """Put a histogram that was told into a slot; without hessians each is `hessian` times a count.
+
+    See :func:`.leaves.tell_histogram`.
+    """
+    n_entries = hists.count.shape[1]
+    counts_at = n_entries if hessian > 0 else 2 * n_entries
+    for e in range(n_entries):
+        n = told[counts_at + e]
+        hists.gradient[slot, e] = told[e]
+        hists.hessian[slot, e] = hessian * n if hessian > 0 else told[n_entries + e]
+        hists.count[slot, e] = n
+
+
+@kernel
+def _scan(training, memory, node, slot):
+    """Best threshold of every feature in a node."""
+    for tile in range(training.layout.tile_start.shape[0]):
+        grower.scan_tile(training, memory, node, slot, tile)
+
+
+@kernel
+def _take_root(training, memory, penalty, sums, told, hessian):
+    """Put down what is told of the root, and rank its splits."""
+    nodes, root = memory.nodes, np.int64(0)
+    nodes.sums[root] = sums
+    _read_histogram(memory.hists, nodes.slot[root], told, hessian)
+    _scan(training, memory, root, nodes.slot[root])
+    grower.rank(training, nodes, penalty, root)
+
+
+@kernel
+def _sum_left(layout, hists, slot, feature, cut, missing_left, sums):
+    """Sums of the rows that a split sends left, from the histogram of its node."""
+    entry, n_bins = layout.column_code[feature], layout.feature_n_bins[feature]
+    sums[:] = 0
+    for b in range(n_bins):
+        if b <= cut or (missing_left and b == n_bins - 1):
+            sums[0] += hists.gradient[slot, entry + b]
+            sums[1] += hists.hessian[slot, entry + b]
+            sums[2] += hists.count[slot, entry + b]
+
+
+@kernel
+def _split(training, memory, node, n_nodes, full):
+    """Turn a leaf into a split node; say which new leaf is the smaller, and what is to be told.
+
+    Returns
+    -------
+    small, large : int
+    n_told : int
+        Of how many of the two, in this order, histograms are needed.
+    """
+    layout, nodes = training.layout, memory.nodes
+    slot, feature = nodes.slot[node], nodes.candidate[node]
+    grower.split_leaf(training, memory, node, n_nodes)
+    left, right = n_nodes, n_nodes + 1
+    deep = training.limits.max_depth >= 0 and nodes.depth[left] >= training.limits.max_depth
+    if slot < 0:
+        return left, right, 0 if full or deep else 2
+    cut, missing_left = nodes.threshold[node], nodes.missing_left[node]
+    _sum_left(layout, memory.hists, slot, feature, cut, missing_left, nodes.sums[left])
+    grower.share_out(nodes, node, left, right)
+    if nodes.sums[left, 2] <= nodes.sums[right, 2]:
+        small, large = left, right
+    else:
+        small, large = right, left
+    nodes.slot[small], nodes.slot[large] = np.int64(-1), slot
+    wanted = grower.may_split(training, nodes, left) or grower.may_split(training, nodes, right)
+    if full or not wanted:
+        grower.return_slot(memory.workspace, nodes, large)
+        return small, large, 0
+    return small, large, 1
+
+
+@kernel
+def _take_leaves(training, memory, node, leaves, n_told, sums, told, hessian):
+    """Put down what is told of two new leaves; return whether it fits what is known of them."""
+    nodes, hists, layout = memory.nodes, memory.hists, training.layout
+    small, large = leaves
+    for k in range(3):
+        if n_told == 1 and nodes.sums[small, k] != sums[k]:
+            return False
+    nodes.sums[small] = sums
+    grower.share_out(nodes, node, small, large)
+    if n_told == 0:
+        return True
+    n_slots, size = memory.workspace.free_slots.shape[0] - 1, told.shape[0] // n_told
+    nodes.slot[small] = grower.take_slot(memory.workspace)
+    small_slot = nodes.slot[small] if nodes.slot[small] >= 0 else n_slots - 2
+    large_slot = nodes.slot[large] if nodes.slot[large] >= 0 else n_slots - 1
+    _read_histogram(hists, small_slot, told[:size], hessian)
+    if n_told == 2:
+        _read_histogram(hists, large_slot, told[size:], hessian)
+    else:
+        for tile in range(layout.tile_start.shape[0]):
+            subtract(layout, tile, hists, large_slot, small_slot)
+    if grower.may_split(training, nodes, small):
+        _scan(training, memory, small, small_slot)
+    if grower.may_split(training, nodes, large):
+        _scan(training, memory, large, large_slot)
+    return True
+
+
+class DistributedRounds:
+    """State of a fit whose rows are on workers; see :class:`algorithms.boosting.Rounds`.
+
+    Parameters
+    ----------
+    workers : Workers
+        Who have weighed their rows.
+    edges : list of ndarray
+        Bin edges of all rows.
+    n_samples : int
+        Of all workers.
+    weights : RowWeights
+        Of all workers, but for its arrays, which are empty.
+    loss : Loss
+    options : Options
+    charging : Charging
+    initial : ndarray of shape (n_trees_per_round,)
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        edges: list[np.ndarray],
+        n_samples: int,
+        weights: RowWeights,
+        loss: Loss,
+        options: Options,
+        charging: Charging,
+        initial: np.ndarray,
+    ) -> None:
+        self._workers, self._weights, self._loss, self._options = workers, weights, loss, options
+        self._limits = bounded(options.limits, n_samples, weights)
+        second_order = options.second_order and not options.newton_leaves
+        # Hessians of 1 with whole weights: their sums are multiples of the counts.
+        self._equal = weights.whole and (loss.kind == SQUARED or not second_order)
+        binned = without_rows(edges)
+        self._layout, self._memory = (
+            binned.layout,
+            grower.allocate(binned, self._limits.max_leaves, 1),
+        )
+        self.builder = ForestBuilder(edges)
+        self._count_step = 2.0**-weights.exponent
+        n_nodes = len(self._memory.nodes.feature)
+        self.penalty = charging.begin(0, weights.total, self._count_step, n_nodes)
+        self._accounts = charging.row_accounts(self.penalty)
+        self._values: np.ndarray | None = None  # of the last tree, which the workers do not know
+        plan = Plan(edges, options, self._limits, charging, initial, not self._equal)
+        workers.ask("begin", plan)
+
+    def begin_round(self) -> None:
+        """Have the derivatives prepared; their largest values say on which grids they go."""
+        largest = self._workers.largest("begin_round", self._values)
+        self._values = None
+        self._exponents = [
+            tuple(value_exponent(float(m), self._weights) for m in of_tree) for of_tree in largest
+        ]
+
+    def grow(self, tree: int) -> bool:
+        """Grow a tree of the round; the workers bring their scores up to date with the next."""
+        k_g, k_h, k_newton = self._exponents[tree]
+        scale = splitter.Scale(2.0**-k_g, 2.0**-k_h, self._count_step)
+        nothing = np.empty((0, 2), dtype=np.int32)
+        training = grower.Training(self._layout, nothing, scale, self._limits)
+        n_nodes = self._grow(training, tree, (k_g, k_h))
+        newton = None
+        if self._options.newton_leaves and self._loss.kind != SQUARED:
+            sums = self._workers.summed("leaf_hessians", n_nodes, (k_g, k_newton))
+            newton = sums, 2.0**-k_newton
+        nodes, least = self._memory.nodes, self._limits.min_hessian_leaf
+        values = self.builder.add(nodes, n_nodes, scale, least, newton)
+        check_leaves(values)
+        self._values = values.copy()  # the builder's memory moves
+        return n_nodes > 1
+
+    def _grow(self, training: grower.Training, tree: int, exponents: tuple[int, int]) -> int:
+        """Grow a tree leaf by leaf, as :func:`algorithms.trees.grower.grow` does."""
+        memory, penalty, nodes = self._memory, self.penalty, self._memory.nodes
+        hessian = max(1, round(2.0 ** exponents[1])) if self._equal else 0
+        _open_root(training, memory, penalty)
+        sums, _, told = self._parted(
+            self._workers.summed("begin_tree", tree, exponents, self._values)
+        )
+        _take_root(training, memory, penalty, sums, told, hessian)
+        n_nodes, n_leaves, node = 1, 1, -1
+        while n_leaves < self._limits.max_leaves:
+            node = grower.next_leaf(training, nodes, penalty, n_nodes, node)
+            if node < 0:
+                break
+            feature = int(nodes.candidate[node])
+            found, full = int(nodes.cut[node, feature]), n_leaves + 1 == self._limits.max_leaves
+            small, large, n_told = _split(training, memory, node, n_nodes, full)
+            n_nodes, n_leaves = n_nodes + 2, n_leaves + 1
+            sums, accounts, told = self._parted(
+                self._workers.summed("divide", node, feature, found, (small, large), n_told)
+            )
+            leaves = small, large
+            if not _take_leaves(training, memory, node, leaves, n_told, sums, told, hessian):
+                raise RuntimeError("The workers' rows are not those that were counted before.")
+            changed = grower.pay_for(training, memory, penalty, node, small, large)
+            if self._accounts.shape[1]:
+                self._accounts[small] = accounts
+                self._accounts[large] = self._accounts[node] - accounts
+            grower.rank_leaves(training, memory, penalty, n_nodes, changed)
+        return n_nodes
+
+    def _parted(self, told: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums, accounts and histograms; see :meth:`.rows.Rows._tell`."""
+        histograms = 3 + self._accounts.shape[1]
+        return told[:3], told[3:histograms], told[histograms:]

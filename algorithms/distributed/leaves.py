@@ -1,0 +1,91 @@
+"""What a worker does to the leaves of its own rows while a tree grows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import kernel, parallel_kernel
+from ..trees import histogram
+from ..trees.grower import collect_sums, pay_for, plant, split_leaf
+from ..trees.penalty import begin_tree
+from ..trees.splitter import unbundle
+
+
+@kernel
+def open_root(training, memory, penalty):
+    """Begin a tree: all rows are in node 0, whose sums are made."""
+    plant(memory.nodes, memory.workspace)
+    begin_tree(penalty)
+    collect_sums(training, memory, np.int64(0), np.int64(0))
+
+
+@kernel
+def divide_leaf(training, memory, penalty, node, feature, found, small, large):
+    """Split the rows of a leaf, and make the sums of the two new ones.
+
+    Parameters
+    ----------
+    training : Training
+    memory : Memory
+    penalty : NamedTuple
+        Accounts of these rows.
+    node, feature : int
+    found : int
+        The threshold, see :func:`algorithms.trees.splitter.scan_feature`.
+    small, large : int
+        Numbers of the new leaves; that on the left has the lower one.
+    """
+    nodes = memory.nodes
+    nodes.candidate[node] = feature
+    nodes.cut[node, feature] = found
+    split_leaf(training, memory, node, min(small, large))
+    collect_sums(training, memory, small, np.int64(0))
+    for k in range(3):
+        nodes.sums[large, k] = nodes.sums[node, k] - nodes.sums[small, k]
+    pay_for(training, memory, penalty, node, small, large)
+
+
+@parallel_kernel
+def build_histogram(layout, rows, start, stop, gh, hists):
+    """Histogram of rows[start:stop], whose words are made, in slot 0."""
+    for i in prange(layout.tile_start.shape[0]):
+        tile = np.int64(i)
+        histogram.build(layout, tile, rows, start, stop, gh, hists, 0, 0)
+
+
+@kernel
+def tell_histogram(layout, hists, sums, scratch, with_hessians, out):
+    """Write the histogram in slot 0 feature by feature, none of them bundled.
+
+    Parameters
+    ----------
+    layout : Layout
+    hists : Histograms
+    sums : ndarray of shape (3,), int64
+        Gradient, hessian and count of the node.
+    scratch : Scratch
+    with_hessians : bool
+    out : ndarray of shape (n_entries * (2 or 3),), int64
+        Output: gradients, hessians if wanted, and counts of all bins of all features.
+    """
+    n_entries = np.sum(layout.feature_n_bins)
+    counts_at = 2 * n_entries if with_hessians else n_entries
+    total, bins, to = (sums[0], sums[1], sums[2]), scratch.bins, 0
+    slot = np.int64(0)
+    for feature in range(layout.feature_n_bins.shape[0]):
+        n_bins, default = layout.feature_n_bins[feature], layout.feature_default[feature]
+        entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
+        if default >= 0:
+            unbundle(hists, slot, entry, n_bins, default, total, scratch, slot)
+        for b in range(n_bins):
+            if default >= 0:
+                g, h, n = bins[0, 0, b], bins[0, 1, b], bins[0, 2, b]
+            else:
+                at = entry + b
+                g, h, n = hists.gradient[0, at], hists.hessian[0, at], hists.count[0, at]
+            out[to + b] = g
+            out[counts_at + to + b] = n
+            if with_hessians:
+                out[n_entries + to + b] = h
+        to += n_bins

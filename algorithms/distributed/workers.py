@@ -1,0 +1,250 @@
+"""The workers of a Dask cluster that hold the rows of a fit, seen from where it was called.
+
+Dask places the rows, carries messages and knows who is alive. Each worker's rows are an actor: Dask
+does not make a lost one anew on another worker, so that nobody answers who does not know the trees
+so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from .rows import Rows, Summary, checked_part, fingerprint
+
+_PATIENCE = 2.0  # seconds without an answer after which Dask is asked whether a worker is alive
+
+
+class WorkerLost(RuntimeError):
+    """A worker of the cluster was lost during a fit, which has changed nothing."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(
+            f"The worker {address} was lost during the fit, and the rows in its memory with it. No "
+            "model was made and an earlier one is as it was: fit again when Dask has the rows."
+        )
+
+
+class Workers:
+    """Rows on several workers, asked all at once.
+
+    Parameters
+    ----------
+    actors : dict
+        For each worker's address the future of its :class:`.rows.Rows`.
+    """
+
+    def __init__(self, actors: dict) -> None:
+        self._futures = actors
+        self._step = 0
+        self._actors = {address: self._made(address) for address in actors}
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    def ask(self, method: str, *args) -> list:
+        """Call a method of every worker's rows; return the answers.
+
+        Raises
+        ------
+        WorkerLost
+        """
+        self._step += 1
+        waiting = {address: self._call(address, method, *args) for address in self._actors}
+        return [self._answer(address, future) for address, future in waiting.items()]
+
+    def summed(self, method: str, *args) -> np.ndarray:
+        """Add the answers up."""
+        first, *others = self.ask(method, *args)
+        total = first.copy()  # within one process it is the worker's own memory
+        for other in others:
+            total += other
+        return total
+
+    def largest(self, method: str, *args) -> np.ndarray:
+        """Take the largest of the answers, value by value."""
+        return np.max(self.ask(method, *args), axis=0)
+
+    def _made(self, address: str):
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return self._futures[address].result()
+        except (OSError, KilledWorker) as error:
+            raise WorkerLost(address) from error
+
+    def _call(self, address: str, method: str, *args):
+        if self._is_lost(address):
+            raise WorkerLost(address)
+        try:
+            return getattr(self._actors[address], method)(self._step, *args)
+        except RuntimeError as error:  # Dask's, if it was lost since the line above
+            raise WorkerLost(address) from error
+
+    def _is_lost(self, address: str) -> bool:
+        return self._futures[address].status != "finished"
+
+    def _answer(self, address: str, future):
+        while True:
+            try:
+                return future.result(timeout=_PATIENCE)
+            except TimeoutError:  # Dask's own, or of a connection that is made anew
+                if self._is_lost(address):
+                    raise WorkerLost(address) from None
+            except Exception as error:
+                if isinstance(error, OSError) or self._is_lost(address):
+                    raise WorkerLost(address) from error
+                raise
+
+
+def connected_client():
+    """Return the Dask client of this process.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "The workers of a cluster train on Dask arrays, and this process has no client: make "
+            "one, distributed.Client(…), or give X.compute() and y.compute() to train here."
+        ) from None
+
+
+@contextmanager
+def rows_on_workers(
+    X, y, sample_weight, is_classifier: bool, n_threads: int | None
+) -> Iterator[tuple[Workers, list[Summary]]]:
+    """Let each worker keep the rows that Dask has computed there, for the time of the block.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n_samples, n_features)
+    y, sample_weight : dask.array.Array or array-like of shape (n_samples,); the latter or None
+    is_classifier : bool
+    n_threads : int or None
+        Of each worker.
+
+    Yields
+    ------
+    workers : Workers
+    summaries : list of Summary
+
+    Raises
+    ------
+    ValueError
+        If the rows do not fit, or a worker computes otherwise than this process.
+    WorkerLost
+    """
+    client = connected_client()
+    parts = _parts(client, _blocks(X, y, sample_weight), is_classifier)
+    actors = {
+        address: client.submit(
+            Rows, held, is_classifier, n_threads, actor=True, workers=[address], pure=False
+        )
+        for address, held in parts.items()
+    }
+    del parts  # their memory is freed as soon as the rows are put together
+    workers = Workers(actors)
+    try:
+        summaries = workers.ask("summary")
+        _check_equal(actors, summaries)
+        yield workers, summaries
+    finally:
+        for actor in actors.values():
+            actor.release()
+
+
+def _blocks(X, y, sample_weight) -> list[tuple]:
+    """Blocks of rows with all their columns, and the targets and weights that belong to each."""
+    import dask.array
+
+    if X.ndim != 2:
+        raise ValueError(f"X must have rows and columns, got a Dask array of {X.ndim} dimensions.")
+    X = X.rechunk({1: -1})
+    blocks = [X.to_delayed().ravel().tolist()]
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        if values is None and name == "sample_weight":
+            blocks.append([None] * X.numblocks[0])
+            continue
+        if not isinstance(values, dask.array.Array):
+            values = np.asarray(values)
+            if np.isnan(X.shape[0]):
+                raise ValueError(
+                    f"The blocks of X do not say how many rows they have, so {name} must be a Dask "
+                    "array with the same blocks; or call X.compute_chunk_sizes() first."
+                )
+        if values.ndim != 1:
+            raise ValueError(f"{name} must have one dimension, got the shape {values.shape}.")
+        if not np.isnan([*X.shape, *values.shape]).any():
+            if len(values) != len(X):
+                raise ValueError(f"X has {len(X)} rows and {name} {len(values)}.")
+            if isinstance(values, np.ndarray):
+                values = dask.array.from_array(values, chunks=(X.chunks[0],))
+            values = values.rechunk((X.chunks[0],))
+        elif values.numblocks[0] != X.numblocks[0]:
+            raise ValueError(
+                f"X has {X.numblocks[0]} blocks of rows and {name} {values.numblocks[0]}: they "
+                "must be the same rows."
+            )
+        blocks.append(values.to_delayed().ravel().tolist())
+    return list(zip(*blocks, strict=True))
+
+
+def _parts(client, blocks: list[tuple], is_classifier: bool) -> dict[str, list]:
+    """Have the blocks computed and checked; futures of those with rows, by worker."""
+    import dask
+    from distributed import wait
+    from distributed.scheduler import KilledWorker
+
+    check, count = dask.delayed(checked_part), dask.delayed(_n_rows)
+    parts = [check(*block, is_classifier) for block in blocks]
+    futures = client.compute([*parts, *map(count, parts)])
+    wait(futures)
+    futures, counts = futures[: len(parts)], futures[len(parts) :]
+    for future in futures:
+        if future.status != "finished":
+            error = future.exception()
+            if isinstance(error, KilledWorker):
+                raise WorkerLost(error.last_worker.address) from error
+            raise error
+    n_rows = client.gather(counts)
+    if not any(n_rows):
+        from ..estimators.fitting import check_total_weight
+
+        check_total_weight(False, 0.0)
+    held: dict[str, list] = {}
+    weight: dict[str, int] = {}
+    holders = client.who_has(futures)
+    for future, rows in zip(futures, n_rows, strict=True):
+        if rows == 0:
+            continue
+        if not holders.get(future.key):
+            raise WorkerLost("that held a block of rows")
+        address = min(holders[future.key], key=lambda a: (weight.get(a, 0), a))
+        held.setdefault(address, []).append(future)
+        weight[address] = weight.get(address, 0) + rows
+    return held
+
+
+def _n_rows(part) -> int:
+    return len(part.y)
+
+
+def _check_equal(addresses, summaries: list[Summary]) -> None:
+    """Refuse workers whose sources, NumPy or processor would give other bits than this process."""
+    here = fingerprint()
+    for address, summary in zip(addresses, summaries, strict=True):
+        if summary.machine != here:
+            raise ValueError(
+                f"The worker {address} computes otherwise than this process ({summary.machine}, "
+                f"here {here}): the model would not be that of one machine. Give it the same "
+                "environment and kind of processor."
+            )

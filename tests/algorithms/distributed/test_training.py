@@ -1,0 +1,237 @@
+"""Training on rows of several workers: the bytes of the model are those of one machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.base import clone
+
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.distributed import edges, workers
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+
+from .clusters import laid_out, make_rows, saved
+
+ROOT = Path(__file__).resolve().parents[3]
+SMALL = {"n_estimators": 3, "n_threads": 1, "min_samples_leaf": 5}
+PRICES = {"feature_costs": [3.0, 1.0, 2.0, 1.0, 1.0, 2.0, 0.5]}
+CEGB = SMALL | PRICES | {"max_leaves": 8, "tradeoff": 0.02, "split_cost": 0.01}
+X, Y = make_rows()
+CLASSES = np.array(["low", "medium", "high"])[np.digitize(Y, [-0.5, 0.7])]
+WHOLE = np.random.default_rng(1).integers(0, 4, len(X)).astype(np.float64)
+FRACTIONS = 0.37 * WHOLE
+
+FITS = {
+    "regression": (GBRTRegressor(**SMALL, max_leaves=8), Y, None),
+    "two classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES == "high", WHOLE),
+    "three classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES, None),
+    "cegb": (CEGBRegressor(**CEGB, model_feature_costs=[0.5] * 7), Y, None),
+    "cegb, groups, breadth first": (
+        CEGBClassifier(
+            **CEGB,
+            growth="breadth_first",
+            feature_groups=[0, 0, 1, 2, 3, 1, 4],
+            group_costs={0: 2.0, 1: 1.0, 2: 0.0, 3: 1.0, 4: 0.5},
+        ),
+        CLASSES,
+        FRACTIONS,
+    ),
+    "miser": (GreedyMiserRegressor(**SMALL, **PRICES, tradeoff=2.0, budget=9.0), Y, None),
+    "miser, authors": (
+        GreedyMiserClassifier(**SMALL, **PRICES, tradeoff=0.3, charging="authors", max_bins=9),
+        CLASSES,
+        WHOLE,
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=[2, 1, 4])
+def client(request):
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        LocalCluster(
+            n_workers=request.param, threads_per_worker=1, processes=False,
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield client
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """Numbers of workers that fits have used."""
+    numbers, begin = [], workers.Workers.__init__
+
+    def noting(self, actors):
+        numbers.append(len(actors))
+        begin(self, actors)
+
+    monkeypatch.setattr(workers.Workers, "__init__", noting)
+    return numbers
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_the_model_is_that_of_one_machine(name, client, used):
+    model, y, weights = FITS[name]
+    here = clone(model).fit(X, y, sample_weight=weights)
+    assert here.trees_.n_trees >= 3
+    assert len(here.trees_.feature) > 12
+    # All that belongs to a block lies on one worker, so that Dask has no choice where it goes.
+    rows, targets = laid_out(client, X), laid_out(client, y)
+    weights = None if weights is None else laid_out(client, weights)
+    there = clone(model).fit(rows, targets, sample_weight=weights)
+    assert used == [len(client.scheduler_info(n_workers=-1)["workers"])]
+    assert saved(there) == saved(here)
+
+
+def test_early_stopping_and_float32(client):
+    narrow, model = X.astype(np.float32), GBRTRegressor(**SMALL, early_stopping_rounds=1)
+    model.set_params(n_estimators=30, learning_rate=0.9)
+    valid = narrow[::3], Y[::3][::-1]
+    here = clone(model).fit(narrow, Y, eval_set=valid)
+    there = clone(model).fit(laid_out(client, narrow), Y, eval_set=valid)
+    assert 0 < here.n_estimators_ < 30
+    np.testing.assert_array_equal(there.validation_scores_, here.validation_scores_)
+    assert saved(there) == saved(here)
+
+
+def test_histograms_that_are_not_kept_are_told_anew(client, monkeypatch):
+    """As where half a gibibyte does not hold those of all open leaves."""
+    from algorithms.trees import grower
+
+    allocate, model = grower.allocate, clone(FITS["cegb"][0])
+    here = clone(model).fit(X, Y)
+
+    def scarce(*arguments):
+        memory = allocate(*arguments)
+        free = memory.workspace.free_slots[:5].copy()  # one to hold, two for those without
+        return memory._replace(workspace=memory.workspace._replace(free_slots=free))
+
+    monkeypatch.setattr(grower, "allocate", scarce)
+    there = model.fit(laid_out(client, X), Y)
+    assert saved(there) == saved(here)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "tied", "missing"])
+def test_edges_of_parts_are_those_of_all_rows(kind, weighted):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=20_000)
+    if kind == "heavy":
+        values[rng.random(len(values)) < 0.97] = 0.25
+    elif kind == "tied":
+        values = np.round(values, 2)
+    elif kind == "missing":
+        values[:9_000] = np.nan
+    counts = rng.integers(1, 2**20, len(values)) if weighted else None
+    told = []
+    for rows in np.array_split(np.arange(len(values)), [3_000, 11_000, 11_001]):
+        told.append(edges.distinct(values[rows], None if counts is None else counts[rows]))
+    for max_bins in (2, 16, 255):
+        short = [edges.in_short(part, 300) for part in told]
+        assert sum(len(part[0]) for part in short) < 1_200
+        bounds = edges.intervals(short, max_bins)
+        parts = told if bounds is None else [edges.within(p, *bounds, 300) for p in told]
+        if kind == "normal" and max_bins < 255:  # not nearly all values are told
+            assert sum(len(part.values) for part in parts) < len(values) / 2
+        expected = edges.bin_edges(values, counts, max_bins)
+        np.testing.assert_array_equal(edges.edges_of(parts, max_bins), expected)
+
+
+def test_exact_sums_are_exact():
+    from fractions import Fraction
+
+    from algorithms.distributed.rows import exact_sums
+
+    values = np.random.default_rng(0).random(1_000) * 2.0 ** np.arange(-50, 50).repeat(10)
+    assert sum(map(Fraction, exact_sums(values))) == sum(map(Fraction, values.tolist()))
+    assert exact_sums(np.zeros(0)) == []
+
+
+def test_a_constant_target_and_rows_of_no_weight(client):
+    model, none = GBRTRegressor(**SMALL), np.zeros(len(X))
+    with pytest.warns(ConstantModelWarning, match="y is constant"):
+        there = clone(model).fit(laid_out(client, X), none + 2.0)
+    with pytest.warns(ConstantModelWarning):
+        here = clone(model).fit(X, none + 2.0)
+    assert saved(there) == saved(here)
+    with pytest.raises(ValueError, match="zero for every row"):
+        model.fit(laid_out(client, X), Y, sample_weight=none)
+
+
+def infinite():
+    wrong = X.copy()
+    wrong[77, 0] = np.inf
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (lambda: (da.from_array(X)[:, 0], Y), "must have rows and columns"),
+        (lambda: (da.from_array(X), Y[1:]), "X has 403 rows and y 402"),
+        (lambda: (da.from_array(X), Y[:, None]), "y must have one dimension"),
+        (lambda: (da.from_array(infinite(), chunks=50), Y), "contains infinity"),
+        (lambda: (da.from_array(X), np.where(Y > 2, np.nan, Y)), "contains NaN"),
+        (lambda: (da.from_array(X), CLASSES), "y must be numbers"),
+        (lambda: (da.from_array(X)[da.from_array(Y) > 0], Y), "do not say how many rows"),
+    ],
+)
+def test_wrong_rows_end_in_a_sentence(client, arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        GBRTRegressor(**SMALL).fit(*arguments())
+
+
+def test_blocks_of_unknown_length(client):
+    kept, rows = np.nan_to_num(X[:, 0]) > 0, da.from_array(X, chunks=(100, 7))
+    mask = da.from_array(kept, chunks=100)
+    there = GBRTRegressor(**SMALL).fit(rows[mask], da.from_array(Y, chunks=100)[mask])
+    here = GBRTRegressor(**SMALL).fit(X[kept], Y[kept])
+    assert saved(there) == saved(here)
+
+
+def test_a_worker_that_computes_otherwise_is_refused(client, monkeypatch):
+    monkeypatch.setattr(workers, "fingerprint", lambda: ("sources 1", "exp and log 2"))
+    with pytest.raises(ValueError, match="computes otherwise than this process"):
+        GBRTRegressor(**SMALL).fit(da.from_array(X), Y)
+
+
+def test_what_is_not_read_is_refused():
+    frame = type("DataFrame", (), {"__module__": "dask.dataframe.dask_expr._collection"})()
+    with pytest.raises(ValueError, match=r"X\.to_dask_array\(lengths=True\)"):
+        GBRTRegressor().fit(frame, Y)
+    with pytest.raises(ValueError, match="AdaBoostMH trains on rows of this process"):
+        AdaBoostMH().fit(da.from_array(X), CLASSES)
+
+
+def test_without_a_client_or_with_queries(monkeypatch):
+    def none_there():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("distributed.get_client", none_there)
+    with pytest.raises(ValueError, match="this process has no client"):
+        GBRTRegressor().fit(da.from_array(X), Y)
+    with pytest.raises(ValueError, match="query_id"):
+        GBRTRegressor().fit(da.from_array(X), Y, query_id=np.zeros(len(X)))
+
+
+def test_a_worker_that_dies():
+    """Two processes: equal bytes; then one dies in the second round, and no model comes of it."""
+    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker"]
+    child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    assert child.returncode == 0, child.stderr
+    equal, sentence, earlier = child.stdout.splitlines()
+    assert equal == "equal True"
+    assert sentence.startswith("WorkerLost The worker tcp://127.0.0.1:")
+    assert earlier == "earlier True"
