@@ -37,7 +37,7 @@ _MOSS, _SEA, _STONE, _BRICK, _MAUVE = "#4E7D2D", "#2F6F9F", "#7D7468", "#B23A2E"
 _SALMON, _LILAC = "#E08070", "#C9A0DC"
 _COAL, _AZURE, _TANGERINE, _CORNFLOWER = "#3A3A3A", "#0A62B8", "#DB6A00", "#7FA8E8"
 _PEACH, _LEAF, _VIOLET_RED, _UMBER = "#F0A868", "#1B7F4B", "#A0327A", "#6B4A1E"
-_RUSSET = "#A34400"
+_RUSSET, _CLAY = "#A34400", "#C87137"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
@@ -69,7 +69,7 @@ LOOKS = {
     "cegb_literal": Look("CEGB, priced α·ε as printed", _BROWN, ".", "--"),
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
-    "lightgbm_lambdarank": Look("LightGBM, lambdarank", _RUSSET, "X", (0, (3, 1, 1, 1))),
+    "lightgbm_lambdarank": Look("LightGBM, lambdarank", _CLAY, "X", (0, (3, 1, 1, 1))),
     "catboost": Look("CatBoost", _DARK_PURPLE, "*", (0, (2, 1))),
     "catboost_per_object": Look(
         "CatBoost, Lossguide, penalties per object", _WINE, "<", (0, (4, 1, 1, 1))

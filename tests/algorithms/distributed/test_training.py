@@ -28,12 +28,12 @@ PRICES = {"feature_costs": [3.0, 1.0, 2.0, 1.0, 1.0, 2.0, 0.5]}
 CEGB = SMALL | PRICES | {"max_leaves": 8, "tradeoff": 0.02, "split_cost": 0.01}
 X, Y = make_rows()
 CLASSES = np.array(["low", "medium", "high"])[np.digitize(Y, [-0.5, 0.7])]
-WHOLE = np.random.default_rng(1).integers(0, 4, len(X)).astype(np.float64)
-FRACTIONS = 0.37 * WHOLE
+FRACTIONS = 0.37 * np.random.default_rng(1).integers(0, 4, len(X))
 
+# Of few kinds: kernels compile anew for each pair of a penalty and a form of weights.
 FITS = {
     "regression": (GBRTRegressor(**SMALL, max_leaves=8), Y, None),
-    "two classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES == "high", WHOLE),
+    "two classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES == "high", FRACTIONS),
     "three classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES, None),
     "cegb": (CEGBRegressor(**CEGB, model_feature_costs=[0.5] * 7), Y, None),
     "cegb, groups, breadth first": (
@@ -44,21 +44,25 @@ FITS = {
             group_costs={0: 2.0, 1: 1.0, 2: 0.0, 3: 1.0, 4: 0.5},
         ),
         CLASSES,
-        FRACTIONS,
+        None,
     ),
     "miser": (GreedyMiserRegressor(**SMALL, **PRICES, tradeoff=2.0, budget=9.0), Y, None),
     "miser, authors": (
         GreedyMiserClassifier(**SMALL, **PRICES, tradeoff=0.3, charging="authors", max_bins=9),
         CLASSES,
-        WHOLE,
+        None,
     ),
 }
+
+
+# A worker that compiles for long is not given up as lost.
+QUIET = {"distributed.scheduler.work-stealing": False, "distributed.scheduler.worker-ttl": None}
 
 
 @pytest.fixture(scope="module", params=[2, 1, 4])
 def client(request):
     with (
-        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=request.param, threads_per_worker=1, processes=False,
             dashboard_address="127.0.0.1:0",
