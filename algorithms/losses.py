@@ -19,6 +19,7 @@ from .trees.histogram import MOST_PACKED
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _ROWS_AT_ONCE = 2**15  # of 8 bytes: half of a second-level cache
+_WORTH_SHARING = 2**17  # rows for which starting threads pays
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
 
@@ -171,7 +172,7 @@ class Loss:
             return scores
         starts = range(0, len(scores), _ROWS_AT_ONCE)
         parts = [slice(start, start + _ROWS_AT_ONCE) for start in starts]
-        if n_threads == 1 or len(parts) == 1:
+        if n_threads == 1 or len(scores) < _WORTH_SHARING:
             for part in parts:
                 self._prepare_rows(scores[part], out[part])
         else:

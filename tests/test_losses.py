@@ -118,7 +118,7 @@ def test_grid_of_zeros_and_of_the_tiniest():
 def test_threads_share_out_what_numpy_prepares_and_change_no_bit(name):
     """Beside the whole in one piece, which NumPy may go through in other steps."""
     loss = Loss(name, 3)
-    shape = (100_003, loss.n_trees)
+    shape = (2**17 + 3, loss.n_trees)
     scores = np.asfortranarray(np.random.default_rng(1).normal(scale=5, size=shape))
     one, two = (loss.prepare(scores, np.empty_like(scores), k).copy() for k in (1, 2))
     np.testing.assert_array_equal(one, two)
