@@ -24,6 +24,9 @@ CHANGES = {
     ),
 }
 
+QUICK = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+"""Compiled without optimising, which takes less time and must not change a bit."""
+
 COLUMN = {"tie": "test_error", "cost": "prediction_ms"}
 """What at least each change moves."""
 
@@ -48,7 +51,7 @@ def changed_copy(folder, name):
 def start(tree, results):
     env = {**os.environ, "PYTHONPATH": str(tree)}
     if tree != ROOT:  # compiled from a changed source: of no use to anybody after the test
-        env["NUMBA_CACHE_DIR"] = str(tree / "compiled")
+        env |= {"NUMBA_CACHE_DIR": str(tree / "compiled"), **QUICK}
     return subprocess.Popen(
         [sys.executable, "-m", "tests.experiments.one_panel", str(results)],
         cwd=tree,
