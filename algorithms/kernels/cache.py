@@ -138,11 +138,13 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
 class _Placement(CompileResultCacheImpl):
     """How numba names and packs a kernel's files; no setting of numba's moves them elsewhere."""
 
-    def __init__(self, py_func) -> None:
+    def __init__(self, py_func, form: str) -> None:
         source = inspect.getfile(py_func)
         self._lineno = py_func.__code__.co_firstlineno
         self._locator = _Locator(py_func, source)
         name = f"{Path(source).stem}.{py_func.__qualname__}"
+        if form:
+            name += f".{form}"
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
@@ -195,11 +197,17 @@ class _Files(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """numba's cache of one kernel, in a private folder and with checksums."""
+    """numba's cache of one kernel, in a private folder and with checksums.
 
-    _impl_class = _Placement
+    Parameters
+    ----------
+    py_func : function
+    form : str, optional
+        Distinguishes the files of a kernel that is compiled in more forms than one.
+    """
 
-    def __init__(self, py_func) -> None:
+    def __init__(self, py_func, form: str = "") -> None:
+        self._impl_class = functools.partial(_Placement, form=form)
         super().__init__(py_func)
         self._cache_file = _Files(
             cache_path=self._cache_path,

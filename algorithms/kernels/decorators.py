@@ -27,11 +27,26 @@ from .cache import KernelCache, cache_folder
 _OPTIONS = {"nogil": True, "fastmath": False, "error_model": "numpy"}
 
 
+# By what Python calls a compiled function: it takes apart every array of every argument, and for a
+# kernel that only kernels call is a quarter of the time to compile.
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def _compiled(py_func, **options):
-    """Dispatcher of a function, with our cache in the place of numba's own."""
-    dispatcher = numba.njit(**_OPTIONS, **options)(py_func)
+    """Dispatcher of a function, with our cache in the place of numba's own.
+
+    For kernels that call it there is a second one, `inner`, whose code Python cannot call.
+    """
+    dispatcher, inner = (
+        numba.njit(**_OPTIONS, **options, **wrappers)(py_func) for wrappers in ({}, _NO_WRAPPERS)
+    )
     if cache_folder() is not None:
         dispatcher._cache = KernelCache(py_func)
+        inner._cache = KernelCache(py_func, "inner")
+    # What numba asks of a function when it compiles a call of it.
+    dispatcher.get_call_template = inner.get_call_template
+    dispatcher.get_overload = inner.get_overload
+    dispatcher.inner = inner
     return dispatcher
 
 
