@@ -209,8 +209,8 @@ def use():
     spec.loader.exec_module(module)
     out = np.zeros(5)
     module.doubled(np.arange(5.0), out)
-    right = out.tolist() == [0, 2, 4, 6, 8] and module.twice(3) == 6
-    compiled = module.twice, module.twice.inner, module.doubled, module.doubled.inner
+    right = out.tolist() == [0, 2, 4, 6, 8] and module.twice(3) == 6 and module.twice(0.5) == 1
+    compiled = module.twice, module.twice.inner, module.doubled
     counts = [sum(f.stats.cache_misses.values()) for f in compiled]
     return right, sum(counts)
 
@@ -228,8 +228,9 @@ def spoilt(content, other):
         yield bytes(wrong)
 
 first = [use(), use()]
-files = sorted(p for p in cache_folder().rglob("*.nb?") if "kernels_of_mine" in str(p)
-               or "mine" in p.name)
+# The form for other kernels is not read when those themselves are kept.
+files = sorted(p for p in cache_folder().rglob("*.nb?") if ".inner" not in p.name
+               and ("kernels_of_mine" in str(p) or "mine" in p.name))
 results = []
 for path in files:
     content, (other, *_) = path.read_bytes(), [p.read_bytes() for p in files
@@ -250,8 +251,8 @@ def test_damaged_files_are_compiled_again(tmp_path):
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     first, files, results = json.loads(run.stdout)
-    assert first == [[True, 3], [True, 0]]  # compiled, then loaded
-    assert sorted(files) == [".nbc"] * 3 + [".nbi"] * 3  # one kernel in both its forms
+    assert first == [[True, 4], [True, 0]]  # compiled, then loaded
+    assert sorted(files) == [".nbc"] * 3 + [".nbi"] * 2
     assert len(results) == 13 * len(files)
     for suffix, spoilt, healed in results:
         assert spoilt[0] is True, suffix
