@@ -77,8 +77,9 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
         raise ValueError(f"stops must rise from 1 to at most {responses.n_rounds}, got {stops}.")
     if responses.n_rounds > (stops[-1] if stops else 0):
         stops = [*stops, responses.n_rounds]
-    tiled = tiled_forest(responses.forest, responses.contributions)
-    return Stages(responses, np.array(stops, dtype=np.int64), tiled)
+    rounds = np.array(stops, dtype=np.int64)
+    trees = rounds * responses.n_columns
+    return Stages(responses, rounds, tiled_forest(responses.forest, responses.contributions, trees))
 
 
 def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray) -> Stages:
@@ -97,7 +98,7 @@ def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray)
     -------
     Stages
     """
-    tiled = tiled_forest(responses.forest, responses.contributions)
+    tiled = tiled_forest(responses.forest, responses.contributions, stops)
     weights = np.ascontiguousarray(weights)
     return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
 

@@ -12,6 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 16
+_FEW_STEPS = 4  # up to 15 edges: comparing with each is faster than a bisection
 BIN_STRIDE = 256 + 8
 """Places from the bins of one column to those of the next: 256 codes, and a cache line between.
 
@@ -215,7 +216,8 @@ def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest
 
     From `begin` on there are ``2 ** n_steps - 1`` rising float64 `edges`; `codes` are int16.
     The lanes search by bisection side by side: a branch at each step would be mispredicted half of
-    the time.
+    the time. Few edges are compared one after the other, each with all lanes at once: a step of the
+    bisection loads sixteen edges lane by lane.
     """
     index = types.int64
     signature = types.void(edges, index, index, values, codes, index, index)
@@ -225,23 +227,32 @@ def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest
         vector = ir.VectorType(_I64, LANES)
         first = _address(context, builder, signature.args[3], arguments[3], _I64(0), _F64, LANES)
         numbers = _load(builder, first, 8)
+        nothing = ir.Constant(vector, [0] * LANES)
         below = cgutils.alloca_once(builder, vector)
-        builder.store(ir.Constant(vector, [0] * LANES), below)
-        with cgutils.for_range(builder, arguments[2]) as loop:
-            step = builder.sub(builder.sub(arguments[2], loop.index), _I64(1))
-            half = builder.shl(_I64(1), step)
-            middle = builder.gep(data, [builder.sub(builder.add(arguments[1], half), _I64(1))])
-            so_far = builder.load(below)
-            compared = ir.Constant(ir.VectorType(_F64, LANES), ir.Undefined)
-            for lane in range(LANES):
-                place = builder.gep(middle, [builder.extract_element(so_far, _I32(lane))])
-                compared = builder.insert_element(compared, builder.load(place), _I32(lane))
-            more = builder.select(
-                builder.fcmp_ordered("<", compared, numbers),
-                _splat(builder, half, LANES),
-                ir.Constant(vector, [0] * LANES),
-            )
-            builder.store(builder.add(so_far, more), below)
+        builder.store(nothing, below)
+
+        def add_where_below(compared, number):
+            more = builder.select(builder.fcmp_ordered("<", compared, numbers), number, nothing)
+            builder.store(builder.add(builder.load(below), more), below)
+
+        few = builder.icmp_signed("<=", arguments[2], _I64(_FEW_STEPS))
+        with builder.if_else(few) as (one_by_one, by_halves):
+            with one_by_one:
+                n_edges = builder.sub(builder.shl(_I64(1), arguments[2]), _I64(1))
+                with cgutils.for_range(builder, n_edges) as loop:
+                    place = builder.gep(data, [builder.add(arguments[1], loop.index)])
+                    edge = _splat(builder, builder.load(place), LANES)
+                    add_where_below(edge, ir.Constant(vector, [1] * LANES))
+            with by_halves, cgutils.for_range(builder, arguments[2]) as loop:
+                step = builder.sub(builder.sub(arguments[2], loop.index), _I64(1))
+                half = builder.shl(_I64(1), step)
+                middle = builder.gep(data, [builder.sub(builder.add(arguments[1], half), _I64(1))])
+                so_far = builder.load(below)
+                compared = ir.Constant(ir.VectorType(_F64, LANES), ir.Undefined)
+                for lane in range(LANES):
+                    place = builder.gep(middle, [builder.extract_element(so_far, _I32(lane))])
+                    compared = builder.insert_element(compared, builder.load(place), _I32(lane))
+                add_where_below(compared, _splat(builder, half, LANES))
         result = builder.add(builder.load(below), _splat(builder, arguments[6], LANES))
         to = _address(context, builder, signature.args[4], *arguments[4:6], _I16, LANES)
         builder.store(builder.trunc(result, ir.VectorType(_I16, LANES)), to).align = 2

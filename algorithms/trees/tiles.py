@@ -33,9 +33,10 @@ class TiledForest(NamedTuple):
     Attributes
     ----------
     tested : ndarray of shape (n_tested,), int64
-        Columns that the forest tests, in the order in which its trees first do.
+        Columns that the forest tests, those of earlier stages first; of a stage in rising order,
+        since memory gives neighbours sooner than columns in the order of trees.
     n_needed : ndarray of shape (n_trees + 1,), int64
-        How many of them the first 0, 1, 2, … trees test.
+        How many of them to code before the first 0, 1, 2, … trees: those of all stages begun.
     edge : ndarray of shape (n_edges,), float64
         Distinct thresholds of each of them, rising, and infinities to make them 2^k - 1.
     edge_start : ndarray of shape (n_tested + 1,), int64
@@ -69,7 +70,7 @@ class TiledForest(NamedTuple):
     value: np.ndarray
 
 
-def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | None:
+def tiled_forest(forest: Forest, contributions: np.ndarray, stops=()) -> TiledForest | None:
     """Build the form of a forest that tiles pass.
 
     Parameters
@@ -78,6 +79,8 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
         Thresholds may be infinite.
     contributions : ndarray of shape (n_nodes,), float64
         Leaf values times the learning rate.
+    stops : sequence of int
+        Trees evaluated after each stage but the last, not falling; by default there is one stage.
 
     Returns
     -------
@@ -96,9 +99,12 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
     tested, first_split, feature = np.unique(
         forest.feature[splits], return_index=True, return_inverse=True
     )
-    order = np.argsort(first_split)
+    first_tree = np.searchsorted(forest.tree, splits[first_split], side="right")
+    first_stage = np.searchsorted(stops, first_tree)  # of the first, second, … tree
+    order = np.argsort(first_stage, kind="stable")
     tested, feature = tested[order], np.argsort(order)[feature]
-    first_tree = np.searchsorted(forest.tree, splits[first_split[order]], side="right")
+    begun = np.searchsorted(stops, np.arange(1, forest.n_trees + 1))
+    n_needed = np.searchsorted(first_stage[order], begun, side="right")
     edges, code = [], np.zeros(len(splits), dtype=np.int64)
     for u in range(len(tested)):
         here = feature == u
@@ -119,7 +125,7 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
     leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_leaf))]
     return TiledForest(
         tested=tested.astype(np.int64),
-        n_needed=np.searchsorted(first_tree, np.arange(forest.n_trees + 1), side="right"),
+        n_needed=np.append(0, n_needed),
         edge=np.concatenate([np.zeros(0), *filled]),
         edge_start=np.cumsum([0, *map(len, filled)], dtype=np.int64),
         n_steps=np.array(n_steps, dtype=np.int64),
@@ -135,10 +141,12 @@ def tiled_forest(forest: Forest, contributions: np.ndarray) -> TiledForest | Non
 @kernel
 def fill_tile(forest, X, rows, first, last, values, codes):
     """Code tested features ``first … last - 1`` of up to 16 rows; `values` (16,) is scratch."""
+    n_rows = np.uint64(rows.shape[0])
     for u in range(first, last):
-        m = forest.tested[u]
-        for lane in range(rows.shape[0]):
-            values[lane] = X[rows[lane], m]
+        m = np.uint64(forest.tested[u])
+        for lane in range(n_rows):
+            # Signed places would each be looked at for being negative.
+            values[lane] = X[np.uint64(rows[lane]), m]
         start, n_steps = forest.edge_start[u], forest.n_steps[u]
         count_below(forest.edge, start, n_steps, values, codes, u * LANES, _LOWEST_CODE)
 

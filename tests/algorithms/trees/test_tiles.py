@@ -132,20 +132,41 @@ def test_what_has_no_tiles():
             )
 
 
-def test_features_in_the_order_of_trees_and_only_where_wanted():
+def test_features_in_the_order_of_stages_and_only_where_wanted():
     rng = np.random.default_rng(4)
     X = rows(rng, 100, 8)
     model = GBRTRegressor(n_estimators=12, max_leaves=3).fit(X, X @ np.arange(8) ** 2)
     forest = model.trees_
-    tiled = tiled_forest(forest, model._contributions)
+    tiled = tiled_forest(forest, model._contributions, range(1, forest.n_trees))
     for t in range(forest.n_trees + 1):
         tested = forest.feature[: forest.tree[t]]
         first = tiled.tested[: tiled.n_needed[t]]
         np.testing.assert_array_equal(np.sort(first), np.unique(tested[tested >= 0]))
     assert 0 < tiled.n_needed[1] < len(tiled.tested)
+    whole = tiled_forest(forest, model._contributions)
+    np.testing.assert_array_equal(whole.tested, np.unique(tested[tested >= 0]))
+    assert whole.n_needed.tolist() == [0] + [len(whole.tested)] * forest.n_trees
     tiles = np.full((7, len(tiled.tested) * 16), 7, dtype=np.int16)
     wanted = np.arange(7) % 2 == 0
     fill_tiles(tiled, X, np.arange(100), wanted, 0, 2, tiles)
     np.testing.assert_array_equal(tiles[wanted][:, :32], tiles_of(tiled, X)[wanted][:, :32])
     assert np.all(tiles[~wanted] == 7)
     assert np.all(tiles[:, 32:] == 7)
+
+
+def test_of_a_stage_features_rise_and_no_tree_waits_for_one():
+    rng = np.random.default_rng(5)
+    X = rows(rng, 200, 12)
+    model = GBRTRegressor(n_estimators=20, max_leaves=3).fit(X, X @ rng.normal(size=12))
+    forest = model.trees_
+    stops = [0, 3, 3, 8]  # an empty stage, one twice, and the last one unnamed
+    tiled = tiled_forest(forest, model._contributions, stops)
+    for begin, end in ((0, 3), (3, 8), (8, 20)):
+        stage = tiled.tested[tiled.n_needed[begin] : tiled.n_needed[end]]
+        assert (np.diff(stage) > 0).all()
+        assert (tiled.n_needed[begin + 1 : end + 1] == tiled.n_needed[end]).all()
+        tested = forest.feature[: forest.tree[end]]
+        assert set(tiled.tested[: tiled.n_needed[end]]) == set(tested[tested >= 0])
+    Z = rows(rng, 50, 12)
+    expected = walked(forest, model._contributions, Z, 1)
+    np.testing.assert_array_equal(scores_in_tiles(tiled, Z, 1, [3, 8, 20]), expected)
