@@ -2,7 +2,7 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-#   make compile | test | check | lint | report | dashboard | bench | bench-kernels | bench-peers | wheel
+#   make compile | test | test-slow | check | lint | report | dashboard | bench | bench-kernels | bench-peers | wheel
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -23,7 +23,7 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers compile test check bench bench-check bench-kernels bench-peers lint clean \
+.PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
   reproduce report dashboard wheel
 
 help:
@@ -57,8 +57,13 @@ compile: setup
 
 # A file's tests stay together: what they share is set up once. Files go in their own order: ordered
 # by the number of tests, those with few and long ones would come last and leave a core idle.
+TEST = "$(PY)" -m pytest -n $(or $(JOBS),auto) --dist loadfile --no-loadscope-reorder
 test: setup
-	"$(PY)" -m pytest -n $(or $(JOBS),auto) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(TEST) -m "not slow" $(ARGS)
+
+# Few and long ones: pytest alone runs both kinds.
+test-slow: setup
+	$(TEST) -m slow $(ARGS)
 
 check: setup
 	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)

@@ -244,6 +244,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["rows", "whole weights", "fractional weights"])
 @needs_threads

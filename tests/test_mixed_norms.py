@@ -87,6 +87,7 @@ def by_admm(problem, stage, n_steps=2000, step=0.02):
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_stage_equals_admm(seed, is_first):

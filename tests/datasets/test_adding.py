@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.recipes import copy_with, recipe
 
 
+@pytest.mark.slow
 def test_adding_a_data_set_is_two_files_and_one_line(tmp_path):
     added = recipe("Add a data set")
     assert sorted(added.files) == ["datasets/rings.py", "tests/datasets/test_rings.py"]

@@ -177,6 +177,7 @@ def test_stand_in_is_as_described():
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_caltech101(cache, monkeypatch):
     monkeypatch.setattr(caltech101, "N_CLASSES", 101)

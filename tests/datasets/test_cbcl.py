@@ -131,6 +131,7 @@ def test_stand_in_is_as_described():
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_columns(cache):
     real = cbcl.images(data="real")

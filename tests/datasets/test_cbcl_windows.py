@@ -214,6 +214,7 @@ def real(tmp_path_factory):
         yield cbcl.images(data="real")
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_windows_are_those_of_the_archive(real):
     """Against another reader: Python's tar files without our bounds, and Pillow."""
@@ -235,6 +236,7 @@ def test_real_windows_are_those_of_the_archive(real):
             np.testing.assert_array_equal(windows[labels == label], expected)
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_duplicates_lie_on_one_side(real, tmp_path, monkeypatch):
     monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path))

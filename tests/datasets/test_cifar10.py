@@ -209,6 +209,7 @@ def test_clouds_pass_through_their_lattice():
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_cifar10(cache, monkeypatch):
     monkeypatch.setattr(cifar10, "N_RECORDS", 10_000)

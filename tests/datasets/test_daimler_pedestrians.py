@@ -200,6 +200,7 @@ def test_smoke_windows_are_the_stand_in(offline):
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_windows(cache):
     columns, images = daimler.columns(data="real"), daimler.images(data="real")

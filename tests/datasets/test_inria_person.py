@@ -247,6 +247,7 @@ def test_stand_in_is_as_described():
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_inria_person(cache):
     images = inria_person.images(data="real")

@@ -182,6 +182,7 @@ def test_stand_in_is_as_described():
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_faces(cache):
     images = vj_faces.images(data="real")

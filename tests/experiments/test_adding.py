@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.recipes import copy_with, recipe
 
 
+@pytest.mark.slow
 def test_adding_a_figure_is_two_files_and_one_line(tmp_path):
     added = recipe("Add a figure or table")
     assert sorted(added.files) == [

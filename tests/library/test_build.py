@@ -143,6 +143,7 @@ def chosen_by_compare(folder, X, y):
     (folder / "chosen.json").write_text(json.dumps(chosen))
 
 
+@pytest.mark.slow
 def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
     site = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "install"]

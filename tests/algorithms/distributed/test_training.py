@@ -85,6 +85,7 @@ def used(monkeypatch):
     return numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_the_model_is_that_of_one_machine(name, client, used):
     model, y, weights = FITS[name]
@@ -99,6 +100,7 @@ def test_the_model_is_that_of_one_machine(name, client, used):
     assert saved(there) == saved(here)
 
 
+@pytest.mark.slow
 def test_early_stopping_and_float32(client):
     narrow, model = X.astype(np.float32), GBRTRegressor(**SMALL, early_stopping_rounds=1)
     model.set_params(n_estimators=30, learning_rate=0.9)
@@ -110,6 +112,7 @@ def test_early_stopping_and_float32(client):
     assert saved(there) == saved(here)
 
 
+@pytest.mark.slow
 def test_histograms_that_are_not_kept_are_told_anew(client, monkeypatch):
     """As where half a gibibyte does not hold those of all open leaves."""
     from algorithms.trees import grower
@@ -230,6 +233,7 @@ def test_without_a_client_or_with_queries(monkeypatch):
         GBRTRegressor().fit(da.from_array(X), Y, query_id=np.zeros(len(X)))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies():
     """Two processes: equal bytes; then one dies in the second round, and no model comes of it."""
     command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.algorithms.estimators.model_mutations import run, write_bases
 
 
+@pytest.mark.slow
 def test_two_thousand_wrong_files(tmp_path):
     """No crash, no hang, no result that is not finite, in child processes with a time limit."""
     write_bases(tmp_path)

@@ -59,6 +59,7 @@ def hash_of_copy(tmp_path, change=None) -> str:
     return output[0]
 
 
+@pytest.mark.slow
 def test_an_edit_of_any_source_moves_the_cache(tmp_path):
     def edit(path):
         return lambda folder: (folder / path).write_text((folder / path).read_text() + "\n# edit")
@@ -242,6 +243,7 @@ print(json.dumps([first, [path.suffix for path in files], results]))
 """
 
 
+@pytest.mark.slow
 def test_damaged_files_are_compiled_again(tmp_path):
     (tmp_path / "mine.py").write_text(KERNELS)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -260,6 +262,7 @@ def test_damaged_files_are_compiled_again(tmp_path):
         assert healed == [True, 0], suffix  # and kept
 
 
+@pytest.mark.slow
 def test_numba_s_own_files_would_stop_the_run(tmp_path):
     """Why they have checksums: what numba does with a damaged file of its own."""
     kernel = "import numba\n@numba.njit(cache=True)\ndef f(x):\n    return x + x\nprint(f(2))\n"

@@ -346,6 +346,7 @@ def test_equals_the_twin_and_the_full_matrix(seed):
 SMALL = {"n_estimators": 8, "max_leaves": 8, "n_threads": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 7, 898])
 @pytest.mark.parametrize("cls", [CEGBClassifier, GBRTClassifier])
 def test_digits_with_slow_features(cls, batch_size):
@@ -371,6 +372,7 @@ def real_covertype(tmp_path_factory):
         return load("covertype", data="real")
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 @pytest.mark.parametrize("grouped", [False, True])
 def test_covertype_with_slow_features(real_covertype, grouped):

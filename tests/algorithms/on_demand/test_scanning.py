@@ -126,6 +126,7 @@ def cut_out(smaller: np.ndarray, stride: int) -> np.ndarray:
     return np.array([smaller[r : r + 24, c : c + 24] for r in places[0] for c in places[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_scan_equals_the_table_of_bytes(models, name, n_threads):

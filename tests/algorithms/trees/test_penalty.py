@@ -243,6 +243,7 @@ def naive_fit(X, y, limits, rounds, charging):
     return SimpleNamespace(rounds=kept, initial_scores=initial)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("growth", ["best_first", "breadth_first"])
 @pytest.mark.parametrize("charging_of", [ChargePerNode, ChargeFirstUse])
 def test_another_penalty_needs_no_other_grower(charging_of, growth):

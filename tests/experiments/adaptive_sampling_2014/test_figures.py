@@ -164,6 +164,7 @@ def test_failures_are_those_of_algorithm_4():
     assert row["failures"] / row["trials"] == pytest.approx(lost / n, abs=0.03)
 
 
+@pytest.mark.slow
 def test_theorem_claims_and_picture():
     artefact = extra_theorem1.ARTEFACT
     table = table_of(artefact, artefact.cells("smoke"), None)
@@ -205,6 +206,7 @@ def test_best_size_of_a_parabola():
     assert figure1.best_size(rising, "expected") == 1000
 
 
+@pytest.mark.slow
 def test_growth_claims_and_picture():
     artefact = figure1.ARTEFACT
     cells = artefact.cells("smoke", 5)
@@ -282,6 +284,7 @@ def test_sizes_are_the_papers():
     assert isinstance(sampler, Laminating)
 
 
+@pytest.mark.slow
 def test_difference_claims_and_picture():
     artefact = figure2.ARTEFACT
     cells = [

@@ -36,6 +36,7 @@ def trained(variant, dataset):
     return trainer.fit(1e-4 * 1.3 ** (trainer.empty_from(chosen) - 4), chosen), cell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variant",
     [

@@ -244,6 +244,7 @@ def test_claims_on_the_same_test_windows_say_so():
         assert ("on these test windows" in claim.sentence) == claim.id.startswith("c-")
 
 
+@pytest.mark.slow
 def test_picture_of_figure_2():
     rows = detection_rows()
     with house_style("x"):

@@ -9,6 +9,8 @@ import pytest
 
 from experiments.running.provenance import ROOT
 
+pytestmark = pytest.mark.slow
+
 CHANGES = {
     # Ties between cuts go to the highest code instead of the lowest.
     "tie": (

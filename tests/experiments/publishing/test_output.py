@@ -48,6 +48,7 @@ def published(tmp_path, published_once):
     return suite(tmp_path / "results", timed_toy())
 
 
+@pytest.mark.slow
 def test_times_go_to_their_own_file_and_come_back(published):
     house = published
     folder = house.results / "toy-figure2"
@@ -182,6 +183,7 @@ def test_nothing_left_to_run_is_an_error(needy, capsys):
     assert "make setup-peers" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["reproduce", "toy"], ["check"], ["check", "all"]])
 def test_missing_library_among_others_is_left_out_loudly(needy, command, capsys):
     main([*command, "--jobs", "1", "--quiet"], needy)

@@ -15,6 +15,8 @@ import pytest
 
 from experiments.publishing.report import content
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).resolve().parents[3] / "results" / "index.html"
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),

@@ -99,6 +99,7 @@ def traced(tmp_path_factory):
     return {seen["module"]: seen for seen in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", TRACED)
 def test_every_module_that_a_cell_runs_counts(module, traced):
     """Changing it changes the key of the cell; features are computed anew in the child."""

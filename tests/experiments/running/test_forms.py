@@ -35,6 +35,7 @@ def brightness(cell, images):
     return [{"step": cell.params["step"], "part": 0, "score": mean}]
 
 
+@pytest.mark.slow
 def test_a_cell_is_given_images(tmp_path, monkeypatch):
     monkeypatch.setattr(toy_artefact.DATASETS, "load_images", load_toy_images, raising=False)
     toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",)), brightness)
@@ -103,6 +104,7 @@ def simulation(**options):
     return dataclasses.replace(toy, data_form="none")
 
 
+@pytest.mark.slow
 def test_a_simulation_reads_nothing_and_is_judged(tmp_path, capsys):
     toys = suite(tmp_path, simulation(n_steps=1, n_seeds=5))
     assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], toys) == 0
@@ -143,6 +145,7 @@ def album(sets=("made_up",)):
     return dataclasses.replace(toy, committed_picture=False, drawn_columns=("pixels",))
 
 
+@pytest.mark.slow
 def test_pictures_of_a_sets_own_images_stay_where_they_were_made(tmp_path, capsys):
     toys = suite(tmp_path, album())
     publish = ["reproduce", "all", "--jobs", "1", "--quiet", "--publish"]
@@ -161,6 +164,7 @@ def test_pictures_of_a_sets_own_images_stay_where_they_were_made(tmp_path, capsy
     assert "8 of 8 rows on the same data are identical to the published" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_published_picture_of_a_sets_own_images_is_refused(tmp_path, capsys):
     toys = suite(tmp_path, album())
     assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], toys) == 0
@@ -169,6 +173,7 @@ def test_a_published_picture_of_a_sets_own_images_is_refused(tmp_path, capsys):
     assert "remove figure" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_expected_values_hold_no_pixels(tmp_path):
     toys = suite(tmp_path, album())
     assert main(["check", "--update", "--jobs", "1", "--quiet"], toys) == 0

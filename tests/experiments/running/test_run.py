@@ -212,6 +212,7 @@ def two(cell, dataset):
     return [{"step": cell.params["step"], "part": 0, "score": 2.0}]
 
 
+@pytest.mark.slow
 def test_functions_of_one_module_do_not_share_cells_of_one_name(tmp_path):
     for function, score in ((one, "1.0"), (two, "2.0")):
         toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), function)
@@ -256,6 +257,7 @@ def record_span(cell, dataset):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [True, False])
 def test_cells_that_measure_time_run_alone(tmp_path, alone):
     import pandas as pd
