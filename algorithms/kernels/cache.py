@@ -23,6 +23,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import llvmlite
 import numba
@@ -148,34 +149,60 @@ class _Placement(CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
+class _Entry(NamedTuple):
+    """A compiled signature: as text, pickled, and the name of its data file."""
+
+    text: str
+    packed: bytes
+    name: str
+
+
+def _name_of(key, entries: list[_Entry]) -> str | None:
+    """Name of a signature's data file, or None if it is in no entry."""
+    for entry in entries:
+        if entry.text == repr(key) and _unpacked(entry.packed) == key:
+            return entry.name
+    return None
+
+
+def _unpacked(packed: bytes):
+    """Return a signature, or None where a class of it is gone or its module cannot be imported."""
+    try:
+        return pickle.loads(packed)
+    except Exception:  # whatever a module of somebody else's raises when it is imported
+        return None
+
+
 class _Files(IndexDataCacheFile):
     """An index and data files that each begin with the checksum of what they are and hold.
 
     Another process may replace any file at any time: each is read once, whole, and checked. Two
     processes that add different signatures at once may give both the same number; the signature is
     part of the checksum, so that neither gets the other's code.
+
+    A signature may name a class of whoever called the kernel, as a penalty of one's own. Each is
+    therefore unpickled by itself, and only where its text is that of the one looked for: others'
+    modules are not imported, and may be gone.
     """
 
     def save(self, key, data):
-        overloads = self._load_index()
-        if key not in overloads:
-            taken = set(overloads.values())
-            names = map(self._data_name, itertools.count(1))
-            overloads[key] = next(name for name in names if name not in taken)
-            self._save_index(overloads)
-        self._write(self._data_path(overloads[key]), repr(key), self._dump(data))
+        entries = self._load_index()
+        name = _name_of(key, entries)
+        if name is None:
+            taken = {entry.name for entry in entries}
+            name = next(n for n in map(self._data_name, itertools.count(1)) if n not in taken)
+            entries.append(_Entry(repr(key), self._dump(key), name))
+            self._write(self._index_path, "index", self._dump([tuple(e) for e in entries]))
+        self._write(self._data_path(name), repr(key), self._dump(data))
 
     def load(self, key):
-        name = self._load_index().get(key)
+        name = _name_of(key, self._load_index())
         content = None if name is None else self._read(self._data_path(name), repr(key))
         return None if content is None else pickle.loads(content)
 
-    def _load_index(self):
+    def _load_index(self) -> list[_Entry]:
         content = self._read(self._index_path, "index")
-        return {} if content is None else pickle.loads(content)
-
-    def _save_index(self, overloads):
-        self._write(self._index_path, "index", self._dump(overloads))
+        return [] if content is None else [_Entry(*entry) for entry in pickle.loads(content)]
 
     def _checksum(self, what: str, content: bytes) -> bytes:
         identity = repr((_VERSIONS, self._index_name, self._source_stamp, what))

@@ -262,6 +262,54 @@ def test_damaged_files_are_compiled_again(tmp_path):
         assert healed == [True, 0], suffix  # and kept
 
 
+THEIRS = """
+from collections import namedtuple
+
+Penalty = namedtuple("Penalty", "price")
+"""
+
+# A kernel of ours compiles for a class of somebody's module, and for a number.
+WITH_THEIRS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import mine
+if len(sys.argv) > 2:
+    import theirs
+    mine.twice(theirs.Penalty(3.0).price)
+    print(mine.first(theirs.Penalty(3.0)), mine.first((2,)))
+else:
+    print(mine.first((2,)), "theirs" in sys.modules)
+print(sum(mine.first.stats.cache_misses.values()), sum(mine.first.stats.cache_hits.values()))
+"""
+
+
+def test_a_class_of_a_caller_that_is_gone_harms_nobody(tmp_path):
+    """Its module is neither needed nor imported where it is not used, and may change."""
+    (tmp_path / "mine.py").write_text(
+        KERNELS + "\n@kernel\ndef first(values):\n    return values[0] + values[0]\n"
+    )
+    theirs = tmp_path / "theirs.py"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*more):
+        output = subprocess.run(
+            [sys.executable, "-c", WITH_THEIRS, str(tmp_path), *more],
+            capture_output=True, text=True, cwd=ROOT, env=environment, check=True,
+        ).stdout  # fmt: skip
+        return output.split()
+
+    theirs.write_text(THEIRS)
+    assert run("theirs") == ["6.0", "4", "2", "0"]
+    assert run() == ["4", "False", "0", "1"]
+    assert run("theirs") == ["6.0", "4", "0", "2"]
+    theirs.write_text(THEIRS.replace('"price"', '"price, other", defaults=[1.0]'))
+    assert run("theirs") == ["6.0", "4", "1", "1"]  # another class of that name
+    theirs.write_text("raise RuntimeError('not to be imported')")
+    assert run() == ["4", "False", "0", "1"]
+    theirs.unlink()
+    assert run() == ["4", "False", "0", "1"]
+
+
 @pytest.mark.slow
 def test_numba_s_own_files_would_stop_the_run(tmp_path):
     """Why they have checksums: what numba does with a damaged file of its own."""
