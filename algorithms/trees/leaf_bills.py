@@ -98,26 +98,38 @@ def leaf_bills(forest: Forest, prices: GridPrices, n_words: int) -> LeafBills:
 
 
 @kernel
-def _add_leaves(leaf, begin, end, bills, words, n_rows, row0, used, paid, passed):
-    """Add what the leaves of trees ``begin … end - 1`` ask for to up to sixteen rows."""
+def _add_leaves(leaf, begin, end, asked, words, n_rows, row0, used, paid, passed):
+    """Add what the leaves of trees ``begin … end - 1`` ask for to up to sixteen rows.
+
+    `asked` (n_leaves * (2 + n_words),), uint64, holds leaf by leaf what :class:`LeafBills` has in
+    three arrays, so that a leaf is one cache line. Unsigned places throughout: numba asks of a
+    signed index whether it counts from the end.
+    """
+    n_words = used.shape[1]
+    width, one, lanes = np.uint64(2 + n_words), np.uint64(1), np.uint64(LANES)
     for lane in range(n_rows):
-        steps = n_splits = np.int64(0)
-        for t in range(begin, end):
-            at = leaf[t] + lowest_bit(np.uint64(words[(t - begin) * LANES + lane]))
-            steps += bills.steps[at]
-            n_splits += bills.passed[at]
-        paid[row0 + lane] += steps
-        passed[row0 + lane] += n_splits
-        for w in range(bills.marks.shape[0]):
+        steps = n_splits = marks = np.uint64(0)
+        for t in range(np.uint64(end - begin)):
+            word = np.uint64(words[t * lanes + np.uint64(lane)])
+            at = (np.uint64(leaf[np.uint64(begin) + t]) + np.uint64(lowest_bit(word))) * width
+            steps += asked[at]
+            n_splits += asked[at + one]
+            marks |= asked[at + one + one]
+        row = row0 + lane
+        paid[row] += np.int64(steps)
+        passed[row] += np.int64(n_splits)
+        used[row, 0] |= marks
+        for w in range(1, n_words):
             marks = np.uint64(0)
-            for t in range(begin, end):
-                at = leaf[t] + lowest_bit(np.uint64(words[(t - begin) * LANES + lane]))
-                marks |= bills.marks[w, at]
-            used[row0 + lane, w] |= marks
+            for t in range(np.uint64(end - begin)):
+                word = np.uint64(words[t * lanes + np.uint64(lane)])
+                at = (np.uint64(leaf[np.uint64(begin) + t]) + np.uint64(lowest_bit(word))) * width
+                marks |= asked[at + np.uint64(2 + w)]
+            used[row, w] |= marks
 
 
 @parallel_kernel
-def _charge_all(tiled, bills, X, rows, words, used, paid, passed):
+def _charge_all(tiled, asked, X, rows, words, used, paid, passed):
     n_parts, n_tiles = words.shape[0], (rows.shape[0] + LANES - 1) // LANES
     n_trees, n_tested = tiled.leaf.shape[0] - 1, tiled.tested.shape[0]
     for part in prange(n_parts):
@@ -133,7 +145,7 @@ def _charge_all(tiled, bills, X, rows, words, used, paid, passed):
                     tiled.leaf,
                     begin,
                     end,
-                    bills,
+                    asked,
                     words[part],
                     here.shape[0],
                     row0,
@@ -186,6 +198,9 @@ def charge_by_leaves(
         Added to.
     """
     bills = leaf_bills(forest, prices, used.shape[1])
+    asked = np.column_stack(
+        [bills.steps.view(np.uint64), bills.passed.view(np.uint64), *bills.marks]
+    )
     words = scratch_words(tiled, -(-len(X) // LANES), n_threads)
-    _charge_all(tiled, bills, X, np.arange(len(X)), words, used, paid, passed)
+    _charge_all(tiled, asked.ravel(), X, np.arange(len(X)), words, used, paid, passed)
     _pay_once(prices, used, paid)
