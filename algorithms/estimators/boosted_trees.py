@@ -27,8 +27,10 @@ from ..trees.tiles import score_all
 from .fitting import (
     ConstantModelWarning,
     all_or_nothing,
+    as_dask_array,
     check_queries,
     check_sample_weight,
+    dask_column_names,
     of_dask,
     one_eval_set,
 )
@@ -82,12 +84,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or Dask array of shape (n_samples, n_features)
+        X : array-like, Dask array or Dask frame of shape (n_samples, n_features)
             Converted to float64, but for an array of float32 in C order, which is read as it is.
             NaN is a missing value: it has a bin of its own, and each split learns where it goes
             (:mod:`reference.trees` has the rule). Infinite values are refused. The rows of a Dask
-            array stay with the workers of this process's Dask client; the model is the same, bit
-            for bit (:mod:`algorithms.distributed`).
+            collection stay with the workers of this process's Dask client; the model is the same,
+            bit for bit (:mod:`algorithms.distributed`).
         y : array-like of shape (n_samples,)
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -143,6 +145,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError(
                 "query_id is not read with Dask arrays: leave it out, losses are by row."
             )
+        if (names := dask_column_names(X)) is not None:
+            self.feature_names_in_ = names
+        X, y, weights = map(as_dask_array, (X, y, weights))
         with rows_on_workers(X, y, weights, is_classifier(self), self.n_threads) as asked:
             rows = RowsOfAll(*asked)
             self.n_features_in_ = X.shape[1]

@@ -75,13 +75,55 @@ def _refuse_dask(estimator, X) -> None:
     if not getattr(estimator, "_trains_on_dask", False):
         raise ValueError(
             f"{type(estimator).__name__} trains on rows of this process: give X.compute(). Boosted "
-            "trees (GBRT, CEGB, Greedy Miser) train on Dask arrays."
+            "trees (GBRT, CEGB, Greedy Miser) train on Dask arrays and frames."
         )
-    if not type(X).__module__.startswith("dask.array"):
+    if not type(X).__module__.startswith("dask.array") and not hasattr(X, "to_dask_array"):
         raise ValueError(
-            f"X is a Dask {type(X).__name__}, and Dask arrays are read: give "
-            "X.to_dask_array(lengths=True)."
+            f"X is a Dask {type(X).__name__}, and Dask arrays and frames are read: give such a one."
         )
+
+
+def dask_column_names(X) -> np.ndarray | None:
+    """Names of a Dask frame's columns, by scikit-learn's rule for tables.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    ndarray of shape (n_features,), str as object, or None
+        None for anything else, and if no name is a string.
+
+    Raises
+    ------
+    TypeError
+        If some are strings and others not.
+    """
+    columns = list(getattr(X, "columns", ())) if of_dask(X) else []
+    strings = sum(isinstance(column, str) for column in columns)
+    if 0 < strings < len(columns):
+        raise TypeError(
+            "Columns must be named by strings, all or none: give X.rename(columns=str)."
+        )
+    return np.array(columns, dtype=object) if strings else None
+
+
+def as_dask_array(values):
+    """Give a Dask frame or series as a Dask array whose blocks' lengths are known.
+
+    Parameters
+    ----------
+    values : object
+
+    Returns
+    -------
+    object
+        Anything else as it is. To learn the lengths, Dask computes the frame once.
+    """
+    if of_dask(values) and hasattr(values, "to_dask_array"):
+        return values.to_dask_array(lengths=True)
+    return values
 
 
 def one_eval_set(eval_set):

@@ -9,6 +9,7 @@ from pathlib import Path
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from sklearn.base import clone
@@ -214,10 +215,59 @@ def test_a_worker_that_computes_otherwise_is_refused(client, monkeypatch):
         GBRTRegressor(**SMALL).fit(da.from_array(X), Y)
 
 
+class Frame:
+    """As much of a Dask frame as is asked of one, without PyArrow."""
+
+    def __init__(self, rows, columns):
+        self._rows, self.columns = rows, columns
+
+    def to_dask_array(self, lengths):
+        assert lengths is True
+        return da.from_array(self._rows, chunks=(100, -1))
+
+
+Frame.__module__ = "dask.dataframe.dask_expr._collection"
+NAMES = list("abcdefg")
+BY_NAME = {"feature_costs": dict(zip(NAMES[::-1], PRICES["feature_costs"][::-1], strict=True))}
+
+
+@pytest.mark.slow
+def test_frames_have_names(client):
+    model = CEGBRegressor(**SMALL | BY_NAME, max_leaves=8, tradeoff=0.02)
+    here = clone(model).fit(pd.DataFrame(X, columns=NAMES), Y)
+    there = clone(model).fit(Frame(X, pd.Index(NAMES)), Y)
+    assert there.feature_names_in_.tolist() == NAMES
+    assert saved(there) == saved(here)
+
+
+@pytest.mark.slow
+def test_real_frames(client):
+    """Rows, targets and weights from Dask frames, in blocks whose lengths Dask does not know."""
+    pytest.importorskip("pyarrow")
+    import dask.dataframe as dd
+
+    table = pd.DataFrame(X, columns=NAMES).assign(target=Y, weight=1.0 + np.arange(len(Y)) % 3)
+    frame = dd.from_pandas(table, npartitions=4)
+    frame = frame[frame["e"] > 0]  # of all rows; Dask does not know that
+    target, weights = frame["target"], frame["weight"]
+    model = CEGBRegressor(**SMALL | BY_NAME, max_leaves=8, tradeoff=0.02)
+    kept = table[table["e"] > 0]
+    here = clone(model).fit(kept[NAMES], kept["target"], sample_weight=kept["weight"])
+    there = clone(model).fit(frame[NAMES], target, sample_weight=weights)
+    assert saved(there) == saved(here)
+    np.testing.assert_array_equal(there.predict(kept[NAMES]), here.predict(kept[NAMES]))
+
+
+@pytest.mark.parametrize("names", [[0, "b", "c"], ["a", 1.5, "c"]])
+def test_names_of_two_kinds_are_refused(names):
+    with pytest.raises(TypeError, match="all or none"):
+        GBRTRegressor().fit(Frame(X[:, :3], names), Y)
+
+
 def test_what_is_not_read_is_refused():
-    frame = type("DataFrame", (), {"__module__": "dask.dataframe.dask_expr._collection"})()
-    with pytest.raises(ValueError, match=r"X\.to_dask_array\(lengths=True\)"):
-        GBRTRegressor().fit(frame, Y)
+    bag = type("Bag", (), {"__module__": "dask.bag.core"})()
+    with pytest.raises(ValueError, match="Dask arrays and frames are read"):
+        GBRTRegressor().fit(bag, Y)
     with pytest.raises(ValueError, match="AdaBoostMH trains on rows of this process"):
         AdaBoostMH().fit(da.from_array(X), CLASSES)
 
