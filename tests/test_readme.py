@@ -148,9 +148,9 @@ def test_the_five_papers_are_cited_alike_in_both_places():
 def steps(path):
     given = yaml.safe_load(path.read_text("utf-8"))
     assert True in given  # YAML's reading of `on`
-    (job,) = given["jobs"].values()
-    assert all(("uses" in step) != ("run" in step) for step in job["steps"])
-    return job["steps"]
+    steps = [step for job in given["jobs"].values() for step in job["steps"]]
+    assert all(("uses" in step) != ("run" in step) for step in steps)
+    return steps
 
 
 def test_the_workflow_to_copy_is_the_one_that_is_shown():
@@ -160,6 +160,18 @@ def test_the_workflow_to_copy_is_the_one_that_is_shown():
     runs = [step["run"] for step in steps(path) if "run" in step]
     assert "`test_budget.py`" in section("Fail a build when accuracy or cost drifts", compare)
     assert runs[-1] == "pytest test_budget.py"
+
+
+def test_ci_runs_both_kinds_of_tests():
+    """What `make test` leaves out is not left out of CI."""
+    workflow = steps(ROOT / ".github" / "workflows" / "ci.yml")
+    runs = {step["run"] for step in workflow if "run" in step}
+    assert runs == {"bash .ci/run", "bash .ci/run slow"}
+    makefile, script = (ROOT / "Makefile").read_text(), (ROOT / ".ci" / "run").read_text()
+    assert re.search(r'^test: setup\n\t\$\(TEST\) -m "not slow" ', makefile, re.M)
+    assert re.search(r"^test-slow: setup\n\t\$\(TEST\) -m slow ", makefile, re.M)
+    assert re.search(r"^ *make test ", script, re.M)
+    assert re.search(r"^ *make test-slow ", script, re.M)
 
 
 def test_one_version_of_an_action_everywhere():

@@ -201,6 +201,7 @@ def test_wrong_rows_end_in_a_sentence(client, arguments, sentence):
         GBRTRegressor(**SMALL).fit(*arguments())
 
 
+@pytest.mark.slow
 def test_blocks_of_unknown_length(client):
     kept, rows = np.nan_to_num(X[:, 0]) > 0, da.from_array(X, chunks=(100, 7))
     mask = da.from_array(kept, chunks=100)

@@ -99,6 +99,7 @@ def test_no_contraction_or_re_association():
     assert cancelled(1e20, 1.0) == 0.0
 
 
+@pytest.mark.slow
 def test_each_kernel_compiles_once():
     """Whatever the memory of the input: the wrapper hands on one kind of array."""
     rng = np.random.default_rng(0)

@@ -26,6 +26,8 @@ from algorithms.viola_jones import ViolaJonesClassifier
 from datasets import vj_faces
 from datasets.features.faces import haar_columns
 
+pytestmark = pytest.mark.slow  # kernels for each kind of detector
+
 WINDOW, PER_KIND = (24, 24), 15
 FEATURES = HaarFeatures(
     *haar_columns.outlines(haar_columns.feature_names(WINDOW, PER_KIND)), WINDOW
@@ -126,7 +128,6 @@ def cut_out(smaller: np.ndarray, stride: int) -> np.ndarray:
     return np.array([smaller[r : r + 24, c : c + 24] for r in places[0] for c in places[1]])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_scan_equals_the_table_of_bytes(models, name, n_threads):

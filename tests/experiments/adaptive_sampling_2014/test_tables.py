@@ -514,6 +514,7 @@ def test_a_stand_in_is_said():
     assert "STAND-IN" in extra_milliseconds_table.render(rows, meta)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_real_data_is_said():
     rows, meta = made_up({"others": -1.0}), meta_of("mnist")
     record = meta["data"]["mnist"]
