@@ -311,9 +311,10 @@ _NAMES = {
     "cegb": "CEGB, best λ and rounds for each budget",
     "gbrt": "plain boosting (Ψ = 0 or Friedman's), best",
 }
+_EACH = " by λ"
 _TRACES = {
     "gbrt": ("gbrt", ":", "plain boosting"),
-    "cegb": ("cegb", "-", "CEGB by λ"),
+    "cegb": ("cegb", "-", f"CEGB{_EACH}"),
     "cegb_stops": ("cegb_all_splits", (0, (4, 2)), f"CEGB that stops, λ = {STOPPING:g}"),
     "cegb_literal": ("cegb_literal", "--", f"CEGB, λ = {LITERAL:g}, priced α·ε as printed"),
 }
@@ -349,9 +350,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw_levels(bottom, by_levels(rows, video), video)
         for ax in (top, bottom):
             _finish(ax, standin)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    more, names = axes[1, 0].get_legend_handles_labels()
-    left.legend(handles + more, labels + names, loc="lower left", fontsize=7)
+    shown = {}  # one entry for all traces of a method
+    for ax in axes[:, 0]:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label.partition(":")[0] if _EACH in label else label, handle)
+    left.legend(shown.values(), shown.keys(), loc="lower left", fontsize=7)
     counts = rows[rows["kind"] == "score"].groupby("dataset")["seed"].nunique()
     seeds = ", ".join(f"{counts[video.dataset]}" for video in VIDEOS if video.dataset in counts)
     headline(
@@ -402,11 +405,10 @@ def _draw_methods(ax, rows: pd.DataFrame, video: Video) -> None:
     raw = rows[(rows["panel"] == video.panel) & (rows["kind"] == "score")]
     for method, (look, line, label) in _TRACES.items():
         for tradeoff, mine in raw[raw["algorithm"] == method].groupby("tradeoff"):
-            known = ax.get_legend_handles_labels()[1]
             stages, colour = _stages(mine), LOOKS[look].colour
             style = {"color": colour, "linestyle": line, "linewidth": 0.8, "markersize": 3}
-            shown = "_" if label in known else label
-            ax.plot(stages["cost"], stages["score"], marker=".", label=shown, **style)
+            one = label if _EACH not in label else f"{label}: {tradeoff:g}"
+            ax.plot(stages["cost"], stages["score"], marker=".", label=one, **style)
             if method == "cegb" and len(stages):
                 ends.append((stages["cost"].iloc[-1], stages["score"].iloc[-1], tradeoff))
     for place, (cost, value, tradeoff) in enumerate(sorted(ends)):

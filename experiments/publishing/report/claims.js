@@ -68,7 +68,7 @@ function chooseClaims() {
 
   function valueOf(row, column) {
     const cell = row.cells[column];
-    if (!cell.classList.contains("number")) return cell.textContent.trim();
+    if (!("number" in heads[column].dataset)) return cell.textContent.trim();
     const number = cell.dataset.value ?? cell.textContent.replace("−", "-");
     return number.trim() === "" ? NaN : Number(number);
   }
