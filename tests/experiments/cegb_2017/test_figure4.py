@@ -215,6 +215,21 @@ def test_figure_and_words(rows):
         assert len(picture_bytes(figure, "png", "x")) > 10_000
 
 
+def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
+    lines = figure4.ARTEFACT.lines(rows, META)
+    for panel in lines.panels:
+        labels = [line.label for line in panel.lines]
+        assert len(labels) == len(set(labels))
+        mine = rows[(rows["panel"] == panel.key) & (rows["kind"] == "score")]
+        trained = mine[mine["algorithm"] == "cegb"]["tradeoff"].unique()
+        if len(trained):
+            assert {f"CEGB by λ: {value:g}" for value in trained} <= set(labels)
+    (legend,) = [part.legends[0] for part in figure4.render(rows, META).subfigs if part.legends]
+    named = [text.get_text() for text in legend.get_texts()]
+    assert named.count("CEGB by λ") == 1
+    assert not any(name.startswith("CEGB by λ:") for name in named)
+
+
 # --- claims -----------------------------------------------------------------------------------
 
 
