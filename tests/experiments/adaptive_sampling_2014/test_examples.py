@@ -15,12 +15,11 @@ from scipy import stats
 
 from datasets.features import load
 from experiments.adaptive_sampling_2014 import extra_examples
+from experiments.adaptive_sampling_2014.cells.examples import first_examples, run_cell
 from experiments.adaptive_sampling_2014.extra_examples import (
     ARTEFACT,
     SAMPLING,
     deficits,
-    first_examples,
-    run_cell,
     trend,
 )
 from experiments.running.provenance import ROOT
