@@ -54,6 +54,7 @@ TRACED = {
     "experiments.mddag_2012.cells.toy": ["mddag-figure1:mddag"],
     "experiments.mddag_2012.cells.variants": ["mddag-choices:mddag"],
     "experiments.cells.sample_images": ["sampling-figure3:sample_images"],
+    "experiments.adaptive_sampling_2014.cells.examples": ["sampling-examples:laminating"],
     "experiments.adaptive_sampling_2014.cells.trials": ["sampling-theorem1:laminating"],
     "experiments.adaptive_sampling_2014.cells.variants": ["sampling-choices:uniform_naive"],
     "experiments.cegb_2017.cells.measure": ["cegb-figure2:cegb", "cegb-figure1:cegb"],
