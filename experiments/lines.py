@@ -163,7 +163,7 @@ def lines_of(
         panels = [
             _panel(ax, number, int(n_seeds[ax.get_label()]), title)
             for number, (ax, title) in enumerate(zip(axes, titles, strict=True), start=1)
-            if ax.get_label()
+            if ax.get_label() in n_seeds  # else a legend's axes, or a panel that was not run
         ]
         return Lines([panel for panel in panels if panel.lines], interval)
 
