@@ -122,6 +122,27 @@ class Artefact:
             raise ValueError(f"{self.id} declares the same cell twice at scale {scale}.")
         return cells
 
+    def repetitions(self, scale: str, seeds: Sequence[int]) -> int:
+        """Return of how many repetitions a run with rows of these seeds had.
+
+        Panels may count from seeds of their own, so that five repetitions have ten seeds.
+
+        Parameters
+        ----------
+        scale : str
+        seeds : sequence of int
+            As in ``meta.json``.
+
+        Returns
+        -------
+        int
+            The fewest whose cells have all of these seeds; if none do, the number of seeds.
+        """
+        for n in range(1, len(seeds)):
+            if {cell.seed for cell in self.make_cells(scale, range(n))}.issuperset(seeds):
+                return n
+        return len(seeds)
+
     def missing(self) -> list[str]:
         """Return the required modules that are not installed."""
         return [name for name in self.requires if importlib.util.find_spec(name) is None]

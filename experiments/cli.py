@@ -382,7 +382,9 @@ def _check_one(suite, artefact, options, workers, folder, update):
         published = output.read_published(suite.results / artefact.id)
         if published is None or published[1]["scale"] != options.scale:
             return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
-        options = replace(options, n_seeds=len(published[1]["seeds"]))
+        options = replace(
+            options, n_seeds=artefact.repetitions(options.scale, published[1]["seeds"])
+        )
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     meta = describe(artefact, options, result, source_tree)

@@ -11,7 +11,11 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.show.curves_of_panel import draw_panel
+from experiments.cegb_2017.show.curves_of_panel import (
+    draw_panel,
+    say_no_data,
+    say_speaking_queries,
+)
 from experiments.cegb_2017.show.design import THINNED, cells_of, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
@@ -188,20 +192,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
     if rows.empty:
-        ax.set_title(f"({panel.key}) {panel.name}", loc="left")
-        why = "not part of the smoke scale" if meta["scale"] == "smoke" else "no stand-in exists"
-        ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        say_no_data(ax, panel, panel.key, meta["scale"])
         return
     record = meta["data"][rows["dataset"].iloc[0]]
     label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
     draw_panel(ax, panel, rows, record, SHOWN, ("greedy_miser", label))
     if panel.relevant_from is not None:
-        counts = rows.groupby("seed")["speaking_queries"].first()
-        several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
-        title = ax.get_title(loc="left")
-        ax.set_title(f"{title}\n{several} test queries with a relevant document", loc="left")
+        say_speaking_queries(ax, rows)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
