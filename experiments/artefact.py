@@ -88,6 +88,9 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
+    bisections : str or None
+        Artefact whose rows say what bisecting λ found at these gaps, see
+        :mod:`experiments.publishing.bisections`.
     """
 
     id: str
@@ -113,6 +116,7 @@ class Artefact:
     lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
+    bisections: str | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
+from experiments.cegb_2017.cells.selection import choosable
 from experiments.cegb_2017.show.curves_of_panel import (
     draw_panel,
     say_no_data,
@@ -48,30 +49,8 @@ _DESCRIBING = ("test_dear", "mean_depth", "mean_path")
 
 
 def selectable(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out what no budget can choose, and what Figure 3 alone is about.
-
-    A model grows dearer with each round, so one that validates no better than with fewer rounds
-    is never chosen. Each model's last round stays: it says how far its method's costs reach. Of
-    panels that laptop thins out, and of the method that no claim is about, only what the whole
-    method's budgets can choose stays.
-    """
-    model = ["panel", "algorithm", "seed", "tradeoff"]
-    rows = rows.sort_values([*model, "rounds"], kind="stable")
-    better = _best_yet(rows, model)
-    last = ~rows.duplicated(model, keep="last")
-    thinned = rows["panel"].isin(THINNED) | (rows["algorithm"] == "cegb_as_miser")
-    chosen = pd.Series(False, index=rows.index)
-    for accounting in ("", "_paper"):
-        by_cost = rows.sort_values([*model[:3], f"valid_cost{accounting}"], kind="stable")
-        chosen |= _best_yet(by_cost, model[:3])
-    kept = last | (better & (chosen | ~thinned))
-    return rows[kept].drop(columns=list(_DESCRIBING), errors="ignore")
-
-
-def _best_yet(rows: pd.DataFrame, within: list[str]) -> pd.Series:
-    """Whether a row validates better than all before it."""
-    before = rows.groupby(within)["valid_score"].transform(lambda s: s.cummax().shift())
-    return before.isna() | (rows["valid_score"] > before)
+    """Leave out what no budget can choose, and what Figure 3 alone is about."""
+    return choosable(rows, THINNED).drop(columns=list(_DESCRIBING), errors="ignore")
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -242,6 +221,7 @@ ARTEFACT = Artefact(
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
+    bisections="cegb-bisections",
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

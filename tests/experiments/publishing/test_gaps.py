@@ -30,10 +30,14 @@ def test_widest_gap_by_hand():
             for cost in values
         ]
     )
-    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0)]
-    text = as_markdown([({"title": "Toy", "scale": "laptop"}, [Gap("a", "one", 1.0, 4.0)], 3)])
+    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0, 1)]
+    toy = {"title": "Toy", "scale": "laptop"}
+    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, [])])
     assert "1 of 3 curves have a gap." in text
-    assert "| a | one | 1 | 4 | 4.0 |" in text
+    assert "| a | one | 1 | 4 | 4.0 |\n" in text
+    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, ["none in eight"])])
+    assert "| panel | method | from | to | factor | bisections of λ |\n" in text
+    assert "| a | one | 1 | 4 | 4.0 | none in eight |\n" in text
 
 
 def naive_gaps(artefact):
