@@ -14,8 +14,11 @@ from experiments.cegb_2017 import figure2
 from experiments.cegb_2017.cells import bisect as module
 from experiments.cegb_2017.cells.bisect import between, bisect, bisect_gaps, bracket, cost_after
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.publishing.bisections import outcome, outcomes, refused, why_not
+from experiments.curves import gaps_between
+from experiments.publishing.bisections import bisectable, outcome, outcomes, refused, why_not
+from experiments.publishing.output import read_published
 from experiments.registry import discover
+from experiments.running.provenance import ROOT
 
 
 def model(*costs, score=0.5):
@@ -252,6 +255,41 @@ def test_why_nobody_bisected():
     said = [why_not(published(**one), META, "a", "cegb") for one in (
         {"name": "made"}, {"tradeoffs": (0.0, 0.0)}, {})]  # fmt: skip
     assert said == ["stand-in: not bisected", "has no λ", "not bisected"]
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return read_published(ROOT / "results" / "cegb-figure2")
+
+
+def test_every_published_curve_with_a_gap_is_bisected(figure):
+    """The list of curves is what the published rows ask for, in plain Python."""
+    rows, meta = figure
+    wanted, costs, tradeoffs = set(), {}, {}
+    for row in rows.itertuples():
+        if meta["data"][row.dataset]["kind"] == "real":
+            tradeoffs.setdefault((row.panel, row.algorithm), set()).add(row.tradeoff)
+            if row.valid_cost > 0:
+                costs.setdefault((row.panel, row.algorithm, row.seed), set()).add(row.valid_cost)
+    for (panel, method, _), values in costs.items():
+        wide = any(b / a > 2 for a, b in pairwise(sorted(values)))
+        if wide and len(tradeoffs[panel, method]) > 1:
+            wanted.add((panel, method))
+    assert wanted == {(p, m) for p, methods in bisections.CURVES.items() for m in methods}
+
+
+def test_no_published_gap_stands_without_eight_bisections(figure):
+    rows, meta = figure
+    tried, of = read_published(ROOT / "results" / "cegb-bisections")
+    assert of["scale"] == meta["scale"] == "overnight"
+    found = outcomes(tried)
+    assert refused(rows, meta, "valid_cost", found) == []
+    fewer = dict(list(found.items())[1:])
+    assert refused(rows, meta, "valid_cost", fewer) == [next(iter(found))]
+    assert len(found) == sum(
+        len(gaps_between(models["valid_cost"]))
+        for _, models in rows[bisectable(rows, meta)].groupby(["panel", "algorithm", "seed"])
+    )
 
 
 # --- table --------------------------------------------------------------------------------------
