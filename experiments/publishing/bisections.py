@@ -69,10 +69,10 @@ class Outcome:
         return {
             "hidden": f"filled by {by}",
             "closed": f"closed by {by}",
-            "narrowed": f"narrowed to {self.left:.1f} by {by}; then {none}",
+            "narrowed": f"narrowed to {self.left:.2f} by {by}; then {none}",
             "empty": none,
             "no bracket": "no two λ lie on either side",
-            "unfinished": f"unfinished after {self.tried}: {self.left:.1f} is left",
+            "unfinished": f"unfinished after {self.tried}: {self.left:.2f} is left",
         }[self.kind]
 
 

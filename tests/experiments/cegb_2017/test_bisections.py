@@ -210,12 +210,12 @@ def steps_of(inside, left, below=1.0, above=9.0, seed=0):
             [1, 4] + 8 * [0],
             2.5,
             "narrowed",
-            "narrowed to 2.5 by 1 of the grid's models, which no budget chooses and a model at "
+            "narrowed to 2.50 by 1 of the grid's models, which no budget chooses and a model at "
             "λ = 0.01; then none in eight",
         ),
         ([0], 9.0, "no bracket", "no two λ lie on either side"),
-        ([0] + 7 * [0], 9.0, "unfinished", "unfinished after 7: 9.0 is left"),
-        ([0, 1] + 7 * [0], 3.0, "unfinished", "unfinished after 8: 3.0 is left"),
+        ([0] + 7 * [0], 9.0, "unfinished", "unfinished after 7: 9.00 is left"),
+        ([0, 1] + 7 * [0], 3.0, "unfinished", "unfinished after 8: 3.00 is left"),
     ],
 )
 def test_outcomes_in_words(inside, left, kind, words):

@@ -107,4 +107,4 @@ def naive_words(rows):
     assert [row["inside"] for row in tries[-8:]] == 8 * ["0"]
     if not by:
         return "none in eight"
-    return f"narrowed to {left:.1f} by {' and '.join(by)}; then none in eight"
+    return f"narrowed to {left:.2f} by {' and '.join(by)}; then none in eight"
