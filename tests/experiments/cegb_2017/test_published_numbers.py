@@ -381,3 +381,60 @@ def test_no_budget_would_choose_what_bisections_found():
             assert mean_lead(panel, method, "greedy_miser", accounting) == lead
     finally:
         models.cache_clear()
+
+
+# --- other libraries ----------------------------------------------------------------------------
+
+RIVALS = {
+    "lightgbm_cegb": "LightGBM, its CEGB, per row",
+    "catboost_per_object": "CatBoost, penalties per object",
+    "catboost_first_use": "CatBoost, penalties of first use",
+    "gbrt": "GBRT, ours, no costs",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+    "hist_gradient_boosting": "scikit-learn",
+}
+
+
+def test_leads_over_other_libraries_on_ranking_data():
+    for rival, name in RIVALS.items():
+        cells = []
+        for panel in ("y", "m", "w"):
+            by_seed = leads(panel, "cegb", rival, artefact="cegb-peers")
+            assert set(by_seed) == {5, 6, 7, 8, 9}
+            if not any(by_seed.values()):
+                cells.append("no budget in common")
+                continue
+            each = [statistics.mean(one) for one in by_seed.values()]
+            cells.append(f"{statistics.mean(each):+.3f} ± {statistics.stdev(each):.3f}")
+        assert f"| {name} | {' | '.join(cells)} |" in README
+    beyond = set()
+    for panel in ("y", "m", "w"):
+        for rival in ("lightgbm_cegb", "catboost_per_object", "catboost_first_use"):
+            by_seed = leads(panel, "cegb", rival, artefact="cegb-peers").values()
+            each = [statistics.mean(one) for one in by_seed]
+            if abs(statistics.mean(each)) > 2 * statistics.stdev(each):
+                beyond.add((panel, rival, statistics.mean(each) < 0))
+    assert beyond == {("m", "catboost_first_use", True)}
+    for method, said in (
+        ("cegb", "scores {} on Yahoo's part, {} on MQ2008 and {} on ClueWeb09"),
+        ("gbrt", "ours without {}, {} and {}."),
+    ):
+        ends = []
+        for panel in ("y", "m", "w"):
+            pools = models("cegb-peers")[panel, method].values()
+            best = [best_within(pool, math.inf, "valid_cost") for pool in pools]
+            score, cost = (statistics.mean(m[c] for m in best) for c in ("test_score", "test_cost"))
+            ends.append(f"{score:.3f} for {cost:.0f}")
+        assert said.format(*ends) in README
+    assert {
+        row["speaking_queries"] for row in table("cegb-peers", "rows.csv") if row["panel"] == "w"
+    } == {"12"}
+
+
+def test_repetitions_of_the_first_panels_of_other_libraries_stay():
+    for panel, seeds in {"d": range(5), "b'": range(5), "y": range(5, 10)}.items():
+        found = {
+            int(row["seed"]) for row in table("cegb-peers", "rows.csv") if row["panel"] == panel
+        }
+        assert found == set(seeds)
