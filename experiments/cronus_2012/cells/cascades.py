@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -352,21 +352,32 @@ def _plain_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
     return rows
 
 
-def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
-    """Initialise and optimise along λ, each started from its neighbour, too."""
-    rows, before = [], None
+def cascade_path(
+    trainer: Trainer, chosen: Mapping
+) -> Iterator[tuple[float, CronusClassifier, float]]:
+    """Yield λ, the largest first, the optimised cascade and the seconds its training took.
+
+    Each is started from its initialisation and from its neighbour.
+    """
+    before = None
     empty = trainer.empty_from(chosen)
     while np.any(trainer.fit(TOP * STEP**empty, chosen, max_cycles=0).coef_):
         empty += 1
     for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
-        model = trainer.fit(tradeoff, chosen, start=before)
-        seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
+        before = trainer.fit(tradeoff, chosen, start=before)
+        yield tradeoff, before, time.process_time() - begun
+
+
+def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
+    """Measure the path of λ, each cascade as it was initialised and as it was optimised."""
+    rows = []
+    for tradeoff, model, spent in cascade_path(trainer, chosen):
+        seconds = {"cronus_initial": math.nan, "cronus": spent}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
             values = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
             values["capped"] = model.capped_ and method == "cronus"
             about = {"tradeoff": tradeoff, "rounds": int(values["n_trees"]), **chosen}
             rows.append(model_row(trainer.cell, method, values, **about))
             rows += stages(trainer.cell, method, cascade, trainer.dataset, parts["test"], **about)
-        before = model
     return rows

@@ -32,9 +32,10 @@ TRACED = {
         "cronus-figure2:and_or_cascade",
     ],
     "experiments.cronus_2012.cells.variants": ["cronus-choices:cronus"],
-    "experiments.greedy_miser_2012.cells.measure": [
+    "experiments.greedy_miser_2012.cells.methods": [
         "miser-figure1:greedy_miser",
         "miser-figure1:greedy_miser_early_exit",
+        "miser-figure1:cronus",
     ],
     "experiments.greedy_miser_2012.cells.scenes": [
         "miser-figure3:svm_averaged_kernel",
