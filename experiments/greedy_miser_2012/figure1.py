@@ -337,7 +337,7 @@ ARTEFACT = Artefact(
     title="Greedy Miser, Figure 1",
     shows="Score against test-time cost: traces for several λ, and Greedy Miser beside stage-wise "
     "regression, feature subsets, early exits and Cronus.",
-    minutes={"smoke": 0.3, "laptop": 14, "overnight": 400, "paper": 2000},
+    minutes={"smoke": 0.3, "laptop": 8, "overnight": 400, "paper": 2000},
     seeds={"smoke": 2, "laptop": 5, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,
