@@ -31,7 +31,7 @@ def of_seeds(values, level, overlap=0.0) -> Interval:
     if n < 2:
         return Interval(known[0] if known else math.nan, n=n)
     mean, deviation = statistics.mean(known), statistics.stdev(known)
-    if deviation < 1e-15:  # what does not vary is one observation
+    if max(known) - min(known) < 1e-12:  # what does not vary is one observation
         return Interval(mean, n=1)
     share = overlap / (1 - overlap) if overlap < 1 else 0.0
     error = deviation * math.sqrt(1 / n + share)
