@@ -1,19 +1,22 @@
 """Every published claim computed another way: its effect, its interval, its verdict.
 
-The computations are plain loops over the published files (``recomputed/``), written from the words
-of the papers' READMEs and of the claims; the suite's own curves, claims and estimates are not
-called. What is published may change; nothing here counts claims or knows a number of them.
+The computations are plain loops over the published files (``tests/recomputed/``), written from the
+words of the papers' READMEs and of the claims; nothing of the suite is called. What is published
+may change: nothing here counts claims or knows a number of them.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS, TABLES
-from tests.experiments.published_rows import RESULTS, lines, number, record
-from tests.experiments.recomputed import intervals, registry, sampling
+from tests.experiments import published_rows
+from tests.experiments.published_rows import RESULTS, ROOT, lines, number, record
+from tests.recomputed import intervals, registry, sampling
 
 CLAIMS = "claims.csv"
 WITH_CLAIMS = sorted(
@@ -96,6 +99,14 @@ def test_there_are_claims():
     assert WITH_CLAIMS
 
 
+def test_nothing_of_the_suite_recomputes():
+    files = [*(ROOT / "tests" / "recomputed").glob("*.py"), Path(published_rows.__file__)]
+    assert len(files) > 5
+    pattern = re.compile(r"^\s*(?:from|import) (experiments|algorithms|reference)\b", re.MULTILINE)
+    assert pattern.search("import math\nfrom experiments.curves import advantage\n")
+    assert not [file.name for file in files if pattern.search(file.read_text(encoding="utf-8"))]
+
+
 @of_every_artefact
 def test_every_claim_has_a_recomputation(artefact):
     without = [
@@ -103,7 +114,9 @@ def test_every_claim_has_a_recomputation(artefact):
         for row in lines(artefact, CLAIMS)
         if registry.recomputation(artefact, row["claim"]) is None
     ]
-    assert not without, f"of {artefact} nothing recomputes {without}: see recomputed/registry.py"
+    assert not without, (
+        f"of {artefact} nothing recomputes {without}: see tests/recomputed/registry.py"
+    )
 
 
 @of_every_artefact

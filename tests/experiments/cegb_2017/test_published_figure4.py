@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from tests.experiments.published_rows import effects_of, readme, verdicts_of
-from tests.experiments.recomputed import cegb
+from tests.recomputed import cegb
 
 README = readme("cegb_2017")
 MODELS, FRAMES = cegb.segmentations()

@@ -7,8 +7,8 @@ from collections import defaultdict
 from itertools import pairwise
 
 from tests.experiments.published_rows import effects_of, lines, readme, verdicts_of
-from tests.experiments.recomputed import cegb
-from tests.experiments.recomputed.curves import best_within, reach
+from tests.recomputed import cegb
+from tests.recomputed.curves import best_within, reach
 
 README = readme("cegb_2017")
 RANKING = ("a'", "y", "m", "w", "b'")

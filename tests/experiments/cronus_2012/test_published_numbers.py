@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 from tests.experiments.published_rows import claims, lines, readme, record
-from tests.experiments.recomputed import cronus, intervals
+from tests.recomputed import cronus, intervals
 
 README = readme("cronus_2012")
 REAL = "bcdef"

@@ -9,7 +9,7 @@ import pytest
 from experiments.publishing import output
 from experiments.running.provenance import ROOT
 from tests.experiments.published_rows import claims
-from tests.experiments.recomputed import curves, greedy_miser
+from tests.recomputed import curves, greedy_miser
 
 RESULTS = ROOT / "results"
 README = (ROOT / "experiments" / "greedy_miser_2012" / "README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import cache
 
 from tests.experiments.published_rows import lines, number
-from tests.experiments.recomputed import curves
+from tests.recomputed import curves
 
 METHODS = {"deep": "cegb", "shallow": "cegb_shallow"}
 

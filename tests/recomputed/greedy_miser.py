@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from tests.experiments.published_rows import by_seed, claims, correlation, lines
-from tests.experiments.recomputed import curves
+from tests.recomputed import curves
 
 LIMIT = 0.005
 """How much lower a score may be that is "as good" in Figure 1."""

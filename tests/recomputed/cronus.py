@@ -9,7 +9,7 @@ from collections import defaultdict
 from functools import cache
 
 from tests.experiments.published_rows import by_seed, correlation, lines
-from tests.experiments.recomputed import curves
+from tests.recomputed import curves
 
 NAMES = {"single": "single_stage", "initial": "cronus_initial"}
 TUNED = (

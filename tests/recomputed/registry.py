@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from tests.experiments.recomputed import cegb, cronus, greedy_miser, mddag, sampling
+from tests.recomputed import cegb, cronus, greedy_miser, mddag, sampling
 
 
 class Recomputation(NamedTuple):
