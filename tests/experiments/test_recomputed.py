@@ -23,12 +23,6 @@ WITH_CLAIMS = sorted(
     path.parent.name for path in RESULTS.glob(f"*/{CLAIMS}") if lines(path.parent.name, CLAIMS)
 )
 
-DISPUTED = {
-    ("cronus-figure4", "f-cheap-first"): "no feature of CBCL costs a fortieth of the highest price "
-    "or less; published is nought, for the empty group, less the share of the dear ones",
-}
-"""Claims whose published effect is not what their words say, and why."""
-
 of_every_artefact = pytest.mark.parametrize("artefact", WITH_CLAIMS)
 
 
@@ -122,11 +116,7 @@ def test_every_claim_has_a_recomputation(artefact):
 @of_every_artefact
 def test_every_effect_interval_and_verdict(artefact):
     rows = lines(artefact, CLAIMS)
-    wrong = {
-        row["claim"]: disagreements(artefact, row)
-        for row in rows
-        if (artefact, row["claim"]) not in DISPUTED
-    }
+    wrong = {row["claim"]: disagreements(artefact, row) for row in rows}
     assert not {claim: said for claim, said in wrong.items() if said}
 
 
@@ -135,13 +125,6 @@ def test_every_level(artefact):
     rows = lines(artefact, CLAIMS)
     assert {row["level"] for row in rows} == {rows[0]["level"]}
     assert same(float(rows[0]["level"]), intervals.correction(rows))
-
-
-@pytest.mark.parametrize(("artefact", "claim"), DISPUTED)
-def test_what_is_disputed_is_not_settled_yet(artefact, claim):
-    """Once the words and the published number agree, the line above goes."""
-    rows = [row for row in lines(artefact, CLAIMS) if row["claim"] == claim]
-    assert [row["claim"] for row in rows if disagreements(artefact, row)] == [claim]
 
 
 # --- that it fires --------------------------------------------------------------------------------
