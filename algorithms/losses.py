@@ -14,11 +14,12 @@ import numpy as np
 from numba import prange
 
 from .grid import RowWeights, in_steps, value_exponent
-from .kernels.decorators import kernel, parallel_kernel
+from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from .trees.histogram import MOST_PACKED
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _ROWS_AT_ONCE = 2**15  # of 8 bytes: half of a second-level cache
+_CHUNK_BITS = 15  # of the rows whose derivatives one thread computes
 _WORTH_SHARING = 2**17  # rows for which starting threads pays
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
@@ -39,30 +40,48 @@ def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
     return s - (1.0 if y == target else 0.0), h
 
 
+@borrowing_kernel
+def _largest_of(loss, s, y, target, factor, begin, end, largest):
+    top_g = top_h = 0.0
+    for i in range(begin, end):
+        g, h = _derivatives(loss, s[i], y[i], target, factor)
+        top_g = max(top_g, abs(g))
+        top_h = max(top_h, h)
+    largest[0] = top_g
+    largest[1] = top_h
+
+
 @parallel_kernel
 def _largest(loss, s, y, target, factor, largest):
     """Largest gradient and hessian by chunk."""
     n, n_chunks = s.shape[0], largest.shape[0]
+    if n_chunks == 1:  # a parallel region would take longer
+        _largest_of(loss, s, y, target, factor, 0, n, largest[0])
+        return
     for c in prange(n_chunks):
-        top_g = top_h = 0.0
-        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
-            g, h = _derivatives(loss, s[i], y[i], target, factor)
-            top_g = max(top_g, abs(g))
-            top_h = max(top_h, h)
-        largest[c, 0] = top_g
-        largest[c, 1] = top_h
+        begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
+        _largest_of(loss, s, y, target, factor, begin, end, largest[c])
+
+
+@borrowing_kernel
+def _write_rows(loss, s, y, target, factor, steps, begin, end, gh):
+    for i in range(begin, end):
+        g, h = _derivatives(loss, s[i], y[i], target, factor)
+        gh[i, 0] = np.int64(np.rint(g * steps[0]))
+        gh[i, 1] = np.int64(max(1.0, np.rint(h * steps[1])))
 
 
 @parallel_kernel
 def _write(loss, s, y, target, factor, steps, gh):
     """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step."""
-    n, (g_step, h_step) = s.shape[0], steps
-    n_chunks = max(1, n >> 13)
+    n = s.shape[0]
+    n_chunks = max(1, n >> _CHUNK_BITS)
+    if n_chunks == 1:
+        _write_rows(loss, s, y, target, factor, steps, 0, n, gh)
+        return
     for c in prange(n_chunks):
-        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
-            g, h = _derivatives(loss, s[i], y[i], target, factor)
-            gh[i, 0] = np.int64(np.rint(g * g_step))
-            gh[i, 1] = np.int64(max(1.0, np.rint(h * h_step)))
+        begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
+        _write_rows(loss, s, y, target, factor, steps, begin, end, gh)
 
 
 @kernel
@@ -237,7 +256,7 @@ class Loss:
 
     def largest_derivatives(self, prepared, y, tree: int, second_order: bool) -> np.ndarray:
         """Largest gradient, in magnitude, and hessian of the rows, shape (2,)."""
-        largest = np.empty((max(1, len(y) >> 13), 2))
+        largest = np.empty((max(1, len(y) >> _CHUNK_BITS), 2))
         _largest(*self._of_rows(prepared, y, tree, second_order), largest)
         return largest.max(axis=0)
 

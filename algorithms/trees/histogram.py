@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, parallel_kernel
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
@@ -74,7 +74,7 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
     )
 
 
-@kernel
+@borrowing_kernel
 def of_row(gh, row):
     """Gradient, hessian and weight of a row, the first two times the third."""
     at = np.uint64(row)  # a signed number would be looked at for being negative
@@ -90,7 +90,7 @@ def of_row(gh, row):
 # --- what rows add to a bin --------------------------------------------------------------------
 
 
-@kernel
+@borrowing_kernel
 def _collect_chunk(rows, start, stop, gh, words, sums):
     """Write the words of rows[start:stop], and sum up what they stand for."""
     n_words = words.shape[1]
@@ -109,6 +109,15 @@ def _collect_chunk(rows, start, stop, gh, words, sums):
         else:
             words[i, 0], words[i, 1], words[i, 2] = g, h, n
     sums[0], sums[1], sums[2] = sum_g, sum_h, sum_n
+
+
+@borrowing_kernel
+def _add_chunks(chunk_sums, n_chunks, out):
+    """Add up the first chunks, outside :func:`collect`: there each ``[:]`` is a parallel region."""
+    out[:] = 0
+    for c in range(n_chunks):
+        for k in range(out.shape[0]):
+            out[k] += chunk_sums[c, k]
 
 
 @parallel_kernel
@@ -140,16 +149,13 @@ def collect(rows, start, stop, gh, words, chunk_sums, out):
         for c in range(n_chunks):
             a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
             _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
-    out[:] = 0
-    for c in range(n_chunks):
-        for k in range(3):
-            out[k] += chunk_sums[c, k]
+    _add_chunks(chunk_sums, n_chunks, out)
 
 
 # --- summing them up by bin --------------------------------------------------------------------
 
 
-@kernel
+@borrowing_kernel
 def _end_of_block(begin, start, stop, words, chunk_sums):
     """Where a block that begins at row `begin` of a node ends: its rows weigh at most `_BLOCK`.
 
@@ -171,7 +177,7 @@ def _end_of_block(begin, start, stop, words, chunk_sums):
     return begin
 
 
-@kernel
+@borrowing_kernel
 def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
     """Add rows[begin:end] to the scratch histogram of a tile.
 
@@ -193,25 +199,28 @@ def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
             add_quadruples(packed, codes, at, width, words, i)
 
 
-@kernel
-def _unpack(packed, n_words, g, h, n):
-    """Add the packed sums of a column to their own arrays and empty them."""
+@borrowing_kernel
+def _unpack(packed, n_words, kept, g, h, n):
+    """Write the packed sums of a column to their own arrays, and empty them.
+
+    `kept` is 0, or -1 where what the arrays hold is added to: all bits of it stay.
+    """
     for e in range(g.shape[0]):
         if n_words == 1:
-            g[e] += packed[e] >> _COUNT_BITS
-            n[e] += packed[e] & _COUNT_MASK
+            g[e] = (g[e] & kept) + (packed[e] >> _COUNT_BITS)
+            n[e] = (n[e] & kept) + (packed[e] & _COUNT_MASK)
         elif n_words == 2:
-            g[e] += packed[2 * e]
-            h[e] += packed[2 * e + 1] >> _COUNT_BITS
-            n[e] += packed[2 * e + 1] & _COUNT_MASK
+            g[e] = (g[e] & kept) + packed[2 * e]
+            h[e] = (h[e] & kept) + (packed[2 * e + 1] >> _COUNT_BITS)
+            n[e] = (n[e] & kept) + (packed[2 * e + 1] & _COUNT_MASK)
         else:
-            g[e] += packed[4 * e]
-            h[e] += packed[4 * e + 1]
-            n[e] += packed[4 * e + 2]
+            g[e] = (g[e] & kept) + packed[4 * e]
+            h[e] = (h[e] & kept) + packed[4 * e + 1]
+            n[e] = (n[e] & kept) + packed[4 * e + 2]
     packed[:] = 0
 
 
-@kernel
+@borrowing_kernel
 def build(layout, tile, rows, start, stop, gh, hists, which, slot):
     """Histogram of a tile's columns over rows[start:stop], written to `slot`.
 
@@ -222,14 +231,10 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
         Its `words`, and ``chunk_sums[which]``, are what :func:`collect` made of the rows.
     """
     first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
-    entry, end_entry = layout.column_code[first], layout.column_code[last]
     all_g, all_h = hists.gradient[slot], hists.hessian[slot]
     all_n, packed, n_words = hists.count[slot], hists.packed[tile], hists.words.shape[1]
-    all_g[entry:end_entry] = 0
-    all_h[entry:end_entry] = 0
-    all_n[entry:end_entry] = 0
-    begin = start
-    while begin < stop:
+    begin, kept, complete = start, np.int64(0), False
+    while not complete:  # once without rows, too: what the slot holds is of another node
         end = stop
         if n_words < 4:
             end = _end_of_block(begin, start, stop, hists.words, hists.chunk_sums[which])
@@ -238,15 +243,15 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
             e0, e1 = layout.column_code[c], layout.column_code[c + 1]
             at = n_words * BIN_STRIDE * (c - first)
             sums = packed[at : at + n_words * (e1 - e0)]
-            _unpack(sums, n_words, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
-        begin = end
+            _unpack(sums, n_words, kept, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
+        begin, kept, complete = end, np.int64(-1), end >= stop
     if n_words == 1:
         hessian = np.int64(gh[0, 1])
-        for e in range(entry, end_entry):
+        for e in range(layout.column_code[first], layout.column_code[last]):
             all_h[e] = hessian * all_n[e]
 
 
-@kernel
+@borrowing_kernel
 def subtract(layout, tile, hists, parent, child):
     """Turn the parent's histogram into that of the other child, in place."""
     entry0 = layout.column_code[layout.tile_column[tile]]

@@ -29,7 +29,7 @@ import numpy as np
 from numba import prange
 from numba.extending import overload
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from ..kernels.simd import count_bits, prefetch
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
@@ -312,6 +312,14 @@ def _divide(penalty, node, leaves, rows, gh, n_rows):
         _count_fresh(penalty, node, leaves, rows, gh, n_rows)
 
 
+@borrowing_kernel
+def _add_to_first(counts, n_chunks):
+    """Add chunks to the first, where no sum of arrays is a parallel region of its own."""
+    for c in range(1, n_chunks):
+        for mark in range(counts.shape[1]):
+            counts[0, mark] += counts[c, mark]
+
+
 @parallel_kernel
 def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
     """Fresh rows of two leaves: those of the first are counted, the others are left over."""
@@ -320,8 +328,7 @@ def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
         n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK
         for c in prange(n_chunks):
             count_marks(marks, rows[c * CHUNK : (c + 1) * CHUNK], gh, counts[c])
-        for c in range(1, n_chunks):
-            counts[0] += counts[c]
+        _add_to_first(counts, n_chunks)
     else:
         count_marks(marks, rows, gh, counts[0])
     for mark in range(fresh.shape[1]):
