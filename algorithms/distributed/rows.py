@@ -19,7 +19,7 @@ from ..estimators.rows import read_only
 from ..grid import row_weights, weights_on_grid
 from ..kernels.cache import source_hash
 from ..kernels.decorators import resolve_n_threads, threads
-from ..losses import SQUARED, Loss, allocate_gh
+from ..losses import SQUARED, Loss, allocate_gh, class_numbers
 from ..trees import grower, histogram
 from ..trees.binning import bin_matrix
 from ..trees.forest import add_to_scores, sum_hessians
@@ -191,7 +191,7 @@ class Rows:
         else:
             self._weights = weights_on_grid(self._given, total, whole)
         if classes is not None:
-            self._y = np.searchsorted(classes, self._y).astype(np.int32)
+            self._y = np.searchsorted(classes, self._y).astype(class_numbers(len(classes)))
         self._y, self._loss = read_only(self._y), loss
         return np.array([self._weights.total, loss.largest_target(self._y)])
 
@@ -221,9 +221,9 @@ class Rows:
         self._binned = bin_matrix(self._X, None, plan.options.max_bins, self._n_threads, plan.edges)
         del self._X, self._given
         weights, n_samples = self._weights, self._binned.n_samples
-        self._gh = allocate_gh(weights, n_samples)
         self._second_order = plan.options.second_order and not plan.options.newton_leaves
         equal_hessians = self._loss.kind == SQUARED or not self._second_order
+        self._gh = allocate_gh(weights, n_samples, equal_hessians)
         n_words = histogram.words_of(self._gh, equal_hessians)
         self._memory = grower.allocate(self._binned, plan.limits.max_leaves, n_words)
         self._count_step = 2.0**-weights.exponent
@@ -232,8 +232,7 @@ class Rows:
         self._accounts = plan.charging.row_accounts(self._penalty)
         self._scores = np.empty((n_samples, len(plan.initial)), order="F")
         self._scores[:] = plan.initial
-        squared = self._loss.kind == SQUARED
-        self._scratch = self._scores if squared else np.empty_like(self._scores)
+        self._scratch = self._loss.scratch(self._scores, self._memory.hists.words)
         self._tree = -1
 
     # --- round by round -------------------------------------------------------------------------
@@ -244,6 +243,9 @@ class Rows:
             column, rate = self._scores[:, self._tree], self._options.learning_rate
             rows = self._memory.workspace.rows
             add_to_scores(self._memory.nodes, len(values), rows, values, rate, column)
+
+    def _prepare(self) -> None:
+        self._prepared = self._loss.prepare(self._scores, self._scratch, self._n_threads)
 
     @_in_turn
     def begin_round(self, values: np.ndarray | None) -> np.ndarray:
@@ -260,7 +262,7 @@ class Rows:
             Largest gradient and hessian of each tree, and largest hessian for its leaf values.
         """
         self._add(values)
-        self._prepared = self._loss.prepare(self._scores, self._scratch, self._n_threads)
+        self._prepare()
         largest = np.zeros((self._scores.shape[1], 3))
         for tree in range(len(largest)):
             row = self._prepared, self._y, tree
@@ -336,8 +338,11 @@ class Rows:
     @_in_turn
     def leaf_hessians(self, n_nodes: int, exponents) -> np.ndarray:
         """Sum up the true hessians of the grown tree's leaves; see :func:`sum_hessians`."""
+        if self._loss.prepared_is_lost:
+            self._prepare()  # the scores are as they were
+        row = self._prepared, self._y, self._tree
         d = self._loss.derivatives_on_grid(
-            self._prepared, self._y, self._tree, self._weights, True, exponents, self._gh
+            *row, self._weights, True, exponents, self._gh, hessians=True
         )
         sums = np.empty(n_nodes, dtype=np.int64)
         sum_hessians(self._memory.nodes, n_nodes, self._memory.workspace.rows, d.gh, sums)

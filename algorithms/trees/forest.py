@@ -278,12 +278,16 @@ def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
 
 @kernel
 def sum_hessians(nodes, n_nodes, rows, gh, sums):
-    """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere."""
+    """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere.
+
+    A single column of `gh` holds hessians here, see :meth:`algorithms.losses.Loss.derivatives`.
+    """
+    alone = gh.shape[1] == 1
     for node in range(n_nodes):
         sums[node] = 0
         if nodes.feature[node] < 0:
             for i in range(nodes.start[node], nodes.stop[node]):
-                sums[node] += of_row(gh, rows[i])[1]
+                sums[node] += np.int64(gh[rows[i], 0]) if alone else of_row(gh, rows[i])[1]
 
 
 @kernel

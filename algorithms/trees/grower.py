@@ -44,7 +44,7 @@ class Workspace(NamedTuple):
     """Where the rows are, and scratch space."""
 
     rows: np.ndarray  # (n_samples,) int32, rows ordered by leaf
-    scratch: np.ndarray  # (n_samples,) int32
+    scratch: np.ndarray  # (n_samples,) int32, in the memory of the histograms' words
     goes_left: np.ndarray  # (256,) uint8, by code of the split's column
     chunk_left: np.ndarray  # (2, n_chunks) int64: rows going left, and those of earlier chunks
     free_slots: np.ndarray  # (n_slots + 1,) int64, a stack; the last entry is its height
@@ -110,14 +110,15 @@ def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
         missing_left=np.empty(n_nodes, dtype=bool),
     )
     n_chunks = n_samples // CHUNK + 1
+    hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     workspace = Workspace(
         rows=np.empty(n_samples, dtype=np.int32),
-        scratch=np.empty(n_samples, dtype=np.int32),
+        # Words are made after a node is divided, and done with before another is.
+        scratch=hists.words.reshape(-1).view(np.int32)[:n_samples],
         goes_left=np.empty(256, dtype=np.uint8),
         chunk_left=np.empty((2, n_chunks), dtype=np.int64),
         free_slots=np.empty(n_slots + 1, dtype=np.int64),
     )
-    hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     return Memory(nodes, workspace, hists, splitter.allocate_scratch(n_tiles))
 
 

@@ -78,6 +78,8 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
 def of_row(gh, row):
     """Gradient, hessian and weight of a row, the first two times the third."""
     at = np.uint64(row)  # a signed number would be looked at for being negative
+    if gh.shape[1] == 1:
+        return np.int64(gh[at, 0]), np.int64(gh[gh.shape[0] - 1, 0]), np.int64(1)
     g, h = np.int64(gh[at, 0]), np.int64(gh[at, 1])
     if gh.shape[1] == 2:
         return g, h, np.int64(1)
@@ -132,7 +134,9 @@ def collect(rows, start, stop, gh, words, chunk_sums, out):
     gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
         Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
         weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
-        form gradient and hessian are multiplied by the weight already. :func:`of_row` reads both.
+        form gradient and hessian are multiplied by the weight already. With weights of 1 and equal
+        hessians it may be of shape (n_samples + 1, 1), int32: the gradients, and then the one
+        hessian. :func:`of_row` reads all of them.
     words : ndarray of shape (n_samples, n_words), int64
         ``words[start:stop]`` is written.
     chunk_sums : ndarray of shape (n_chunks, 3), int64
@@ -246,7 +250,7 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
             _unpack(sums, n_words, kept, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
         begin, kept, complete = end, np.int64(-1), end >= stop
     if n_words == 1:
-        hessian = np.int64(gh[0, 1])
+        hessian = np.int64(gh[gh.shape[0] - 1, 0] if gh.shape[1] == 1 else gh[0, 1])
         for e in range(layout.column_code[first], layout.column_code[last]):
             all_h[e] = hessian * all_n[e]
 

@@ -391,13 +391,13 @@ def count_marks(marks, rows, gh, counts):
     ----------
     marks : ndarray of shape (n_samples, n_words), uint64
     rows : ndarray of int32
-    gh : ndarray of shape (n_samples, 2) or (n_samples, 3)
-        In the second form column 2 holds the row weights on their grid.
+    gh : ndarray, see :func:`algorithms.trees.histogram.collect`
+        Of three columns the last holds the row weights on their grid.
     counts : ndarray of shape (64 * n_words,), int64
         Output.
     """
     counts[:] = 0
-    if gh.shape[1] == 2:
+    if gh.shape[1] < 3:
         lanes = np.empty(8 * marks.shape[1], dtype=np.uint64)
         for start in range(0, rows.shape[0], 252):
             _count_block(marks, rows, start, min(rows.shape[0], start + 252), lanes, counts)
