@@ -134,8 +134,8 @@ def checked(proposal: Proposal, n_features: int) -> np.ndarray:
     features = np.asarray(proposal.features)
     if features.ndim != 1 or not len(features) or features.dtype.kind not in "iu":
         raise ValueError("A sampler must propose at least one feature, as an array of integers.")
-    features = np.sort(features).astype(np.int64)
-    if features[0] < 0 or features[-1] >= n_features or np.any(features[1:] == features[:-1]):
+    features = np.sort(features).astype(np.int64, copy=False)
+    if features[0] < 0 or features[-1] >= n_features or (features[1:] == features[:-1]).any():
         raise ValueError(
             f"A sampler must propose distinct features from 0 to {n_features - 1}, "
             f"got {features.tolist()[:10]}."

@@ -57,18 +57,24 @@ class Meter:
         for k, family in enumerate(families):
             self._family_of[family] = k
         self._seen: dict[int, np.ndarray] = {}
+        self._all_seen = False  # all rows have asked for all families: nothing is new any more
 
     def count(self, features: np.ndarray, rows: np.ndarray | None) -> None:
         """Count the evaluation of features on a sample of the rows, or on all of them (None)."""
         n_rows = self._n_samples if rows is None else len(rows)
         self.evaluations += len(features) * n_rows
-        if n_rows == 0:
+        if n_rows == 0 or self._all_seen:
             return
+        if rows is None:
+            self.family_rows[self._family_of[features]] = self._n_samples
+        else:
+            self._see(features, rows)
+        self._all_seen = bool((self.family_rows == self._n_samples).all())
+
+    def _see(self, features: np.ndarray, rows: np.ndarray) -> None:
+        """Note which rows asked for the families of some features."""
         for k in np.unique(self._family_of[features]).tolist():
             if self.family_rows[k] == self._n_samples:
-                continue
-            if rows is None:
-                self.family_rows[k] = self._n_samples
                 continue
             if k not in self._seen:
                 self._seen[k] = np.zeros(self._n_samples, dtype=bool)
@@ -153,20 +159,23 @@ class Problem:
         Search
             See :func:`algorithms.stumps.search`.
         """
-        new = features[self._searched[features] != self._round]
+        is_new = self._searched[features] != self._round
+        all_new = is_new.all()
+        new = features if all_new else features[is_new]
         if len(new):
             self.meter.count(new, None)
-            defaults = self.defaults.of(new)
             searched = search(
                 self.columns,
                 new,
                 self.weights.signed,
                 self.n_threads,
-                defaults=defaults,
+                defaults=self.defaults.of(new),
                 total=self.weights.totals,
             )
-            self._edges[new], self._cuts[new] = searched.edges, searched.cuts
+            self._edges[new], self._cuts[new] = searched
             self._searched[new] = self._round
+            if all_new:
+                return searched
         return Search(self._edges[features], self._cuts[features])
 
     def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
@@ -302,5 +311,7 @@ def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
     -------
     Proposal
     """
-    features = np.unique(features)
+    features = np.sort(features)
+    if (features[1:] == features[:-1]).any():
+        features = np.unique(features)
     return Proposal(features, len(features) * problem.n_samples)
