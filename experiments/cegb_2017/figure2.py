@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
 from experiments.cegb_2017.show.curves_of_panel import draw_panel
-from experiments.cegb_2017.show.design import THINNED, cells_of, tradeoffs
+from experiments.cegb_2017.show.design import REPETITIONS, THINNED, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
     TRACE_TOLERANCES,
@@ -34,7 +34,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     return [
         cell
         for panel in PANELS
-        for seed in seeds
+        for seed in repetitions(scale, panel, seeds)
         for method in SHOWN
         for cell in cells_of(scale, panel, method, seed, tradeoffs(scale, panel, method))
     ]
@@ -234,8 +234,8 @@ ARTEFACT = Artefact(
     paper="cegb_2017",
     title="CEGB, Figure 2",
     shows="Score against prediction cost: CEGB deep and shallow, Greedy Miser, GBRT; nine λ each.",
-    minutes={"smoke": 0.4, "laptop": 14, "overnight": 33, "paper": 900},
-    seeds={"smoke": 2, "laptop": 5, "overnight": 5, "paper": 5},
+    minutes={"smoke": 0.4, "laptop": 10, "overnight": 33, "paper": 900},
+    seeds=REPETITIONS,
     make_cells=make_cells,
     run_cell=trace_and_describe,
     keys=("panel", "tradeoff", "rounds"),

@@ -45,6 +45,7 @@ STAND_INS = {
     "scene15": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
     "scene15_small": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
     "thyroid": "f44ad524ae876c0387880eda5eae6228f452e4ce2097d651e2bf65c2e3dedd29",
+    "toy": "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5",
     "vj_faces": "ca2ea00214e78356185e66207b95bbfedd7e372419719db86b4dc0d9ccd3efa0",
     "yahoo_ltr": "24ba8eb86d1b06fd03846e03d6729fbdefc8eabf413a17af916c70a89ca76297",
     "yahoo_ltr_sample": "f929343bc59eef535ac9cee8aebeb51ebd62cd0ceebffcbe5acd782dc8f285bd",
@@ -59,6 +60,7 @@ OTHER_SIZES = {
     "scene15": [210, 60, 300],  # the same; its prices are part of what is frozen
     "scene15_small": [210, 60, 300],
     "clueweb09": [4000, 2000, 2000],  # its queries have hundreds of documents
+    "toy": [2000, 1000, 1000],
     "vj_faces": [448, 151, 151],
     "yahoo_ltr_sample": [1000, 400, 500],  # the real part is small
 }

@@ -202,6 +202,8 @@ def test_claims_of_figure_4_by_hand():
     late.loc[cheap, "n_features"] = 0
     assert np.all(claims["b-cheap-first"].effects(late) < 0)
     np.testing.assert_allclose(claims["b-most-cheap-at-once"].effects(late), -0.5)
+    all_dear = ROWS[ROWS["price"] != 1.0]
+    assert claims["b-cheap-first"].effects(all_dear).size == 0  # nothing to compare with
 
 
 # --- cells and pictures ---------------------------------------------------------------------------
