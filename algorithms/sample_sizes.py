@@ -222,13 +222,11 @@ def _noise_of(numbers: np.ndarray, n_samples: int) -> np.ndarray:  # Eq. (3)
 
 
 def _bounds(log_counts: np.ndarray, log_moments: np.ndarray) -> np.ndarray:
-    """What E[ε*] cannot exceed: log(Q E[exp(λ e)]) / λ, the smallest of several λ.
+    """What E[ε*] of Q learners of one family cannot exceed: log(Q E[exp(λ e)]) / λ.
 
-    For Q learners of one family: ε* has the mean of e of the learner that is taken, and by Jensen's
+    The smallest of several λ. ε* has the mean of e of the learner that is taken, and by Jensen's
     inequality exp(λ E[ε*]) is at most the mean of the largest exp(λ e), at most that of the sum of
-    all. Cells make the estimate coarser, of which the same is true. For learners of several
-    families, with the largest moment of all and 2 Q in the place of Q: a cell's probability is at
-    most the sum of what its learners count, and these are at most twice their probability.
+    all. Cells make the estimate coarser, of which the same is true.
     """
     rates = _RATES.reshape(-1, *[1] * log_counts.ndim)
     return ((log_counts + log_moments) / rates).min(axis=0)
@@ -306,15 +304,14 @@ def greedy_sizes(
     numbers = _numbers_of_examples(n_samples, budget, most)
     totals = np.maximum(1, np.minimum(budget // numbers, most)).astype(np.int64)
     table = _Table(mixtures, _noise_of(numbers, n_samples))
-    bounds = _bounds(np.log(2 * totals), table.log_moments().max(axis=-1))
     best = Sizes(np.zeros(len(sizes), dtype=np.int64), 0, -np.inf)
-    for s in np.argsort(-bounds, kind="stable").tolist():
-        if bounds[s] < best.expected - _MARGIN:
-            break
-        counts, S, Q = np.zeros(len(sizes), dtype=np.int64), int(numbers[s]), int(totals[s])
+    # All of them: where families' increments cancel to rounding errors, their quotient exceeds any
+    # bound, in the reference as here.
+    for s, (S, Q) in enumerate(zip(numbers.tolist(), totals.tolist(), strict=True)):
+        counts = np.zeros(len(sizes), dtype=np.int64)
         cells = tuple(table.cells(np.full(len(sizes), s), np.arange(len(sizes))))
         value = _greedy_counts(cells, sizes, Q, -(-Q // _N_BLOCKS), spread, counts)
-        if value > best.expected or (value == best.expected and S > best.n_examples):
+        if value > best.expected:
             best = Sizes(counts, S, value)
     if spread:
         n_features = np.empty_like(best.n_features)
