@@ -88,6 +88,9 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
+    bisections : str or None
+        Artefact whose rows say what bisecting λ found at these gaps, see
+        :mod:`experiments.publishing.bisections`.
     """
 
     id: str
@@ -113,6 +116,7 @@ class Artefact:
     lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
+    bisections: str | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""
@@ -121,6 +125,27 @@ class Artefact:
         if len({digest(cell.to_json()) for cell in cells}) < len(cells):
             raise ValueError(f"{self.id} declares the same cell twice at scale {scale}.")
         return cells
+
+    def repetitions(self, scale: str, seeds: Sequence[int]) -> int:
+        """Return of how many repetitions a run with rows of these seeds had.
+
+        Panels may count from seeds of their own, so that five repetitions have ten seeds.
+
+        Parameters
+        ----------
+        scale : str
+        seeds : sequence of int
+            As in ``meta.json``.
+
+        Returns
+        -------
+        int
+            The fewest whose cells have all of these seeds; if none do, the number of seeds.
+        """
+        for n in range(1, len(seeds)):
+            if {cell.seed for cell in self.make_cells(scale, range(n))}.issuperset(seeds):
+                return n
+        return len(seeds)
 
     def missing(self) -> list[str]:
         """Return the required modules that are not installed."""

@@ -386,7 +386,8 @@ def _check_one(suite, artefact, options, workers, folder, update):
         if published is None or not _to_compare(artefact, options.scale, published[1]):
             return [], [f"{artefact.id}: nothing is published at scale {options.scale}"]
         if published[1]["scale"] == options.scale:
-            options = replace(options, n_seeds=len(published[1]["seeds"]))
+            n_seeds = artefact.repetitions(options.scale, published[1]["seeds"])
+            options = replace(options, n_seeds=n_seeds)
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     meta = describe(artefact, options, result, source_tree)

@@ -11,7 +11,12 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.show.curves_of_panel import draw_panel
+from experiments.cegb_2017.cells.selection import choosable
+from experiments.cegb_2017.show.curves_of_panel import (
+    draw_panel,
+    say_no_data,
+    say_speaking_queries,
+)
 from experiments.cegb_2017.show.design import REPETITIONS, THINNED, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
@@ -44,30 +49,8 @@ _DESCRIBING = ("test_dear", "mean_depth", "mean_path")
 
 
 def selectable(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out what no budget can choose, and what Figure 3 alone is about.
-
-    A model grows dearer with each round, so one that validates no better than with fewer rounds
-    is never chosen. Each model's last round stays: it says how far its method's costs reach. Of
-    panels that laptop thins out, and of the method that no claim is about, only what the whole
-    method's budgets can choose stays.
-    """
-    model = ["panel", "algorithm", "seed", "tradeoff"]
-    rows = rows.sort_values([*model, "rounds"], kind="stable")
-    better = _best_yet(rows, model)
-    last = ~rows.duplicated(model, keep="last")
-    thinned = rows["panel"].isin(THINNED) | (rows["algorithm"] == "cegb_as_miser")
-    chosen = pd.Series(False, index=rows.index)
-    for accounting in ("", "_paper"):
-        by_cost = rows.sort_values([*model[:3], f"valid_cost{accounting}"], kind="stable")
-        chosen |= _best_yet(by_cost, model[:3])
-    kept = last | (better & (chosen | ~thinned))
-    return rows[kept].drop(columns=list(_DESCRIBING), errors="ignore")
-
-
-def _best_yet(rows: pd.DataFrame, within: list[str]) -> pd.Series:
-    """Whether a row validates better than all before it."""
-    before = rows.groupby(within)["valid_score"].transform(lambda s: s.cummax().shift())
-    return before.isna() | (rows["valid_score"] > before)
+    """Leave out what no budget can choose, and what Figure 3 alone is about."""
+    return choosable(rows, THINNED).drop(columns=list(_DESCRIBING), errors="ignore")
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -188,20 +171,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
     if rows.empty:
-        ax.set_title(f"({panel.key}) {panel.name}", loc="left")
-        why = "not part of the smoke scale" if meta["scale"] == "smoke" else "no stand-in exists"
-        ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        say_no_data(ax, panel, panel.key, meta["scale"])
         return
     record = meta["data"][rows["dataset"].iloc[0]]
     label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
     draw_panel(ax, panel, rows, record, SHOWN, ("greedy_miser", label))
     if panel.relevant_from is not None:
-        counts = rows.groupby("seed")["speaking_queries"].first()
-        several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
-        title = ax.get_title(loc="left")
-        ax.set_title(f"{title}\n{several} test queries with a relevant document", loc="left")
+        say_speaking_queries(ax, rows)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -245,6 +221,7 @@ ARTEFACT = Artefact(
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
+    bisections="cegb-bisections",
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

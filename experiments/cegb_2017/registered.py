@@ -3,6 +3,7 @@
 from types import ModuleType
 
 from experiments.cegb_2017 import (
+    extra_bisections,
     extra_deviations,
     extra_peers,
     extra_training_time,

@@ -12,15 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from experiments.curves import gaps_between
 from experiments.style import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-WIDEST = 2.0
-"""Largest ratio of neighbouring costs that is no gap."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +29,15 @@ class Gap:
         Whose.
     below, above : float
         Costs of the two models around it.
+    seed : int
+        Repetition.
     """
 
     panel: str
     method: str
     below: float
     above: float
+    seed: int
 
     @property
     def factor(self) -> float:
@@ -47,7 +46,7 @@ class Gap:
 
 
 def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
-    """Find the widest gap of each curve, if it is wider than :data:`WIDEST`.
+    """Find the widest gap of each curve, see :data:`experiments.curves.WIDEST_GAP`.
 
     Parameters
     ----------
@@ -63,26 +62,23 @@ def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
         By panel, the widest first.
     """
     found: dict[tuple[str, str], Gap] = {}
-    for (panel, name, _), models in rows.groupby(["panel", method, "seed"]):
-        costs = np.unique(models[cost].dropna())
-        costs = costs[costs > 0]
-        if len(costs) < 2:
-            continue
-        at = int(np.argmax(costs[1:] / costs[:-1]))
-        gap = Gap(str(panel), str(name), float(costs[at]), float(costs[at + 1]))
-        known = found.get((gap.panel, gap.method))
-        if gap.factor > WIDEST and (known is None or gap.factor > known.factor):
-            found[gap.panel, gap.method] = gap
+    for (panel, name, seed), models in rows.groupby(["panel", method, "seed"]):
+        for below, above in gaps_between(models[cost]):
+            gap = Gap(str(panel), str(name), below, above, int(seed))
+            known = found.get((gap.panel, gap.method))
+            if known is None or gap.factor > known.factor:
+                found[gap.panel, gap.method] = gap
     return sorted(found.values(), key=lambda gap: (gap.panel, -gap.factor))
 
 
-def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int]]) -> str:
+def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int, Sequence[str]]]) -> str:
     """Return ``gaps.md``.
 
     Parameters
     ----------
-    tables : sequence of (meta, gaps, n_curves)
-        For each artefact that declares its curves.
+    tables : sequence of (meta, gaps, n_curves, found)
+        For each artefact that declares its curves; `found` has for each gap what bisections of λ
+        found there, see :mod:`experiments.publishing.bisections`, or is empty.
     """
     lines = [
         "# Gaps in the published curves",
@@ -92,17 +88,22 @@ def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int]]) -> str:
         "a budget inside it gets the cheaper one. A verdict on a comparison at equal cost is as "
         "good as the curves are there. Listed is the widest gap of each curve, over all "
         "repetitions, among the rows that are published: where `rows.csv` leaves out what no "
-        "budget can choose, a gap can look wider than the models that were computed leave it.",
+        "budget can choose, a gap can look wider than the models that were computed leave it. "
+        "Where λ was bisected, up to eight times in a row without a model inside, the last column "
+        "says what that found; the curve keeps the grid that was declared for it.",
     ]
-    for meta, gaps, n_curves in tables:
+    for meta, gaps, n_curves, found in tables:
         lines += ["", f"## {meta['title']} (scale {meta['scale']})", ""]
         lines.append(f"{len(gaps)} of {n_curves} curves have a gap.")
+        more = ("bisections of λ |", "---|") if found else ("", "")
         if gaps:
-            lines += ["", "| panel | method | from | to | factor |", "|---|---|---:|---:|---:|"]
-        for gap in gaps:
+            lines += ["", f"| panel | method | from | to | factor |{' ' * bool(found)}{more[0]}"]
+            lines += [f"|---|---|---:|---:|---:|{more[1]}"]
+        for gap, words in zip(gaps, found or [""] * len(gaps), strict=True):
             look = LOOKS.get(gap.method)
             name = look.label if look else gap.method.replace("_", " ")
-            lines.append(
+            line = (
                 f"| {gap.panel} | {name} | {gap.below:.4g} | {gap.above:.4g} | {gap.factor:.1f} |"
             )
+            lines.append(f"{line} {words} |" if words else line)
     return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
-from experiments.publishing import gaps
+from experiments.publishing import bisections, gaps
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -313,8 +313,27 @@ def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:
             rows, meta = published
             curves = rows[rows[artefact.curve[1]] > 0]
             n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
-            tables.append((meta, gaps.widest_gaps(rows, *artefact.curve), n_curves))
+            widest = gaps.widest_gaps(rows, *artefact.curve)
+            tables.append(
+                (meta, widest, n_curves, _bisected(results, artefact, rows, meta, widest))
+            )
     return gaps.as_markdown(tables)
+
+
+def _bisected(results: Path, artefact: Artefact, rows, meta, widest) -> list[str]:
+    """Return for each gap of a curve what bisections found; nothing if none were published."""
+    if artefact.bisections is None:
+        return []
+    published = read_published(results / artefact.bisections)
+    if published is None or published[1]["scale"] != meta["scale"]:
+        return []
+    found = bisections.outcomes(published[0])
+    said = []
+    for gap in widest:
+        key = (gap.panel, gap.method, gap.seed, gap.below, gap.above)
+        known = found.get(key)
+        said.append(known.words if known else bisections.why_not(rows, meta, gap.panel, gap.method))
+    return said
 
 
 def with_summary(text: str, summary: str) -> str:

@@ -16,7 +16,7 @@ from experiments.cell import Cell, digest, rounded
 
 def cells_of_run(artefact: Artefact, meta: Mapping) -> list[Cell]:
     """Return the cells of a run by its ``meta.json``, as the artefact declares them now."""
-    cells = artefact.cells(meta["scale"], len(meta["seeds"]))
+    cells = artefact.cells(meta["scale"], artefact.repetitions(meta["scale"], meta["seeds"]))
     return [cell for cell in cells if cell.dataset in meta["data"]]
 
 
@@ -34,7 +34,7 @@ def comparable(artefact: Artefact, meta: Mapping, published: Mapping) -> bool:
         return True
     if DATA_SCALES[meta["scale"]] != DATA_SCALES.get(published["scale"]):
         return False
-    theirs = _digests(artefact.cells(published["scale"], len(published["seeds"])))
+    theirs = _digests(cells_of_run(artefact, {**published, "data": meta["data"]}))
     return _digests(cells_of_run(artefact, meta)) <= theirs
 
 

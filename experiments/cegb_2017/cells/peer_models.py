@@ -34,7 +34,7 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
-from experiments.cegb_2017.cells.measure import measured, score
+from experiments.cegb_2017.cells.measure import measured, score, speaking_queries
 from experiments.cell import Cell
 
 LARGEST_LOGISTIC_HESSIAN = 0.25
@@ -60,8 +60,9 @@ def trace(cell: Cell, dataset) -> list[dict]:
     list of dict
         ``panel, configuration, learning_rate, max_leaves, min_samples_leaf, tradeoff, rounds`` and
         ``valid_score, valid_cost, test_score, test_cost`` by the one cost meter, six significant
-        digits. Rounds before the first split cost nothing and are left out; a model without any
-        split is measured once, at round 0.
+        digits; ``speaking_queries``, see
+        :func:`experiments.cegb_2017.cells.measure.speaking_queries`. Rounds before the first split
+        cost nothing and are left out; a model without any split is measured once, at round 0.
     """
     if dataset.feature_groups is not None:
         raise ValueError(f"{cell.dataset} has feature groups, which the peers do not know.")
@@ -71,7 +72,8 @@ def trace(cell: Cell, dataset) -> list[dict]:
     names = ("panel", "configuration", "learning_rate", "max_leaves", "min_samples_leaf")
     key = {name: cell.params[name] for name in (*names, "tradeoff")}
     rows = measured(wanted, lambda part: _follow_blocks(model, cell, dataset, part, wanted))
-    return [{**key, "rounds": rounds, **row} for rounds, row in rows]
+    last_column = {"speaking_queries": speaking_queries(dataset, cell.params["relevant_from"])}
+    return [{**key, "rounds": rounds, **row, **last_column} for rounds, row in rows]
 
 
 # --- training -----------------------------------------------------------------------------------

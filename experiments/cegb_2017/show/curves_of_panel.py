@@ -57,3 +57,37 @@ def draw_panel(
     ax.set_ylabel(score_label(panel))
     if record["kind"] != "real":
         stamp(ax, "STAND-IN")
+
+
+def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
+    """Say in place of curves why a panel has none.
+
+    Parameters
+    ----------
+    ax : Axes
+    panel : Panel
+    key : str
+        Its letter in the figure.
+    scale : str
+        Smoke has only data that are always there.
+    """
+    ax.set_title(f"({key}) {panel.name}", loc="left")
+    why = "not part of the smoke scale" if scale == "smoke" else "no stand-in exists"
+    ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
+def say_speaking_queries(ax, rows: pd.DataFrame) -> None:
+    """Add to a ranking panel's title how many test queries have a relevant document.
+
+    Parameters
+    ----------
+    ax : Axes
+    rows : DataFrame
+        The panel's, with ``seed, speaking_queries``; where folds rotate the numbers differ.
+    """
+    counts = rows.groupby("seed")["speaking_queries"].first()
+    several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
+    title = ax.get_title(loc="left")
+    ax.set_title(f"{title}\n{several} test queries with a relevant document", loc="left")

@@ -334,7 +334,9 @@ def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
     if not workers:
         work = duration(seconds.sum())
         return f"{work} of work in {counted(len(times), 'cell')}, on a cluster"
-    cells = artefact.cells(meta["scale"], len(meta["seeds"]))
+    cells = artefact.make_cells(
+        meta["scale"], range(artefact.repetitions(meta["scale"], meta["seeds"]))
+    )
     alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
     elapsed = seconds[alone].sum() + seconds[~alone].sum() / workers
     cells, on = counted(len(times), "cell"), counted(workers, "worker")

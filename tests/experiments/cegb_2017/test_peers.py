@@ -66,8 +66,10 @@ def cell_of(method, **changes):
 def test_searches_are_equal(scale):
     """Each method has the same configurations; only a method without prices has no λ."""
     cells = peers.ARTEFACT.cells(scale)
+    panels = [p for p in peers.SHOWN if scale != "smoke" or p.key in peers.SMOKE_DATASET]
+    assert {cell.params["panel"] for cell in cells} == {panel.key for panel in panels}
     shared = ("learning_rate", "max_leaves", "min_samples_leaf", "rounds")
-    for panel in peers.SHOWN:
+    for panel in panels:
         of_panel = [c for c in cells if c.params["panel"] == panel.key]
         assert {c.algorithm for c in of_panel} == set(peers.METHODS)
         searches = {
@@ -114,7 +116,22 @@ def test_draws_depend_on_the_number_alone():
 def test_cells_use_what_is_there_at_smoke_scale():
     bundled = {r["name"] for r in datasets.status() if r["stand_in"] or r["source"] == "bundled"}
     assert {cell.dataset for cell in peers.ARTEFACT.cells("smoke")} <= bundled
-    assert {cell.dataset for cell in peers.ARTEFACT.cells("laptop")} == {"covertype", "mslr"}
+    real = {"covertype", "mslr", "yahoo_ltr_sample", "mq2008", "clueweb09"}
+    assert {cell.dataset for cell in peers.ARTEFACT.cells("laptop")} == real
+
+
+def test_later_panels_have_repetitions_of_their_own():
+    """Features alone cost; five repetitions of each panel, though ten seeds in all."""
+    seeds = {key: set() for key in peers.FIRST_SEED}
+    for cell in peers.ARTEFACT.cells("laptop"):
+        seeds[cell.params["panel"]].add(cell.seed)
+    assert seeds["d"] == seeds["b'"] == set(range(5))
+    assert seeds["y"] == seeds["m"] == seeds["w"] == set(range(5, 10))
+    assert {panel.split_cost for panel in peers.SHOWN} == {0.0}
+    assert not any("¼" in panel.name for panel in peers.SHOWN)
+    assert peers.ARTEFACT.repetitions("laptop", range(10)) == 5
+    assert peers.ARTEFACT.repetitions("laptop", [0, 1, 5, 6]) == 2
+    assert peers.ARTEFACT.repetitions("laptop", [99, 100]) == 2  # none have them
 
 
 def test_the_artefact_is_found_and_says_what_it_needs():
@@ -155,6 +172,8 @@ def test_trace_measures_models_of_fewer_rounds(method, task):
         costs = [row[f"{part}_cost"] for row in rows]
         assert costs == sorted(costs)
         assert costs[0] > 0
+    relevant = dataset.query_test[dataset.y_test >= 1] if task == "ranking" else []
+    assert {row["speaking_queries"] for row in rows} == {len(set(relevant))}
     assert peer_models.trace(cell, dataset) == rows  # the same bytes again
 
 
@@ -289,6 +308,7 @@ def made_rows():
             "seed": seed,
             "configuration": 0,
             "rounds": rounds,
+            "speaking_queries": 20 + seed * (panel.key == "m"),
             **{
                 f"{part}_score": 0.5 + 0.1 * rounds + 0.01 * seed + 0.05 * (method == "cegb")
                 for part in ("valid", "test")
@@ -312,7 +332,8 @@ def meta_of(kind="real"):
         "n_features": 50,
         "cost_unit": "features",
     }
-    return {"scale": "laptop", "seeds": [0, 1, 2], "data": {"mslr": record, "covertype": record}}
+    data = {panel.dataset: record for panel in peers.SHOWN}
+    return {"scale": "laptop", "seeds": [0, 1, 2], "data": data}
 
 
 def test_picture_shows_every_method_and_repeats():
@@ -323,21 +344,34 @@ def test_picture_shows_every_method_and_repeats():
         pictures.append(picture_bytes(figure, "svg", "salt"))
     assert pictures[0] == pictures[1]
     assert unreadable(figure) == []
-    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    (legend,) = [ax.get_legend() for ax in figure.axes if ax.get_legend()]
+    labels = {text.get_text() for text in legend.get_texts()}
     assert len(labels) == len(peers.METHODS)
     assert {"CEGB, ours", "LightGBM", "CatBoost"} <= labels
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert any("Covertype" in title for title in titles)
     assert any("MSLR" in title for title in titles)
+    said = {ax.get_label(): ax.get_title(loc="left").split("\n")[-1] for ax in figure.axes}
+    assert said["w"] == said["b'"] == "20 test queries with a relevant document"
+    assert said["m"] == "20 to 22 test queries with a relevant document"
+    assert "queries" not in said["d"]
     with house_style("salt"):
         figure = peers.render(made_rows(), meta_of("stand-in"))
-    assert all(ax.texts[0].get_text() == "STAND-IN" for ax in figure.axes)
+    assert [ax.texts[0].get_text() for ax in figure.axes if ax.axison] == 5 * ["STAND-IN"]
+
+
+def test_picture_says_which_panels_were_not_run():
+    rows = made_rows()
+    figure = peers.render(rows[~rows["panel"].isin(["m", "w"])], meta_of() | {"scale": "smoke"})
+    said = [ax.texts[0].get_text() for ax in figure.axes if ax.texts]
+    assert said == 2 * ["no data: not part of the smoke scale"]
+    assert "ClueWeb09" not in peers.alt(rows[rows["panel"] != "w"], meta_of())
 
 
 def test_alt_text_has_the_numbers():
     text = peers.alt(made_rows(), meta_of())
-    assert text.count("+0.050") == 2 * (len(peers.METHODS) - 1)
+    assert text.count("+0.050") == len(peers.SHOWN) * (len(peers.METHODS) - 1)
     assert "CEGB, ours ends at 0.860 for 8;" in text
     assert "stand-in" not in text
-    assert peers.alt(made_rows(), meta_of("stand-in")).count("(stand-in): ") == 2
+    assert peers.alt(made_rows(), meta_of("stand-in")).count("(stand-in): ") == len(peers.SHOWN)
     assert "LightGBM ends at 0.810 for 8 (CEGB's lead +0.050)" in text

@@ -30,14 +30,18 @@ def test_widest_gap_by_hand():
             for cost in values
         ]
     )
-    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0)]
-    text = as_markdown([({"title": "Toy", "scale": "laptop"}, [Gap("a", "one", 1.0, 4.0)], 3)])
+    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0, 1)]
+    toy = {"title": "Toy", "scale": "laptop"}
+    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, [])])
     assert "1 of 3 curves have a gap." in text
-    assert "| a | one | 1 | 4 | 4.0 |" in text
+    assert "| a | one | 1 | 4 | 4.0 |\n" in text
+    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, ["none in eight"])])
+    assert "| panel | method | from | to | factor | bisections of λ |\n" in text
+    assert "| a | one | 1 | 4 | 4.0 | none in eight |\n" in text
 
 
 def naive_gaps(artefact):
-    """Panel and method → lower and upper cost, from the text of the published rows."""
+    """Panel and method → lower and upper cost and seed, from the text of the published rows."""
     method, cost = artefact.curve
     costs = defaultdict(set)
     path = ROOT / "results" / artefact.id / "rows.csv"
@@ -46,11 +50,11 @@ def naive_gaps(artefact):
             if row[cost] and float(row[cost]) > 0:
                 costs[row["panel"], row[method], row["seed"]].add(float(row[cost]))
     widest = {}
-    for (panel, name, _), values in costs.items():
+    for (panel, name, seed), values in costs.items():
         for low, high in pairwise(sorted(values)):
             before = widest.get((panel, name), (1.0, 2.0))
             if high / low > before[1] / before[0]:
-                widest[panel, name] = (low, high)
+                widest[panel, name] = (low, high, seed)
     return widest, len({key[:2] for key in costs})
 
 
@@ -62,7 +66,45 @@ def test_published_list(artefact):
     assert f"{len(widest)} of {n_curves} curves have a gap." in part
     lines = [line for line in part.splitlines() if line.startswith("| ") and "panel" not in line]
     wanted = set()
-    for (panel, name), (low, high) in widest.items():
+    found = naive_bisections(artefact)
+    for (panel, name), (low, high, seed) in widest.items():
         label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
-        wanted.add(f"| {panel} | {label} | {low:.4g} | {high:.4g} | {high / low:.1f} |")
+        line = f"| {panel} | {label} | {low:.4g} | {high:.4g} | {high / low:.1f} |"
+        if found:
+            key = (panel, name, seed, low, high)
+            real = panel not in ("a", "b", "e", "f")
+            without = "has no λ" if real else "stand-in: not bisected"
+            line += f" {naive_words(found[key]) if key in found else without} |"
+        wanted.add(line)
     assert set(lines) == wanted
+
+
+def naive_bisections(artefact):
+    """Panel, method, seed, ends → rows as text, the first step first; of Figure 2 of CEGB."""
+    found = defaultdict(list)
+    path = ROOT / "results" / str(artefact.bisections) / "rows.csv"
+    if artefact.bisections and path.exists():
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                key = (row["panel"], row["algorithm"], row["seed"])
+                found[*key, float(row["below"]), float(row["above"])].append(row)
+    return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in found.items()}
+
+
+def naive_words(rows):
+    first, *tries = rows
+    hits = [f"{float(row['tradeoff']):.3g}" for row in tries if row["inside"] != "0"]
+    left = float(rows[-1]["widest_left"])
+    by = []
+    if first["inside"] != "0":
+        by.append(f"{first['inside']} of the grid's models, which no budget chooses")
+    if hits:
+        by.append(("models" if hits[1:] else "a model") + " at λ = " + ", ".join(hits))
+    if left <= 2:
+        return ("closed by " if hits else "filled by ") + " and ".join(by)
+    if not tries:
+        return "no two λ lie on either side"
+    assert [row["inside"] for row in tries[-8:]] == 8 * ["0"]
+    if not by:
+        return "none in eight"
+    return f"narrowed to {left:.2f} by {' and '.join(by)}; then none in eight"

@@ -1,0 +1,156 @@
+"""What bisecting λ found at the gaps of published curves, and which gaps the rule refuses.
+
+The rule: a published curve has no gap wider than a factor of two in cost, unless eight bisections
+of λ found no model inside. A curve keeps the grid that was declared for it: where a model was
+found, the list says so, and at which λ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from experiments.curves import WIDEST_GAP, gaps_between
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENOUGH = 8
+"""Bisections in a row without a model inside after which a gap may stay."""
+
+_NUMBERS = {8: "eight"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What bisections of one gap came to.
+
+    Attributes
+    ----------
+    hidden : int
+        Models of the declared grid whose costs lie inside: no budget chooses them.
+    found : tuple of float
+        Each λ that had a model inside.
+    failed : int
+        Bisections without one since the last that had.
+    left : float
+        Widest factor between neighbouring costs that is left within the gap.
+    tried : int
+        Bisections in all.
+    """
+
+    hidden: int
+    found: tuple[float, ...]
+    failed: int
+    left: float
+    tried: int
+
+    @property
+    def kind(self) -> str:
+        """``hidden``, ``closed``, ``narrowed``, ``empty``, ``no bracket`` or ``unfinished``."""
+        if self.left <= WIDEST_GAP:
+            return "closed" if self.found else "hidden"
+        if self.failed >= ENOUGH:
+            return "narrowed" if self.found or self.hidden else "empty"
+        return "unfinished" if self.tried else "no bracket"
+
+    @property
+    def words(self) -> str:
+        """What the list says of it."""
+        at = ", ".join(f"{tradeoff:.3g}" for tradeoff in self.found)
+        inside = []
+        if self.hidden:
+            inside.append(f"{self.hidden} of the grid's models, which no budget chooses")
+        if self.found:
+            inside.append(f"models at λ = {at}" if len(self.found) > 1 else f"a model at λ = {at}")
+        by = " and ".join(inside)
+        none = f"none in {_NUMBERS[ENOUGH]}"
+        return {
+            "hidden": f"filled by {by}",
+            "closed": f"closed by {by}",
+            "narrowed": f"narrowed to {self.left:.2f} by {by}; then {none}",
+            "empty": none,
+            "no bracket": "no two λ lie on either side",
+            "unfinished": f"unfinished after {self.tried}: {self.left:.2f} is left",
+        }[self.kind]
+
+
+def outcome(steps: pd.DataFrame) -> Outcome:
+    """Sum up the rows of one gap.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        As :func:`experiments.cegb_2017.cells.bisect.bisect_gaps` gives them.
+    """
+    steps = steps.sort_values("step")
+    tries = steps[steps["step"] > 0]
+    had = (tries["inside"] > 0).tolist()
+    return Outcome(
+        hidden=int(steps["inside"].iloc[0]),
+        found=tuple(tries.loc[tries["inside"] > 0, "tradeoff"]),
+        failed=had[::-1].index(True) if True in had else len(had),
+        left=float(steps["widest_left"].iloc[-1]),
+        tried=len(tries),
+    )
+
+
+def outcomes(rows: pd.DataFrame) -> dict[tuple, Outcome]:
+    """Return what became of each gap.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of an artefact of bisections.
+
+    Returns
+    -------
+    dict
+        By (panel, method, seed, cost below, cost above).
+    """
+    each = rows.groupby(["panel", "algorithm", "seed", "below", "above"], sort=False)
+    return {key: outcome(steps) for key, steps in each}
+
+
+def bisectable(rows: pd.DataFrame, meta: Mapping) -> pd.Series:
+    """Whether the rule asks for bisections of a row's curve: real data, and more than one λ."""
+    several = rows.groupby(["panel", "algorithm"])["tradeoff"].transform("nunique") > 1
+    return several & (rows["dataset"].map(lambda name: meta["data"][name]["kind"]) == "real")
+
+
+def refused(
+    rows: pd.DataFrame, meta: Mapping, cost: str, found: Mapping[tuple, Outcome]
+) -> list[tuple]:
+    """Return the gaps, of all repetitions, that the rule does not let pass.
+
+    Parameters
+    ----------
+    rows, meta : DataFrame, Mapping
+        Of the published curves.
+    cost : str
+        Column by which budgets choose.
+    found : mapping
+        :func:`outcomes`.
+
+    Returns
+    -------
+    list of tuple
+        Keys as in `found`, of gaps that were not bisected, or not often enough.
+    """
+    wrong = []
+    mine = rows[bisectable(rows, meta)]
+    for (panel, method, seed), models in mine.groupby(["panel", "algorithm", "seed"]):
+        for below, above in gaps_between(models[cost]):
+            key = (panel, method, seed, below, above)
+            if key not in found or found[key].kind == "unfinished":
+                wrong.append(key)
+    return wrong
+
+
+def why_not(rows: pd.DataFrame, meta: Mapping, panel: str, method: str) -> str:
+    """Say why nobody bisected a gap of a curve."""
+    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == method)]
+    if meta["data"][mine["dataset"].iloc[0]]["kind"] != "real":
+        return "stand-in: not bisected"
+    return "has no λ" if mine["tradeoff"].nunique() == 1 else "not bisected"
