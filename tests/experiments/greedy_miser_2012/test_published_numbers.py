@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.greedy_miser_2012 import extra_picture_size
 from experiments.publishing import output
 from experiments.running.provenance import ROOT
 from tests.experiments.published_rows import claims
@@ -198,3 +199,53 @@ def test_choices_in_the_readme():
     assert f"{-moved.loc['d', 'letor']:.3f} less on MQ2008" in README
     claims = pd.read_csv(RESULTS / "miser-choices" / "claims.csv")
     assert set(claims["verdict"]) == {"inconclusive"}
+
+
+def best_by_validation(rows, panel, algorithm, tradeoff):
+    """Draw → accuracy and cost of the model that validates best, by a plain search."""
+    best = {}
+    for row in rows:
+        of_it = (row["panel"], row["algorithm"]) == (panel, algorithm)
+        if of_it and tradeoff in (None, row["tradeoff"]):
+            now = best.get(row["seed"])
+            if now is None or row["valid_score"] > now["valid_score"]:
+                best[row["seed"]] = row
+    return {seed: (row["test_score"], row["test_cost_paper"]) for seed, row in best.items()}
+
+
+def test_picture_size_in_the_readme():
+    table, meta = output.read_published(RESULTS / "miser-picture-size")
+    rows, spreads = table.to_dict("records"), []
+    whole, _ = output.read_published(RESULTS / "miser-figure3")
+    part = README.split("**Smaller pictures**")[1].split("**What our choices change**")[0]
+    for name, algorithm, tradeoff in (
+        ("stage-wise regression (λ = 0)", "stagewise", None),
+        ("Greedy Miser, λ = 1", "greedy_miser", 1.0),
+        ("Greedy Miser, λ = 4", "greedy_miser", 4.0),
+        ("early exit", "early_exit", None),
+        ("support vector machine, averaged kernel", "svm_averaged_kernel", None),
+        ("linear, ℓ1, on the descriptors", "l1_raw_descriptors", None),
+    ):
+        large, small = (
+            best_by_validation(rows, panel, algorithm, tradeoff) for panel in ("s", "small")
+        )
+        assert sorted(large) == sorted(small) == meta["seeds"]
+        mean = [statistics.mean(one[s][0] for s in one) for one in (large, small)]
+        change = [small[s][0] - large[s][0] for s in large]
+        ratio = statistics.mean(small[s][1] / large[s][1] for s in large)
+        line = f"| {name} | {mean[0]:.3f} | {mean[1]:.3f} | {statistics.mean(change):+.3f} | "
+        assert f"{line}{ratio:.2f} |" in part
+        five = best_by_validation(whole.to_dict("records"), "s", algorithm, tradeoff)
+        spreads.append(statistics.stdev(score for score, _ in five.values()))
+    spread = f"{min(spreads):.3f} to {max(spreads):.3f}"
+    assert f"have standard deviations of {spread}" in " ".join(part.split())
+
+
+def test_effects_on_smaller_pictures_in_the_readme():
+    table, meta = output.read_published(RESULTS / "miser-picture-size")
+    text = " ".join(README.split())
+    first, second = (extra_picture_size.effects(table, meta, panel) for panel in ("s", "small"))
+    means = [(np.mean(values), np.mean(second[name][1])) for name, (_, values) in first.items()]
+    assert len(means) == 4
+    said = ", ".join(f"{a:+.3f} and {b:+.3f}" for a, b in means)
+    assert f"on 200×200 and 136×136: {said}." in text
