@@ -35,12 +35,16 @@ Greedy Miser's own paper prints."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
-    """Return the cells: panel × seed × method × λ; plain GBRT has no λ."""
+    """Return the cells: panel × seed × method × λ; plain GBRT has no λ.
+
+    Laptop scale leaves out the method that no claim is about.
+    """
     return [
         cell
         for panel in PANELS
         for seed in repetitions(scale, panel, seeds)
         for method in SHOWN
+        if scale != "laptop" or method != "cegb_as_miser"
         for cell in cells_of(scale, panel, method, seed, tradeoffs(scale, panel, method))
     ]
 
@@ -210,7 +214,7 @@ ARTEFACT = Artefact(
     paper="cegb_2017",
     title="CEGB, Figure 2",
     shows="Score against prediction cost: CEGB deep and shallow, Greedy Miser, GBRT; nine λ each.",
-    minutes={"smoke": 0.4, "laptop": 10, "overnight": 33, "paper": 900},
+    minutes={"smoke": 0.4, "laptop": 9, "overnight": 33, "paper": 900},
     seeds=REPETITIONS,
     make_cells=make_cells,
     run_cell=trace_and_describe,

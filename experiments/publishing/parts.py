@@ -80,7 +80,7 @@ def left_out(artefact: Artefact, meta: Mapping, published: Mapping) -> str:
         As for :func:`comparable`.
     """
     ours = cells_of_run(artefact, meta)
-    theirs = [cell for cell in cells_of_run(artefact, published) if cell.dataset in meta["data"]]
+    theirs = cells_of_run(artefact, published)
     here, there = _digests(ours), _digests(theirs)
     if not here < there:
         return ""
@@ -99,6 +99,9 @@ def _described(missing: Sequence[Cell], ours: Sequence[Cell]) -> list[str]:
     entries: dict[str, list[str]] = {}
     for name in dict.fromkeys(cell.dataset for cell in missing):
         mine = [cell for cell in ours if cell.dataset == name]
+        if not mine:
+            entries.setdefault("all cells", []).append(name)
+            continue
         seeds = {cell.seed for cell in mine}
         of_set = [cell for cell in missing if cell.dataset == name]
         gone = sorted({cell.seed for cell in of_set} - seeds)
@@ -118,12 +121,18 @@ def _values(missing: Sequence[Cell], ours: Sequence[Cell]) -> list[str]:
     """Return the values of parameters that a data set's cells no longer have, by method."""
     methods: dict[tuple[str, str], list[str]] = {}
     for method in dict.fromkeys(cell.algorithm for cell in missing):
+        if not any(cell.algorithm == method for cell in ours):
+            methods.setdefault(("", ""), []).append(method)
+            continue
         kept, all_of_it = (_parameters(cells, method) for cells in (ours, missing))
         for name, values in all_of_it.items():
             if gone := values - kept.get(name, set()):
                 text = ", ".join(v if isinstance(v, str) else f"{v:g}" for v in sorted(gone))
                 methods.setdefault((name, text), []).append(method)
-    return [f"{name} {text} ({', '.join(of)})" for (name, text), of in methods.items()]
+    return [
+        f"{name} {text} ({', '.join(of)})" if name else f"all of {', '.join(of)}"
+        for (name, text), of in methods.items()
+    ]
 
 
 def _parameters(cells: Sequence[Cell], method: str) -> dict[str, set]:

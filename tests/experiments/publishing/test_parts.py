@@ -78,7 +78,7 @@ def test_sets_of_which_the_same_is_left_out_share_an_entry():
     )
     sets = ("one", "two", "three")
     said = parts.left_out(toy, meta_of("laptop", 1, sets), meta_of("overnight", 1, sets))
-    assert said.endswith(": 3, which are x 2 (a) of one, two; x 1 (b) and kind other (b) of three.")
+    assert said.endswith(": 3, which are x 2 (a) of one, two; all of b of three.")
 
 
 def test_rows_of_cells_are_told_by_the_keys_that_cells_have():
