@@ -191,16 +191,16 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             if (curve := curves(mine, panel.key, method)) is None:
                 continue
             cost, score, _, _ = curve.summary()
-            text = f"{LABELS.get(method, LOOKS[method].label)} ends at {score[-1]:.3f} for "
-            text += f"{cost[-1]:.3g}"
+            text = f"{LABELS.get(method, LOOKS[method].label)} {score[-1]:.3f} for {cost[-1]:.3g}"
             lead = advantage(mine, panel.key, "cegb", method)
             if method != "cegb" and not np.isnan(lead).all():
-                text += f" (CEGB's lead {np.nanmean(lead):+.3f})"
+                text += f" ({np.nanmean(lead):+.3f})"
             leads.append(text)
         said.append(f"{name}: {'; '.join(leads)}.")
     return (
         "Panels of test score against mean prediction cost on a logarithmic axis, one curve for "
-        "each method; a lead is CEGB's mean height above a curve over the budgets that both reach. "
+        "each method. It ends at this score for this cost; in brackets is CEGB's mean height above "
+        "it over the budgets that both reach. "
         f"{' '.join(said)}"
     )
 

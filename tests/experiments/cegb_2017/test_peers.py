@@ -371,7 +371,7 @@ def test_picture_says_which_panels_were_not_run():
 def test_alt_text_has_the_numbers():
     text = peers.alt(made_rows(), meta_of())
     assert text.count("+0.050") == len(peers.SHOWN) * (len(peers.METHODS) - 1)
-    assert "CEGB, ours ends at 0.860 for 8;" in text
+    assert "CEGB, ours 0.860 for 8;" in text
     assert "stand-in" not in text
     assert peers.alt(made_rows(), meta_of("stand-in")).count("(stand-in): ") == len(peers.SHOWN)
-    assert "LightGBM ends at 0.810 for 8 (CEGB's lead +0.050)" in text
+    assert "LightGBM 0.810 for 8 (+0.050)" in text

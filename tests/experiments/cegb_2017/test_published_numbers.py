@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
 from functools import cache
@@ -10,6 +11,7 @@ from itertools import pairwise
 from tests.experiments.published_rows import effects_of, lines, readme, verdicts_of
 from tests.recomputed import cegb
 from tests.recomputed.curves import best_within, mean_leads, reach, together
+from tests.recomputed.curves import leads as curve_leads
 
 README = readme("cegb_2017")
 RANKING = ("a'", "y", "m", "w", "b'")
@@ -237,3 +239,56 @@ def test_no_budget_would_choose_what_bisections_found():
             for method in CLAIMED[:2]:
                 leads = mean_leads(pools[panel, method], pools[panel, "greedy_miser"])
                 assert leads == cegb.mean_leads(panel, method, "greedy_miser", accounting)
+
+
+# --- other libraries ----------------------------------------------------------------------------
+
+RIVALS = {
+    "lightgbm_cegb": "LightGBM, its CEGB, per row",
+    "catboost_per_object": "CatBoost, penalties per object",
+    "catboost_first_use": "CatBoost, penalties of first use",
+    "gbrt": "GBRT, ours, no costs",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+    "hist_gradient_boosting": "scikit-learn",
+}
+
+
+def test_leads_over_other_libraries_on_ranking_data():
+    for rival, name in RIVALS.items():
+        cells = []
+        for panel in ("y", "m", "w"):
+            pools = cegb.models("cegb-peers")
+            assert set(pools[panel, rival]) == {5, 6, 7, 8, 9}
+            by_seed = curve_leads(pools[panel, "cegb"], pools[panel, rival])
+            if not any(by_seed):
+                cells.append("no budget in common")
+                continue
+            each = [statistics.mean(one) for one in by_seed]
+            cells.append(f"{statistics.mean(each):+.3f} ± {statistics.stdev(each):.3f}")
+        assert f"| {name} | {' | '.join(cells)} |" in README
+    beyond = set()
+    for panel in ("y", "m", "w"):
+        for rival in ("lightgbm_cegb", "catboost_per_object", "catboost_first_use"):
+            each = cegb.mean_leads(panel, "cegb", rival, artefact="cegb-peers")
+            if abs(statistics.mean(each)) > 2 * statistics.stdev(each):
+                beyond.add((panel, rival, statistics.mean(each) < 0))
+    assert beyond == {("m", "catboost_first_use", True)}
+    for method, said in (
+        ("cegb", "scores {} on Yahoo's part, {} on MQ2008 and {} on ClueWeb09"),
+        ("gbrt", "ours without {}, {} and {}."),
+    ):
+        ends = []
+        for panel in ("y", "m", "w"):
+            pools = cegb.models("cegb-peers")[panel, method].values()
+            best = [best_within(pool, math.inf) for pool in pools]
+            score, cost = (statistics.mean(m[c] for m in best) for c in ("test_score", "test_cost"))
+            ends.append(f"{score:.3f} for {cost:.0f}")
+        assert said.format(*ends) in README
+    assert {row["speaking_queries"] for row in lines("cegb-peers") if row["panel"] == "w"} == {"12"}
+
+
+def test_repetitions_of_the_first_panels_of_other_libraries_stay():
+    for panel, seeds in {"d": range(5), "b'": range(5), "y": range(5, 10)}.items():
+        found = {int(row["seed"]) for row in lines("cegb-peers") if row["panel"] == panel}
+        assert found == set(seeds)
