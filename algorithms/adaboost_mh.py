@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,7 +20,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .estimators.fitting import ConstantModelWarning, all_or_nothing, check_sample_weight
+from .estimators.fitting import (
+    ConstantModelWarning,
+    all_or_nothing,
+    as_dask_array,
+    check_sample_weight,
+    dask_column_names,
+    of_dask,
+)
 from .estimators.parameters import (
     METERED,
     N_THREADS,
@@ -39,9 +48,9 @@ from .stumps.boosting import Boosted, StumpLearner, Stumps, boost, boost_best
 from .stumps.columns import Columns, check_families
 from .stumps.files import SavedStumps
 from .stumps.hamming_trees import HammingTrees, TreeLearner
-from .stumps.pair_weights import PairWeights
+from .stumps.pair_weights import PairWeights, targets_of
 from .stumps.samplers import check_trees_can_grow, new_samplers
-from .stumps.sampling import Problem
+from .stumps.sampling import Problem, Sampler
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
 _MOST_SMOOTHING = 1e100  # α is then 0 in any float64
@@ -153,6 +162,14 @@ _ATTRIBUTES = {
 }
 
 
+class _Training(NamedTuple):
+    """What a training begins with, wherever its rows are."""
+
+    families: list[np.ndarray]
+    samplers: Sampler | list[Sampler]
+    seed: int
+
+
 @documented
 class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
     """AdaBoost.MH with decision stumps, or trees of them, that vote -1 or 1 for each label.
@@ -188,6 +205,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
     _parameters = _PARAMETERS
     _attributes = _ATTRIBUTES
+    _trains_on_dask = True
 
     def __init__(
         self,
@@ -230,9 +248,11 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, Dask array or Dask frame of shape (n_samples, n_features)
             uint8, or numbers to be binned; missing and infinite values are refused. uint8 in
-            Fortran order is not copied.
+            Fortran order is not copied. The rows of a Dask collection stay with the workers of
+            this process's Dask client; the model is the same, bit for bit
+            (:mod:`algorithms.distributed`).
         y : array-like of shape (n_samples,)
             Class labels. One class only: the model is constant, and says so.
         sample_weight : array-like of shape (n_samples,), optional
@@ -252,44 +272,92 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
             still there, whole.
         """
         checked = checked_parameters(self)
-        n_estimators, n_threads = checked["n_estimators"], checked["n_threads"]
+        train = self._trained_by_workers if of_dask(X) else self._trained_here
+        fitted = train(X, y, sample_weight, checked)
+        if len(self.classes_) == 1:
+            warnings.warn(
+                f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every "
+                "row.",
+                ConstantModelWarning,
+                stacklevel=3,
+            )
+        self._set_fitted(fitted)
+        return self
+
+    def _trained_here(self, X, y, sample_weight, checked: dict) -> Boosted:
+        """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KINDS)
         check_classification_targets(y)
         sample_weight, kept = check_sample_weight(sample_weight, len(X))
         if kept is not None:
             X, y, sample_weight = X.T[:, kept].T, y[kept], sample_weight[kept]
-        families = check_families(self.families, X.shape[1])
+        training = self._training(X.shape[1], checked)
+        self.classes_, y = np.unique(y, return_inverse=True)
+        targets = targets_of(y, len(self.classes_))
+
+        def new_problem(**options):
+            weights = PairWeights(targets, sample_weight, checked["initial_weights"])
+            return Problem(columns.codes, columns.defaults, weights=weights, **options)
+
+        with threads(checked["n_threads"], X.size):
+            columns = Columns(X, sample_weight)
+            return self._boost(new_problem, columns.threshold, training, checked)
+
+    def _trained_by_workers(self, X, y, sample_weight, checked: dict) -> Boosted:
+        """Train on rows that the workers of a Dask cluster hold."""
+        from .distributed.pair_rows import PairRows  # Dask is no dependency of this package
+        from .distributed.stump_training import PairsOfAll, ProblemOfAll
+        from .distributed.workers import rows_on_workers
+
+        if (names := dask_column_names(X)) is not None:
+            self.feature_names_in_ = names
+        X, y, weights = map(as_dask_array, (X, y, sample_weight))
+        with rows_on_workers(PairRows, X, y, weights, True, self.n_threads) as asked:
+            pairs = PairsOfAll(*asked)
+            self.n_features_in_, self.classes_ = X.shape[1], pairs.targets
+            training = self._training(X.shape[1], checked)
+            pairs.begin(X.shape[1], training.families, checked["initial_weights"])
+            new_problem = partial(ProblemOfAll, pairs)
+            return self._boost(new_problem, pairs.threshold, training, checked)
+
+    def _training(self, n_features: int, checked: dict) -> _Training:
+        """Check what depends on the number of columns."""
+        families = check_families(self.families, n_features)
         samplers = self._new_samplers(len(families))
         self._grid_prices(None, None, 0)  # a wrong price must not first show when predicting
-        seed = self._seed()
-        targets = self._encode_targets(y)
-        if len(self.classes_) == 1:
-            n_estimators = 0
+        return _Training(families, samplers, self._seed())
 
-        def new_problem():
-            return Problem(
-                columns=columns.codes,
-                defaults=columns.defaults,
-                families=families,
+    def _boost(self, new_problem, threshold_of, training: _Training, checked: dict) -> Boosted:
+        """Boost with the sampler, or with each of a list.
+
+        Parameters
+        ----------
+        new_problem : callable
+            Gives a :class:`Problem` with fresh weights; the arguments are those of its fields that
+            have nothing to do with rows.
+        threshold_of : callable (feature, cut) -> float
+        training : _Training
+        checked : dict
+        """
+        n_rounds = checked["n_estimators"] if len(self.classes_) > 1 else 0
+        learner = StumpLearner(threshold_of)
+        if checked["weak_learner"] == "hamming_tree":
+            learner = TreeLearner(threshold_of, checked["n_leaves"])
+
+        def fresh():
+            return new_problem(
+                families=training.families,
                 max_cost=checked["max_cost"],
-                n_rounds=n_estimators,
-                weights=PairWeights(targets, sample_weight, checked["initial_weights"]),
-                rng=np.random.default_rng(seed),
-                n_threads=n_threads,
+                n_rounds=n_rounds,
+                rng=np.random.default_rng(training.seed),
+                n_threads=checked["n_threads"],
             )
 
-        with threads(n_threads, X.size):
-            columns = Columns(X, sample_weight)
-            learner = StumpLearner(columns.threshold)
-            if checked["weak_learner"] == "hamming_tree":
-                learner = TreeLearner(columns.threshold, checked["n_leaves"])
-            options = (n_estimators, learner, checked["smoothing"])
-            if isinstance(samplers, list):
-                fitted, self.best_sampler_ = boost_best(new_problem, samplers, *options)
-            else:
-                fitted = boost(new_problem(), samplers, *options)
-        self._set_fitted(fitted)
-        return self
+        options = n_rounds, learner, checked["smoothing"]
+        if not isinstance(training.samplers, list):
+            return boost(fresh(), training.samplers, *options)
+        fitted, self.best_sampler_ = boost_best(fresh, training.samplers, *options)
+        return fitted
 
     def _seed(self) -> int:
         """Number from `random_state`: every training of a list starts a generator from it."""
@@ -297,20 +365,6 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         if isinstance(seed, Integral) and not isinstance(seed, bool):
             return check_whole_number("random_state", seed, 0)
         return check_random_state(seed).randint(2**31 - 1)
-
-    def _encode_targets(self, y) -> np.ndarray:
-        """Labels -1 or 1, (n_samples, n_labels) int8; one label for two classes."""
-        self.classes_, y = np.unique(y, return_inverse=True)
-        K = len(self.classes_)
-        if K == 1:
-            warnings.warn(
-                f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every "
-                "row.",
-                ConstantModelWarning,
-                stacklevel=4,
-            )
-        numbers = np.arange(K) if K > 2 else np.array([K - 1])
-        return np.where(y[:, None] == numbers, 1, -1).astype(np.int8)
 
     def _new_samplers(self, n_families: int):
         """Samplers of a training; a ValueError if they do not fit the weak learner."""

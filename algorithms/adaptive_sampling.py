@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import prange
 
 from .edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
 from .estimators.parameters import check_choice, check_flag, check_whole_number
-from .grid import unit_exponent
-from .kernels.decorators import kernel, parallel_kernel
 from .sample_sizes import Sizes, best_family_sizes, greedy_sizes
-from .stumps.pair_weights import PairWeights
+from .stumps.samples import Sample
 from .stumps.sampling import Problem, Proposal, Sampler, draw
 
 _PILOT_SHARE = 0.1
@@ -28,68 +25,7 @@ MOST_COMPONENTS = 100
 TIES = ("lowest", "spread")
 
 
-@kernel
-def rows_of(draws, of_row, rows):
-    """Row that each draw falls into, rows lying end to end.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (n_draws,), int64
-        Ascending, from 0 to the sum of `of_row` less 1.
-    of_row : ndarray of shape (n_rows,), int64
-        Weight of each row, >= 0.
-    rows : ndarray of shape (n_draws,), int64
-        Output.
-    """
-    row, end = 0, of_row[0]
-    for s in range(draws.shape[0]):
-        while draws[s] >= end:
-            row += 1
-            end += of_row[row]
-        rows[s] = row
-
-
-@parallel_kernel
-def _share_out(rows, signed, of_row, scale, out):
-    """Weights of the drawn rows relative to the row's, on a grid; signs are kept."""
-    n_chunks = max(1, rows.shape[0] >> 10)
-    for c in prange(n_chunks):
-        for s in range(rows.shape[0] * c // n_chunks, rows.shape[0] * (c + 1) // n_chunks):
-            total = np.float64(of_row[rows[s]])
-            for k in range(signed.shape[1]):
-                out[s, k] = np.int32(np.rint(signed[rows[s], k] / total * scale))
-
-
-def sample_by_weight(
-    weights: PairWeights, size: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw examples by their boosting weight, Eq. (2).
-
-    Parameters
-    ----------
-    weights : PairWeights
-    size : int
-        Number S of draws, with replacement.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    rows : ndarray of shape (size,), int64
-        Ascending.
-    signed : ndarray of shape (size, n_lanes), int32
-        Weight times label; each row's weights sum to 1, in grid steps.
-    """
-    draws = rng.integers(weights.total, size=size)
-    draws.sort()  # sums do not depend on the order; finding the rows, and memory, do
-    rows = np.empty(size, dtype=np.int64)
-    rows_of(draws, weights.of_row, rows)
-    signed = np.empty((size, weights.signed.shape[1]), dtype=np.int32)
-    exponent = unit_exponent(size * weights.targets.shape[1])
-    _share_out(rows, weights.signed, weights.of_row, 2.0**exponent, signed)
-    return rows, signed
-
-
-def sample(problem: Problem, size: int, by_weight: bool):
+def sample(problem: Problem, size: int, by_weight: bool) -> Sample | None:
     """Draw examples.
 
     Parameters
@@ -102,17 +38,10 @@ def sample(problem: Problem, size: int, by_weight: bool):
 
     Returns
     -------
-    rows, signed
-        See :func:`sample_by_weight`; None and None, all examples with their weights, if S is as
-        large as their number.
+    Sample or None
+        None, all examples with their weights, if S is as large as their number.
     """
-    if size >= problem.n_samples:
-        return None, None
-    if by_weight:
-        return sample_by_weight(problem.weights, size, problem.rng)
-    rows = problem.rng.integers(problem.n_samples, size=size)
-    rows.sort()
-    return rows, problem.weights.signed[rows]
+    return None if size >= problem.n_samples else problem.sample(size, by_weight)
 
 
 # --- Maximum Adaptive Sampling, section 5.3 ------------------------------------------------------
@@ -156,12 +85,10 @@ class _MAS(Sampler):
 
     def _edges(self, problem: Problem, features: np.ndarray, size: int) -> np.ndarray:
         """Edges of the best stumps on so many examples, relative to all weight."""
-        rows, signed = sample(problem, size, self.by_weight)
-        total = problem.weights.total
-        if signed is not None:
-            # Examples that are drawn uniformly may weigh nothing.
-            total = max(1, int(np.abs(signed).sum(dtype=np.int64)))
-        return problem.edges(features, rows, signed) / total
+        drawn = sample(problem, size, self.by_weight)
+        edges = problem.edges_on(drawn, features)
+        # Examples that are drawn uniformly may weigh nothing.
+        return edges / (problem.weights.total if drawn is None else max(1, drawn.weight))
 
     def _fit(self, problem: Problem, edges: list[np.ndarray], size: int) -> Mixtures:
         """Model of the edges of each family, estimated on so many examples."""
@@ -355,7 +282,7 @@ class Laminating(Sampler):
         features = np.sort(draw(self._features, self._Q, problem.rng))
         size = self._S
         while len(features) > 1:
-            edges = problem.edges(features, *sample(problem, size, self.by_weight))
+            edges = problem.edges_on(sample(problem, size, self.by_weight), features)
             place = problem.rng.permutation(len(edges)) if self._spread else np.arange(len(edges))
             best = np.lexsort((place, -edges))[: len(features) // 2]
             features = np.sort(features[best])

@@ -179,8 +179,9 @@ class _Rounds:
         n_samples = len(X)
         self.limits = bounded(options.limits, n_samples, weights)
         self.second_order = options.second_order and not options.newton_leaves
-        self.gh = allocate_gh(weights, n_samples)
-        n_words = words_of(self.gh, equal_hessians=loss.kind == SQUARED or not self.second_order)
+        equal_hessians = loss.kind == SQUARED or not self.second_order
+        self.gh = allocate_gh(weights, n_samples, equal_hessians)
+        n_words = words_of(self.gh, equal_hessians)
         self.memory = grower.allocate(self.binned, self.limits.max_leaves, n_words)
         self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.builder = ForestBuilder(self.binned.edges)
@@ -192,7 +193,7 @@ class _Rounds:
         """Set the scores of all rows to the initial ones."""
         self.scores = np.empty((len(self.y), len(initial)), order="F")
         self.scores[:] = initial
-        self.scratch = self.scores if self.loss.kind == SQUARED else np.empty_like(self.scores)
+        self.scratch = self.loss.scratch(self.scores, self.memory.hists.words)
 
     def begin_round(self) -> None:
         """Compute the transcendental part of the derivatives."""
@@ -208,7 +209,9 @@ class _Rounds:
         n_nodes = grower.grow(training, self.memory, self.penalty)
         newton = None
         if options.newton_leaves:  # the tree is grown: its memory is free for the true hessians
-            d = loss.derivatives(prepared, y, tree, weights, True, self.gh)
+            if loss.prepared_is_lost:
+                self.begin_round()  # the scores are as they were
+            d = loss.derivatives(prepared, y, tree, weights, True, self.gh, hessians=True)
             newton = np.empty(n_nodes, dtype=np.int64), d.hessian_step
             sum_hessians(self.nodes, n_nodes, rows, d.gh, newton[0])
         least = self.limits.min_hessian_leaf
@@ -234,7 +237,7 @@ def boost(
     ----------
     X : ndarray of shape (n_samples, n_features), float64 or float32
     y : ndarray of shape (n_samples,)
-        Targets (float64) or class numbers (int32).
+        Targets (float64) or class numbers (uint8, or int32 of more than 256).
     weights : RowWeights
     loss : Loss
     options : Options

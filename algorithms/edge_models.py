@@ -171,6 +171,32 @@ def _share_out(counts, weights, variances, densities):
                 densities[k, j, i] /= total
 
 
+@kernel
+def _step(x, counts, shares, weights, means, variances):
+    """Both steps, from exp of the exponents to the next exponents, in place."""
+    _share_out(counts, weights, variances, shares)
+    _maximise(x, counts, shares, weights, means, variances)
+    _exponents(x, counts, weights, means, variances, shares)
+
+
+def _sorted_rows(edges: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of each family in ascending order, (n_families, most), zeros behind; how many."""
+    counts = np.array([len(of_family) for of_family in edges], dtype=np.int64)
+    filled = np.arange(counts.max()) < counts[:, None]
+    x = np.full(filled.shape, np.inf)
+    x[filled] = np.concatenate(edges)
+    x.sort(axis=1)
+    if len(x[0]) > _MOST_FITTED:
+        n_kept = np.minimum(counts, _MOST_FITTED)
+        places = (2 * np.arange(_MOST_FITTED) + 1) * counts[:, None] // (2 * _MOST_FITTED)
+        few = counts[:, None] <= _MOST_FITTED
+        places = np.where(few, np.arange(_MOST_FITTED), places)
+        x, counts = np.take_along_axis(x, places, axis=1), n_kept
+        filled = np.arange(_MOST_FITTED) < counts[:, None]
+    x[~filled] = 0.0
+    return x, counts
+
+
 def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) -> Mixtures:
     """Fit a mixture to the edges of each family by 30 steps of the EM algorithm.
 
@@ -186,23 +212,16 @@ def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) 
     -------
     Mixtures
     """
-    edges = [np.sort(of_family) for of_family in edges]
-    places = (2 * np.arange(_MOST_FITTED) + 1, 2 * _MOST_FITTED)
-    edges = [x[places[0] * len(x) // places[1]] if len(x) > _MOST_FITTED else x for x in edges]
-    counts = np.array([len(x) for x in edges], dtype=np.int64)
+    x, counts = _sorted_rows(edges)
     shape = len(edges), n_components
-    x, shares = np.zeros((len(edges), counts.max())), np.zeros((*shape, counts.max()))
-    for k, of_family in enumerate(edges):
-        x[k, : len(of_family)] = of_family
-        places = np.arange(len(of_family))
-        shares[k, places * n_components // len(of_family), places] = 1
+    of_slice = np.arange(x.shape[1]) * n_components // counts[:, None]
+    shares = (of_slice[:, None, :] == np.arange(n_components)[:, None]).astype(np.float64)
     mixtures = Mixtures(np.empty(shape), np.empty(shape), np.empty(shape))
     _maximise(x, counts, shares, *mixtures)
+    _exponents(x, counts, *mixtures, shares)
     for _ in range(_N_STEPS):
-        _exponents(x, counts, *mixtures, shares)
         np.exp(shares, out=shares)
-        _share_out(counts, mixtures.weights, mixtures.variances, shares)
-        _maximise(x, counts, shares, *mixtures)
+        _step(x, counts, shares, *mixtures)
     return mixtures
 
 

@@ -5,11 +5,13 @@ The formulas are reconstructed, see :mod:`reference.fcboost`, which also lists t
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from .cascades.classifier import KINDS
 from .cascades.parameters import PRICED_STUMPS
@@ -18,6 +20,7 @@ from .cascades.stump_cascade import Stump, StumpCascade
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
     Parameter,
+    check_whole_number,
     checked_parameters,
     documented,
     keep,
@@ -197,11 +200,47 @@ class FCBoostClassifier(StumpCascade):
                     ConstantModelWarning,
                     stacklevel=3,
                 )
-        self.objectives_, self.objective_ = np.array(objectives), objectives[-1]
-        self.n_estimators_, self.stage_ = len(stumps), np.array(stages, dtype=np.int64)
+        self._take_over(stumps, members, np.array(objectives), np.array(stages, dtype=np.int64))
+
+    def _take_over(self, stumps: list[Stump], members, objectives, stages) -> None:
+        """What :func:`_grow` found, with lists as arrays."""
+        self._stumps = stumps
+        self.objectives_, self.objective_ = objectives, float(objectives[-1])
+        self.n_estimators_, self.stage_ = len(stumps), stages
         coef = members.T * np.array([stump.alpha for stump in stumps])
         n_stages = len(coef)
         self._set_up(self._responses(stumps), coef, np.zeros(n_stages), np.zeros(n_stages - 1))
+
+    def first_rounds(self, n_rounds: int) -> FCBoostClassifier:
+        """Return the cascade as it was after its first stumps, without training it anew.
+
+        Parameters
+        ----------
+        n_rounds : int
+            1 … ``n_estimators_``.
+
+        Returns
+        -------
+        FCBoostClassifier
+            What a fit with this ``n_estimators`` gives, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many stumps, or the cascade was loaded from a file, which does not
+            hold the order in which it grew.
+        """
+        check_is_fitted(self)
+        n_rounds = check_whole_number("n_rounds", n_rounds, 1, most=self.n_estimators_)
+        if not hasattr(self, "_stumps"):
+            raise ValueError("A loaded cascade does not know in which order it grew.")
+        model, stages = copy.copy(self), self.stage_[:n_rounds]
+        model.n_estimators = n_rounds
+        # Of a stump of no stage yet there are no weights; no stump that is there has weight 0.
+        members = self.coef_[: stages.max() + 1, :n_rounds].T != 0
+        objectives = self.objectives_[: n_rounds + 1]
+        model._take_over(self._stumps[:n_rounds], members, objectives, stages)
+        return model
 
     def _restore(self, header, arrays) -> None:
         super()._restore(header, arrays)

@@ -14,11 +14,12 @@ import numpy as np
 from numba import prange
 
 from .grid import RowWeights, in_steps, value_exponent
-from .kernels.decorators import kernel, parallel_kernel
+from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from .trees.histogram import MOST_PACKED
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _ROWS_AT_ONCE = 2**15  # of 8 bytes: half of a second-level cache
+_CHUNK_BITS = 15  # of the rows whose derivatives one thread computes
 _WORTH_SHARING = 2**17  # rows for which starting threads pays
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
@@ -39,30 +40,57 @@ def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
     return s - (1.0 if y == target else 0.0), h
 
 
+@borrowing_kernel
+def _largest_of(loss, s, y, target, factor, begin, end, largest):
+    top_g = top_h = 0.0
+    for i in range(begin, end):
+        g, h = _derivatives(loss, s[i], y[i], target, factor)
+        top_g = max(top_g, abs(g))
+        top_h = max(top_h, h)
+    largest[0] = top_g
+    largest[1] = top_h
+
+
 @parallel_kernel
 def _largest(loss, s, y, target, factor, largest):
     """Largest gradient and hessian by chunk."""
     n, n_chunks = s.shape[0], largest.shape[0]
+    if n_chunks == 1:  # a parallel region would take longer
+        _largest_of(loss, s, y, target, factor, 0, n, largest[0])
+        return
     for c in prange(n_chunks):
-        top_g = top_h = 0.0
-        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
-            g, h = _derivatives(loss, s[i], y[i], target, factor)
-            top_g = max(top_g, abs(g))
-            top_h = max(top_h, h)
-        largest[c, 0] = top_g
-        largest[c, 1] = top_h
+        begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
+        _largest_of(loss, s, y, target, factor, begin, end, largest[c])
+
+
+@borrowing_kernel
+def _write_rows(loss, s, y, target, factor, steps, hessians, begin, end, gh):
+    n_columns = gh.shape[1]
+    for i in range(begin, end):
+        g, h = _derivatives(loss, s[i], y[i], target, factor)
+        g_steps = np.int64(np.rint(g * steps[0]))
+        h_steps = np.int64(max(1.0, np.rint(h * steps[1])))
+        gh[i, 0] = h_steps if hessians and n_columns == 1 else g_steps
+        if n_columns == 2:
+            gh[i, 1] = h_steps
 
 
 @parallel_kernel
-def _write(loss, s, y, target, factor, steps, gh):
-    """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step."""
-    n, (g_step, h_step) = s.shape[0], steps
-    n_chunks = max(1, n >> 13)
-    for c in prange(n_chunks):
-        for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
-            g, h = _derivatives(loss, s[i], y[i], target, factor)
-            gh[i, 0] = np.int64(np.rint(g * g_step))
-            gh[i, 1] = np.int64(max(1.0, np.rint(h * h_step)))
+def _write(loss, s, y, target, factor, steps, hessians, gh):
+    """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step.
+
+    Into a single column go the gradients, and the hessian of all behind them, or the `hessians`.
+    """
+    n = s.shape[0]
+    n_chunks = max(1, n >> _CHUNK_BITS)
+    if n_chunks == 1:
+        _write_rows(loss, s, y, target, factor, steps, hessians, 0, n, gh)
+    else:
+        for c in prange(n_chunks):
+            begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
+            _write_rows(loss, s, y, target, factor, steps, hessians, begin, end, gh)
+    if gh.shape[1] == 1:
+        gh[n, 0] = np.int64(max(1.0, np.rint(steps[1])))
 
 
 @kernel
@@ -87,8 +115,8 @@ class Derivatives(NamedTuple):
 
     Attributes
     ----------
-    gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
-        See :func:`algorithms.trees.histogram.build`.
+    gh : ndarray of int32 or int64
+        See :func:`algorithms.trees.histogram.collect` for its shapes.
     gradient_step, hessian_step : float
         Values of one grid step.
     """
@@ -98,8 +126,15 @@ class Derivatives(NamedTuple):
     hessian_step: float
 
 
-def allocate_gh(weights: RowWeights, n_samples: int) -> np.ndarray:
-    """Memory for the derivatives of one tree."""
+def class_numbers(n_classes: int) -> type[np.integer]:
+    """Type of the rows' class numbers: a byte holds 256."""
+    return np.uint8 if n_classes <= 256 else np.int32
+
+
+def allocate_gh(weights: RowWeights, n_samples: int, equal_hessians: bool = False) -> np.ndarray:
+    """Memory for the derivatives of one tree, whose hessians may all be equal."""
+    if weights.values is None and equal_hessians:
+        return np.empty((n_samples + 1, 1), dtype=np.int32)
     if weights.values is None:
         return np.empty((n_samples, 2), dtype=np.int32)
     packed = weights.whole and weights.counts.max() <= MOST_PACKED
@@ -152,6 +187,32 @@ class Loss:
         p = sums / weights.total
         return np.log(p[1:] / (1.0 - p[1:])) if self.kind == LOGISTIC else np.log(p)
 
+    @property
+    def prepared_is_lost(self) -> bool:
+        """Whether growing a tree overwrites what :meth:`prepare` wrote to :meth:`scratch`."""
+        return self.kind == LOGISTIC
+
+    def scratch(self, scores: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """Memory for :meth:`prepare`, where possible none of its own.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_trees), Fortran order
+        words : ndarray of shape (n_samples, n_words), int64
+            What rows add to a bin, needed only while a tree grows. The one tree of a logistic round
+            has its derivatives on their grid by then; those of a multinomial one share what is
+            prepared for all of them.
+
+        Returns
+        -------
+        ndarray like `scores`
+        """
+        if self.kind == SQUARED:
+            return scores
+        if self.kind == LOGISTIC:
+            return words.reshape(-1).view(np.float64)[: len(scores)].reshape(scores.shape)
+        return np.empty_like(scores)
+
     def prepare(self, scores: np.ndarray, out: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Transcendental part of the derivatives.
 
@@ -159,7 +220,7 @@ class Loss:
         ----------
         scores : ndarray of shape (n_samples, n_trees), Fortran order
         out : ndarray like `scores`
-            Scratch space.
+            See :meth:`scratch`.
         n_threads : int
             NumPy works on one; many rows are shared out, which changes no bit of any.
 
@@ -205,6 +266,7 @@ class Loss:
         weights: RowWeights,
         second_order: bool,
         gh: np.ndarray,
+        hessians: bool = False,
     ) -> Derivatives:
         """Gradients and hessians of one tree of the round, rounded to their grids into `gh`.
 
@@ -213,14 +275,16 @@ class Loss:
         prepared : ndarray of shape (n_samples, n_trees)
             What :meth:`prepare` returned.
         y : ndarray of shape (n_samples,)
-            Targets (float64) or class numbers (int32).
+            Targets (float64) or class numbers (uint8, or int32 of more than 256).
         tree : int
             Number of the tree in its round: the class, if there are more than two.
         weights : RowWeights
         second_order : bool
             False sets every hessian to 1.
         gh : ndarray
-            Output.
+            Output, from :func:`allocate_gh`.
+        hessians : bool
+            Whether hessians are wanted where there is room for either: in a single column.
 
         Returns
         -------
@@ -228,7 +292,8 @@ class Loss:
         """
         largest = self.largest_derivatives(prepared, y, tree, second_order)
         exponents = tuple(value_exponent(float(m), weights) for m in largest)
-        return self.derivatives_on_grid(prepared, y, tree, weights, second_order, exponents, gh)
+        row = prepared, y, tree
+        return self.derivatives_on_grid(*row, weights, second_order, exponents, gh, hessians)
 
     def _of_rows(self, prepared, y, tree, second_order) -> tuple:
         """What the kernels are told of a tree's rows."""
@@ -237,17 +302,25 @@ class Loss:
 
     def largest_derivatives(self, prepared, y, tree: int, second_order: bool) -> np.ndarray:
         """Largest gradient, in magnitude, and hessian of the rows, shape (2,)."""
-        largest = np.empty((max(1, len(y) >> 13), 2))
+        largest = np.empty((max(1, len(y) >> _CHUNK_BITS), 2))
         _largest(*self._of_rows(prepared, y, tree, second_order), largest)
         return largest.max(axis=0)
 
     def derivatives_on_grid(
-        self, prepared, y, tree: int, weights: RowWeights, second_order: bool, exponents, gh
+        self,
+        prepared,
+        y,
+        tree: int,
+        weights: RowWeights,
+        second_order: bool,
+        exponents,
+        gh,
+        hessians: bool = False,
     ) -> Derivatives:
         """As :meth:`derivatives`, on the grids ``2.0 ** -k`` of two given exponents k."""
         row, (k_g, k_h) = self._of_rows(prepared, y, tree, second_order), exponents
         if weights.values is None:
-            _write(*row, (2.0**k_g, 2.0**k_h), gh)
+            _write(*row, (2.0**k_g, 2.0**k_h), hessians, gh)
         else:
             values, counts = weights.values, weights.counts
             _write_weighted(*row, (2.0**k_g, 2.0**k_h), values, counts, weights.whole, gh)

@@ -1,9 +1,10 @@
 """Peak memory of a fit, beside what the suite allows itself: ``python -m benchmarks.memory``.
 
 What rises above the loaded data during ``fit`` should be at most the binned matrix (a byte a row
-and column), one bit a row for each feature with a price per row, the histograms, and 40 bytes a
-row. Each fit runs in a process of its own, on two numbers of rows; the difference quotient leaves
-out what does not depend on the rows: the histograms, the interpreter, compiled code.
+and column, two of up to 32 columns), one bit a row for each feature with a price per row, the
+histograms, and 40 bytes a row. Each fit runs in a process of its own, on two numbers of rows; the
+difference quotient leaves out what does not depend on the rows: the histograms, the interpreter,
+compiled code.
 
 Two numbers are printed. *Arrays*: what the fit asks for, measured with glibc told to give freed
 arrays back at once (MALLOC_MMAP_THRESHOLD_). *As it comes*: with glibc as it is, which keeps freed
@@ -22,6 +23,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from algorithms.trees.binning import _FEW_COLUMNS
+
 N_FEATURES = 50
 ROWS = (200_000, 400_000)
 THREADS = 2
@@ -36,6 +39,8 @@ class Case(NamedTuple):
     n_classes: int
     lazy: bool
     weighted: bool
+    n_features: int = N_FEATURES
+    dtype: str = "float64"
 
 
 CASES = [
@@ -47,12 +52,17 @@ CASES = [
     Case("CEGB, two classes, lazy costs", "CEGBClassifier", 2, True, False),
     Case("CEGB, two classes, lazy costs, row weights", "CEGBClassifier", 2, True, True),
     Case("CEGB, three classes, lazy costs", "CEGBClassifier", 3, True, False),
+    Case("28 float32: GBRT, two classes", "GBRTClassifier", 2, False, False, 28, "float32"),
+    Case("28 float32: GBRT, squared", "GBRTRegressor", 0, False, False, 28, "float32"),
+    Case("28 float32: CEGB, two classes", "CEGBClassifier", 2, False, False, 28, "float32"),
+    Case("28 float32: the same, lazy costs", "CEGBClassifier", 2, True, False, 28, "float32"),
 ]
 
 
 def allowed_bytes_per_row(case: Case) -> float:
-    """Bytes a row that a fit may take: binned matrix, marks, and 40."""
-    return N_FEATURES + (N_FEATURES / 8 if case.lazy else 0.0) + ALLOWED
+    """Bytes a row that a fit may take: bins, which few columns have twice, marks, and 40."""
+    copies = 2 if case.n_features <= _FEW_COLUMNS else 1
+    return copies * case.n_features + (case.n_features / 8 if case.lazy else 0.0) + ALLOWED
 
 
 def status(name: str) -> int:
@@ -73,13 +83,13 @@ def measure_fit(case: Case, n_samples: int) -> int:
     cls = getattr(cegb, case.estimator, None) or getattr(gbrt, case.estimator)
     options = {"n_estimators": 3, "n_threads": THREADS}
     if case.lazy:
-        options |= {"feature_costs": np.ones(N_FEATURES), "tradeoff": 1e-6}
+        options |= {"feature_costs": np.ones(case.n_features), "tradeoff": 1e-6}
 
     def draw(n: int):
-        X = np.empty((n, N_FEATURES))
+        X = np.empty((n, case.n_features), dtype=case.dtype)
         for begin in range(0, n, 10_000):
             X[begin : begin + 10_000] = rng.normal(
-                size=(len(X[begin : begin + 10_000]), N_FEATURES)
+                size=(len(X[begin : begin + 10_000]), case.n_features)
             )
         score = X[:, 0] + X[:, 1] * X[:, 2]
         y = score if case.n_classes == 0 else np.digitize(score, np.arange(case.n_classes - 1.0))
@@ -127,7 +137,8 @@ def main() -> None:
         case, n_samples = json.loads(sys.argv[2])
         print(measure_fit(Case(*case), n_samples))
         return
-    print(f"Bytes a row that rise above the loaded data: {N_FEATURES} features, {THREADS} threads")
+    print(f"Bytes a row that rise above the loaded data: {N_FEATURES} features in float64 unless")
+    print(f"said, {THREADS} threads")
     print(f"{'fit':<44}{'arrays':>8}{'as it comes':>13}{'allowed':>9}")
     for case in CASES:
         arrays, as_it_comes = bytes_per_row(case, True), bytes_per_row(case, False)

@@ -32,6 +32,7 @@ TABLES = {
     "mslr_web30k": "mslr_web",
     "phc_c2dl_psc": "phc_c2dl_psc",
     "scene15": "scene15",
+    "scene15_small": "scene15",
     "thyroid": "thyroid",
     "toy": "toy",
     "vj_faces": "vj_faces",

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from experiments.lines import Lines
 
 SCALES = ("smoke", "laptop", "overnight", "paper")
-"""Sizes of a run: seconds (what CI runs), minutes (the default), hours (laptop's data with the
-paper's rounds and enough repetitions for verdicts), and the paper's own."""
+"""Sizes of a run: seconds (what CI runs), minutes (the default), up to hours (laptop's data, with
+more rounds, settings or repetitions: enough for verdicts), and the paper's own."""
 
 DATA_SCALES = {"smoke": "smoke", "laptop": "laptop", "overnight": "laptop", "paper": "paper"}
 """For each scale that at which its data are loaded."""

@@ -14,25 +14,8 @@ HALF_THE_COST = 0.30103
 A decade is a factor of ten; costs are compared by the logarithm of their ratio.
 """
 
-WIDEST_GAP = 2.0
-"""Largest ratio of neighbouring costs of a curve's models that is no gap."""
-
 PER_DECADE = 12
 """Budgets are 10^(i/12), i whole: a grid that does not depend on any result."""
-
-
-def gaps_between(costs) -> list[tuple[float, float]]:
-    """Return the neighbouring costs that differ by more than a factor of two, the lowest first.
-
-    Parameters
-    ----------
-    costs : (n,) array-like of float
-        Of one curve's models. What costs nothing is left out: a budget has a logarithm.
-    """
-    costs = np.unique(costs)
-    costs = costs[costs > 0]
-    pairs = zip(costs[:-1].tolist(), costs[1:].tolist(), strict=True)
-    return [(below, above) for below, above in pairs if above / below > WIDEST_GAP]
 
 
 def budgets_between(lowest: float, highest: float) -> np.ndarray:

@@ -13,6 +13,9 @@ POWER = 0.8
 
 _RESAMPLES = 9999
 
+_ROUNDING = 1e-12
+"""What effects may differ by and be equal: differences of decimals are not exact in binary."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -75,13 +78,20 @@ def over_seeds(effects: np.ndarray, level: float, overlap: float = 0.0) -> Estim
         return Estimate(n, float(effects[0]) if n else math.nan, *[math.nan] * 3)
     effect = float(np.mean(effects))
     correlated = overlap / (1 - overlap) if overlap < 1 else 0.0
-    error = float(np.std(effects, ddof=1)) * math.sqrt(1 / n + correlated)
-    if error == 0:
-        # Repetitions that do not vary at all are one observation, not n.
+    if _do_not_vary(effects):
         return Estimate(1, effect, *[math.nan] * 3)
+    error = float(np.std(effects, ddof=1)) * math.sqrt(1 / n + correlated)
     high, power = (float(special.stdtrit(n - 1, p)) for p in ((1 + level) / 2, POWER))
     detectable = (high + power) * error
     return Estimate(n, effect, effect - high * error, effect + high * error, detectable)
+
+
+def _do_not_vary(effects: np.ndarray) -> bool:
+    """Whether effects are all the same, which makes them one observation, not n.
+
+    Not by their standard deviation: that of six times 0.1 is 1e-17, and would make an interval.
+    """
+    return bool(np.ptp(effects) <= _ROUNDING * max(1.0, np.abs(effects).max()))
 
 
 def over_units(effects: np.ndarray, level: float) -> Estimate:
@@ -95,7 +105,7 @@ def over_units(effects: np.ndarray, level: float) -> Estimate:
         Confidence level.
     """
     n = len(effects)
-    if n < 2 or np.ptp(effects) == 0:
+    if n < 2 or _do_not_vary(effects):
         return Estimate(min(n, 1), float(effects[0]) if n else math.nan, *[math.nan] * 3)
     from scipy import stats  # takes a second, which every command and worker would wait
 

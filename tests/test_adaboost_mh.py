@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.adaptive_sampling import Laminating, rows_of
+from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q, TastingQ1
 from algorithms.kernels.decorators import available_threads
 from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.stumps.samples import rows_of
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees

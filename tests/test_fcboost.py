@@ -310,6 +310,30 @@ def test_a_round_trip(tmp_path):
     assert (loaded.objective_, loaded.n_estimators_) == (model.objective_, model.n_estimators_)
 
 
+@pytest.mark.parametrize("eta", [0.0, 0.05])
+def test_first_rounds_are_a_shorter_fit(tmp_path, eta):
+    X, y, weights = draw(11, n=150)
+    options = {"eta": eta, "steepness": 3.0, "feature_costs": [1, 2, 3, 4, 5, 6]}
+    whole = FCBoostClassifier(n_estimators=12, **options).fit(X, y, sample_weight=weights)
+    assert whole.stage_.max() >= 1  # a stage begins on the way
+    for n_rounds in range(1, whole.n_estimators_ + 1):
+        short = whole.first_rounds(n_rounds)
+        fit = FCBoostClassifier(n_estimators=n_rounds, **options)
+        fit.fit(X, y, sample_weight=weights)
+        assert short.get_params() == fit.get_params()
+        for name in ("coef_", "intercept_", "thresholds_", "stage_", "objectives_", "n_stumps_"):
+            np.testing.assert_array_equal(getattr(short, name), getattr(fit, name))
+        for name in ("decision_function", "prediction_cost", "exit_stage"):
+            np.testing.assert_array_equal(getattr(short, name)(X), getattr(fit, name)(X))
+    assert whole.n_estimators_ == whole.n_estimators == 12  # as it was
+    for n_rounds in (0, 13, 1.5):
+        with pytest.raises(ValueError, match="n_rounds must be a whole number from 1 to 12"):
+            whole.first_rounds(n_rounds)
+    whole.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="does not know in which order it grew"):
+        FCBoostClassifier.load(tmp_path / "model").first_rounds(1)
+
+
 # --- bad input -------------------------------------------------------------------------------
 
 

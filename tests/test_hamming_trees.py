@@ -13,7 +13,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels.decorators import available_threads
-from algorithms.stumps import hamming_trees as grower
+from algorithms.stumps import leaves
 from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
 from reference import adaboost_mh as boosting
 from reference import costs, trees
@@ -158,7 +158,7 @@ def test_real_numbers_equal_the_reference_on_their_bins(seed):
 def test_blocks_of_features_change_nothing(monkeypatch):
     X, y = draw_data(np.random.default_rng(4), 150, 13, 3)
     whole = of_trees(n_estimators=5).fit(X, y)
-    monkeypatch.setattr(grower, "_MOST_GATHERED", 200)
+    monkeypatch.setattr(leaves, "_MOST_GATHERED", 200)
     assert_equal_trees(whole, of_trees(n_estimators=5).fit(X, y))
 
 

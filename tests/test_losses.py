@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from algorithms.gbrt import GBRTClassifier
 from algorithms.grid import round_to_grid, row_weights, value_exponent
 from algorithms.kernels.decorators import available_threads, threads
-from algorithms.losses import Loss, allocate_gh
+from algorithms.losses import Loss, allocate_gh, class_numbers
 from reference import grid as reference_grid
 from reference import losses as reference
 
@@ -174,7 +175,7 @@ def test_derivatives(loss, kind, second_order):
 @pytest.mark.parametrize("loss", KINDS)
 def test_derivatives_in_chunks_and_threads(loss):
     rng = np.random.default_rng(3)
-    for n in (8_191, 8_192, 24_577):
+    for n in (65_535, 65_536, 98_305):  # the last row of one chunk, and two and three
         y, F = draw_case(rng, loss, n)
         for n_threads in {1, available_threads()}:
             with threads(n_threads, 10**6):
@@ -222,6 +223,38 @@ def numerical(loss_name, F, y, k, step=1e-4):
     down[:, k] -= step
     a, b, c = (reference.row_losses(loss_name, Z, y) for Z in (up, F, down))
     return (a - c) / (2 * step), (a - 2 * b + c) / step**2
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("n", [50, 20_000])
+def test_a_single_column_holds_what_two_hold(name, n):
+    """Where hessians are equal: the gradients and the one hessian, or the true hessians."""
+    rng = np.random.default_rng(8)
+    loss, weights = Loss(name, 4), row_weights(None, n)
+    scores = np.asfortranarray(rng.normal(size=(n, loss.n_trees)))
+    y = rng.normal(size=n) if name == "squared" else rng.integers(0, 2, n).astype(np.uint8)
+    prepared = loss.prepare(scores, np.empty_like(scores))
+    two, one = allocate_gh(weights, n), allocate_gh(weights, n, equal_hessians=True)
+    assert (two.nbytes, one.nbytes) == (8 * n, 4 * n + 4)
+    for second_order, hessians in ((False, False), (True, True)):
+        row = prepared, y, 0, weights, second_order
+        of_two, of_one = loss.derivatives(*row, two), loss.derivatives(*row, one, hessians)
+        assert of_two[1:] == of_one[1:]
+        np.testing.assert_array_equal(one[:n, 0], two[:, int(hessians)])
+        if not hessians:
+            assert np.all(two[:, 1] == one[n, 0])
+
+
+def test_class_numbers_are_bytes_where_a_byte_holds_them():
+    assert class_numbers(256) == np.uint8
+    assert class_numbers(257) == np.int32
+    for n_classes in (256, 258):
+        y = np.repeat(np.arange(n_classes), 4)
+        X = np.column_stack([y // 16, y % 16]).astype(float)
+        options = {"n_estimators": 1, "min_samples_leaf": 1, "max_leaves": 8}
+        predicted = GBRTClassifier(**options).fit(X, y).predict(X)
+        assert np.mean(predicted == y) > 0.9
+        assert predicted.max() == n_classes - 1
 
 
 @pytest.mark.parametrize("name", KINDS)

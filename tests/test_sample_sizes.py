@@ -24,6 +24,71 @@ def draw_models(rng):
     return edges, noise, (10 ** rng.uniform(0, 3, len(edges))).astype(int).tolist()
 
 
+def on_a_line(rng):
+    """Models of three families to a dozen, whose edges lie about different places."""
+    edges = [
+        np.clip(
+            rng.uniform(0.02, 0.6) + 10 ** rng.uniform(-3, -0.7) * rng.standard_normal(10), 0, 1
+        )
+        for _ in range(rng.integers(3, 13))
+    ]
+    sizes = (10 ** rng.uniform(0.5, 4, len(edges))).astype(np.int64)
+    return edge_models.fit_mixtures(edges), sizes, int(10 ** rng.uniform(1, 4.5))
+
+
+def test_no_value_exceeds_its_bound_and_most_are_left_out(monkeypatch):
+    """With everything evaluated the same sizes are found, by the same bits."""
+    rng, n_known, n_all = np.random.default_rng(17), 0, 0
+    evaluate = sample_sizes._evaluate
+
+    def counting(table, wanted, counts, values):
+        nonlocal n_known, n_all
+        evaluate(table, wanted, counts, values)
+        n_known, n_all = n_known + np.isfinite(values).sum(), n_all + values.size
+        bounds = sample_sizes._bounds(np.log(counts), table.log_moments())
+        assert (values <= bounds + 1e-9).all()
+
+    monkeypatch.setattr(sample_sizes, "_evaluate", counting)
+    for _ in range(60):
+        problem = *on_a_line(rng), float(10 ** rng.uniform(1, 5.5))
+        found, shares = [], []
+        for margin in (1e-6, np.inf):
+            monkeypatch.setattr(sample_sizes, "_MARGIN", margin)
+            n_known = n_all = 0
+            sizes = sample_sizes.best_family_sizes(*problem)
+            found.append([*sizes.n_features, *sizes[1:]])
+            shares.append(n_known / n_all)
+        assert found[0] == found[1]
+        assert shares[0] <= shares[1]
+
+
+def test_greedy_increments_are_tried_with_every_number_of_examples(monkeypatch):
+    """No bound holds for several families: their quotients may be of rounding errors."""
+    greedy, values = sample_sizes._greedy_counts, []
+    monkeypatch.setattr(
+        sample_sizes, "_greedy_counts", lambda *given: values.append(greedy(*given)) or values[-1]
+    )
+    mixtures, sizes, n_samples = on_a_line(np.random.default_rng(3))
+    best = sample_sizes.greedy_sizes(mixtures, sizes, n_samples, 1000.0)
+    assert len(values) == len(
+        sample_sizes._numbers_of_examples(n_samples, 1000.0, int(sizes.sum()))
+    )
+    assert best.expected == max(values)
+
+
+def test_bounds_leave_most_out():
+    """Two families, one of them far below the other: neither it nor most sizes are evaluated."""
+    mixtures = edge_models.fit_mixtures(
+        [np.linspace(0.1, 0.12, 10), np.linspace(0.5, 0.9, 10)], n_components=3
+    )
+    table = sample_sizes._Table(mixtures, np.array([0.0, 0.01, 0.1]))
+    bounds = sample_sizes._bounds(np.log([[10, 10], [100, 100], [1000, 1000]]), table.log_moments())
+    values = np.full((3, 2), -np.inf)
+    sample_sizes._evaluate(table, bounds == bounds.max(), np.array([[10, 10]] * 3), values)
+    assert np.isfinite(values).sum() == 1
+    assert (bounds[:, 0] < values.max()).all()
+
+
 def reference_value(mixtures, noise, counts, n_nodes=reference_sizes.N_NODES):
     table = reference_sizes.cells(mixtures, noise, n_nodes)
     drawn = reference_sizes.Drawn(

@@ -168,9 +168,11 @@ class HardCascade:
         stage : ndarray of shape (n_samples,), int64
             At which each row leaves.
         """
-        for k in range(1, self.n_stages + 1):
-            _, paid, _, n_trees = self.charge(X, prices, np.minimum(stage, k))
-            yield paid, n_trees
+        n_split = self.responses.forest.n_split_trees(1)
+        before = np.zeros(len(X), dtype=np.int64)
+        for k, walked in enumerate(self.responses.meter._walk(X, prices, self.stops), start=1):
+            before = np.where(stage < k, before, walked[1])
+            yield before, n_split[self.stops[np.minimum(stage, k) - 1]]
 
     def bills(self, prices: PriceList, tree_cost: float) -> np.ndarray:
         """Bill of a row that leaves at each stage: all features of its trees, and e per tree."""

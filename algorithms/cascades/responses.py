@@ -102,19 +102,7 @@ class Responses(NamedTuple):
         passed : ndarray of shape (n_samples,), int64
             Split nodes evaluated.
         """
-        forest = self.meter.trees_
-        order = np.argsort(rounds, kind="stable")
-        _, starts = np.unique(rounds[order], return_index=True)
-        parts = []
-        for rows in np.split(order, starts[1:]):
-            until = int(rounds[rows[0]]) * self.n_columns
-            begun = copy.copy(self.meter)
-            begun.trees_ = forest._replace(tree=forest.tree[: until + 1])
-            part = X[rows] if len(rows) < len(X) else X
-            part.flags.writeable = False
-            parts += begun._walk(part, prices)
-        back = np.argsort(order, kind="stable")
-        return tuple(np.concatenate(values)[back] for values in zip(*parts, strict=True))
+        return self.meter._walk_until(X, prices, rounds * self.n_columns)
 
 
 def responses_of(model) -> Responses:

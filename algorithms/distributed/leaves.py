@@ -32,7 +32,7 @@ def divide_leaf(training, memory, penalty, node, feature, found, small, large):
         Accounts of these rows.
     node, feature : int
     found : int
-        The threshold, see :func:`algorithms.trees.splitter.scan_feature`.
+        The threshold, see :func:`algorithms.trees.splitter.scan_features`.
     small, large : int
         Numbers of the new leaves; that on the left has the lower one.
     """

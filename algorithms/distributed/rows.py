@@ -1,87 +1,21 @@
-"""The rows that one worker holds of a fit, and what it is asked of them."""
+"""The rows that one worker holds of a fit of trees, and what it is asked of them."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import math
-import warnings
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_X_y
 
 from ..boosting import Options
-from ..estimators.fitting import check_sample_weight, numbers
 from ..estimators.rows import read_only
-from ..grid import row_weights, weights_on_grid
-from ..kernels.cache import source_hash
-from ..kernels.decorators import resolve_n_threads, threads
-from ..losses import SQUARED, Loss, allocate_gh
+from ..losses import SQUARED, Loss, allocate_gh, class_numbers
 from ..trees import grower, histogram
 from ..trees.binning import bin_matrix
 from ..trees.forest import add_to_scores, sum_hessians
 from ..trees.penalty import Charging
 from ..trees.splitter import Limits, Scale
-from .edges import Ranges, Values, distinct, in_short, within
+from .held import Accepted, Held, in_turn
 from .leaves import build_histogram, divide_leaf, open_root, tell_histogram
-
-_KEPT_TYPES = (np.float64, np.float32)
-
-
-class Part(NamedTuple):
-    """Rows of one block, checked; those of weight 0 are gone."""
-
-    X: np.ndarray  # (n_samples, n_features), float64 or float32
-    y: np.ndarray  # (n_samples,)
-    weights: np.ndarray | None  # (n_samples,) float64
-
-
-def checked_part(X, y, weights, is_classifier: bool) -> Part:
-    """Check a block of rows as `fit` checks all of them.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    weights : array-like of shape (n_samples,), or None
-    is_classifier : bool
-
-    Raises
-    ------
-    ValueError
-        As :meth:`algorithms.estimators.boosted_trees.BoostedTrees.fit`.
-    """
-    if len(X):
-        X, y = check_X_y(
-            X, y, dtype=_KEPT_TYPES, order="C", ensure_all_finite="allow-nan", y_numeric=False
-        )
-    elif len(y):
-        raise ValueError(f"A block of X has no rows, and that of y {len(y)}.")
-    if is_classifier and len(X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # few rows of a block may well be of many classes
-            check_classification_targets(y)
-    elif not is_classifier:
-        y = numbers(y)
-    if weights is None or not len(X):
-        return Part(X, y, None if weights is None else np.zeros(0))
-    if np.shape(weights) == (len(X),) and not np.any(weights):
-        return Part(X[:0], y[:0], np.zeros(0))
-    weights, kept = check_sample_weight(weights, len(X))
-    return Part(X, y, weights) if kept is None else Part(X[kept], y[kept], weights[kept])
-
-
-class Summary(NamedTuple):
-    """What a worker tells of its rows before the fit begins."""
-
-    n_samples: int
-    weight_sums: list[float] | None  # whose exact sum is that of the weights
-    whole: bool  # whether the weights are integers
-    targets: np.ndarray  # distinct classes, or smallest and largest target
-    machine: tuple[str, str]  # see fingerprint
 
 
 class Plan(NamedTuple):
@@ -95,78 +29,12 @@ class Plan(NamedTuple):
     with_hessians: bool  # whether histograms tell hessians, or counts stand for them
 
 
-def fingerprint() -> tuple[str, str]:
-    """What must be equal for equal bits: sources and NumPy, and how exp and log round here."""
-    values = np.linspace(-700.0, 700.0, 4_001)
-    answers = np.concatenate([np.exp(values), np.log(np.abs(values) + 0.5)])
-    return (
-        f"sources {source_hash()}, NumPy {np.__version__}",
-        f"exp and log {hashlib.sha256(answers.tobytes()).hexdigest()[:16]}",
-    )
+class Rows(Held):
+    """Rows of one worker that trees are grown on."""
 
+    accepted = Accepted((np.float64, np.float32), missing=True)
 
-def exact_sums(values: np.ndarray) -> list[float]:
-    """Few numbers with the same exact sum."""
-    sums = []
-    while (rest := math.fsum([*values.tolist(), *(-s for s in sums)])) != 0.0:
-        sums.append(rest)
-    return sums
-
-
-def _in_turn(method: Callable) -> Callable:
-    """Let a method be called once for each step, in order: what comes again is refused."""
-
-    @functools.wraps(method)
-    def guarded(self, step: int, *args):
-        if step != self._step + 1:
-            raise RuntimeError(f"step {step} came after {self._step}")
-        self._step = step
-        with threads(self._n_threads, self._n_values):
-            return method(self, *args)
-
-    return guarded
-
-
-class Rows:
-    """Rows of one worker, in its memory; an actor.
-
-    Parameters
-    ----------
-    parts : list of Part
-        With one row at least.
-    is_classifier : bool
-    n_threads : int or None
-        None: as many as the Dask worker has.
-    """
-
-    def __init__(self, parts: list[Part], is_classifier: bool, n_threads: int | None) -> None:
-        parts = [part for part in parts if len(part.y)]
-        self._X = read_only(np.concatenate([part.X for part in parts]))
-        self._y = np.concatenate([part.y for part in parts])
-        self._given = None
-        if parts[0].weights is not None:
-            self._given = read_only(np.concatenate([part.weights for part in parts]))
-        self._is_classifier = is_classifier
-        if n_threads is None:
-            from distributed import get_worker
-
-            n_threads = get_worker().state.nthreads
-        self._n_threads, self._n_values = resolve_n_threads(n_threads), self._X.size
-        self._distinct: dict[int, Values] = {}
-        self._step = 0
-
-    # --- before the first round -----------------------------------------------------------------
-
-    @_in_turn
-    def summary(self) -> Summary:
-        """Tell what the fit as a whole depends on."""
-        y, weights = self._y, self._given
-        targets = np.unique(y) if self._is_classifier else np.array([y.min(), y.max()])
-        sums = None if weights is None else exact_sums(weights)
-        whole = weights is None or bool(np.all(weights == np.rint(weights)))
-        return Summary(len(y), sums, whole, targets, fingerprint())
-
-    @_in_turn
+    @in_turn
     def weigh(self, n_samples: int, total: float, whole: bool, loss: Loss, classes) -> np.ndarray:
         """Put weights on the grid of all rows and number the classes.
 
@@ -186,33 +54,18 @@ class Rows:
         ndarray of shape (2,), float64
             Weight on that grid, and the largest target.
         """
-        if self._given is None:
-            self._weights = row_weights(None, n_samples)._replace(total=len(self._y))
-        else:
-            self._weights = weights_on_grid(self._given, total, whole)
+        self._put_on_grid(n_samples, total, whole)
         if classes is not None:
-            self._y = np.searchsorted(classes, self._y).astype(np.int32)
+            self._y = np.searchsorted(classes, self._y).astype(class_numbers(len(classes)))
         self._y, self._loss = read_only(self._y), loss
         return np.array([self._weights.total, loss.largest_target(self._y)])
 
-    @_in_turn
+    @in_turn
     def target_sums(self, k: int) -> np.ndarray:
         """Sum up what the initial score is made of."""
         return self._loss.target_sums(self._y, self._weights, k)
 
-    @_in_turn
-    def distinct(self, features: list[int], most: int) -> list[Values | Ranges]:
-        """Tell the distinct values of features, by ranges where they are many."""
-        columns = {f: self._X[:, f].astype(np.float64) for f in features}
-        self._distinct = {f: distinct(columns[f], self._weights.counts) for f in features}
-        return [in_short(self._distinct[f], most) for f in features]
-
-    @_in_turn
-    def within(self, where: dict[int, tuple[np.ndarray, np.ndarray]], most: int) -> list[Values]:
-        """Tell the values of features in intervals; see :func:`.edges.within`."""
-        return [within(self._distinct[f], *bounds, most) for f, bounds in where.items()]
-
-    @_in_turn
+    @in_turn
     def begin(self, plan: Plan) -> None:
         """Bin the rows and let go of their values; set all scores to the initial ones."""
         self._options, self._limits = plan.options, plan.limits
@@ -221,9 +74,9 @@ class Rows:
         self._binned = bin_matrix(self._X, None, plan.options.max_bins, self._n_threads, plan.edges)
         del self._X, self._given
         weights, n_samples = self._weights, self._binned.n_samples
-        self._gh = allocate_gh(weights, n_samples)
         self._second_order = plan.options.second_order and not plan.options.newton_leaves
         equal_hessians = self._loss.kind == SQUARED or not self._second_order
+        self._gh = allocate_gh(weights, n_samples, equal_hessians)
         n_words = histogram.words_of(self._gh, equal_hessians)
         self._memory = grower.allocate(self._binned, plan.limits.max_leaves, n_words)
         self._count_step = 2.0**-weights.exponent
@@ -232,8 +85,7 @@ class Rows:
         self._accounts = plan.charging.row_accounts(self._penalty)
         self._scores = np.empty((n_samples, len(plan.initial)), order="F")
         self._scores[:] = plan.initial
-        squared = self._loss.kind == SQUARED
-        self._scratch = self._scores if squared else np.empty_like(self._scores)
+        self._scratch = self._loss.scratch(self._scores, self._memory.hists.words)
         self._tree = -1
 
     # --- round by round -------------------------------------------------------------------------
@@ -245,7 +97,10 @@ class Rows:
             rows = self._memory.workspace.rows
             add_to_scores(self._memory.nodes, len(values), rows, values, rate, column)
 
-    @_in_turn
+    def _prepare(self) -> None:
+        self._prepared = self._loss.prepare(self._scores, self._scratch, self._n_threads)
+
+    @in_turn
     def begin_round(self, values: np.ndarray | None) -> np.ndarray:
         """Prepare the derivatives of a round.
 
@@ -260,7 +115,7 @@ class Rows:
             Largest gradient and hessian of each tree, and largest hessian for its leaf values.
         """
         self._add(values)
-        self._prepared = self._loss.prepare(self._scores, self._scratch, self._n_threads)
+        self._prepare()
         largest = np.zeros((self._scores.shape[1], 3))
         for tree in range(len(largest)):
             row = self._prepared, self._y, tree
@@ -269,7 +124,7 @@ class Rows:
                 largest[tree, 2] = self._loss.largest_derivatives(*row, True)[1]
         return largest
 
-    @_in_turn
+    @in_turn
     def begin_tree(self, tree: int, exponents, values: np.ndarray | None) -> np.ndarray:
         """Begin a tree of the round; see :meth:`_tell` for what is told of its root.
 
@@ -291,7 +146,7 @@ class Rows:
         open_root(self._training, self._memory, self._penalty)
         return self._tell([0], 0)
 
-    @_in_turn
+    @in_turn
     def divide(self, node: int, feature: int, found: int, leaves, n_told: int) -> np.ndarray:
         """Split a leaf; see :meth:`_tell` for what is told.
 
@@ -333,11 +188,14 @@ class Rows:
             )  # fmt: skip
         return out
 
-    @_in_turn
+    @in_turn
     def leaf_hessians(self, n_nodes: int, exponents) -> np.ndarray:
         """Sum up the true hessians of the grown tree's leaves; see :func:`sum_hessians`."""
+        if self._loss.prepared_is_lost:
+            self._prepare()  # the scores are as they were
+        row = self._prepared, self._y, self._tree
         d = self._loss.derivatives_on_grid(
-            self._prepared, self._y, self._tree, self._weights, True, exponents, self._gh
+            *row, self._weights, True, exponents, self._gh, hessians=True
         )
         sums = np.empty(n_nodes, dtype=np.int64)
         sum_hessians(self._memory.nodes, n_nodes, self._memory.workspace.rows, d.gh, sums)

@@ -13,7 +13,7 @@ from ..losses import Loss
 from ..trees.penalty import Charging
 from . import edges
 from .growing import DistributedRounds
-from .rows import Summary
+from .held import Summary
 from .workers import Workers
 
 _VALUES_AT_ONCE = 2**24  # whose features' distinct values workers keep at a time
@@ -79,13 +79,13 @@ class RowsOfAll:
         if options.start_at_mean:
             k = value_exponent(float(told[:, 1].max()), self.weights)
             initial = loss.score_of_sums(ask.summed("target_sums", k), k, self.weights)
-        found = self._edges(n_features, options.max_bins)
+        found = self.edges(n_features, options.max_bins)
         state = DistributedRounds(
             ask, found, self.n_samples, self.weights, loss, options, charging, initial
         )
         return run_rounds(state, initial, options, charging, validation)
 
-    def _edges(self, n_features: int, max_bins: int) -> list[np.ndarray]:
+    def edges(self, n_features: int, max_bins: int) -> list[np.ndarray]:
         """Bin edges of all features, some features at a time."""
         at_once = max(1, _VALUES_AT_ONCE // self._largest_part)
         found = []

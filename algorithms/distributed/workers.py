@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .rows import Rows, Summary, checked_part, fingerprint
+from .held import Accepted, Held, Summary, checked_part, fingerprint
 
 _PATIENCE = 2.0  # seconds without an answer after which Dask is asked whether a worker is alive
 
@@ -33,7 +33,7 @@ class Workers:
     Parameters
     ----------
     actors : dict
-        For each worker's address the future of its :class:`.rows.Rows`.
+        For each worker's address the future of its :class:`.held.Held`.
     """
 
     def __init__(self, actors: dict) -> None:
@@ -120,12 +120,14 @@ def connected_client():
 
 @contextmanager
 def rows_on_workers(
-    X, y, sample_weight, is_classifier: bool, n_threads: int | None
+    kind: type[Held], X, y, sample_weight, is_classifier: bool, n_threads: int | None
 ) -> Iterator[tuple[Workers, list[Summary]]]:
     """Let each worker keep the rows that Dask has computed there, for the time of the block.
 
     Parameters
     ----------
+    kind : type
+        What holds the rows of a worker.
     X : dask.array.Array of shape (n_samples, n_features)
     y, sample_weight : dask.array.Array or array-like of shape (n_samples,); the latter or None
     is_classifier : bool
@@ -144,10 +146,10 @@ def rows_on_workers(
     WorkerLost
     """
     client = connected_client()
-    parts = _parts(client, _blocks(X, y, sample_weight), is_classifier)
+    parts = _parts(client, _blocks(X, y, sample_weight), is_classifier, kind.accepted)
     actors = {
         address: client.submit(
-            Rows, held, is_classifier, n_threads, actor=True, workers=[address], pure=False
+            kind, held, is_classifier, n_threads, actor=True, workers=[address], pure=False
         )
         for address, held in parts.items()
     }
@@ -198,14 +200,14 @@ def _blocks(X, y, sample_weight) -> list[tuple]:
     return list(zip(*blocks, strict=True))
 
 
-def _parts(client, blocks: list[tuple], is_classifier: bool) -> dict[str, list]:
+def _parts(client, blocks: list[tuple], is_classifier: bool, accepted: Accepted) -> dict[str, list]:
     """Have the blocks computed and checked; futures of those with rows, by worker."""
     import dask
     from distributed import wait
     from distributed.scheduler import KilledWorker
 
     check, count = dask.delayed(checked_part), dask.delayed(_n_rows)
-    parts = [check(*block, is_classifier) for block in blocks]
+    parts = [check(i, *block, is_classifier, accepted) for i, block in enumerate(blocks)]
     futures = client.compute([*parts, *map(count, parts)])
     wait(futures)
     futures, counts = futures[: len(parts)], futures[len(parts) :]

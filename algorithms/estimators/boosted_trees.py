@@ -138,6 +138,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     def _trained_by_workers(self, X, y, weights, query_id, eval_set, options: Options) -> _Trained:
         """Train on rows that the workers of a Dask cluster hold."""
+        from ..distributed.rows import Rows
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
 
@@ -148,7 +149,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
         X, y, weights = map(as_dask_array, (X, y, weights))
-        with rows_on_workers(X, y, weights, is_classifier(self), self.n_threads) as asked:
+        with rows_on_workers(Rows, X, y, weights, is_classifier(self), self.n_threads) as asked:
             rows = RowsOfAll(*asked)
             self.n_features_in_ = X.shape[1]
             encoded, loss = self._encode_targets(rows.targets)

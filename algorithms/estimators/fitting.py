@@ -75,7 +75,7 @@ def _refuse_dask(estimator, X) -> None:
     if not getattr(estimator, "_trains_on_dask", False):
         raise ValueError(
             f"{type(estimator).__name__} trains on rows of this process: give X.compute(). Boosted "
-            "trees (GBRT, CEGB, Greedy Miser) train on Dask arrays and frames."
+            "trees (GBRT, CEGB, Greedy Miser) and AdaBoostMH train on Dask arrays and frames."
         )
     if not type(X).__module__.startswith("dask.array") and not hasattr(X, "to_dask_array"):
         raise ValueError(

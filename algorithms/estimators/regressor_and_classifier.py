@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..losses import Loss
+from ..losses import Loss, class_numbers
 from ..metrics import labels_of
 from .boosted_trees import BoostedTrees
 from .fitting import numbers
@@ -61,7 +61,7 @@ class BoostedClassifier(ClassifierMixin, BoostedTrees):
         self.classes_, encoded = np.unique(y, return_inverse=True)
         n_classes = len(self.classes_)
         loss = Loss("multinomial", n_classes) if n_classes > 2 else Loss("logistic")
-        return encoded.astype(np.int32), loss
+        return encoded.astype(class_numbers(n_classes)), loss
 
     def _encode_known(self, y) -> np.ndarray:
         unknown = np.setdiff1d(y, self.classes_)

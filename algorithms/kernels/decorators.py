@@ -65,6 +65,15 @@ def inlined_kernel(py_func):
     return _compiled(py_func, inline="always")
 
 
+def borrowing_kernel(py_func):
+    """Compile a function that counts no references to its arrays: who calls it holds them.
+
+    Counting them, one by one for each array in each tuple, takes as long as a short loop. Such a
+    function takes views of its arguments, but neither makes an array nor returns one.
+    """
+    return _compiled(py_func, _nrt=False)
+
+
 _PARALLEL_VALUES = 100_000
 
 # numba's fallback threading layer ("workqueue") aborts the process on concurrent use. Re-entrant:

@@ -1,7 +1,7 @@
 """Vector operations that the compiler does not find by itself, as LLVM IR.
 
 They are plain LLVM vector instructions, legal on every processor (LLVM splits what the hardware
-lacks), on integers or comparisons only: no result depends on the vector width.
+lacks), on integers, comparisons, or numbers each by itself: no result depends on the vector width.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ Without it the same code of all columns would fall on the same few sets of the f
 which hold eight lines each. Where columns share a frequent code, as zeros, that takes 4 times as
 long.
 """
+
+SPLIT_LANES = 8
+"""Thresholds that :func:`best_split` looks at together."""
 
 _I16, _I32, _I64, _F64 = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
@@ -257,6 +260,64 @@ def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest
         to = _address(context, builder, signature.args[4], *arguments[4:6], _I16, LANES)
         builder.store(builder.trunc(result, ir.VectorType(_I16, LANES)), to).align = 2
         return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def best_split(typing_context, left_g, left_h, n, g_scale, h_scale, G, H, score):
+    """Largest raw gain above 0 of n candidates, and the first of those that have it.
+
+    Gradients to the left are ``left_g[:n] * g_scale``, hessians ``left_h[:n] * h_scale``; behind
+    them are copies of the last, up to a multiple of :data:`SPLIT_LANES`. The gain
+    is the bracket of Eq. (12), (GL²/HL + GR²/HR) - `score`, operation by operation. Returned are
+    0.0 and -1 if none is above 0. Each lane keeps the first of its largest: written to memory,
+    and looked for there, gains take half as long again.
+    """
+    number, index = types.float64, types.int64
+    signature = types.Tuple((number, index))(left_g, left_h, index, *(number,) * 5)
+
+    def codegen(context, builder, signature, arguments):
+        gradients, hessians = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]).data
+            for k in range(2)
+        )
+        scales_and_sums = [_splat(builder, value, SPLIT_LANES) for value in arguments[3:]]
+        g_scale, h_scale, all_g, all_h, score = scales_and_sums
+        vector, whole = (ir.VectorType(kind, SPLIT_LANES) for kind in (_F64, _I64))
+        best, found = (cgutils.alloca_once(builder, kind) for kind in (vector, whole))
+        builder.store(ir.Constant(vector, [0.0] * SPLIT_LANES), best)
+        builder.store(ir.Constant(whole, [-1] * SPLIT_LANES), found)
+        steps = _I64(0), arguments[2], _I64(SPLIT_LANES)
+        with cgutils.for_range_slice(builder, *steps) as (start, _):
+            g, h = (
+                _load(builder, builder.bitcast(builder.gep(place, [start]), vector.as_pointer()), 8)
+                for place in (gradients, hessians)
+            )
+            g, h = builder.fmul(g, g_scale), builder.fmul(h, h_scale)
+            right_g, right_h = builder.fsub(all_g, g), builder.fsub(all_h, h)
+            left = builder.fdiv(builder.fmul(g, g), h)
+            right = builder.fdiv(builder.fmul(right_g, right_g), right_h)
+            gain = builder.fsub(builder.fadd(left, right), score)
+            larger = builder.fcmp_ordered(">", gain, builder.load(best))
+            builder.store(builder.select(larger, gain, builder.load(best)), best)
+            at = _splat(builder, start, SPLIT_LANES)
+            builder.store(builder.select(larger, at, builder.load(found)), found)
+        gains, starts = builder.load(best), builder.load(found)
+        gain, which = ir.Constant(_F64, 0.0), _I64(-1)
+        for lane in range(SPLIT_LANES):
+            of_lane = builder.extract_element(gains, _I32(lane))
+            place = builder.add(builder.extract_element(starts, _I32(lane)), _I64(lane))
+            better = builder.or_(
+                builder.fcmp_ordered(">", of_lane, gain),
+                builder.and_(
+                    builder.fcmp_ordered("==", of_lane, gain),
+                    builder.icmp_signed("<", place, which),
+                ),
+            )
+            gain = builder.select(better, of_lane, gain)
+            which = builder.select(better, place, which)
+        return context.make_tuple(builder, signature.return_type, (gain, which))
 
     return signature, codegen
 

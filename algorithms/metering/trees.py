@@ -114,8 +114,16 @@ class MeteredTrees:
             return
         for first, end in pairwise([0, *([forest.n_trees] if ends is None else ends)]):
             with threads(n_threads, X.size):
-                charge(forest, first, end, prices, X, used, paid, passed)
+                charge(forest, first, np.full(len(X), end), prices, X, used, paid, passed)
             yield used, paid, passed
+
+    def _walk_until(self, X, prices: costs.GridPrices, ends: np.ndarray):
+        """What :meth:`_walk` yields, of row i after its first ``ends[i]`` trees."""
+        used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
+        paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
+        with threads(resolve_n_threads(self.n_threads), X.size):
+            charge(self.trees_, 0, ends, prices, X, used, paid, passed)
+        return used, paid, passed
 
     def _tiled_for(self, forest: Forest, X, used):
         """Trees in tiles, if bills are sooner read off leaves than added up on the way down.

@@ -16,7 +16,6 @@ import numpy as np
 from ..kernels.decorators import threads
 from .pair_weights import add_scores
 from .sampling import Problem, Proposal, Sampler
-from .search import label_edges
 
 
 class Stumps(NamedTuple):
@@ -134,8 +133,8 @@ def checked(proposal: Proposal, n_features: int) -> np.ndarray:
     features = np.asarray(proposal.features)
     if features.ndim != 1 or not len(features) or features.dtype.kind not in "iu":
         raise ValueError("A sampler must propose at least one feature, as an array of integers.")
-    features = np.sort(features).astype(np.int64)
-    if features[0] < 0 or features[-1] >= n_features or np.any(features[1:] == features[:-1]):
+    features = np.sort(features).astype(np.int64, copy=False)
+    if features[0] < 0 or features[-1] >= n_features or (features[1:] == features[:-1]).any():
         raise ValueError(
             f"A sampler must propose distinct features from 0 to {n_features - 1}, "
             f"got {features.tolist()[:10]}."
@@ -156,18 +155,15 @@ def best_stump(problem: Problem, features: np.ndarray) -> Stump:
     -------
     Stump
     """
-    weights = problem.weights
-    n_labels = weights.targets.shape[1]
     searched = problem.search(features)
     best = int(np.argmax(searched.edges))  # the first of equals
-    constant = weights.totals
+    constant = problem.weights.totals
     edge = int(np.abs(constant).sum())
     if searched.edges[best] <= edge:
-        return Stump(-1, -1, signs(constant[:n_labels]), edge)
+        return Stump(-1, -1, signs(constant[: problem.weights.n_labels]), edge)
     feature, cut = int(features[best]), int(searched.cuts[best])
-    edges = np.empty_like(constant)
-    label_edges(problem.columns[feature], cut, weights.signed, edges)
-    return Stump(feature, cut, signs(edges[:n_labels]), int(searched.edges[best]))
+    votes = signs(problem.label_edges(feature, cut))
+    return Stump(feature, cut, votes, int(searched.edges[best]))
 
 
 def signs(edges: np.ndarray) -> np.ndarray:
@@ -193,8 +189,7 @@ class StumpLearner:
 
     def add(self, problem: Problem, taken: Stump, alpha: float) -> None:
         """Add a stump to the scores of the training rows."""
-        column = problem.columns[max(taken.feature, 0)]
-        problem.weights.add(column, taken.cut, alpha * taken.votes)
+        problem.add(taken.feature, taken.cut, alpha * taken.votes)
 
     def fitted(self, rounds: list[Stump], alphas: list, edges: list, n_labels: int) -> Stumps:
         """Turn the rounds into arrays."""
@@ -256,26 +251,28 @@ def boost(
     Boosted
     """
     weights = problem.weights
-    n_features = len(problem.columns)
     rounds, alphas, edges, losses, costs, family_rows = [], [], [], [], [], []
     sampler.begin(problem)
     for _ in range(n_estimators):
         proposal = sampler.propose(problem)
-        taken = learner.best(problem, checked(proposal, n_features))
+        taken = learner.best(problem, checked(proposal, problem.n_features))
+        if rounds:  # asked for as late as here: workers tell it with what they are searched for
+            losses.append(weights.log_loss)
         alphas.append(alpha_of(taken.edge, weights.total, smoothing, weights.n_examples))
         edges.append(taken.edge / weights.total)
         learner.add(problem, taken, alphas[-1])
         sampler.update(taken.feature, edges[-1])
         rounds.append(taken)
-        losses.append(weights.log_loss)
         costs.append((proposal.paper_cost, problem.meter.evaluations))
         family_rows.append(problem.meter.family_rows.copy())
         problem.next_round()
+    if rounds:
+        losses.append(weights.log_loss)
     cost = np.array(costs, dtype=np.int64).reshape(-1, 2)
     cost[:, 1] = np.diff(cost[:, 1], prepend=0)
     rows = np.array(family_rows, dtype=np.int64).reshape(-1, len(problem.families))
     return Boosted(
-        learner.fitted(rounds, alphas, edges, weights.targets.shape[1]),
+        learner.fitted(rounds, alphas, edges, weights.n_labels),
         np.array(losses, dtype=np.float64),
         cost,
         np.diff(rows, axis=0, prepend=0),

@@ -64,6 +64,8 @@ class Columns:
     ----------
     X : ndarray of shape (n_samples, n_features), uint8 or float64
     sample_weight : ndarray of shape (n_samples,), float64, or None
+    edges : list of ndarray, optional
+        Bin edges of each feature, of float64 that is a part of the training rows.
 
     Attributes
     ----------
@@ -72,16 +74,23 @@ class Columns:
     defaults : DefaultCodes
     """
 
-    def __init__(self, X: np.ndarray, sample_weight: np.ndarray | None) -> None:
-        self._edges = None
+    def __init__(
+        self,
+        X: np.ndarray,
+        sample_weight: np.ndarray | None,
+        edges: list[np.ndarray] | None = None,
+    ) -> None:
+        self._edges = edges
         if X.dtype == np.uint8:  # no copy if X is in Fortran order, so it may be a file
             codes = np.ascontiguousarray(X.T)
         else:
             codes = np.empty(X.shape[::-1], dtype=np.uint8)
-            counts = row_weights(sample_weight, len(X)).counts
-            self._edges = [bin_edges(X[:, m].copy(), counts, MAX_BINS) for m in range(X.shape[1])]
-            for m, edges in enumerate(self._edges):
-                codes[m] = np.searchsorted(edges, X[:, m], side="left")
+            if edges is None:
+                counts = row_weights(sample_weight, len(X)).counts
+                edges = [bin_edges(X[:, m].copy(), counts, MAX_BINS) for m in range(X.shape[1])]
+            self._edges = edges
+            for m, of_feature in enumerate(edges):
+                codes[m] = np.searchsorted(of_feature, X[:, m], side="left")
         self.codes = codes.view()
         self.codes.flags.writeable = False
         self.defaults = DefaultCodes(self.codes)

@@ -10,7 +10,7 @@ go through the search for stumps as if they were all there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -20,9 +20,6 @@ from ..trees.forest import Forest
 from ..trees.predictor import next_node
 from .boosting import signs
 from .sampling import Problem
-from .search import Search, label_edges, search, totals
-
-_MOST_GATHERED = 2**26  # bytes of columns that are gathered at once
 
 
 class HammingTrees(NamedTuple):
@@ -146,18 +143,15 @@ class _Leaf(NamedTuple):
     Attributes
     ----------
     node : int
-    rows : ndarray of shape (n_rows,), int64, or None
-        Training rows in it; None: all.
-    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
-        Their weights times labels.
-    total : ndarray of shape (n_lanes,), int64
-        The sums.
+    total : ndarray of shape (n_labels or n_lanes,), int64
+        Sums of the weights times labels of its rows.
+    weight : int
+        Weight of all of their pairs.
     """
 
     node: int
-    rows: np.ndarray | None
-    signed: np.ndarray
     total: np.ndarray
+    weight: int
 
 
 class _Split(NamedTuple):
@@ -171,58 +165,21 @@ class _Split(NamedTuple):
 _NO_SPLIT = _Split(0, -1, -1)
 
 
-def _search_leaf(problem: Problem, features: np.ndarray, leaf: _Leaf) -> Search:
-    """Best cut of each feature on the rows of a leaf; on all rows it is counted, and kept."""
-    if leaf.rows is None:
-        return problem.search(features)
-    size = max(1, _MOST_GATHERED // len(leaf.rows))
-    parts = []
-    for begin in range(0, len(features), size):
-        block = features[begin : begin + size]
-        parts.append(
-            search(
-                problem.columns,
-                block,
-                leaf.signed,
-                problem.n_threads,
-                leaf.rows,
-                problem.defaults.of(block),
-                leaf.total,
-            )
-        )
-    return Search(*(np.concatenate(values) for values in zip(*parts, strict=True)))
-
-
-def _best_split(problem: Problem, features: np.ndarray, leaf: _Leaf) -> _Split:
+def _best_split(problem: Problem, features: np.ndarray, leaves, leaf: _Leaf) -> _Split:
     """Best stump of a leaf: the lowest feature, then cut, of equals."""
     constant = int(np.abs(leaf.total).sum())
-    if leaf.rows is not None and constant == int(np.abs(leaf.signed).sum(dtype=np.int64)):
+    if leaf.node == 0:  # counted, and kept
+        edges, cuts = problem.search(features)
+    elif constant == leaf.weight:
         return _NO_SPLIT  # all of its rows agree: no stump can do better
-    edges, cuts = _search_leaf(problem, features, leaf)
+    else:
+        edges, cuts = leaves.search(leaf.node, features, leaf.total)
     best = int(np.argmax(edges))
     gain = int(edges[best]) - constant
     return _Split(gain, int(features[best]), int(cuts[best])) if gain > 0 else _NO_SPLIT
 
 
-def _divide(problem: Problem, leaf: _Leaf, split: _Split, first: int):
-    """Leaves number `first` and the next on both sides of a split, and the votes of the right."""
-    codes = problem.columns[split.feature]
-    if leaf.rows is not None:
-        codes = codes[leaf.rows]
-        codes.flags.writeable = False  # one kind of array: the kernel is compiled once
-    edges = np.empty_like(leaf.total)
-    label_edges(codes, split.cut, leaf.signed, edges)
-    right = codes > split.cut
-    sides = []
-    for node, there in enumerate((~right, right), start=first):
-        places = np.flatnonzero(there)
-        rows = places if leaf.rows is None else leaf.rows[places]
-        signed = leaf.signed[places]
-        sides.append(_Leaf(node, rows, signed, totals(signed)))
-    return sides, signs(edges[: problem.weights.targets.shape[1]])
-
-
-def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTree, np.ndarray]:
+def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTree, Any]:
     """Grow a tree, of all leaves dividing the one whose stump gains most over a constant vote.
 
     Parameters
@@ -236,30 +193,33 @@ def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTr
     Returns
     -------
     GrownTree
-    ndarray of shape (n_samples,), int64
-        Node in which each training row ends.
+    Leaves
+        Which knows where each training row ends.
     """
-    weights, n_labels = problem.weights, problem.weights.targets.shape[1]
-    root = _Leaf(0, None, weights.signed, weights.totals)
+    weights, n_labels = problem.weights, problem.weights.n_labels
+    problem.search(features)  # first, as workers weigh their pairs for it
+    rows = problem.leaves()
     nodes = [_Node(-1, -1, -1, 0, signs(weights.totals[:n_labels]))]
-    leaves, splits = [root], [_best_split(problem, features, root)]
+    leaves = [_Leaf(0, weights.totals, weights.total)]
+    splits = [_best_split(problem, features, rows, leaves[0])]
     while len(leaves) < n_leaves:
         best = int(np.argmax([split.gain for split in splits]))  # the first of equals
         if splits[best].gain == 0:
             break
         leaf, split, first = leaves.pop(best), splits.pop(best), len(nodes)
-        sides, votes = _divide(problem, leaf, split, first)
+        totals, sums = rows.divide(leaf.node, split.feature, split.cut, first)
+        votes = signs((totals[1] - totals[0])[:n_labels])
         depth = nodes[leaf.node].depth
         nodes[leaf.node] = _Node(split.feature, split.cut, first, depth, np.zeros_like(votes))
         nodes += [_Node(-1, -1, -1, depth + 1, sign * votes) for sign in (-1, 1)]
+        sides = [_Leaf(first + i, totals[i], int(sums[i])) for i in range(2)]
         leaves += sides
         more = len(leaves) < n_leaves
-        splits += [_best_split(problem, features, side) if more else _NO_SPLIT for side in sides]
-    leaf_of, edge = np.zeros(problem.n_samples, dtype=np.int64), 0
-    for leaf in leaves:
-        leaf_of[slice(None) if leaf.rows is None else leaf.rows] = leaf.node
-        edge += int((nodes[leaf.node].votes * leaf.total[:n_labels]).sum())
-    return GrownTree(nodes, edge), leaf_of
+        splits += [
+            _best_split(problem, features, rows, side) if more else _NO_SPLIT for side in sides
+        ]
+    edge = sum(int((nodes[leaf.node].votes * leaf.total[:n_labels]).sum()) for leaf in leaves)
+    return GrownTree(nodes, edge), rows
 
 
 class TreeLearner:
@@ -280,13 +240,14 @@ class TreeLearner:
     def best(self, problem: Problem, features: np.ndarray) -> GrownTree:
         """See :func:`grow`."""
         # Not part of the tree, of which a training keeps all: it is as long as the training set.
-        grown, self._leaf_of = grow(problem, features, self._n_leaves)
+        grown, self._leaves = grow(problem, features, self._n_leaves)
         return grown
 
     def add(self, problem: Problem, taken: GrownTree, alpha: float) -> None:
         """Add the tree grown last to the scores of the training rows."""
         votes = np.array([node.votes for node in taken.nodes])
-        problem.weights.add_tree(self._leaf_of, alpha * votes)
+        problem.add_tree(self._leaves, alpha * votes)
+        del self._leaves  # as large as the weights of all pairs
 
     def fitted(
         self, rounds: list[GrownTree], alphas: list, edges: list, n_labels: int

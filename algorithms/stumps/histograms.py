@@ -179,7 +179,7 @@ def n_slots(lanes):
 
 
 @kernel
-def _block(sums, label, lanes, apart):
+def block_of(sums, label, lanes, apart):
     """The part of a histogram for the labels from `label` on; its slots are so far `apart`."""
     slot, width = min(label // WIDEST, n_slots(lanes) - 1), min(WIDEST, lanes - label)
     begin = slot * apart + (_LEFT_AT if width < WIDEST else 0)
@@ -209,7 +209,7 @@ def add_default(sums, apart, default, touched, total, rest):
     """
     lanes = total.shape[0]
     for label in range(0, lanes, WIDEST):
-        width, block = min(WIDEST, lanes - label), _block(sums, label, lanes, apart)
+        width, block = min(WIDEST, lanes - label), block_of(sums, label, lanes, apart)
         rest[:] = 0
         add_bins(width, block, touched, rest)
         for k in range(width):
@@ -241,7 +241,7 @@ def best_cut(sums, apart, touched, total, rest, edges):  # Eq. (1)
     for label in range(0, lanes, WIDEST):
         width = min(WIDEST, lanes - label)
         rest[:width] = total[label : label + width]
-        scan_bins(width, _block(sums, label, lanes, apart), touched, rest, edges)
+        scan_bins(width, block_of(sums, label, lanes, apart), touched, rest, edges)
     best = np.int64(-1)
     for code in range(N_CODES):
         best = max(best, edges[code])

@@ -41,8 +41,74 @@ class ExampleWeights(NamedTuple):
     per_example: int
 
 
+class WeightUnit(NamedTuple):
+    """How the weights of all examples count.
+
+    Attributes
+    ----------
+    copies : bool
+        Whether they are copies; if not, they count relative to the largest.
+    largest : float
+    total : float
+        Their sum, of copies an int.
+    n_copies : int
+        Copies, or examples if they are none: so many weights of at most 1 are summed for a label.
+    """
+
+    copies: bool
+    largest: float
+    total: float
+    n_copies: int
+
+
+def are_copies(whole: bool, total: float, n_labels: int) -> bool:
+    """Whether weights stand for copies, the pairs of which can be counted exactly.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether all are whole numbers.
+    total : float
+        Their sum.
+    n_labels : int
+    """
+    return bool(whole and total * n_labels <= _MOST_COPIES)
+
+
+def weight_unit(sample_weight: np.ndarray | None, n_samples: int, n_labels: int) -> WeightUnit:
+    """How all examples' weights count; see :func:`example_weights`."""
+    if sample_weight is None:
+        return WeightUnit(False, 1.0, n_samples, n_samples)
+    whole, largest = np.all(sample_weight == np.rint(sample_weight)), float(sample_weight.max())
+    if are_copies(whole, np.sum(sample_weight), n_labels):
+        n_copies = int(sample_weight.astype(np.int64).sum())
+        return WeightUnit(True, largest, n_copies, n_copies)
+    return WeightUnit(False, largest, math.fsum(sample_weight / largest), n_samples)
+
+
+def targets_of(classes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Labels -1 or 1 of examples.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_samples,), int
+        Number of each example's class.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), int8
+        One label for each class, of two classes and of one for the last alone.
+    """
+    numbers = np.arange(n_classes) if n_classes > 2 else np.array([n_classes - 1])
+    return np.where(classes[:, None] == numbers, 1, -1).astype(np.int8)
+
+
 def example_weights(
-    sample_weight: np.ndarray | None, targets: np.ndarray, initial_weights: str = "uniform"
+    sample_weight: np.ndarray | None,
+    targets: np.ndarray,
+    initial_weights: str = "uniform",
+    unit: WeightUnit | None = None,
 ) -> ExampleWeights:
     """Weights of the examples as copies or as logarithms.
 
@@ -57,6 +123,8 @@ def example_weights(
     targets : ndarray of shape (n_samples, n_labels)
     initial_weights : {"uniform", "balanced"}
         Whether all labels of an example weigh the same, or its own as much as the others together.
+    unit : WeightUnit, optional
+        Of all examples, if these are a part.
 
     Returns
     -------
@@ -66,16 +134,14 @@ def example_weights(
     initial, per_example = None, n_labels
     if initial_weights == "balanced" and n_labels > 1:
         initial, per_example = np.where(targets > 0, 0.0, -np.log(n_labels - 1.0)), 2
+    unit = weight_unit(sample_weight, n_samples, n_labels) if unit is None else unit
     if sample_weight is None:
-        return ExampleWeights(None, initial, n_samples, per_example)
-    whole = np.all(sample_weight == np.rint(sample_weight))
-    if whole and np.sum(sample_weight) * n_labels <= _MOST_COPIES:
-        counts = sample_weight.astype(np.int64)
-        return ExampleWeights(counts, initial, int(counts.sum()), per_example)
-    largest = sample_weight.max()
-    logs = (np.log(sample_weight) - np.log(largest))[:, None]
-    total = math.fsum(sample_weight / largest)
-    return ExampleWeights(None, logs if initial is None else logs + initial, total, per_example)
+        return ExampleWeights(None, initial, unit.total, per_example)
+    if unit.copies:
+        return ExampleWeights(sample_weight.astype(np.int64), initial, unit.total, per_example)
+    logs = (np.log(sample_weight) - np.log(unit.largest))[:, None]
+    logs = logs if initial is None else logs + initial
+    return ExampleWeights(None, logs, unit.total, per_example)
 
 
 @parallel_kernel
@@ -134,12 +200,15 @@ class PairWeights:
         Positive weights of the examples, see :func:`example_weights`.
     initial_weights : {"uniform", "balanced"}
         See :func:`example_weights`.
+    unit : WeightUnit, optional
+        Of all examples, if these are a part: then they weigh nothing before :meth:`weigh`.
 
     Attributes
     ----------
     n_examples : float
         Sum of the weights of the examples: copies, else relative to the largest.
     targets : ndarray of shape (n_samples, n_labels), int8
+    n_labels : int
     signed : ndarray of shape (n_samples, n_lanes), int32 or int64
         Weight times label, in grid steps; int64 if examples stand for copies.
     totals : ndarray of shape (n_lanes,), int64
@@ -149,7 +218,8 @@ class PairWeights:
     total : int
         Weight of all pairs: what the weights are to be divided by.
     log_loss : float
-        Logarithm of the mean of exp(-y f) over all pairs, weighted as they are initially.
+        Logarithm of the mean of exp(-y f) over all pairs, weighted as they are initially; a part
+        does not know it.
     """
 
     def __init__(
@@ -157,26 +227,30 @@ class PairWeights:
         targets: np.ndarray,
         sample_weight: np.ndarray | None = None,
         initial_weights: str = "uniform",
+        unit: WeightUnit | None = None,
     ) -> None:
         n_samples, n_labels = targets.shape
-        self.targets = targets
-        self._examples = example_weights(sample_weight, targets, initial_weights)
-        self.n_examples = self._examples.total
-        copies = self._examples.counts
-        n_copies = n_samples if copies is None else int(copies.sum())
-        self._exponent = unit_exponent(n_copies * n_labels)
+        self.targets, self.n_labels, of_part = targets, n_labels, unit is not None
+        unit = unit if of_part else weight_unit(sample_weight, n_samples, n_labels)
+        self._examples = example_weights(sample_weight, targets, initial_weights, unit)
+        self.n_examples, copies = self._examples.total, self._examples.counts
+        self._exponent = unit_exponent(unit.n_copies * n_labels)
         self._losing = np.zeros((n_samples, n_labels))  # -y f
         self._block_rows = max(1, min(n_samples, _BLOCK_PAIRS // n_labels))
         self._block = np.empty((self._block_rows, n_labels))
         dtype = np.int32 if copies is None else np.int64  # a weight of 1 fits 32 bits with its sign
         self.signed = np.zeros((n_samples, n_lanes(n_labels)), dtype=dtype)
         self.of_row = np.empty(n_samples, dtype=np.int64)
-        nothing = np.zeros(n_samples, dtype=np.uint8)
-        nothing.flags.writeable = False
-        self.add(nothing, -1, np.zeros(n_labels))
+        if not of_part:
+            self._weigh_anew()
 
     def add(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
-        """Add a stump to the scores and weigh anew.
+        """Add a stump to the scores and weigh anew; see :meth:`vote`."""
+        self.vote(codes, cut, steps)
+        self._weigh_anew()
+
+    def vote(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
+        """Add a stump to the scores.
 
         Parameters
         ----------
@@ -188,10 +262,14 @@ class PairWeights:
             α times the votes.
         """
         _add_votes(codes, cut, steps, self.targets, self._losing)
-        self._weigh_anew()
 
     def add_tree(self, leaf: np.ndarray, steps: np.ndarray) -> None:
-        """Add a tree to the scores and weigh anew.
+        """Add a tree to the scores and weigh anew; see :meth:`vote_tree`."""
+        self.vote_tree(leaf, steps)
+        self._weigh_anew()
+
+    def vote_tree(self, leaf: np.ndarray, steps: np.ndarray) -> None:
+        """Add a tree to the scores.
 
         Parameters
         ----------
@@ -201,22 +279,29 @@ class PairWeights:
             α times the votes.
         """
         _add_votes_of_leaves(leaf, steps, self.targets, self._losing)
-        self._weigh_anew()
 
     def _weigh_anew(self) -> None:
         """Bring weights, their sums and the loss up to date with the scores."""
-        shift = self._weigh()
-        self.totals = totals(self.signed)
-        total, per_example = self._examples.total, self._examples.per_example
-        self.total = int(self.of_row.sum())
-        mean = np.ldexp(self.total / (total * per_example), -self._exponent)
-        self.log_loss = float(np.log(mean)) + shift
+        shift = self.log_of_largest()
+        self.weigh(shift)
+        whole = self._examples.total * self._examples.per_example
+        self.log_loss = log_of_mean(self.total, whole, self._exponent, shift)
 
-    def _weigh(self) -> float:
-        """Weights relative to the largest, of which the logarithm is returned."""
+    def log_of_largest(self) -> float:
+        """Logarithm of the largest weight of a pair, by the scores."""
+        logs = self._examples.logs
+        return float((self._losing if logs is None else self._losing + logs).max())
+
+    def weigh(self, shift: float) -> None:
+        """Weights by the scores, relative to the largest of all, and their sums.
+
+        Parameters
+        ----------
+        shift : float
+            See :meth:`log_of_largest`.
+        """
         counts, logs = self._examples.counts, self._examples.logs
         losing, scale = self._losing, 2.0**self._exponent
-        shift = float((losing if logs is None else losing + logs).max())
         for begin in range(0, len(losing), self._block_rows):
             rows = slice(begin, begin + self._block_rows)
             weights = self._block[: len(losing) - begin]
@@ -230,7 +315,24 @@ class PairWeights:
             _round_weights(
                 weights, self.targets[rows], copies, scale, self.signed[rows], self.of_row[rows]
             )
-        return shift
+        self.totals, self.total = totals(self.signed), int(self.of_row.sum())
+
+
+def log_of_mean(total: int, whole: float, exponent: int, shift: float) -> float:
+    """Logarithm of the mean of exp(-y f).
+
+    Parameters
+    ----------
+    total : int
+        Weight of all pairs, in grid steps.
+    whole : float
+        What they weigh initially, in units of the largest.
+    exponent : int
+        Of the grid.
+    shift : float
+        Logarithm of what the weights are relative to.
+    """
+    return float(np.log(np.ldexp(total / whole, -exponent))) + shift
 
 
 # --- Prediction ----------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .leaves import Leaves
 from .pair_weights import PairWeights
-from .search import DefaultCodes, Search, search
+from .samples import Sample, sample_by_weight
+from .search import DefaultCodes, Search, label_edges, search
 
 
 class Proposal(NamedTuple):
@@ -57,23 +59,43 @@ class Meter:
         for k, family in enumerate(families):
             self._family_of[family] = k
         self._seen: dict[int, np.ndarray] = {}
+        self._all_seen = False  # all rows have asked for all families: nothing is new any more
 
     def count(self, features: np.ndarray, rows: np.ndarray | None) -> None:
         """Count the evaluation of features on a sample of the rows, or on all of them (None)."""
         n_rows = self._n_samples if rows is None else len(rows)
+        for k in self._new_to(features, n_rows):
+            self.family_rows[k] = self._n_samples if rows is None else self._seen_with(rows, k)
+
+    def count_told(self, features: np.ndarray, n_rows: int, family_rows: np.ndarray) -> None:
+        """Count the evaluation of features on a sample of rows that lie elsewhere.
+
+        Parameters
+        ----------
+        features : ndarray of int
+        n_rows : int
+            Size of the sample.
+        family_rows : ndarray of shape (n_families,), int64
+            Rows that were in any sample for a family so far, as is known where they lie.
+        """
+        for k in self._new_to(features, n_rows):
+            self.family_rows[k] = family_rows[k]
+
+    def _new_to(self, features: np.ndarray, n_rows: int) -> list[int]:
+        """Count evaluations; give the families of which not all rows have asked before."""
         self.evaluations += len(features) * n_rows
-        if n_rows == 0:
-            return
-        for k in np.unique(self._family_of[features]).tolist():
-            if self.family_rows[k] == self._n_samples:
-                continue
-            if rows is None:
-                self.family_rows[k] = self._n_samples
-                continue
-            if k not in self._seen:
-                self._seen[k] = np.zeros(self._n_samples, dtype=bool)
-            self._seen[k][rows] = True
-            self.family_rows[k] = np.count_nonzero(self._seen[k])
+        if n_rows == 0 or self._all_seen:
+            return []
+        families = np.unique(self._family_of[features])
+        new = families[self.family_rows[families] < self._n_samples]
+        if len(new) == 0:
+            self._all_seen = bool((self.family_rows == self._n_samples).all())
+        return new.tolist()
+
+    def _seen_with(self, rows: np.ndarray, family: int) -> int:
+        seen = self._seen.setdefault(family, np.zeros(self._n_samples, dtype=bool))
+        seen[rows] = True
+        return np.count_nonzero(seen)
 
 
 @dataclass
@@ -99,6 +121,8 @@ class Problem:
     n_threads : int
     meter : Meter
         Of all evaluations.
+    n_features, n_samples : int
+        Number of columns, and N of examples.
     """
 
     columns: np.ndarray
@@ -110,20 +134,20 @@ class Problem:
     rng: np.random.Generator
     n_threads: int
     meter: Meter = field(init=False)
+    n_features: int = field(init=False)
+    n_samples: int = field(init=False)
 
     def __post_init__(self) -> None:
-        n_features, n_samples = self.columns.shape
+        self._set_up(*self.columns.shape)
+
+    def _set_up(self, n_features: int, n_samples: int) -> None:
+        self.n_features, self.n_samples = n_features, n_samples
         self.meter = Meter(self.families, n_features, n_samples)
         # Searches of this round on all examples: when, edge and cut of each feature.
         self._round = 0
         self._searched = np.full(n_features, -1, dtype=np.int64)
         self._edges = np.empty(n_features, dtype=np.int64)
         self._cuts = np.empty(n_features, dtype=np.int64)
-
-    @property
-    def n_samples(self) -> int:
-        """Number of examples N."""
-        return self.columns.shape[1]
 
     @property
     def n_passes(self) -> int:
@@ -153,21 +177,24 @@ class Problem:
         Search
             See :func:`algorithms.stumps.search`.
         """
-        new = features[self._searched[features] != self._round]
+        is_new = self._searched[features] != self._round
+        all_new = is_new.all()
+        new = features if all_new else features[is_new]
         if len(new):
             self.meter.count(new, None)
-            defaults = self.defaults.of(new)
-            searched = search(
-                self.columns,
-                new,
-                self.weights.signed,
-                self.n_threads,
-                defaults=defaults,
-                total=self.weights.totals,
-            )
-            self._edges[new], self._cuts[new] = searched.edges, searched.cuts
+            searched = self._searched_now(new)
+            self._edges[new], self._cuts[new] = searched
             self._searched[new] = self._round
+            if all_new:
+                return searched
         return Search(self._edges[features], self._cuts[features])
+
+    def _searched_now(self, features: np.ndarray) -> Search:
+        signed, total = self.weights.signed, self.weights.totals
+        defaults = self.defaults.of(features)
+        return search(
+            self.columns, features, signed, self.n_threads, defaults=defaults, total=total
+        )
 
     def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
         """Edge of the best stump on each feature (or the constant vote's), in grid steps.
@@ -200,6 +227,73 @@ class Problem:
         defaults = self.defaults.of(features)
         searched = search(self.columns, features, signed, self.n_threads, rows, defaults)
         return searched.edges
+
+    def sample(self, size: int, by_weight: bool) -> Sample:
+        """Draw examples with replacement.
+
+        Parameters
+        ----------
+        size : int
+        by_weight : bool
+            By boosting weight, see :func:`.samples.sample_by_weight`, or uniformly, with the
+            weights that they have.
+        """
+        if by_weight:
+            return sample_by_weight(self.weights, size, self.rng)
+        rows = self.rng.integers(self.n_samples, size=size)
+        rows.sort()
+        return Sample(rows, self.weights.signed[rows])
+
+    def edges_on(self, sample: Sample | None, features: np.ndarray) -> np.ndarray:
+        """Edge of the best stump on each feature, on a sample or (None) on all examples.
+
+        See :meth:`edges`.
+        """
+        return self.edges(features) if sample is None else self.edges(features, *sample)
+
+    def label_edges(self, feature: int, cut: int) -> np.ndarray:
+        """Edge of each label for the best stump on a feature that was searched in this round.
+
+        Parameters
+        ----------
+        feature, cut : int
+            As :meth:`search` gave them.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,), int64
+        """
+        edges = np.empty_like(self.weights.totals)
+        label_edges(self.columns[feature], cut, self.weights.signed, edges)
+        return edges[: self.weights.n_labels]
+
+    def add(self, feature: int, cut: int, steps: np.ndarray) -> None:
+        """Add a stump to the scores and weigh the examples anew.
+
+        Parameters
+        ----------
+        feature : int
+            -1 is a constant vote; its `cut` is -1.
+        cut : int
+        steps : ndarray of shape (n_labels,), float64
+            α times the votes, of codes above the cut.
+        """
+        self.weights.add(self.columns[max(feature, 0)], cut, steps)
+
+    def leaves(self) -> Leaves:
+        """Give the rows of a tree that is to be grown; all are in its root."""
+        return Leaves(self.columns, self.defaults, self.weights.signed, self.n_threads)
+
+    def add_tree(self, leaves: Leaves, steps: np.ndarray) -> None:
+        """Add a tree to the scores and weigh the examples anew.
+
+        Parameters
+        ----------
+        leaves : Leaves
+        steps : ndarray of shape (n_nodes, n_labels), float64
+            α times the votes.
+        """
+        self.weights.add_tree(leaves.leaf_of(), steps)
 
 
 class Sampler(BaseEstimator):
@@ -302,5 +396,7 @@ def on_all_examples(problem: Problem, features: np.ndarray) -> Proposal:
     -------
     Proposal
     """
-    features = np.unique(features)
+    features = np.sort(features)
+    if (features[1:] == features[:-1]).any():
+        features = np.unique(features)
     return Proposal(features, len(features) * problem.n_samples)

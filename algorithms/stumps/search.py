@@ -7,6 +7,7 @@ Weights are integers, so sums are exact in any order (DESIGN §4); the reference
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -95,15 +96,23 @@ def _search_sparse(columns, features, defaults, weights, total, work, edges, cut
                 edges[q], cuts[q] = best_cut(sums, apart, present, total, rest, at_cuts)
 
 
-def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
-    """Memory of each chunk: histograms, sums of a block's labels, edges by cut.
+_kept = threading.local()  # the memory of each thread's last search
 
-    Blocks of 8 labels begin where a cache line does.
+
+def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
+    """Memory of each chunk: empty histograms, sums of a block's labels, edges by cut.
+
+    Blocks of 8 labels begin where a cache line does. A search leaves its histograms empty, so the
+    next one of its kind takes the same memory: to clear 400 kB takes as long as to search a column.
     """
-    size = max(COLUMNS * n_slots(lanes), _GROUP) * SLOT + WIDEST + N_CODES
-    memory = np.zeros(n_chunks * size + WIDEST, dtype=np.int64)
-    begin = -memory.ctypes.data // memory.itemsize % WIDEST
-    return memory[begin : begin + n_chunks * size].reshape(n_chunks, size)
+    shape = n_chunks, max(COLUMNS * n_slots(lanes), _GROUP) * SLOT + WIDEST + N_CODES
+    work = getattr(_kept, "work", None)
+    if work is None or work.shape != shape:
+        size = shape[0] * shape[1]
+        memory = np.zeros(size + WIDEST, dtype=np.int64)
+        begin = -memory.ctypes.data // memory.itemsize % WIDEST
+        work = _kept.work = memory[begin : begin + size].reshape(shape)
+    return work
 
 
 @parallel_kernel
@@ -199,10 +208,12 @@ class DefaultCodes:
         -------
         ndarray of shape (n_searched,), int64
         """
-        new = features[self._codes[features] == _UNKNOWN]
-        if len(new):
-            _most_frequent(self._columns, new, _SPARSE, self._codes)
-        return self._codes[features]
+        codes = self._codes[features]
+        unknown = codes == _UNKNOWN
+        if unknown.any():
+            _most_frequent(self._columns, features[unknown], _SPARSE, self._codes)
+            codes = self._codes[features]
+        return codes
 
 
 @parallel_kernel
@@ -273,7 +284,9 @@ def search(
     """
     n_chunks = max(1, min(n_threads, len(features)))
     lanes, n_searched = signed.shape[1], len(features)
-    default = np.full(n_searched, -1) if defaults is None else defaults
+    features = np.ascontiguousarray(features)
+    sparse = None if defaults is None else defaults >= 0
+    n_sparse = 0 if sparse is None else np.count_nonzero(sparse)
     if rows is not None:
         gathered = np.empty((n_searched, len(rows)), dtype=np.uint8)
         _gather(columns, features, rows, gathered)
@@ -283,12 +296,16 @@ def search(
     result = Search(np.empty(n_searched, np.int64), np.empty(n_searched, np.int64))
     total = totals(signed) if total is None else total
     work = signed.reshape(-1), total, _work_space(n_chunks, lanes)
-    for places, search_kernel, default_codes in (
-        (np.flatnonzero(default < 0), _search, ()),
-        (np.flatnonzero(default >= 0), _search_sparse, (default[default >= 0],)),
-    ):
-        if len(places):
-            edges, cuts = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
-            search_kernel(columns, features[places], *default_codes, *work, edges, cuts)
-            result.edges[places], result.cuts[places] = edges, cuts
+    if n_sparse == 0:
+        _search(columns, features, *work, *result)
+    elif n_sparse == n_searched:
+        _search_sparse(columns, features, defaults, *work, *result)
+    else:
+        for places, search_kernel, default_codes in (
+            (np.flatnonzero(~sparse), _search, ()),
+            (np.flatnonzero(sparse), _search_sparse, (defaults[sparse],)),
+        ):
+            found = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+            search_kernel(columns, features[places], *default_codes, *work, *found)
+            result.edges[places], result.cuts[places] = found
     return result

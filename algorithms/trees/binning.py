@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.decorators import kernel
+from .lent_columns import LentColumns
 
 MAX_BINS = 255  # with one more for missing values, a bin number fits in one byte
 ALL_PRESENT = float(np.finfo(np.float64).max)
@@ -27,7 +28,12 @@ and the second copy not worth its memory.
 """
 
 
-def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> np.ndarray:
+def bin_edges(
+    values: np.ndarray,
+    counts: np.ndarray | None,
+    max_bins: int,
+    scratch: np.ndarray | None = None,
+) -> np.ndarray:
     """Edges between the bins of one feature; ``x <= edge`` goes left.
 
     Parameters
@@ -38,6 +44,8 @@ def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> n
         Row weights on their grid; None means 1 each.
     max_bins : int
         At most this many bins of numbers.
+    scratch : ndarray of shape (n_samples,), float64, optional
+        Memory in which values without weights are sorted; by default new memory.
 
     Returns
     -------
@@ -47,9 +55,10 @@ def bin_edges(values: np.ndarray, counts: np.ndarray | None, max_bins: int) -> n
         j = 1 … max_bins - 1. Behind them, if values are missing, :data:`ALL_PRESENT`: the bin of
         those is the last.
     """
-    low, high, some_missing = (
-        _cuts(values, max_bins) if counts is None else _cuts_weighted(values, counts, max_bins)
-    )
+    if counts is None:
+        low, high, some_missing = _cuts(values, max_bins, scratch)
+    else:
+        low, high, some_missing = _cuts_weighted(values, counts, max_bins)
     low, high = low + 0.0, high + 0.0  # -0.0 counts as 0.0
     middle = 0.5 * low + 0.5 * high
     edges = np.where((low <= middle) & (middle < high), middle, low)
@@ -62,12 +71,16 @@ def _n_present(ordered: np.ndarray) -> int:
     return int(np.searchsorted(ordered, np.nan)) if some_missing else len(ordered)
 
 
-def _cuts(values: np.ndarray, max_bins: int) -> tuple[np.ndarray, np.ndarray, bool]:
+def _cuts(
+    values: np.ndarray, max_bins: int, scratch: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """Neighbouring distinct values with an edge between them, in little more than one copy.
 
     The third is whether values are missing.
     """
-    ordered = np.sort(values)
+    ordered = np.empty_like(values) if scratch is None else scratch
+    ordered[:] = values
+    ordered.sort()
     some_missing = (n_present := _n_present(ordered)) < len(ordered)
     ordered = ordered[:n_present]
     new = ordered[1:] != ordered[:-1]
@@ -258,9 +271,10 @@ def bin_matrix(
     n_samples, n_features = X.shape
     given = edges
 
-    def measure(feature: int) -> tuple[np.ndarray, int, np.ndarray | None]:
-        values = X[:, feature].astype(np.float64)
-        edges = bin_edges(values, counts, max_bins) if given is None else given[feature]
+    def measure(feature: int, memory: np.ndarray) -> tuple[np.ndarray, int, np.ndarray | None]:
+        values, scratch = memory
+        values[:] = X[:, feature]
+        edges = bin_edges(values, counts, max_bins, scratch) if given is None else given[feature]
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
         sample = np.searchsorted(edges, values[:: max(1, n_samples // 1000)], side="left")
@@ -276,8 +290,11 @@ def bin_matrix(
                 rows = np.packbits(outside)
         return edges, default, rows
 
+    at_once = min(n_threads, n_features)
     with ThreadPoolExecutor(n_threads) as pool:
-        measured = list(pool.map(measure, range(n_features)))
+        lent = LentColumns(at_once, 2, n_samples)
+        measured = list(pool.map(lent.to(measure), range(n_features)))
+        del lent  # before there are bins
         edges = [m[0] for m in measured]
         n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
         sparse_rows = {f: m[2] for f, m in enumerate(measured) if m[2] is not None}
@@ -289,14 +306,14 @@ def bin_matrix(
         width_of_tile = np.diff(layout.tile_column)
         tile_of_column = np.repeat(np.arange(len(width_of_tile)), width_of_tile)
 
-        def write(column: int) -> None:
+        def write(column: int, values: np.ndarray) -> None:
             tile = tile_of_column[column]
             start, width = layout.tile_start[tile], width_of_tile[tile]
             out = layout.codes[start : start + n_samples * width]
             kept = len(layout.columns) > 0
             codes = layout.columns[column] if kept else np.zeros(n_samples, dtype=np.uint8)
             for feature in columns[column].features:
-                values, default = X[:, feature].astype(np.float64), layout.feature_default[feature]
+                values[:], default = X[:, feature], layout.feature_default[feature]
                 if default < 0:
                     _bin_column(values, edges[feature], codes)
                 else:
@@ -306,11 +323,12 @@ def bin_matrix(
             _write_column(codes, column - layout.tile_column[tile], out, width)
 
         # One task a tile: two threads must not write bytes of the same cache line.
-        def write_tile(tile: int) -> None:
+        def write_tile(tile: int, memory: np.ndarray) -> None:
             for column in range(layout.tile_column[tile], layout.tile_column[tile + 1]):
-                write(column)
+                write(column, memory[0])
 
-        list(pool.map(write_tile, range(len(width_of_tile))))
+        lent = LentColumns(at_once, 1, n_samples)
+        list(pool.map(lent.to(write_tile), range(len(width_of_tile))))
     return BinnedMatrix(layout, edges, n_samples)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from ..kernels.simd import prefetch
 from .histogram import of_row
 from .partition import AHEAD
@@ -243,13 +243,21 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
             forest.gain[at] = nodes.gain[node]
 
 
-@kernel
+@borrowing_kernel
 def _add_to_rows(rows, start, stop, step, scores):
     last = np.uint64(max(stop - 1, 0))
     for i in range(start, stop):
         at = np.uint64(i)
         prefetch(scores, np.int64(rows[min(at + np.uint64(AHEAD), last)]))
         scores[np.uint64(rows[at])] += step
+
+
+@borrowing_kernel
+def _add_to_part(nodes, n_nodes, rows, begin, end, values, learning_rate, scores):
+    for node in range(n_nodes):
+        if nodes.feature[node] < 0:
+            start, stop = max(begin, nodes.start[node]), min(end, nodes.stop[node])
+            _add_to_rows(rows, start, stop, learning_rate * values[node], scores)
 
 
 @parallel_kernel
@@ -260,22 +268,26 @@ def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
     """
     n_rows = rows.shape[0]
     n_parts = n_rows // _ROWS_AT_ONCE + 1
+    if n_parts == 1:  # a parallel region would take longer
+        _add_to_part(nodes, n_nodes, rows, 0, n_rows, values, learning_rate, scores)
+        return
     for part in prange(n_parts):
         begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts
-        for node in range(n_nodes):
-            if nodes.feature[node] < 0:
-                start, stop = max(begin, nodes.start[node]), min(end, nodes.stop[node])
-                _add_to_rows(rows, start, stop, learning_rate * values[node], scores)
+        _add_to_part(nodes, n_nodes, rows, begin, end, values, learning_rate, scores)
 
 
 @kernel
 def sum_hessians(nodes, n_nodes, rows, gh, sums):
-    """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere."""
+    """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere.
+
+    A single column of `gh` holds hessians here, see :meth:`algorithms.losses.Loss.derivatives`.
+    """
+    alone = gh.shape[1] == 1
     for node in range(n_nodes):
         sums[node] = 0
         if nodes.feature[node] < 0:
             for i in range(nodes.start[node], nodes.stop[node]):
-                sums[node] += of_row(gh, rows[i])[1]
+                sums[node] += np.int64(gh[rows[i], 0]) if alone else of_row(gh, rows[i])[1]
 
 
 @kernel

@@ -10,14 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from . import histogram, splitter
 from .binning import BinnedMatrix, Layout
 from .partition import CHUNK, fill_goes_left, partition
 from .penalty import begin_tree, divide, pay
 
-# Below this many histogram updates a parallel region costs more than it saves.
-_PARALLEL_WORK = 30_000
+# Below so many histogram updates, of 0.5 ns each, a parallel region costs more than it saves: 1.5
+# us if the other thread still spins, and 40 us if it sleeps (a virtual machine with 2 cores).
+_PARALLEL_WORK = 200_000
+_WORK_OF_ENTRY = 10  # updates that take as long as an entry: emptied, subtracted, searched twice
 
 
 class Nodes(NamedTuple):
@@ -34,7 +36,7 @@ class Nodes(NamedTuple):
     candidate: np.ndarray  # (n_nodes,) int64, feature of the best net gain
     slot: np.ndarray  # (n_nodes,) int64, its histogram, -1 without
     raw_gain: np.ndarray  # (n_nodes, n_features) float64
-    cut: np.ndarray  # (n_nodes, n_features) int16, the threshold of splitter.scan_feature
+    cut: np.ndarray  # (n_nodes, n_features) int16, the threshold of splitter.scan_features
     missing_left: np.ndarray  # (n_nodes,) bool, whether missing values go left
 
 
@@ -42,7 +44,7 @@ class Workspace(NamedTuple):
     """Where the rows are, and scratch space."""
 
     rows: np.ndarray  # (n_samples,) int32, rows ordered by leaf
-    scratch: np.ndarray  # (n_samples,) int32
+    scratch: np.ndarray  # (n_samples,) int32, in the memory of the histograms' words
     goes_left: np.ndarray  # (256,) uint8, by code of the split's column
     chunk_left: np.ndarray  # (2, n_chunks) int64: rows going left, and those of earlier chunks
     free_slots: np.ndarray  # (n_slots + 1,) int64, a stack; the last entry is its height
@@ -108,14 +110,15 @@ def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
         missing_left=np.empty(n_nodes, dtype=bool),
     )
     n_chunks = n_samples // CHUNK + 1
+    hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     workspace = Workspace(
         rows=np.empty(n_samples, dtype=np.int32),
-        scratch=np.empty(n_samples, dtype=np.int32),
+        # Words are made after a node is divided, and done with before another is.
+        scratch=hists.words.reshape(-1).view(np.int32)[:n_samples],
         goes_left=np.empty(256, dtype=np.uint8),
         chunk_left=np.empty((2, n_chunks), dtype=np.int64),
         free_slots=np.empty(n_slots + 1, dtype=np.int64),
     )
-    hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     return Memory(nodes, workspace, hists, splitter.allocate_scratch(n_tiles))
 
 
@@ -160,23 +163,19 @@ def collect_sums(training, memory, node, which):
     histogram.collect(rows, start, stop, training.gh, words, chunk_sums, nodes.sums[node])
 
 
-@kernel
+@borrowing_kernel
 def scan_tile(training, memory, node, slot, tile):
     """Best threshold of each feature of a tile in a node whose histogram is in `slot`."""
     layout, nodes = training.layout, memory.nodes
     least = splitter.least_steps(training.scale, training.limits)
     of_node = nodes.sums[node, 0], nodes.sums[node, 1], nodes.sums[node, 2]
-    for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
-        feature = layout.tile_features[position]
-        gain, cut = splitter.scan_feature(
-            layout, feature, memory.hists, slot, of_node, training.scale, least, memory.scratch,
-            tile,
-        )  # fmt: skip
-        nodes.raw_gain[node, feature] = gain
-        nodes.cut[node, feature] = cut
+    splitter.scan_features(
+        layout, layout.tile_feature[tile], layout.tile_feature[tile + 1], memory.hists, slot,
+        of_node, training.scale, least, memory.scratch, tile, nodes.raw_gain[node], nodes.cut[node],
+    )  # fmt: skip
 
 
-@kernel
+@borrowing_kernel
 def _process_tile(training, memory, pair, tile):
     """Histograms of two new leaves over one tile, and their best thresholds per feature."""
     layout, gh = training.layout, training.gh
@@ -218,7 +217,8 @@ def _process(training, memory, small, large):
         collect_sums(training, memory, large, 1)
     n_tiles = layout.tile_start.shape[0]
     n_columns = layout.column_code.shape[0] - 1
-    work = (nodes.stop[small] - nodes.start[small]) * n_columns + 4 * layout.column_code[-1]
+    work = (nodes.stop[small] - nodes.start[small]) * n_columns
+    work += _WORK_OF_ENTRY * layout.column_code[-1]
     if n_tiles > 1 and work > _PARALLEL_WORK:
         gh, scale, limits = training.gh, training.scale, training.limits
         hists, scratch = memory.hists, memory.scratch
@@ -237,7 +237,7 @@ def rank(training, nodes, penalty, leaf):
     nodes.candidate[leaf] = feature
 
 
-@kernel
+@borrowing_kernel
 def _new_leaf(nodes, node, depth, start, stop):
     nodes.feature[node] = -1
     nodes.threshold[node] = -1
@@ -260,7 +260,7 @@ def plant(nodes, workspace):
     nodes.slot[0] = take_slot(workspace)
 
 
-@kernel
+@borrowing_kernel
 def _choose(nodes, n_nodes, last, best_first):
     """The leaf to split next, -1 if there is none; ties go to the lowest number."""
     best, at = -np.inf, -1

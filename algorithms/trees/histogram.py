@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, parallel_kernel
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
@@ -74,10 +74,12 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
     )
 
 
-@kernel
+@borrowing_kernel
 def of_row(gh, row):
     """Gradient, hessian and weight of a row, the first two times the third."""
     at = np.uint64(row)  # a signed number would be looked at for being negative
+    if gh.shape[1] == 1:
+        return np.int64(gh[at, 0]), np.int64(gh[gh.shape[0] - 1, 0]), np.int64(1)
     g, h = np.int64(gh[at, 0]), np.int64(gh[at, 1])
     if gh.shape[1] == 2:
         return g, h, np.int64(1)
@@ -90,7 +92,7 @@ def of_row(gh, row):
 # --- what rows add to a bin --------------------------------------------------------------------
 
 
-@kernel
+@borrowing_kernel
 def _collect_chunk(rows, start, stop, gh, words, sums):
     """Write the words of rows[start:stop], and sum up what they stand for."""
     n_words = words.shape[1]
@@ -111,6 +113,15 @@ def _collect_chunk(rows, start, stop, gh, words, sums):
     sums[0], sums[1], sums[2] = sum_g, sum_h, sum_n
 
 
+@borrowing_kernel
+def _add_chunks(chunk_sums, n_chunks, out):
+    """Add up the first chunks, outside :func:`collect`: there each ``[:]`` is a parallel region."""
+    out[:] = 0
+    for c in range(n_chunks):
+        for k in range(out.shape[0]):
+            out[k] += chunk_sums[c, k]
+
+
 @parallel_kernel
 def collect(rows, start, stop, gh, words, chunk_sums, out):
     """Make the words of a node's rows, and sum up what they stand for.
@@ -123,7 +134,9 @@ def collect(rows, start, stop, gh, words, chunk_sums, out):
     gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
         Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
         weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
-        form gradient and hessian are multiplied by the weight already. :func:`of_row` reads both.
+        form gradient and hessian are multiplied by the weight already. With weights of 1 and equal
+        hessians it may be of shape (n_samples + 1, 1), int32: the gradients, and then the one
+        hessian. :func:`of_row` reads all of them.
     words : ndarray of shape (n_samples, n_words), int64
         ``words[start:stop]`` is written.
     chunk_sums : ndarray of shape (n_chunks, 3), int64
@@ -140,16 +153,13 @@ def collect(rows, start, stop, gh, words, chunk_sums, out):
         for c in range(n_chunks):
             a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
             _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
-    out[:] = 0
-    for c in range(n_chunks):
-        for k in range(3):
-            out[k] += chunk_sums[c, k]
+    _add_chunks(chunk_sums, n_chunks, out)
 
 
 # --- summing them up by bin --------------------------------------------------------------------
 
 
-@kernel
+@borrowing_kernel
 def _end_of_block(begin, start, stop, words, chunk_sums):
     """Where a block that begins at row `begin` of a node ends: its rows weigh at most `_BLOCK`.
 
@@ -171,7 +181,7 @@ def _end_of_block(begin, start, stop, words, chunk_sums):
     return begin
 
 
-@kernel
+@borrowing_kernel
 def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
     """Add rows[begin:end] to the scratch histogram of a tile.
 
@@ -193,25 +203,28 @@ def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
             add_quadruples(packed, codes, at, width, words, i)
 
 
-@kernel
-def _unpack(packed, n_words, g, h, n):
-    """Add the packed sums of a column to their own arrays and empty them."""
+@borrowing_kernel
+def _unpack(packed, n_words, kept, g, h, n):
+    """Write the packed sums of a column to their own arrays, and empty them.
+
+    `kept` is 0, or -1 where what the arrays hold is added to: all bits of it stay.
+    """
     for e in range(g.shape[0]):
         if n_words == 1:
-            g[e] += packed[e] >> _COUNT_BITS
-            n[e] += packed[e] & _COUNT_MASK
+            g[e] = (g[e] & kept) + (packed[e] >> _COUNT_BITS)
+            n[e] = (n[e] & kept) + (packed[e] & _COUNT_MASK)
         elif n_words == 2:
-            g[e] += packed[2 * e]
-            h[e] += packed[2 * e + 1] >> _COUNT_BITS
-            n[e] += packed[2 * e + 1] & _COUNT_MASK
+            g[e] = (g[e] & kept) + packed[2 * e]
+            h[e] = (h[e] & kept) + (packed[2 * e + 1] >> _COUNT_BITS)
+            n[e] = (n[e] & kept) + (packed[2 * e + 1] & _COUNT_MASK)
         else:
-            g[e] += packed[4 * e]
-            h[e] += packed[4 * e + 1]
-            n[e] += packed[4 * e + 2]
+            g[e] = (g[e] & kept) + packed[4 * e]
+            h[e] = (h[e] & kept) + packed[4 * e + 1]
+            n[e] = (n[e] & kept) + packed[4 * e + 2]
     packed[:] = 0
 
 
-@kernel
+@borrowing_kernel
 def build(layout, tile, rows, start, stop, gh, hists, which, slot):
     """Histogram of a tile's columns over rows[start:stop], written to `slot`.
 
@@ -222,14 +235,10 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
         Its `words`, and ``chunk_sums[which]``, are what :func:`collect` made of the rows.
     """
     first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
-    entry, end_entry = layout.column_code[first], layout.column_code[last]
     all_g, all_h = hists.gradient[slot], hists.hessian[slot]
     all_n, packed, n_words = hists.count[slot], hists.packed[tile], hists.words.shape[1]
-    all_g[entry:end_entry] = 0
-    all_h[entry:end_entry] = 0
-    all_n[entry:end_entry] = 0
-    begin = start
-    while begin < stop:
+    begin, kept, complete = start, np.int64(0), False
+    while not complete:  # once without rows, too: what the slot holds is of another node
         end = stop
         if n_words < 4:
             end = _end_of_block(begin, start, stop, hists.words, hists.chunk_sums[which])
@@ -238,15 +247,15 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
             e0, e1 = layout.column_code[c], layout.column_code[c + 1]
             at = n_words * BIN_STRIDE * (c - first)
             sums = packed[at : at + n_words * (e1 - e0)]
-            _unpack(sums, n_words, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
-        begin = end
+            _unpack(sums, n_words, kept, all_g[e0:e1], all_h[e0:e1], all_n[e0:e1])
+        begin, kept, complete = end, np.int64(-1), end >= stop
     if n_words == 1:
-        hessian = np.int64(gh[0, 1])
-        for e in range(entry, end_entry):
+        hessian = np.int64(gh[gh.shape[0] - 1, 0] if gh.shape[1] == 1 else gh[0, 1])
+        for e in range(layout.column_code[first], layout.column_code[last]):
             all_h[e] = hessian * all_n[e]
 
 
-@kernel
+@borrowing_kernel
 def subtract(layout, tile, hists, parent, child):
     """Turn the parent's histogram into that of the other child, in place."""
     entry0 = layout.column_code[layout.tile_column[tile]]

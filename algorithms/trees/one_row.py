@@ -3,138 +3,70 @@
 A row fails, of the splits on a feature by rising threshold, the first so many; each clears the
 leaves that it takes away from the bit-vector of its tree. Half of all splits would have to be
 replayed for a row. Therefore the bit-vectors of all trees are kept as they are after each so many
-splits of a feature: a row takes over the last of these before its value, a few hundred words in
-order, and replays what is left. Contributions are added in the order of the trees, so that scores
-are those of a batch, bit for bit.
+splits of a feature (:mod:`algorithms.trees.row_table`): a row takes over the last of these before
+its value, a few hundred words in order, and replays what is left. Contributions are added in the
+order of the trees, so that scores are those of a batch, bit for bit.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.decorators import kernel
 from ..kernels.simd import lowest_bit
+from . import row_table
+from . import row_table as part
 from .forest import Forest
 from .predictor import bit_vectors, next_node
 
-_LEAST_REPLAYED = 64  # splits between two stored states; fewer would take more memory than time
-
-
-class RowVectors(NamedTuple):
-    """A forest laid out for one row at a time; flat arrays, of which numba hands over each soonest.
-
-    Attributes
-    ----------
-    feature : ndarray of shape (n_used,), uint64
-        Features tested.
-    split : ndarray of shape (n_used + 1,), uint64
-        First split of each.
-    threshold : ndarray of shape (n_splits,), float64
-        Rising within a feature.
-    tree : ndarray of shape (n_splits,), uint32
-    mask : ndarray of shape (n_splits,), uint32 or uint64
-        Leaves that stay reachable if the row goes right.
-    missing_left : ndarray of shape (n_splits,), uint8
-        Whether a row goes left if its value is missing.
-    state : ndarray of shape (n_states * n_trees,), of the dtype of `mask`
-        Bit-vectors of all trees after each ``2**log2_step`` splits of a feature.
-    first_state : ndarray of shape (n_used,), uint64
-        First state of each feature.
-    log2_step : int
-    value : ndarray of shape (n_trees * bits of a mask,), float64
-        Contribution of each leaf, learning rate included; 0 where a tree has fewer.
-    """
-
-    feature: np.ndarray
-    split: np.ndarray
-    threshold: np.ndarray
-    tree: np.ndarray
-    mask: np.ndarray
-    missing_left: np.ndarray
-    state: np.ndarray
-    first_state: np.ndarray
-    log2_step: int
-    value: np.ndarray
+_AT_ONCE = 4  # states taken over together, so that the bit-vectors are read and written once
 
 
 @kernel
-def _store_states(split, n_states, tree, mask, log2_step, state):
-    """Fill `state`, one row for each whole step of each feature; see :class:`RowVectors`."""
-    at = 0
-    for u in range(n_states.shape[0]):
-        for k in range(n_states[u]):
-            if k > 0:
-                state[at] = state[at - 1]
-            begin = split[u] + (k << log2_step)
-            for s in range(begin, begin + (1 << log2_step)):
-                state[at, tree[s]] &= mask[s]
-            at += 1
+def _look_up(x, table, places):
+    """Find how many splits the row fails: states to take over, and splits to replay.
 
-
-def row_vectors(forest: Forest, contributions: np.ndarray, n_columns: int) -> RowVectors | None:
-    """Lay out a forest for one row at a time.
-
-    Parameters
-    ----------
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    n_columns : int
-        Trees per round.
+    A feature's own branches would wait for its values, and all later features for them: no number
+    decides here where the processor goes on, but whether it is missing.
 
     Returns
     -------
-    RowVectors or None
-        None if there is no tree, or one has more than 64 leaves.
+    uint64
+        Number of states.
     """
-    blocks = bit_vectors(forest, contributions, n_columns, forest.n_trees)
-    if not blocks:
-        return None
-    (whole,) = blocks
-    n_trees, bits = forest.n_trees, 8 * whole.mask.itemsize
-    value = np.zeros((n_trees, bits))
-    n_leaves = np.diff(whole.leaf)
-    value[np.arange(bits) < n_leaves[:, None]] = whole.value
-    # To take a state over costs a word for each tree, to replay a split about as much as four.
-    log2_step = int(max(_LEAST_REPLAYED, n_trees // 4) - 1).bit_length()
-    n_states = np.diff(whole.split) >> log2_step
-    first_state = np.cumsum([0, *n_states[:-1]])
-    all_leaves = np.iinfo(whole.mask.dtype).max
-    state = np.full((n_states.sum(), n_trees), all_leaves, dtype=whole.mask.dtype)
-    _store_states(whole.split, n_states, whole.tree, whole.mask, log2_step, state)
-    return RowVectors(
-        whole.feature.astype(np.uint64),
-        whole.split.astype(np.uint64),
-        whole.threshold,
-        whole.tree.astype(np.uint32),
-        whole.mask,
-        whole.missing_left,
-        state.ravel(),
-        first_state.astype(np.uint64),
-        log2_step,
-        value.ravel(),
-    )
+    numbers, values = table.view(np.uint64), table.view(np.float64)
+    one, log2_step, n_states = np.uint64(1), numbers[part.LOG2_STEP], np.uint64(0)
+    # Kept by themselves: what is written below could be them, for all that the compiler knows.
+    n_words, states, lasts = numbers[part.N_WORDS], numbers[part.STATES], numbers[part.LASTS]
+    records, thresholds = numbers[part.FEATURES], numbers[part.THRESHOLDS]
+    for u in range(numbers[part.N_USED]):
+        record = records + np.uint64(part.RECORD) * u
+        number = x[numbers[record + np.uint64(part.FEATURE)]]
+        if number != number:
+            state = numbers[record + np.uint64(part.MISSING_STATE)]
+            places[0, n_states] = states + state * n_words
+            n_states += np.uint64(state != np.uint64(part.NO_STATE))
+            places[1, u] = numbers[record + np.uint64(part.FIRST_MISSING)]
+            places[2, u] = numbers[record + np.uint64(part.END_MISSING)]
+            continue
+        first, end = numbers[record + np.uint64(part.FIRST)], numbers[record + np.uint64(part.END)]
+        state = numbers[record + np.uint64(part.FIRST_STATE)]
+        last, n_whole = lasts + state, np.uint64(0)
+        for k in range((end - first) >> log2_step):
+            n_whole += np.uint64(values[last + k] < number)
+        places[0, n_states] = states + (state + n_whole - one) * n_words
+        n_states += np.uint64(n_whole > np.uint64(0))
+        first += n_whole << log2_step
+        threshold, n_failed = thresholds + first, np.uint64(0)
+        for k in range(min(one << log2_step, end - first)):
+            n_failed += np.uint64(values[threshold + k] < number)
+        places[1, u], places[2, u] = first, first + n_failed
+    return n_states
 
 
 @kernel
-def score_row(
-    x,
-    feature,
-    split,
-    threshold,
-    tree,
-    mask,
-    missing_left,
-    state,
-    first_state,
-    log2_step,
-    value,
-    initial,
-    out,
-):
-    """Write the scores of a row; all but the first two and last two are :class:`RowVectors`.
+def _reachable(x, table):
+    """Bit-vector of each tree: the leaves that the row can reach, of which the lowest is its own.
 
     Unsigned numbers throughout: numba asks of a signed index whether it counts from the end.
 
@@ -142,39 +74,77 @@ def score_row(
     ----------
     x : ndarray of shape (n_features,), float64
         NaN where a value is missing.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree.
+    table : ndarray of uint32 or uint64
+        See :mod:`algorithms.trees.row_table`.
+
+    Returns
+    -------
+    ndarray of shape (n_words,), of the dtype of `table`
+    """
+    numbers = table.view(np.uint64)
+    one, n_used, n_words = np.uint64(1), numbers[part.N_USED], np.int64(numbers[part.N_WORDS])
+    places = np.empty((3, np.int64(n_used) + _AT_ONCE), dtype=np.uint64)
+    n_states = _look_up(x, table, places)
+    reachable, splits = np.empty(n_words, dtype=table.dtype), numbers[part.SPLITS]
+    reachable[:] = ~table.dtype.type(0)  # np.full takes 0.3 µs for 500
+    for u in range(n_used):
+        for s in range(places[1, u], places[2, u]):
+            split = splits + (s << one)
+            reachable[np.uint64(table[split])] &= table[split + one]
+    if n_states > np.uint64(0):  # taken over twice, a state does no harm
+        places[0, n_states : n_states + np.uint64(_AT_ONCE)] = places[0, n_states - one]
+    for k in range(np.uint64(0), n_states, np.uint64(_AT_ONCE)):
+        a, b = _state(table, places[0, k], n_words), _state(table, places[0, k + one], n_words)
+        c = _state(table, places[0, k + np.uint64(2)], n_words)
+        d = _state(table, places[0, k + np.uint64(3)], n_words)
+        for t in range(n_words):
+            reachable[t] &= a[t] & b[t] & c[t] & d[t]
+    return reachable
+
+
+@kernel
+def _state(table, begin, n_words):
+    return table[np.int64(begin) : np.int64(begin) + n_words]
+
+
+@kernel
+def only_score(x, table):
+    """Score of a row of a forest with one score.
+
+    Parameters
+    ----------
+    x, table : ndarray, see :func:`_reachable`
+
+    Returns
+    -------
+    float
+    """
+    reachable = _reachable(x, table)
+    numbers, values = table.view(np.uint64), table.view(np.float64)
+    bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
+    score = values[numbers[part.INITIAL]]
+    for t in range(numbers[part.N_TREES]):
+        score += values[value + t * bits + np.uint64(lowest_bit(np.uint64(reachable[t])))]
+    return score
+
+
+@kernel
+def scores_of_row(x, table, out):
+    """Write the scores of a row of a forest with several.
+
+    Parameters
+    ----------
+    x, table : ndarray, see :func:`_reachable`
     out : ndarray of shape (n_columns,), float64
     """
-    bits = 8 * mask.itemsize
-    n_trees, n_columns = value.shape[0] // bits, initial.shape[0]
-    one, log2_step = np.uint64(1), np.uint64(log2_step)
-    step = one << log2_step
-    reachable = np.full(n_trees, ~np.zeros(1, mask.dtype)[0])
-    for u in range(feature.shape[0]):
-        begin, end, number = split[u], split[u + 1], x[feature[u]]
-        if number != number:
-            for s in range(begin, end):
-                if missing_left[s] == 0:
-                    reachable[tree[s]] &= mask[s]
-            continue
-        last = begin + step - one
-        while last < end and threshold[last] < number:
-            last += step
-        s = last + one - step
-        if s > begin:
-            n_stored = (s - begin) >> log2_step
-            first = np.int64(first_state[u] + n_stored - one) * n_trees
-            stored = state[first : first + n_trees]
-            for t in range(n_trees):
-                reachable[t] &= stored[t]
-        while s < end and threshold[s] < number:
-            reachable[tree[s]] &= mask[s]
-            s += one
+    reachable = _reachable(x, table)
+    numbers, values = table.view(np.uint64), table.view(np.float64)
+    bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
+    n_columns = np.uint64(out.shape[0])
     for k in range(n_columns):
-        score = initial[k]
-        for t in range(k, n_trees, n_columns):
-            score += value[np.uint64(t * bits + lowest_bit(np.uint64(reachable[t])))]
+        score = values[numbers[part.INITIAL] + k]
+        for t in range(k, numbers[part.N_TREES], n_columns):
+            score += values[value + t * bits + np.uint64(lowest_bit(np.uint64(reachable[t])))]
         out[k] = score
 
 
@@ -204,15 +174,21 @@ def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) 
     Returns
     -------
     kernel, arguments
-        ``kernel(x, *arguments, out)`` writes the scores of a row x to `out`.
+        ``kernel(x, *arguments, out)`` writes the scores of a row x to `out`; if the kernel is
+        :func:`only_score`, ``kernel(x, *arguments)`` returns the score.
     """
-    # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
-    initial = np.array(initial)
-    vectors = row_vectors(forest, contributions, len(initial))
-    if vectors is None:
+    blocks = bit_vectors(forest, contributions, len(initial), forest.n_trees)
+    if not blocks:  # no tree, or one of more than 64 leaves
+        # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
         forest = Forest(*(np.array(values) for values in forest))
-        return _walk_row, (forest, np.array(contributions), initial)
-    return score_row, (*vectors, initial)
+        return _walk_row, (forest, np.array(contributions), np.array(initial))
+    table = row_table.row_table(blocks[0], initial)
+    return _of_table(len(initial)), (table,)
+
+
+def _of_table(n_columns: int):
+    """The kernel that scores a row with a table."""
+    return only_score if n_columns == 1 else scores_of_row
 
 
 def score_one_by_one(program: tuple, X: np.ndarray, n_columns: int) -> np.ndarray:
@@ -232,7 +208,10 @@ def score_one_by_one(program: tuple, X: np.ndarray, n_columns: int) -> np.ndarra
     run, forest = program
     out = np.empty((len(X), n_columns))
     for x, scores in zip(np.array(X), out, strict=True):
-        run(x, *forest, scores)
+        if run is only_score:
+            scores[0] = run(x, *forest)
+        else:
+            run(x, *forest, scores)
     return out
 
 
@@ -260,15 +239,17 @@ class FastPredictor:
     def __init__(self, program: tuple, n_features: int, n_columns: int, classes=None) -> None:
         self._run, self._forest = program
         self._width, self._scores_shape = (n_features,), (n_columns,)
-        self._classes = classes
+        # A list gives the same labels sooner than an array.
+        self._classes = None if classes is None else list(classes)
 
     def __getstate__(self) -> dict:
-        """Kernels are not pickled by value: which of the two it is, is told by the arrays."""
+        """Kernels are not pickled by value: which of them it is, is told by the arrays."""
         return {name: value for name, value in vars(self).items() if name != "_run"}
 
     def __setstate__(self, state: dict) -> None:
         vars(self).update(state)
-        self._run = _walk_row if isinstance(self._forest[0], Forest) else score_row
+        walks = isinstance(self._forest[0], Forest)
+        self._run = _walk_row if walks else _of_table(*self._scores_shape)
 
     def scores(self, x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Raw scores of a row.
@@ -290,19 +271,18 @@ class FastPredictor:
         ValueError
             If `x` or `out` is no array of float64, or of another shape.
         """
-        if not _is(x, self._width):
-            raise ValueError(_refusal("x", x, self._width))
-        if not x.flags.carray:
-            x = np.array(x, order="C")
+        if not _is(x, self._width) or not x.flags.carray:
+            x = self._one_piece(x)
         if out is None:
             out = np.empty(self._scores_shape)
-        elif (
-            type(out) is not np.ndarray or out.dtype != _FLOAT64 or out.shape != self._scores_shape
-        ):
+        elif not _is(out, self._scores_shape):
             raise ValueError(_refusal("out", out, self._scores_shape))
         elif not out.flags.carray:
             raise ValueError("out must lie in one piece and be writeable.")
-        self._run(x, *self._forest, out)
+        if self._run is only_score:
+            out[0] = only_score(x, *self._forest)
+        else:
+            self._run(x, *self._forest, out)
         return out
 
     def __call__(self, x: np.ndarray):
@@ -323,12 +303,30 @@ class FastPredictor:
         ValueError
             As :meth:`scores`.
         """
-        scores = self.scores(x)
-        if self._classes is None:
-            return scores[0]
-        if len(scores) > 1:
-            return self._classes[scores.argmax()]  # the first of equal ones
-        return self._classes[1 if scores[0] > 0 and len(self._classes) > 1 else 0]
+        classes = self._classes
+        if self._run is only_score:  # without calls and an array on the way
+            if (
+                type(x) is not np.ndarray
+                or x.dtype is not _FLOAT64
+                or x.shape != self._width
+                or not x.flags.carray
+            ):
+                x = self._one_piece(x)
+            score = only_score(x, *self._forest)
+        else:
+            scores = self.scores(x)
+            if len(scores) > 1:
+                return classes[scores.argmax()]  # the first of equal ones
+            score = float(scores[0])
+        if classes is None:
+            return score
+        return classes[1 if score > 0 and len(classes) > 1 else 0]
+
+    def _one_piece(self, x: np.ndarray) -> np.ndarray:
+        """A row in one piece that can be written to, or an error."""
+        if not _is(x, self._width):
+            raise ValueError(_refusal("x", x, self._width))
+        return x if x.flags.carray else np.array(x, order="C")
 
 
 def _is(value, shape: tuple[int, ...]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, parallel_kernel
 from ..kernels.simd import prefetch
 
 # Fewer rows than this are not worth a parallel region.
-PARALLEL_ROWS = 8_192
+PARALLEL_ROWS = 16_384
 CHUNK = 4_096
 
 AHEAD = 16
@@ -19,7 +19,7 @@ Rows of a small node lie far apart; by itself the processor has only a few fetch
 """
 
 
-@kernel
+@borrowing_kernel
 def fill_goes_left(layout, feature, cut, missing_left, goes_left):
     """For each code of the feature's column: 1 if the split sends it left.
 
@@ -45,7 +45,7 @@ def fill_goes_left(layout, feature, cut, missing_left, goes_left):
             goes_left[place] = 1 if b <= cut or b == also else 0
 
 
-@kernel
+@borrowing_kernel
 def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, ahead):
     """Left rows to the front of the scratch space, right rows to its back, reversed.
 
@@ -68,7 +68,7 @@ def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, 
     return np.int64(front) - start
 
 
-@kernel
+@borrowing_kernel
 def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
     """Divide the rows by the codes of a column, wherever they lie."""
     if layout.columns.shape[0] > 0:
@@ -79,7 +79,7 @@ def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
     return _divide_chunk(layout.codes, origin, width, goes_left, rows, start, stop, scratch, AHEAD)
 
 
-@kernel
+@borrowing_kernel
 def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
     source, to = np.uint64(start), np.uint64(left_to)
     for i in range(np.uint64(n_left)):

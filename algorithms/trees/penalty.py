@@ -29,7 +29,7 @@ import numpy as np
 from numba import prange
 from numba.extending import overload
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from ..kernels.simd import count_bits, prefetch
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
@@ -312,6 +312,14 @@ def _divide(penalty, node, leaves, rows, gh, n_rows):
         _count_fresh(penalty, node, leaves, rows, gh, n_rows)
 
 
+@borrowing_kernel
+def _add_to_first(counts, n_chunks):
+    """Add chunks to the first, where no sum of arrays is a parallel region of its own."""
+    for c in range(1, n_chunks):
+        for mark in range(counts.shape[1]):
+            counts[0, mark] += counts[c, mark]
+
+
 @parallel_kernel
 def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
     """Fresh rows of two leaves: those of the first are counted, the others are left over."""
@@ -320,8 +328,7 @@ def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
         n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK
         for c in prange(n_chunks):
             count_marks(marks, rows[c * CHUNK : (c + 1) * CHUNK], gh, counts[c])
-        for c in range(1, n_chunks):
-            counts[0] += counts[c]
+        _add_to_first(counts, n_chunks)
     else:
         count_marks(marks, rows, gh, counts[0])
     for mark in range(fresh.shape[1]):
@@ -384,13 +391,13 @@ def count_marks(marks, rows, gh, counts):
     ----------
     marks : ndarray of shape (n_samples, n_words), uint64
     rows : ndarray of int32
-    gh : ndarray of shape (n_samples, 2) or (n_samples, 3)
-        In the second form column 2 holds the row weights on their grid.
+    gh : ndarray, see :func:`algorithms.trees.histogram.collect`
+        Of three columns the last holds the row weights on their grid.
     counts : ndarray of shape (64 * n_words,), int64
         Output.
     """
     counts[:] = 0
-    if gh.shape[1] == 2:
+    if gh.shape[1] < 3:
         lanes = np.empty(8 * marks.shape[1], dtype=np.uint64)
         for start in range(0, rows.shape[0], 252):
             _count_block(marks, rows, start, min(rows.shape[0], start + 252), lanes, counts)

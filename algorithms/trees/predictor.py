@@ -373,11 +373,12 @@ def charge_tree(forest, t, prices, X, i, used):
 
 
 @parallel_kernel
-def charge(forest, first_tree, last_tree, prices, X, used, paid, passed):
-    """Walk trees ``first_tree … last_tree - 1`` and charge what their paths ask for.
+def charge(forest, first_tree, ends, prices, X, used, paid, passed):
+    """Walk trees ``first_tree … ends[i] - 1`` for row i and charge what their paths ask for.
 
     Parameters
     ----------
+    ends : ndarray of shape (n_samples,), int64
     prices : GridPrices
         See :class:`algorithms.costs.GridPrices`.
     used : ndarray of shape (n_samples, n_words), uint64
@@ -390,7 +391,7 @@ def charge(forest, first_tree, last_tree, prices, X, used, paid, passed):
     """
     for i in prange(X.shape[0]):
         cost = count = np.int64(0)
-        for t in range(first_tree, last_tree):
+        for t in range(first_tree, ends[i]):
             steps, n_splits = charge_tree(forest, t, prices, X, i, used)
             cost += steps
             count += n_splits

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.simd import SPLIT_LANES, best_split
 from .penalty import charge
 
 # A gain below this share of the parent's own score is rounding noise, not a reason to split.
@@ -29,19 +30,18 @@ class Scratch(NamedTuple):
     """Memory that the search for a threshold needs."""
 
     bins: np.ndarray  # (n_tiles, 3, 256) int64, a feature taken out of its bundle
-    sums: np.ndarray  # (n_tiles, 2, 256) int64, gradient and hessian to the left
-    gains: np.ndarray  # (n_tiles, 256) float64
-    gain_bits: np.ndarray  # the same memory as int64
+    left_g: np.ndarray  # (n_tiles, 256 + SPLIT_LANES) float64, gradients left of the thresholds
+    left_h: np.ndarray  # (n_tiles, 256 + SPLIT_LANES) float64, hessians
+    places: np.ndarray  # (n_tiles, 256) uint8, the bins that these end with
 
 
 def allocate_scratch(n_tiles: int) -> Scratch:
     """Memory for so many searches at a time."""
-    gains = np.zeros((n_tiles, 256))
     return Scratch(
         np.zeros((n_tiles, 3, 256), dtype=np.int64),
-        np.zeros((n_tiles, 2, 256), dtype=np.int64),
-        gains,
-        gains.view(np.int64),
+        np.zeros((n_tiles, 256 + SPLIT_LANES)),
+        np.zeros((n_tiles, 256 + SPLIT_LANES)),
+        np.zeros((n_tiles, 256), dtype=np.uint8),
     )
 
 
@@ -56,13 +56,13 @@ class Limits(NamedTuple):
     stop_on_negative_gain: bool
 
 
-@kernel
+@borrowing_kernel
 def _score(G, H):
     """G²/H: twice what a leaf takes off the objective, Eq. (11b)."""
     return G * G / H
 
 
-@kernel
+@borrowing_kernel
 def _gain(GL, HL, GR, HR, G, H):
     """Raw gain of a split, the bracket of Eq. (12): its only spelling, operation by operation."""
     return (_score(GL, HL) + _score(GR, HR)) - _score(G, H)
@@ -80,16 +80,7 @@ def least_steps(scale, limits):
     return np.int64(max(1.0, min(hessian, most))), np.int64(max(1.0, min(count, most)))
 
 
-@kernel
-def _left_of_two(hists, slot, entry, default, total):
-    """Sums of the lower bin of a feature with two bins."""
-    g, h, n = hists.gradient[slot, entry], hists.hessian[slot, entry], hists.count[slot, entry]
-    if default == 0:  # stored is the upper bin
-        return total[0] - g, total[1] - h, total[2] - n
-    return g, h, n
-
-
-@kernel
+@borrowing_kernel
 def unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
     """Histogram of a feature in a bundle: its default bin holds what the others leave over."""
     bins = scratch.bins
@@ -107,122 +98,197 @@ def unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
     bins[tile, 2, default] = default_n
 
 
-@kernel
-def _prefix_sums(gradient, hessian, count, row, entry, n_bins, before, least, scratch, tile):
-    """Sums to the left of the allowed thresholds, which are neighbours of each other.
+@borrowing_kernel
+def _last_allowed(hessian, count, begin, end, least):
+    """The first bin right of the last threshold that leaves enough there; `begin` or above."""
+    sum_h = sum_n = np.int64(0)
+    while begin < end:
+        sum_h += hessian[end]
+        sum_n += count[end]
+        if sum_n >= least[1] and sum_h >= least[0]:
+            break
+        end -= np.uint64(1)
+    return end
+
+
+@borrowing_kernel
+def _sums_to_the_left(
+    gradient, hessian, count, begin, end, before, total, least, few, left_g, left_h, places
+):
+    """Write what is to the left of each allowed threshold; they are neighbours of each other.
+
+    In a node of few rows most bins are empty. The threshold after an empty bin divides the rows as
+    the one before it does, to which ties go, and is left out. Sums are below 2**53, so as floating
+    point numbers they are exact. All places are unsigned: signed ones would each be looked at for
+    being negative.
 
     Parameters
     ----------
-    gradient, hessian, count : ndarray, two-dimensional, int64
-        The feature's bins are ``[row, entry : entry + n_bins]``.
+    gradient, hessian, count : ndarray, one-dimensional, int64
+        The feature's bins are ``[begin : end + 1]``.
     before : tuple of int
         Gradient, hessian and count that are to the left of every threshold.
+    few : bool
+        Whether to leave out those after empty bins; then `places` tells which are there.
 
     Returns
     -------
-    first, last : int
-        The allowed thresholds are ``first … last - 1``; their sums are written to
-        ``scratch.sums[tile]`` from 0 on.
+    n_candidates : int
+    first : int
+        The bin after which the first of them is; the others follow if not `few`.
     """
-    first, last = 0, n_bins - 1
-    sum_g = gradient[row, entry] + before[0]
-    sum_h = hessian[row, entry] + before[1]
-    sum_n = count[row, entry] + before[2]
-    while first < last and (sum_n < least[1] or sum_h < least[0]):
-        first += 1
-        sum_g += gradient[row, entry + first]
-        sum_h += hessian[row, entry + first]
-        sum_n += count[row, entry + first]
-    right_h, right_n = hessian[row, entry + last], count[row, entry + last]
-    while first < last and (right_n < least[1] or right_h < least[0]):
-        last -= 1
-        right_h += hessian[row, entry + last]
-        right_n += count[row, entry + last]
-    sums = scratch.sums
-    sum_g -= gradient[row, entry + first]
-    sum_h -= hessian[row, entry + first]
-    for i in range(last - first):
-        sum_g += gradient[row, entry + first + i]
-        sum_h += hessian[row, entry + first + i]
-        sums[tile, 0, i] = sum_g
-        sums[tile, 1, i] = sum_h
-    return first, last
+    one, k = np.uint64(1), np.uint64(0)
+    first, (sum_g, sum_h, sum_n) = begin, before
+    while first < end:
+        sum_g += gradient[first]
+        sum_h += hessian[first]
+        sum_n += count[first]
+        if sum_n >= least[1] and sum_h >= least[0]:
+            break
+        first += one
+    if first == end or total[2] - sum_n < least[1] or total[1] - sum_h < least[0]:
+        return np.int64(0), first
+    last = _last_allowed(hessian, count, first, end, least)
+    left_g[k], left_h[k], places[k] = sum_g, sum_h, first - begin
+    k += one
+    if few:
+        for i in range(first + one, last):
+            sum_g += gradient[i]
+            sum_h += hessian[i]
+            left_g[k], left_h[k], places[k] = sum_g, sum_h, i - begin
+            k += np.uint64(count[i] != 0)
+    else:
+        for i in range(first + one, last):
+            sum_g += gradient[i]
+            sum_h += hessian[i]
+            left_g[k], left_h[k] = sum_g, sum_h
+            k += one
+    g, h = left_g[k - one], left_h[k - one]
+    for i in range(k, k + np.uint64(SPLIT_LANES - 1)):  # copies of the last fill up the lanes
+        left_g[i], left_h[i] = g, h
+    return np.int64(k), first
 
 
-@kernel
-def _raw_gains(n_candidates, G, H, scale, scratch, tile):
-    """Raw gain of each candidate; nothing but arithmetic, so that it runs on vector units."""
-    sums, gains = scratch.sums, scratch.gains
-    for i in range(n_candidates):
-        GL, HL = sums[tile, 0, i] * scale.gradient, sums[tile, 1, i] * scale.hessian
-        gains[tile, i] = _gain(GL, HL, G - GL, H - HL, G, H)
-
-
-@kernel
-def _first_largest(bits, tile, n_candidates):
-    """Index of the first of the largest gains.
-
-    `bits` are those of the gains: the bits of positive numbers are in the same order as the
-    numbers (and those of negative ones are negative), and maxima of integers run on vector units.
-    """
-    best = np.int64(0)
-    for i in range(n_candidates):
-        best = max(best, bits[tile, i])
-    for i in range(n_candidates):
-        if bits[tile, i] == best:
-            return i
-    return -1  # no gain is positive
-
-
-@kernel
+@borrowing_kernel
 def _scan_bins(
-    gradient, hessian, count, row, entry, n_bins, before, total, scale, least, scratch, tile
+    gradient, hessian, count, begin, n_bins, before, total, scale, least, left_g, left_h, places
 ):
     """Largest raw gain of the thresholds between bins, and the first bin of those with it.
 
-    The bins are as for :func:`_prefix_sums`. Without an allowed threshold the gain is 0.
+    The bins are as for :func:`_sums_to_the_left`. Without an allowed threshold the gain is 0.
     """
-    G, H = total[0] * scale.gradient, total[1] * scale.hessian
-    first, last = _prefix_sums(
-        gradient, hessian, count, row, entry, n_bins, before, least, scratch, tile
+    begin, few = np.uint64(begin), total[2] < n_bins
+    end = begin + np.uint64(n_bins - 1)
+    n_candidates, first = _sums_to_the_left(
+        gradient, hessian, count, begin, end, before, total, least, few, left_g, left_h, places
     )
-    _raw_gains(last - first, G, H, scale, scratch, tile)
-    which = _first_largest(scratch.gain_bits, tile, last - first)
+    if n_candidates == 0:
+        return 0.0, np.int64(-1)
+    G, H = total[0] * scale.gradient, total[1] * scale.hessian
+    gain, which = best_split(
+        left_g, left_h, n_candidates, scale.gradient, scale.hessian, G, H, _score(G, H)
+    )
     if which < 0:
-        return 0.0, -1
-    return scratch.gains[tile, which], first + which
+        return 0.0, np.int64(-1)
+    return gain, np.int64(places[which]) if few else np.int64(first - begin) + which
 
 
-@kernel
+@borrowing_kernel
 def _scan_both_ways(
-    gradient, hessian, count, row, entry, n_bins, some_missing, total, scale, least, scratch, tile
+    gradient,
+    hessian,
+    count,
+    begin,
+    n_bins,
+    some_missing,
+    total,
+    scale,
+    least,
+    left_g,
+    left_h,
+    places,
 ):
     """The same; where the last bin is of missing values and has any, with them on either side."""
     nothing = np.int64(0), np.int64(0), np.int64(0)
     gain, cut = _scan_bins(
-        gradient, hessian, count, row, entry, n_bins, nothing, total, scale, least, scratch, tile
+        gradient,
+        hessian,
+        count,
+        begin,
+        n_bins,
+        nothing,
+        total,
+        scale,
+        least,
+        left_g,
+        left_h,
+        places,
     )
-    last = entry + n_bins - 1
-    if not some_missing or count[row, last] == 0:
+    last = begin + n_bins - 1
+    if not some_missing or count[last] == 0:
         return gain, cut
-    missing = gradient[row, last], hessian[row, last], count[row, last]
+    missing = gradient[last], hessian[last], count[last]
     gain_left, cut_left = _scan_bins(
-        gradient, hessian, count, row, entry, n_bins - 1, missing, total, scale, least, scratch,
-        tile,
-    )  # fmt: skip
+        gradient,
+        hessian,
+        count,
+        begin,
+        n_bins - 1,
+        missing,
+        total,
+        scale,
+        least,
+        left_g,
+        left_h,
+        places,
+    )
     if gain_left > gain:
         return gain_left, cut_left + MISSING_LEFT
     return gain, cut + MISSING_RIGHT
 
 
-@kernel
-def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, tile):
-    """Best threshold of one feature by raw gain.
+@borrowing_kernel
+def _scan_two(g, h, n, entry, default, some_missing, total, scale, least):
+    """The one threshold of a feature with two bins."""
+    left_g, left_h, left_n = g[entry], h[entry], n[entry]
+    if default == 0:  # stored is the upper bin
+        left_g, left_h, left_n = total[0] - left_g, total[1] - left_h, total[2] - left_n
+    gain, cut = 0.0, np.int64(-1)
+    right_h, right_n = total[1] - left_h, total[2] - left_n
+    if min(left_n, right_n) >= least[1] and min(left_h, right_h) >= least[0]:
+        G, H = total[0] * scale.gradient, total[1] * scale.hessian
+        GL, HL = left_g * scale.gradient, left_h * scale.hessian
+        gain = _gain(GL, HL, G - GL, H - HL, G, H)
+        cut = np.int64(MISSING_RIGHT if some_missing else 0)
+    return gain, cut
+
+
+@borrowing_kernel
+def _scan_bundled(
+    hists, slot, entry, n_bins, default, some_missing, total, scale, least, scratch, tile
+):
+    """A feature with more than two bins that is in a bundle."""
+    unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
+    g, h, n = scratch.bins[tile, 0], scratch.bins[tile, 1], scratch.bins[tile, 2]
+    left_g, left_h = scratch.left_g[tile], scratch.left_h[tile]
+    places, first = scratch.places[tile], np.int64(0)
+    return _scan_both_ways(
+        g, h, n, first, n_bins, some_missing, total, scale, least, left_g, left_h, places
+    )
+
+
+@borrowing_kernel
+def scan_features(
+    layout, begin, end, hists, slot, total, scale, least, scratch, tile, raw_gain, cuts
+):
+    """Best threshold of each of some features by raw gain.
 
     Ties go to the threshold that has missing values on its right, then to the lowest.
 
     Parameters
     ----------
+    begin, end : int
+        The features are ``layout.tile_features[begin:end]``.
     total : tuple of int
         Gradient, hessian and count of the node on their grids.
     least : tuple of int
@@ -230,61 +296,37 @@ def scan_feature(layout, feature, hists, slot, total, scale, least, scratch, til
     scratch : Scratch
     tile : int
         Which part of the scratch space to use.
-
-    Returns
-    -------
-    raw_gain : float
-        0 if no split is allowed.
-    threshold : int
-        The last bin of numbers that goes left, and :data:`MISSING_RIGHT` or :data:`MISSING_LEFT`
-        more if a row is missing the feature; -1 if no split is allowed.
+    raw_gain : ndarray of shape (n_features,), float64
+        Output: 0 if no split is allowed.
+    cuts : ndarray of shape (n_features,), int16
+        Output: the last bin of numbers that goes left, and :data:`MISSING_RIGHT` or
+        :data:`MISSING_LEFT` more if a row is missing the feature; -1 if no split is allowed.
     """
-    entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
-    default, n_bins = layout.feature_default[feature], layout.feature_n_bins[feature]
-    some_missing = layout.feature_missing[feature]
-    G, H = total[0] * scale.gradient, total[1] * scale.hessian
-    if n_bins == 2:
-        g, h, n = _left_of_two(hists, slot, entry, default, total)
-        if min(n, total[2] - n) < least[1] or min(h, total[1] - h) < least[0]:
-            return 0.0, -1
-        GL, HL = g * scale.gradient, h * scale.hessian
-        gain = _gain(GL, HL, G - GL, H - HL, G, H)
-        cut = MISSING_RIGHT if some_missing else 0
-    elif default < 0:
-        gain, cut = _scan_both_ways(
-            hists.gradient,
-            hists.hessian,
-            hists.count,
-            slot,
-            entry,
-            n_bins,
-            some_missing,
-            total,
-            scale,
-            least,
-            scratch,
-            tile,
-        )
-    else:
-        unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
-        bins = scratch.bins[tile]
-        gain, cut = _scan_both_ways(
-            bins[:1],
-            bins[1:2],
-            bins[2:],
-            0,
-            0,
-            n_bins,
-            some_missing,
-            total,
-            scale,
-            least,
-            scratch,
-            tile,
-        )
-    if not gain > MIN_RELATIVE_GAIN * _score(G, H):
-        return 0.0, -1
-    return gain, cut
+    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
+    left_g, left_h = scratch.left_g[tile], scratch.left_h[tile]
+    places, features = scratch.places[tile], layout.tile_features
+    columns, column_code, codes = layout.feature_column, layout.column_code, layout.feature_code
+    defaults, all_bins = layout.feature_default, layout.feature_n_bins
+    missing = layout.feature_missing
+    noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, total[1] * scale.hessian)
+    for position in range(begin, end):
+        feature = features[position]
+        entry = column_code[columns[feature]] + codes[feature]
+        n_bins, default, some_missing = all_bins[feature], defaults[feature], missing[feature]
+        if n_bins == 2:
+            gain, cut = _scan_two(g, h, n, entry, default, some_missing, total, scale, least)
+        elif default < 0:
+            gain, cut = _scan_both_ways(
+                g, h, n, entry, n_bins, some_missing, total, scale, least, left_g, left_h, places
+            )
+        else:
+            gain, cut = _scan_bundled(
+                hists, slot, entry, n_bins, default, some_missing, total, scale, least, scratch,
+                tile,
+            )  # fmt: skip
+        worth = gain > noise
+        raw_gain[feature] = gain if worth else 0.0
+        cuts[feature] = cut if worth else -1
 
 
 @kernel

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.show.design import cells_of, tradeoffs
+from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
     TRACE_TOLERANCES,
@@ -51,7 +51,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         if scale != "smoke":
             grid = tuple(sorted({*grid, *_LARGE, PROGRAMS_TRADEOFF}))
             unit = UNIT_COST_TRADEOFFS
-        for seed in seeds:
+        for seed in repetitions(scale, panel, seeds):
             for method, values in (
                 ("cegb", grid),
                 ("cegb_breadth_first", grid),
@@ -353,8 +353,8 @@ ARTEFACT = Artefact(
     paper="cegb_2017",
     title="CEGB, Figure 3",
     shows="Influence of the feature penalty λ, of prices in training, and of best-first growth.",
-    minutes={"smoke": 0.2, "laptop": 10, "overnight": 15, "paper": 300},
-    seeds={"smoke": 2, "laptop": 5, "overnight": 5, "paper": 5},
+    minutes={"smoke": 0.2, "laptop": 7, "overnight": 15, "paper": 300},
+    seeds=REPETITIONS,
     make_cells=make_cells,
     run_cell=trace_and_describe,
     keys=("panel", "tradeoff", "rounds"),

@@ -90,17 +90,19 @@ def counts(rows: pd.DataFrame, panel: str) -> pd.Series:
 
 
 def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return by how much the cheap features' share in the first stage exceeds the dear ones'."""
+    """Return by how much the cheap features' share in the first stage exceeds the dear ones'.
+
+    A repetition in which no feature is cheap, or none is dear, is left out.
+    """
     sizes, firsts = counts(rows, panel), _firsts(rows, panel)
     highest, effects = sizes.index.max(), []
     for _, mine in firsts.groupby("seed"):
         mine = mine.droplevel("seed")
         cheap, dear = mine.index <= CHEAP * highest, mine.index >= DEAR * highest
-        shares = [
-            mine.loc[which, "first"].sum() / max(1, sizes[mine.index[which]].sum())
-            for which in (cheap, dear)
-        ]
-        effects.append(shares[0] - shares[1])
+        n_cheap, n_dear = (sizes[mine.index[group]].sum() for group in (cheap, dear))
+        if n_cheap and n_dear:
+            first = mine["first"]
+            effects.append(first[cheap].sum() / n_cheap - first[dear].sum() / n_dear)
     return np.array(effects)
 
 
@@ -193,8 +195,8 @@ ARTEFACT = Artefact(
     paper="cronus_2012",
     title="Cronus, Figure 4",
     shows="Which features are bought at which stage, by their price.",
-    minutes={"smoke": 0.1, "laptop": 8, "overnight": 240, "paper": 1500},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 10},
+    minutes={"smoke": 0.1, "laptop": 4, "overnight": 7, "paper": 1500},
+    seeds={"smoke": 1, "laptop": 3, "overnight": 5, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,
     keys=ROW_KEYS,

@@ -14,7 +14,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.claims import Claim
 from experiments.mddag_2012.cells.toy import run_cell
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
-from experiments.style import LOOKS, headline
+from experiments.style import LOOKS, headline, stamp
 
 DATASET, BETA = "toy", 0.01
 METHODS = ("mddag_i", "mddag_i_descent")
@@ -150,10 +150,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     _draw_usage(c, first)
     _draw_scores(e, first)
     _draw_graph(lower.subplots(), first)
+    if meta["data"][DATASET]["kind"] != "real":
+        for ax in (a, b):
+            stamp(ax, "STAND-IN")
     headline(
         figure,
         f"MDDAG (ICML 2012), Figure 1 · scale {meta['scale']} · MDDAG.I, β = {BETA:g}, "
-        f"{CLASSIFIERS[meta['scale']]:,} stumps of AdaBoost · first of {len(meta['seeds'])} draws",
+        f"{CLASSIFIERS[meta['scale']]:,} stumps of AdaBoost · first of {len(meta['seeds'])} draws "
+        "of points of ours, not the paper's",
     )
     return figure
 

@@ -247,8 +247,8 @@ ARTEFACT = Artefact(
     title="MDDAG, Figure 2",
     shows="TPR against base classifiers evaluated at three FPR: AdaBoost, three cascades, MDDAG "
     "with both losses and both solvers; one DAG.",
-    minutes={"smoke": 0.3, "laptop": 15, "overnight": 240, "paper": 240},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 5, "paper": 5},
+    minutes={"smoke": 0.3, "laptop": 6, "overnight": 9, "paper": 240},
+    seeds={"smoke": 1, "laptop": 3, "overnight": 5, "paper": 5},
     make_cells=make_cells,
     run_cell=run_cell,
     keys=ROW_KEYS,

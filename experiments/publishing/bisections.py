@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.curves import WIDEST_GAP, gaps_between
+from experiments.cells.gaps import WIDEST_GAP, gaps_between
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact
 from experiments.claims import counted
+from experiments.publishing import parts
 from experiments.publishing.output import read_published, same_data
 from experiments.running.suite import shown
 
@@ -90,8 +91,11 @@ def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
     if before is None:
         return ["Nothing is published yet to compare with (--publish writes it)."]
     (rows, meta), (old_rows, old_meta) = now, before
-    if old_meta["scale"] != meta["scale"]:
+    if not parts.comparable(artefact, meta, old_meta):
         return [f"No row is compared: the scale {old_meta['scale']} is published."]
+    smaller = parts.left_out(artefact, meta, old_meta)
+    if smaller:
+        old_rows = parts.rows_of(artefact, old_rows, parts.cells_of_run(artefact, meta))
     same = same_data(meta["data"], old_meta["data"])
     left_out = _left_out(meta["data"], old_meta["data"], same)
     if not same:
@@ -122,13 +126,22 @@ def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
         f"{equal.all(axis=1).sum():,} of {len(shared):,} rows on the same data are identical to "
         "the published ones"
     )
+    first += f" of scale {old_meta['scale']}" * (old_meta["scale"] != meta["scale"])
     first += f"; {counts['left_only']:,} are only here" * bool(counts["left_only"])
     first += f"; {counts['right_only']:,} are only there" * bool(counts["right_only"])
     first += f"; not compared: {left_out}" * bool(left_out)
-    return [f"{first}.", *_columns(shared, equal)]
+    return [f"{first}.", *_columns(shared, equal), *[_published(artefact, smaller)] * bool(smaller)]
 
 
 _OLD = "_published"
+
+
+def _published(artefact: Artefact, left_out: str) -> str:
+    """Add to what a run leaves out where the verdicts on all of it are."""
+    return (
+        f"{left_out}\nThe published verdicts rest on all of them: python -m experiments claims "
+        f"{artefact.id}"
+    )
 
 
 def _left_out(data: Mapping, old: Mapping, same: Sequence[str]) -> str:

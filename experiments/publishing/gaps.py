@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.curves import gaps_between
+from experiments.cells.gaps import gaps_between
 from experiments.style import LOOKS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Gap:
 
 
 def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
-    """Find the widest gap of each curve, see :data:`experiments.curves.WIDEST_GAP`.
+    """Find the widest gap of each curve, see :data:`experiments.cells.gaps.WIDEST_GAP`.
 
     Parameters
     ----------

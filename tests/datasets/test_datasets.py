@@ -43,7 +43,9 @@ STAND_INS = {
     "mslr_web30k": "0457f988828de406eb87ea3234a5598a43adbe532a536078a7ad98e385a289c3",
     "phc_c2dl_psc": "71eda6e8c490bdde243a55d4ee8980ef436ee202d9f77c061d66c73cc8758905",
     "scene15": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
+    "scene15_small": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
     "thyroid": "f44ad524ae876c0387880eda5eae6228f452e4ce2097d651e2bf65c2e3dedd29",
+    "toy": "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5",
     "vj_faces": "ca2ea00214e78356185e66207b95bbfedd7e372419719db86b4dc0d9ccd3efa0",
     "yahoo_ltr": "24ba8eb86d1b06fd03846e03d6729fbdefc8eabf413a17af916c70a89ca76297",
     "yahoo_ltr_sample": "f929343bc59eef535ac9cee8aebeb51ebd62cd0ceebffcbe5acd782dc8f285bd",
@@ -56,7 +58,9 @@ OTHER_SIZES = {
     "daimler_pedestrians": [448, 151, 151],  # 2,000 features
     "inria_person": [60, 20, 60],
     "scene15": [210, 60, 300],  # the same; its prices are part of what is frozen
+    "scene15_small": [210, 60, 300],
     "clueweb09": [4000, 2000, 2000],  # its queries have hundreds of documents
+    "toy": [2000, 1000, 1000],
     "vj_faces": [448, 151, 151],
     "yahoo_ltr_sample": [1000, 400, 500],  # the real part is small
 }

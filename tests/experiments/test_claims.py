@@ -185,6 +185,19 @@ def test_lines_and_scoreboard_say_it():
 # --- failures among trials ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("estimate", [over_seeds, over_units])
+@pytest.mark.parametrize("n", [5, 6, 10])
+def test_values_that_differ_by_rounding_are_one_observation(estimate, n):
+    """0.1 + 0.2 is not 0.3 in binary, and the standard deviation of six times 0.1 is not 0."""
+    for effects in (np.full(n, 0.1), np.array([0.3] * (n - 1) + [0.1 + 0.2])):
+        found = estimate(effects, 0.95)
+        assert found.n == 1
+        assert found.effect == pytest.approx(effects[0])
+        assert math.isnan(found.low)
+        assert math.isnan(found.detectable)
+    assert estimate(0.1 + 1e-6 * np.arange(n), 0.95).n == n
+
+
 def test_rates_below_their_bounds():
     # 1,000 trials without a failure: the exact one-sided 97.5 % limit is 1 - 0.025**(1/1000).
     estimate = over_trials(np.array([[0.5, 0, 1000]]), 0.95)

@@ -17,7 +17,7 @@ TABLE_ROUNDS = {
     "overnight": (10, 100, 1_000, 10_000),
     "paper": (10, 100, 1_000, 10_000),
 }
-SEEDS = {"smoke": 2, "laptop": 5, "overnight": 10, "paper": 10}
+SEEDS = {"smoke": 2, "laptop": 5, "overnight": 5, "paper": 10}
 
 KEY_COLUMNS = ("budget", "rounds")
 

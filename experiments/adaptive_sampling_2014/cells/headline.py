@@ -35,8 +35,11 @@ FIXED_SIZES = {f"laminating_{Q}": Q for Q in (32, 512)}
 EXHAUSTIVE = "exhaustive"
 """The line of the search of all features on all examples in every round."""
 
-EXHAUSTIVE_ROUNDS = {"smoke": 2, "laptop": 100, "overnight": 1_000, "paper": 1_000}
+EXHAUSTIVE_ROUNDS = {"smoke": 2, "laptop": 100, "overnight": 100, "paper": 1_000}
 """Rounds of it: one costs as much as a thousand of the others', or ten thousand."""
+
+SCALE_BESIDE = {"smoke": "smoke", "laptop": "laptop", "overnight": "laptop", "paper": "paper"}
+"""The scale whose rounds the lines beside the paper's methods have: overnight those of laptop."""
 
 UNWEIGHTED = "unweighted_"
 """Before the name of a method that is trained and tested on unweighted examples."""
@@ -61,18 +64,14 @@ def make_cells(images: str, scale: str, seeds: range) -> list[Cell]:
     scale, seeds
         What the runner asks for; repetitions begin at :data:`FIRST_SEED`.
     """
-    last, counts = ROUNDS[scale], CLASS_COUNTS.get(images)
-    params = {
-        "n_estimators": last,
-        "max_cost": MAX_COST,
-        "rounds": series(last),
-        "tables": list(TABLE_ROUNDS[scale]),
-        "timed": False,
-    }
-    weighted = params | ({"class_counts": counts} if counts else {})
+    counts = CLASS_COUNTS.get(images)
+    weighting = {"class_counts": counts} if counts else {}
+    params = _params(SCALE_BESIDE[scale])
+    weighted = params | weighting
     cells, name = [], FAMILIES[images]
     for seed in (FIRST_SEED + s for s in seeds):
-        cells += [Cell(name, key, weighted | _given(key), seed) for key in KEYS]
+        own = _params(scale) | weighting
+        cells += [Cell(name, key, own | _given(key), seed) for key in KEYS]
         if scale == "smoke" and seed > FIRST_SEED:
             continue
         for line, Q in FIXED_SIZES.items():
@@ -85,6 +84,18 @@ def make_cells(images: str, scale: str, seeds: range) -> list[Cell]:
             ]
         cells += [Cell(images, key, weighted | _given(key), seed) for key in ONCE]
     return [*cells, *_exhaustive(name, weighted, EXHAUSTIVE_ROUNDS[scale], seeds)]
+
+
+def _params(scale: str) -> dict[str, Any]:
+    """Return the parameters that all cells of a scale have."""
+    last = ROUNDS[scale]
+    return {
+        "n_estimators": last,
+        "max_cost": MAX_COST,
+        "rounds": series(last),
+        "tables": list(TABLE_ROUNDS[scale]),
+        "timed": False,
+    }
 
 
 def _given(key: str) -> dict[str, Any]:

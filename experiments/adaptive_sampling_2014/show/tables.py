@@ -122,8 +122,9 @@ def _done_otherwise(
     for title, mine in variants.items():
         if mine.empty:
             continue
-        parts += ["", f"## {title}", "", *_table(mine, dataset, "paper", rounds), ""]
-        parts += _agreements(mine, dataset, rounds)[:-1]
+        trained = [t for t in rounds if t in set(mine["rounds"])]
+        parts += ["", f"## {title}", "", *_table(mine, dataset, "paper", trained), ""]
+        parts += _agreements(mine, dataset, trained)[:-1]
     return parts
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from experiments.cegb_2017.cells.measure import trace
 from experiments.cegb_2017.cells.selection import choosable
 from experiments.cell import Cell, rounded
-from experiments.curves import WIDEST_GAP, gaps_between
+from experiments.cells.gaps import WIDEST_GAP, gaps_between
 
 IN_A_ROW = 8
 """Bisections without a model inside that end the search."""

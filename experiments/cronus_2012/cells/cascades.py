@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -191,32 +192,62 @@ def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
     return left["score"], left["cost_paper"]
 
 
-def leaving(model: CascadeClassifier, part: Part) -> dict[str, float]:
-    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk."""
+def leaving(
+    model: CascadeClassifier, part: Part, costs: np.ndarray | None = None
+) -> dict[str, float]:
+    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk.
+
+    Parameters
+    ----------
+    model : CascadeClassifier
+    part : Part
+    costs : (n_stages, n) float64, optional
+        :func:`costs_until` of the part: then the metered cost is told, too.
+    """
     exits = model.exits(part.X)
     starts = [0] if part.query is None else query_starts(part.query)
     ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
     rejected = exits.stage < len(model.intercept_)
-    return {
+    told = {
         "score": part.score(ranked),
         "cost_paper": part.mean(model.stage_bills()[exits.stage - 1]),
         "tied_score": part.score(np.where(rejected, -1.0, exits.scores)),
     }
+    if costs is not None:
+        told["cost"] = part.mean(costs[exits.stage - 1, np.arange(len(part.X))])
+    return told
+
+
+def costs_until(model: CascadeClassifier, part: Part) -> np.ndarray:
+    """Return what each row pays until each stage by the meter, (n_stages, n) float64.
+
+    Rows go through all stages: thresholds move where rows leave, not what they pay until there.
+    """
+    rejecting_none = copy.copy(model)
+    fitted = model._responses_, model.coef_, model.intercept_
+    rejecting_none._set_up(*fitted, np.full(len(model.intercept_) - 1, -np.inf))
+    return np.array([*rejecting_none.staged_cost(part.X)])
 
 
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def measured(model: CascadeClassifier, forest, parts: Mapping[str, Part]) -> dict:
+def measured(
+    model: CascadeClassifier,
+    forest,
+    parts: Mapping[str, Part],
+    costs: Mapping[str, np.ndarray] | None = None,
+) -> dict:
     """Return scores, both bills, and sizes of a cascade of a forest's trees.
 
-    ``tied_score`` is the test score if whoever is rejected gets -1, as the paper says.
+    ``tied_score`` is the test score if whoever is rejected gets -1, as the paper says. `costs` are
+    :func:`costs_until` of each part, where several cascades differ in nothing but thresholds.
     """
     values = {}
     for name in ("valid", "test"):
-        left = leaving(model, parts[name])
-        values |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper")}
-        values[f"{name}_cost"] = parts[name].mean(model.prediction_cost(parts[name].X))
+        until = costs_until(model, parts[name]) if costs is None else costs[name]
+        left = leaving(model, parts[name], until)
+        values |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper", "cost")}
     used = np.flatnonzero(model.coef_.any(axis=0))
     return {
         **values,
@@ -352,21 +383,32 @@ def _plain_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
     return rows
 
 
-def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
-    """Initialise and optimise along λ, each started from its neighbour, too."""
-    rows, before = [], None
+def cascade_path(
+    trainer: Trainer, chosen: Mapping
+) -> Iterator[tuple[float, CronusClassifier, float]]:
+    """Yield λ, the largest first, the optimised cascade and the seconds its training took.
+
+    Each is started from its initialisation and from its neighbour.
+    """
+    before = None
     empty = trainer.empty_from(chosen)
     while np.any(trainer.fit(TOP * STEP**empty, chosen, max_cycles=0).coef_):
         empty += 1
     for tradeoff in tradeoffs(empty, trainer.cell.params["steps"]):
         begun = time.process_time()
-        model = trainer.fit(tradeoff, chosen, start=before)
-        seconds = {"cronus_initial": math.nan, "cronus": time.process_time() - begun}
+        before = trainer.fit(tradeoff, chosen, start=before)
+        yield tradeoff, before, time.process_time() - begun
+
+
+def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
+    """Measure the path of λ, each cascade as it was initialised and as it was optimised."""
+    rows = []
+    for tradeoff, model, spent in cascade_path(trainer, chosen):
+        seconds = {"cronus_initial": math.nan, "cronus": spent}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
             values = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
             values["capped"] = model.capped_ and method == "cronus"
             about = {"tradeoff": tradeoff, "rounds": int(values["n_trees"]), **chosen}
             rows.append(model_row(trainer.cell, method, values, **about))
             rows += stages(trainer.cell, method, cascade, trainer.dataset, parts["test"], **about)
-        before = model
     return rows

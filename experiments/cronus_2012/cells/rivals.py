@@ -12,7 +12,7 @@ from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.cascades.tree_pools import TreePools, assign_pools, boost_pools
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from experiments.cell import Cell
-from experiments.cronus_2012.cells.cascades import measured, outputs
+from experiments.cronus_2012.cells.cascades import costs_until, measured, outputs
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import (
     boosted,
@@ -127,11 +127,12 @@ def _rows(cell, dataset, parts, method, pools, number, about) -> list[dict]:
         seconds = time.process_time() - begun
         fitted, thresholds = (model._responses_, model.coef_, model.intercept_), model.thresholds_
         scores = stage_scores(model, train.X)
+        costs = {name: costs_until(model, parts[name]) for name in ("valid", "test")}
         for m, share in enumerate(given["rejections"]):
             cut = thresholds if share == AS_FITTED else cuts(scores, train.copies, share)
             model._set_up(*fitted, cut)
             values = {"fit_seconds": seconds, "capped": model.capped_}
-            values |= measured(model, pools.responses.forest, parts)
+            values |= measured(model, pools.responses.forest, parts, costs)
             setting = number * len(given["rejections"]) + m
             named = {**about, "tradeoff": tradeoff, "setting": setting}
             rows.append(model_row(cell, method, values, **named))

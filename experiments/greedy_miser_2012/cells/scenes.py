@@ -44,7 +44,7 @@ def measure(cell: Cell, dataset) -> list[dict]:
     baselines = {"svm_averaged_kernel": _averaged_kernel, "l1_raw_descriptors": _raw_descriptors}
     if cell.algorithm not in baselines:
         return trace(cell, dataset)
-    made_for = {name: dataset.provenance[name] for name in ("scale", "seed")}
+    made_for = {name: dataset.provenance[name] for name in ("name", "scale", "seed")}
     made_for["data"] = "real" if dataset.provenance["kind"] == "real" else "standin"
     return [baselines[cell.algorithm](cell, made_for)]
 

@@ -73,6 +73,10 @@ WITH_EXITS = {"smoke": (1.0,), "laptop": (1.0, 16.0)}
 WITH_EXITS |= dict.fromkeys(("overnight", "paper"), (1 / 4, 1.0, 4.0, 16.0))
 """λ of Greedy Miser with early exits, which the paper names as future work."""
 
+WITH_CRONUS = {"smoke": "c", **dict.fromkeys(("laptop", "overnight", "paper"), "cdef")}
+"""Panels on which Cronus is drawn, with the trees and the grid of its own paper's Figure 2: the
+real ranking sets, which both papers' figures have here."""
+
 MARGINS = (1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 """s of early exits by proximity, in standard deviations of the grades."""
 

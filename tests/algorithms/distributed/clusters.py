@@ -39,3 +39,17 @@ def saved(model) -> dict[str, bytes]:
         model.save(Path(folder) / "model.zip")
         with zipfile.ZipFile(Path(folder) / "model.zip") as archive:
             return {name: archive.read(name) for name in archive.namelist()}
+
+
+class Frame:
+    """As much of a Dask frame as is asked of one, without PyArrow."""
+
+    def __init__(self, rows, columns):
+        self._rows, self.columns = rows, columns
+
+    def to_dask_array(self, lengths):
+        assert lengths is True
+        return da.from_array(self._rows, chunks=(100, -1))
+
+
+Frame.__module__ = "dask.dataframe.dask_expr._collection"

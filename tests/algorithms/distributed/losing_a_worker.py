@@ -1,23 +1,99 @@
-"""A fit on two processes, and one during which a process dies; run by a test, as a child."""
+"""A fit on two processes, and one during which a process dies; run by a test, as a child.
+
+With the word ``stumps`` it is AdaBoost.MH's, else a fit of trees.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import signal
+import sys
+from collections.abc import Callable
 
 import numpy as np
 from distributed import Client, LocalCluster
 
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.feature_sampling import AllFeatures
 from algorithms.gbrt import GBRTRegressor
 
 from .clusters import laid_out, make_rows, saved
 
 
-def main() -> None:
-    X, y = make_rows()
+class KillsInTheSecondRound(AllFeatures):
+    """All features, and in its second round a worker dies; a copy does so, too."""
+
+    def __init__(self, kill: Callable) -> None:
+        self.kill = kill
+
+    def begin(self, problem) -> None:
+        """Count rounds."""
+        self._round = 0
+
+    def propose(self, problem):
+        """Choose all features."""
+        self._round += 1
+        if self._round == 2:
+            self.kill()
+        return super().propose(problem)
+
+
+class Trees:
+    """Gradient boosted trees; the metric kills."""
+
     model = GBRTRegressor(n_estimators=3, max_leaves=8, n_threads=1)
-    here = GBRTRegressor(**model.get_params()).fit(X, y)
+    X, y = make_rows()
+
+    def fit_and_lose(self, model, rows, kill: Callable) -> None:
+        """Fit while a worker dies."""
+        scored = []
+
+        def kills_in_the_second_round(y_true, scores, query_id):
+            scored.append(float(np.mean(scores)))
+            if len(scored) == 2:
+                kill()
+            return scored[-1]
+
+        model.set_params(eval_metric=kills_in_the_second_round)
+        try:
+            model.fit(rows, self.y, eval_set=(self.X, self.y))
+        finally:
+            model.set_params(eval_metric="loss")
+
+
+class BoostedStumps:
+    """AdaBoost.MH; the sampler kills."""
+
+    model = AdaBoostMH(n_estimators=3, n_threads=1)
+    X, y = np.nan_to_num(Trees.X), Trees.y > 0
+
+    def fit_and_lose(self, model, rows, kill: Callable) -> None:
+        """Fit while a worker dies."""
+        model.set_params(sampler=KillsInTheSecondRound(_Once(kill)))
+        try:
+            model.fit(rows, self.y)
+        finally:
+            model.set_params(sampler="all_features")
+
+
+class _Once:
+    """A function that a sampler's copy shares."""
+
+    def __init__(self, function: Callable) -> None:
+        self._function = function
+
+    def __call__(self) -> None:
+        self._function()
+
+    def __deepcopy__(self, memory):
+        return self
+
+
+def main() -> None:
+    kind = BoostedStumps() if sys.argv[1:] == ["stumps"] else Trees()
+    model, X, y = kind.model, kind.X, kind.y
+    here = type(model)(**model.get_params()).fit(X, y)
     options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     with (
         LocalCluster(
@@ -29,20 +105,11 @@ def main() -> None:
         model.fit(rows, y)
         files = [saved(model), saved(here)]
         print("equal", files[0] == files[1])
-        scored = []
-
-        def kills_in_the_second_round(y_true, scores, query_id):
-            scored.append(float(np.mean(scores)))
-            if len(scored) == 2:
-                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
-            return scored[-1]
-
-        model.set_params(eval_metric=kills_in_the_second_round)
+        worker = next(iter(cluster.workers.values())).pid
         try:
-            model.fit(rows, y, eval_set=(X, y))
+            kind.fit_and_lose(model, rows, lambda: os.kill(worker, signal.SIGKILL))
         except Exception as error:
             print(type(error).__name__, error)
-        model.set_params(eval_metric="loss")
         print("earlier", saved(model) == files[0])
 
 

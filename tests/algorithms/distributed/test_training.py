@@ -6,22 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.distributed import edges, workers
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 
-from .clusters import laid_out, make_rows, saved
+from .clusters import Frame, laid_out, make_rows, saved
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"n_estimators": 3, "n_threads": 1, "min_samples_leaf": 5}
@@ -54,36 +52,6 @@ FITS = {
         None,
     ),
 }
-
-
-# A worker that compiles for long is not given up as lost.
-QUIET = {"distributed.scheduler.work-stealing": False, "distributed.scheduler.worker-ttl": None}
-
-
-@pytest.fixture(scope="module", params=[2, 1, 4])
-def client(request):
-    with (
-        dask.config.set(QUIET),
-        LocalCluster(
-            n_workers=request.param, threads_per_worker=1, processes=False,
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster) as client,
-    ):  # fmt: skip
-        yield client
-
-
-@pytest.fixture
-def used(monkeypatch):
-    """Numbers of workers that fits have used."""
-    numbers, begin = [], workers.Workers.__init__
-
-    def noting(self, actors):
-        numbers.append(len(actors))
-        begin(self, actors)
-
-    monkeypatch.setattr(workers.Workers, "__init__", noting)
-    return numbers
 
 
 @pytest.mark.slow
@@ -160,7 +128,7 @@ def test_edges_of_parts_are_those_of_all_rows(kind, weighted):
 def test_exact_sums_are_exact():
     from fractions import Fraction
 
-    from algorithms.distributed.rows import exact_sums
+    from algorithms.distributed.held import exact_sums
 
     values = np.random.default_rng(0).random(1_000) * 2.0 ** np.arange(-50, 50).repeat(10)
     assert sum(map(Fraction, exact_sums(values))) == sum(map(Fraction, values.tolist()))
@@ -216,18 +184,6 @@ def test_a_worker_that_computes_otherwise_is_refused(client, monkeypatch):
         GBRTRegressor(**SMALL).fit(da.from_array(X), Y)
 
 
-class Frame:
-    """As much of a Dask frame as is asked of one, without PyArrow."""
-
-    def __init__(self, rows, columns):
-        self._rows, self.columns = rows, columns
-
-    def to_dask_array(self, lengths):
-        assert lengths is True
-        return da.from_array(self._rows, chunks=(100, -1))
-
-
-Frame.__module__ = "dask.dataframe.dask_expr._collection"
 NAMES = list("abcdefg")
 BY_NAME = {"feature_costs": dict(zip(NAMES[::-1], PRICES["feature_costs"][::-1], strict=True))}
 
@@ -269,8 +225,8 @@ def test_what_is_not_read_is_refused():
     bag = type("Bag", (), {"__module__": "dask.bag.core"})()
     with pytest.raises(ValueError, match="Dask arrays and frames are read"):
         GBRTRegressor().fit(bag, Y)
-    with pytest.raises(ValueError, match="AdaBoostMH trains on rows of this process"):
-        AdaBoostMH().fit(da.from_array(X), CLASSES)
+    with pytest.raises(ValueError, match="FCBoostClassifier trains on rows of this process"):
+        FCBoostClassifier().fit(da.from_array(X), CLASSES)
 
 
 def test_without_a_client_or_with_queries(monkeypatch):

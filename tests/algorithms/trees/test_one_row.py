@@ -11,7 +11,7 @@ import pytest
 
 from algorithms.estimators import boosted_trees
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.trees import one_row
+from algorithms.trees import row_table
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 50, (400, 5)).astype(float)
@@ -40,6 +40,14 @@ def rows_to_predict(model):
     return Z
 
 
+def records_of(fast):
+    """Records of the features in the table of a predictor."""
+    (table,) = fast._forest
+    numbers = table[: len(table) * table.itemsize // 8 * 8 // table.itemsize].view(np.uint64)
+    first, n = int(numbers[row_table.FEATURES]), int(numbers[row_table.N_USED])
+    return numbers[first : first + n * row_table.RECORD].reshape(n, row_table.RECORD)
+
+
 def batch_scores(model, Z):
     """Scores of all rows at once, (n, n_columns)."""
     assert len(Z) > boosted_trees._FEW_ROWS
@@ -50,12 +58,12 @@ def batch_scores(model, Z):
 @pytest.mark.parametrize("n_leaves", [2, 31, 64, 65])
 @pytest.mark.filterwarnings("ignore:y is constant")
 def test_one_row_equals_a_batch(kind, n_leaves, monkeypatch):
-    monkeypatch.setattr(one_row, "_LEAST_REPLAYED", 16)  # several states even of a small model
+    monkeypatch.setattr(row_table, "_LEAST_REPLAYED", 16)  # several states even of a small model
     model = fitted(kind, n_leaves)
     Z = rows_to_predict(model)
     expected, fast = batch_scores(model, Z), model.fast_predictor()
     if kind == "three classes" and n_leaves == 31:
-        assert len(fast._forest[6]) > 0  # states are used
+        assert records_of(fast)[-1, row_table.FIRST_STATE] > 2  # states are used
     np.testing.assert_array_equal([fast.scores(z) for z in Z], expected)
     np.testing.assert_array_equal([fast(z) for z in Z], model.predict(Z))
     np.testing.assert_array_equal([model._raw_scores(z[None])[0] for z in Z], expected)
@@ -112,6 +120,22 @@ def test_out_and_layouts_of_a_row():
             fast.scores(X[0], wrong)
 
 
+def test_rows_whose_dtype_is_another_object():
+    """Those of a pickle: equal to NumPy's own float64, and not the same."""
+    fast = fitted("two classes").fast_predictor()
+    x = X[0].view(pickle.loads(pickle.dumps(np.dtype(np.float64))))
+    assert x.dtype is not np.dtype(np.float64)
+    assert fast(x) == fast(X[0])
+
+
+def test_answers_are_plain_numbers_and_the_model_s_own_labels():
+    for kind in ("regression", "two classes", "three classes"):
+        model = fitted(kind)
+        answer, predicted = model.fast_predictor()(X[0]), model.predict(X[:1])[0]
+        assert answer == predicted
+        assert type(answer) is (float if kind == "regression" else type(predicted))
+
+
 @pytest.mark.parametrize(
     ("wrong", "got"),
     [
@@ -127,9 +151,10 @@ def test_rows_that_a_fast_predictor_refuses(wrong, got):
         fitted("regression").fast_predictor()(wrong)
 
 
-@pytest.mark.parametrize("n_leaves", [31, 65])
-def test_missing_values_one_by_one_as_in_a_batch(n_leaves):
+@pytest.mark.parametrize(("n_leaves", "replayed"), [(31, 1024), (31, 16), (50, 1024), (65, 64)])
+def test_missing_values_one_by_one_as_in_a_batch(n_leaves, replayed, monkeypatch):
     """Scores, features asked for and bills; single rows and batches are scored in other ways."""
+    monkeypatch.setattr(row_table, "_LEAST_REPLAYED", replayed)
     rng = np.random.default_rng(5)
     holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
     prices = {"feature_costs": [1, 2, 4, 8, 16], "split_cost": 0.25}
@@ -137,6 +162,9 @@ def test_missing_values_one_by_one_as_in_a_batch(n_leaves):
     model.fit(holes, NOISE)
     assert 0 < model.trees_.missing_left.sum() < (model.trees_.feature >= 0).sum()
     fast, one_by_one = model.fast_predictor(), [holes[i : i + 1] for i in range(len(holes))]
+    if n_leaves <= 64:  # what a missing value loses is kept as a state where it is much
+        kept = records_of(fast)[:, row_table.MISSING_STATE] != row_table.NO_STATE
+        assert np.all(kept == (replayed == 16)), "both ways are tested"
     scores = model.predict(holes)
     np.testing.assert_array_equal([fast(row) for row in holes], scores)
     np.testing.assert_array_equal(np.concatenate([model.predict(x) for x in one_by_one]), scores)

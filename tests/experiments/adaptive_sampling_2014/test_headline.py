@@ -123,6 +123,26 @@ def test_every_table_has_its_headline_and_what_stands_beside(images):
     assert "mas_1q" not in rules
 
 
+def test_overnight_trains_the_methods_longer_and_nothing_else():
+    laptop, overnight = (
+        {(c.dataset, c.algorithm, c.seed): c.params for c in headline.make_cells(name, scale, five)}
+        for name, five in [("inria_person", range(5))]
+        for scale in ("laptop", "overnight")
+    )
+    assert set(laptop) == set(overnight)
+    for key, params in overnight.items():
+        if key[0] == "inria_person_mash" and key[1] in KEYS:
+            assert params["rounds"][-1] == params["n_estimators"] == 10_000
+            assert params["tables"] == [10, 100, 1_000, 10_000]
+            shorter = {"n_estimators": 1_000, "tables": [10, 100, 1_000]}
+            shorter["rounds"] = [t for t in params["rounds"] if t <= 1_000]
+            assert params | shorter == laptop[key]
+        else:
+            assert params == laptop[key]
+    paper = headline.make_cells("inria_person", "paper", range(1))
+    assert {c.params["n_estimators"] for c in paper} == {1_000, 10_000}
+
+
 # --- what is shown --------------------------------------------------------------------------------
 
 
@@ -158,6 +178,17 @@ def test_the_table_is_about_the_headline_and_the_variants_stand_below():
     first = below.partition("## The first families")[2]
     assert line_of(first, "UCB*").split("|")[2].strip().startswith("−0.12")
     assert text.count("| T = 1,000: loss | 13 |") == 3
+
+
+def test_what_was_trained_for_fewer_rounds_has_no_column_of_the_last():
+    rows, meta = shown()
+    longer = made_up({"others": -3.0}, "inria_person_mash", rounds=(10_000,))
+    text = tables.render(pd.concat([rows, longer]), meta, dataset="inria_person")
+    above, _, below = text.partition("## Examples not weighted")
+    assert "| T = 10,000: loss | 13 |" in above
+    assert line_of(above, "Laminating, Q = 32").split("|")[8:10] == [" – ", " – "]
+    assert "T = 10,000" not in below
+    assert "nan" not in text
 
 
 def test_claims_are_about_the_headline():

@@ -107,6 +107,35 @@ def features(n=120, seed=0):
     )
 
 
+def separable(n=40):
+    """Every round finds a stump without an error, so that the loss soon leaves what floats have."""
+    y = np.arange(2 * n) % 2
+    columns = np.array([255 * y, 200 * y, 90 * y], dtype=np.uint8)
+    return SimpleNamespace(
+        train=np.ascontiguousarray(columns[:, :n]),
+        test=np.ascontiguousarray(columns[:, n:]),
+        y_train=y[:n],
+        y_test=y[n:],
+        n_features=3,
+        families=[np.arange(0, 1), np.arange(1, 3)],
+        milliseconds=np.array([1.0, 2.0]),
+    )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", KEYS)
+def test_losses_below_the_smallest_number_stay_finite(method):
+    counts = {"train": [3, 1], "test": [3, 1]}
+    rows = measure.learning_curve(
+        cell(method, n_estimators=200, rounds=[1, 200], tables=[200], class_counts=counts),
+        separable(),
+    )
+    assert rows[1]["log10_loss"] < -400  # the smallest number is 5e-324
+    numbers = pd.DataFrame(rows).drop(columns="budget")
+    assert np.isfinite(numbers.to_numpy(dtype=np.float64)).all()
+    assert rows[1]["test_error"] == 0
+
+
 def cell(method, **params):
     given = {"n_estimators": 12, "max_cost": 2, "rounds": [1, 5, 12], "tables": [5], "timed": False}
     return Cell("mnist", method, {**given, **params}, seed=3)

@@ -14,7 +14,7 @@ from experiments.cegb_2017 import figure2
 from experiments.cegb_2017.cells import bisect as module
 from experiments.cegb_2017.cells.bisect import between, bisect, bisect_gaps, bracket, cost_after
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.curves import gaps_between
+from experiments.cells.gaps import gaps_between
 from experiments.publishing.bisections import bisectable, outcome, outcomes, refused, why_not
 from experiments.publishing.output import read_published
 from experiments.registry import discover

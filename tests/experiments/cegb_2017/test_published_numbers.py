@@ -2,124 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import statistics
 from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 
-import pytest
+from tests.experiments.published_rows import effects_of, lines, readme, verdicts_of
+from tests.recomputed import cegb
+from tests.recomputed.curves import best_within, mean_leads, reach, together
+from tests.recomputed.curves import leads as curve_leads
 
-from experiments.running.provenance import ROOT
-
-README = " ".join(
-    (ROOT / "experiments" / "cegb_2017" / "README.md").read_text(encoding="utf-8").split()
-)
+README = readme("cegb_2017")
 RANKING = ("a'", "y", "m", "w", "b'")
 REAL = ("c", "d", *RANKING)
 
 
-@cache
-def table(artefact: str, name: str) -> list[dict[str, str]]:
-    with open(ROOT / "results" / artefact / name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@cache
-def models(artefact: str = "cegb-figure2") -> dict:
-    """(panel, method) → seed → models, each a dict of numbers; constants are left out."""
-    pools = defaultdict(lambda: defaultdict(list))
-    for row in table(artefact, "rows.csv"):
-        if int(row["rounds"]) > 0:
-            numbers = {
-                k: float(v) for k, v in row.items() if k not in ("panel", "dataset", "algorithm")
-            }
-            pools[row["panel"], row["algorithm"]][int(row["seed"])].append(numbers)
-    return pools
-
-
-def claims(artefact: str) -> dict[str, dict[str, str]]:
-    return {row["claim"]: row for row in table(artefact, "claims.csv")}
-
-
-def best_within(pool, budget, cost):
-    """The model that validates best within a budget; ties: the cheaper."""
-    within = [model for model in pool if model[cost] <= budget]
-    return max(within, key=lambda model: (model["valid_score"], -model[cost]))
-
-
-def leads(panel, method, rival, accounting="", artefact="cegb-figure2"):
-    """For each seed the leads at the budgets 10^(i/12) that both have models for."""
-    pools, cost = models(artefact), "valid_cost" + accounting
-    reach = []
-    for name in (method, rival):
-        costs = [[model[cost] for model in pool] for pool in pools[panel, name].values()]
-        reach.append((max(map(min, costs)), min(map(max, costs))))
-    low, high = max(r[0] for r in reach), min(r[1] for r in reach)
-    first, last = (math.ceil(12 * math.log10(v) - 1e-9) for v in (low, high))
-    budgets = [10 ** (i / 12) * (1 + 1e-12) for i in range(first, last + 1)] if low <= high else []
-    return {
-        seed: [
-            best_within(pool, b, cost)["test_score"]
-            - best_within(pools[panel, rival][seed], b, cost)["test_score"]
-            for b in budgets
-        ]
-        for seed, pool in pools[panel, method].items()
-    }
-
-
-def mean_lead(*args, **kwargs):
-    by_seed = leads(*args, **kwargs).values()
-    return statistics.mean(statistics.mean(one) for one in by_seed)
-
-
-def worst_lead(*args, **kwargs):
-    return statistics.mean(min(one) for one in leads(*args, **kwargs).values())
-
-
-def decades_saved(panel, method, rival):
-    """At each seed's highest score that both reach: log10 of the ratio of test costs."""
-    saved = []
-    for seed in models()[panel, method]:
-        pools = [models()[panel, name][seed] for name in (method, rival)]
-        every = [[m["valid_cost"] for pool in models()[panel, name].values() for m in pool]
-                 for name in (method, rival)]  # fmt: skip
-        curves = []
-        for pool, costs in zip(pools, every, strict=True):
-            low, high = (math.ceil(12 * math.log10(v) - 1e-9) for v in (min(costs), max(costs)))
-            budgets = [10 ** (i / 12) * (1 + 1e-12) for i in range(low, high + 1)]
-            cheapest = min(m["valid_cost"] for m in pool)
-            curves.append([best_within(pool, b, "valid_cost") for b in budgets if b >= cheapest])
-        target = min(max(m["test_score"] for m in curve) for curve in curves)
-        mine, theirs = (
-            next(m["test_cost"] for m in curve if m["test_score"] >= target) for curve in curves
-        )
-        saved.append(math.log10(theirs / mine))
-    return statistics.mean(saved)
-
-
-WORDS = {"deep": "cegb", "shallow": "cegb_shallow"}
-
-
-def test_every_effect_of_figure_2():
-    published = claims("cegb-figure2")
-    assert len(published) == 11 * 4 + 3 * 2
-    for claim, row in published.items():
-        panel, word, *paper = claim.split("-")
-        if word == "saving":
-            effect = decades_saved(panel, "cegb", "greedy_miser")
-        elif word == "always":
-            effect = worst_lead(panel, "cegb_shallow", "greedy_miser")
-        else:
-            accounting = "_paper" if paper else ""
-            effect = mean_lead(panel, WORDS[word], "greedy_miser", accounting)
-        assert float(row["effect"]) == pytest.approx(effect, abs=2e-6), claim
+def mean_lead(panel, method, rival):
+    return statistics.mean(cegb.mean_leads(panel, method, rival))
 
 
 def test_readme_of_figure_2():
-    published = claims("cegb-figure2")
-    effect = {name: float(row["effect"] or "nan") for name, row in published.items()}
+    effect = effects_of("cegb-figure2")
     for ending, said in (
         ("deep", "(deep {:+.4f} by the meter and {:+.4f} in the paper's"),
         ("shallow", "shallow {:+.4f} and {:+.4f}), and it stays"),
@@ -148,7 +52,7 @@ def test_readme_of_figure_2():
 
 
 def test_verdicts_of_figure_2():
-    verdicts = {name: row["verdict"] for name, row in claims("cegb-figure2").items()}
+    verdicts = verdicts_of("cegb-figure2")
     by_word = defaultdict(set)
     for name, verdict in verdicts.items():
         by_word[verdict].add(name)
@@ -167,7 +71,7 @@ def test_verdicts_of_figure_2():
 
 
 def test_changes_of_verdicts_are_those_of_the_rows():
-    effect = {name: float(row["effect"] or "nan") for name, row in claims("cegb-figure2").items()}
+    effect = effects_of("cegb-figure2")
     for said in (
         f"| d, deep | reproduced, +0.0525 | reproduced, {effect['d-deep']:+.4f} |",
         f"| d, shallow | reproduced, +0.0104 | reproduced, {effect['d-shallow']:+.4f} |",
@@ -178,68 +82,22 @@ def test_changes_of_verdicts_are_those_of_the_rows():
 
 
 def test_cheap_end_of_greedy_miser_on_miniboone():
-    pools = models()["c", "greedy_miser"].values()
-    begins = [max(min(m["valid_cost" + a] for m in pool) for pool in pools) for a in ("", "_paper")]
+    pools = cegb.models()["c", "greedy_miser"].values()
+    begins = [reach(cegb.models(accounting=a)["c", "greedy_miser"])[0] for a in ("", "_paper")]
     assert f"has no model below {begins[0]:.1f} features" in README
     assert f"its curve begins at {begins[1]:.0f} features" in README
-    at = [best_within(pool, 5.5, "valid_cost")["test_score"] for pool in pools]
+    at = [best_within(pool, 5.5)["test_score"] for pool in pools]
     assert f"its accuracy is {min(at):.2f} to {max(at):.2f})" in README
 
 
 def test_queries_that_speak():
     counts = defaultdict(set)
-    for row in table("cegb-figure2", "rows.csv"):
+    for row in lines("cegb-figure2"):
         counts[row["panel"]].add(int(row["speaking_queries"]))
     (w,), (y,), (a,), (b,) = (counts[panel] for panel in ("w", "y", "a'", "b'"))
     m = counts["m"]
     assert f"{w} on ClueWeb09, {y} on Yahoo's part, {a} and {b} on MSLR" in README
     assert f"{min(m)} to {max(m)} on MQ2008" in README
-
-
-def ends(panel, method, tradeoff):
-    """Seed → the last round of a model of Figure 3."""
-    pools = models("cegb-figure3")[panel, method]
-    return {
-        seed: max((m for m in pool if m["tradeoff"] == tradeoff), key=lambda m: m["rounds"])
-        for seed, pool in pools.items()
-    }
-
-
-def decades(upper, lower):
-    return [math.log10(upper[s]["test_cost"] / lower[s]["test_cost"]) for s in upper]
-
-
-def of_figure_3(panel, name):
-    """The mean effect of a claim of Figure 3."""
-    word, _, value = name.partition("-")
-    free = ends(panel, "cegb", 0.0)
-    if name in ("best-first", "every-budget"):
-        lead = mean_lead if name == "best-first" else worst_lead
-        return lead(panel, "cegb", "cegb_breadth_first", artefact="cegb-figure3")
-    if word == "unit":
-        unit, priced = ends(panel, "cegb_unit_costs", 1e-3), ends(panel, "cegb", 1e-3)
-        pairs = zip(decades(unit, priced), decades(unit, free), strict=True)
-        return statistics.mean(abs(a) - abs(b) for a, b in pairs)
-    if word == "deep":
-        best, breadth = (ends(panel, m, 3e-4) for m in ("cegb", "cegb_breadth_first"))
-        ratio = [
-            [m["mean_depth"] / m["mean_path"] for m in grown.values()] for grown in (best, breadth)
-        ]
-        return statistics.mean(math.log10(a / b) for a, b in zip(*ratio, strict=True))
-    priced = ends(panel, "cegb", 3e-4 if word == "dear" else float(value))
-    if word == "cheaper":
-        return statistics.mean(decades(free, priced))
-    column = "test_dear" if word == "dear" else "test_score"
-    lost = statistics.mean(free[s][column] - priced[s][column] for s in free)
-    return 0.01 - lost if word == "similar" else lost
-
-
-def test_every_effect_of_figure_3():
-    published = claims("cegb-figure3")
-    assert len(published) == 5 * 9
-    for claim, row in published.items():
-        panel, _, name = claim.partition("-")
-        assert float(row["effect"]) == pytest.approx(of_figure_3(panel, name), abs=2e-6), claim
 
 
 def widest_gaps(artefact="cegb-figure2"):
@@ -250,7 +108,7 @@ def widest_gaps(artefact="cegb-figure2"):
             for pool in pools.values()
             for a, b in pairwise(sorted({model["valid_cost"] for model in pool}))
         )
-        for key, pools in models(artefact).items()
+        for key, pools in cegb.models(artefact).items()
     }
 
 
@@ -258,7 +116,7 @@ def share_still_rising(panel, method, most=300):
     """For which share of a method's models (λ × seed) the training did not end by itself."""
     models_of = {
         (seed, model["tradeoff"]): model["rounds_trained"]
-        for seed, pool in models()[panel, method].items()
+        for seed, pool in cegb.models()[panel, method].items()
         for model in pool
     }
     return statistics.mean(trained >= most for trained in models_of.values())
@@ -279,9 +137,7 @@ def test_no_gap_where_verdicts_are_drawn_on_accuracy():
 
 
 def test_readme_of_figure_3():
-    rows = claims("cegb-figure3")
-    effect = {name: float(row["effect"] or "nan") for name, row in rows.items()}
-    verdict = {name: row["verdict"] for name, row in rows.items()}
+    effect, verdict = effects_of("cegb-figure3"), verdicts_of("cegb-figure3")
     four = ("a'", "y", "m", "w")
     cheaper = [effect[f"{p}-cheaper-0.0003"] for p in four]
     assert "(by {:.2f}, {:.2f} and {:.2f} decades on Yahoo's part".format(*cheaper[1:]) in README
@@ -314,7 +170,7 @@ CLAIMED = ("cegb", "cegb_shallow", "greedy_miser")
 def bisected() -> dict[tuple, list[dict[str, str]]]:
     """(panel, method, seed, below, above) → rows of a gap, the first step first."""
     gaps = defaultdict(list)
-    for row in table("cegb-bisections", "rows.csv"):
+    for row in lines("cegb-bisections"):
         key = (row["panel"], row["algorithm"], int(row["seed"]))
         gaps[*key, float(row["below"]), float(row["above"])].append(row)
     return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in gaps.items()}
@@ -360,27 +216,29 @@ def test_readme_of_the_bisections():
     assert "None of the 7 models found validates better than a cheaper one" in README
 
 
+def with_what_was_found(accounting):
+    """The published models of Figure 2, and those that bisections found among them."""
+    pools = dict(cegb.models(accounting=accounting))
+    for (panel, method, seed, _, _), model in found_models():
+        costs = {part: model[f"{part}{accounting}"] for part in ("valid_cost", "test_cost")}
+        pools[panel, method] = together(pools[panel, method], {seed: [model | costs]})
+    return pools
+
+
 def test_no_budget_would_choose_what_bisections_found():
     """So the claims' effects stay: computed anew with the found models, to the last digit."""
-    pools = models()
     found = list(found_models())
     assert found
     for (panel, method, seed, _, _), model in found:
-        cheaper = [m for m in pools[panel, method][seed] if m["valid_cost"] <= model["valid_cost"]]
+        published = cegb.models()[panel, method][seed]
+        cheaper = [m for m in published if m["valid_cost"] <= model["valid_cost"]]
         assert max(m["valid_score"] for m in cheaper) >= model["valid_score"]
-    before = {
-        (panel, method, accounting): mean_lead(panel, method, "greedy_miser", accounting)
-        for panel in RANKING
-        for method in CLAIMED[:2]
-        for accounting in ("", "_paper")
-    }
-    for (panel, method, seed, _, _), model in found:
-        pools[panel, method][seed].append(model)
-    try:
-        for (panel, method, accounting), lead in before.items():
-            assert mean_lead(panel, method, "greedy_miser", accounting) == lead
-    finally:
-        models.cache_clear()
+    for accounting in ("", "_paper"):
+        pools = with_what_was_found(accounting)
+        for panel in RANKING:
+            for method in CLAIMED[:2]:
+                leads = mean_leads(pools[panel, method], pools[panel, "greedy_miser"])
+                assert leads == cegb.mean_leads(panel, method, "greedy_miser", accounting)
 
 
 # --- other libraries ----------------------------------------------------------------------------
@@ -400,19 +258,19 @@ def test_leads_over_other_libraries_on_ranking_data():
     for rival, name in RIVALS.items():
         cells = []
         for panel in ("y", "m", "w"):
-            by_seed = leads(panel, "cegb", rival, artefact="cegb-peers")
-            assert set(by_seed) == {5, 6, 7, 8, 9}
-            if not any(by_seed.values()):
+            pools = cegb.models("cegb-peers")
+            assert set(pools[panel, rival]) == {5, 6, 7, 8, 9}
+            by_seed = curve_leads(pools[panel, "cegb"], pools[panel, rival])
+            if not any(by_seed):
                 cells.append("no budget in common")
                 continue
-            each = [statistics.mean(one) for one in by_seed.values()]
+            each = [statistics.mean(one) for one in by_seed]
             cells.append(f"{statistics.mean(each):+.3f} ± {statistics.stdev(each):.3f}")
         assert f"| {name} | {' | '.join(cells)} |" in README
     beyond = set()
     for panel in ("y", "m", "w"):
         for rival in ("lightgbm_cegb", "catboost_per_object", "catboost_first_use"):
-            by_seed = leads(panel, "cegb", rival, artefact="cegb-peers").values()
-            each = [statistics.mean(one) for one in by_seed]
+            each = cegb.mean_leads(panel, "cegb", rival, artefact="cegb-peers")
             if abs(statistics.mean(each)) > 2 * statistics.stdev(each):
                 beyond.add((panel, rival, statistics.mean(each) < 0))
     assert beyond == {("m", "catboost_first_use", True)}
@@ -422,19 +280,15 @@ def test_leads_over_other_libraries_on_ranking_data():
     ):
         ends = []
         for panel in ("y", "m", "w"):
-            pools = models("cegb-peers")[panel, method].values()
-            best = [best_within(pool, math.inf, "valid_cost") for pool in pools]
+            pools = cegb.models("cegb-peers")[panel, method].values()
+            best = [best_within(pool, math.inf) for pool in pools]
             score, cost = (statistics.mean(m[c] for m in best) for c in ("test_score", "test_cost"))
             ends.append(f"{score:.3f} for {cost:.0f}")
         assert said.format(*ends) in README
-    assert {
-        row["speaking_queries"] for row in table("cegb-peers", "rows.csv") if row["panel"] == "w"
-    } == {"12"}
+    assert {row["speaking_queries"] for row in lines("cegb-peers") if row["panel"] == "w"} == {"12"}
 
 
 def test_repetitions_of_the_first_panels_of_other_libraries_stay():
     for panel, seeds in {"d": range(5), "b'": range(5), "y": range(5, 10)}.items():
-        found = {
-            int(row["seed"]) for row in table("cegb-peers", "rows.csv") if row["panel"] == panel
-        }
+        found = {int(row["seed"]) for row in lines("cegb-peers") if row["panel"] == panel}
         assert found == set(seeds)

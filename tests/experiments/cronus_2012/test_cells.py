@@ -295,6 +295,29 @@ def test_cuts_reject_a_share_of_the_inputs_that_are_there():
     assert rivals.cuts(tied, np.ones(5), 0.5).tolist() == [1.0]
 
 
+def test_what_rows_pay_until_stages_holds_for_all_thresholds(dataset):
+    """Looked up where each row leaves, it is what the estimator itself charges there."""
+    cell = cell_of("raykar_cascade")
+    train, test = (task.part_of(cell, dataset, name) for name in ("train", "test"))
+    pools = rivals.pools_of(cell, dataset)
+    model = RaykarCascadeClassifier(
+        pools, price_limits=cell.params["limits"], tree_cost=1.0, **task.prices_of(dataset)
+    ).fit(train.X, train.signs > 0, sample_weight=train.copies)
+    until, before = cascades.costs_until(model, test), model.thresholds_
+    np.testing.assert_array_equal(model.thresholds_, before)
+    fitted = model._responses_, model.coef_, model.intercept_
+    scores, left = rivals.stage_scores(model, train.X), set()
+    for share in (0.0, 0.3, 0.9):
+        model._set_up(*fitted, rivals.cuts(scores, train.copies, share))
+        stage = model.exit_stage(test.X)
+        left |= set(stage)
+        charged = model.prediction_cost(test.X)
+        np.testing.assert_array_equal(until[stage - 1, np.arange(len(stage))], charged)
+        told = cascades.measured(model, pools.responses.forest, {"valid": test, "test": test})
+        assert told["test_cost"] == test.mean(charged)
+    assert left == {1, 2}
+
+
 def test_rejecting_more_costs_less(dataset):
     cell = cell_of("and_or_cascade", sizes=[3], rejections=[0.0, 0.3, 0.7])
     rows = [r for r in run_cell(cell, dataset) if r["method"] == "and_or_cascade"]

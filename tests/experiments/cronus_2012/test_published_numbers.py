@@ -1,31 +1,22 @@
 """What the README says of the published rows of Cronus, computed another way: plain loops."""
 
-import csv
-import json
 import re
 import statistics
 from collections import defaultdict
 
 import pytest
 
-from experiments.running.provenance import ROOT
+from tests.experiments.published_rows import claims, lines, readme, record
+from tests.recomputed import cronus, intervals
 
-RESULTS = ROOT / "results"
-README = " ".join(
-    (ROOT / "experiments" / "cronus_2012" / "README.md").read_text(encoding="utf-8").split()
-)
+README = readme("cronus_2012")
 REAL = "bcdef"
-
-
-def lines(artefact, name):
-    with open(RESULTS / artefact / name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
 def models():
     """Rows about whole models of the real sets."""
-    rows = lines("cronus-figure2", "rows.csv")
+    rows = lines("cronus-figure2")
     return [row for row in rows if row["panel"] in REAL]
 
 
@@ -104,7 +95,7 @@ def test_training_times():
 
 def test_what_our_choices_change():
     means = defaultdict(list)
-    for row in lines("cronus-choices", "rows.csv"):
+    for row in lines("cronus-choices"):
         if row["method"] == "cronus":
             name = row["variant"], row["dataset"]
             means[name].append(
@@ -130,10 +121,26 @@ def test_what_our_choices_change():
     assert set(verdicts) == {"reproduced", "inconclusive"}
 
 
+def test_what_epsilon_changes_at_each_tradeoff():
+    """Differences of the two λ one by one, where the claim takes the mean of their scores."""
+    scores, published = cronus.scores("test_score"), claims("cronus-choices")
+    level = intervals.correction(published.values())
+    for panel in "bc":
+        claim = published[f"{panel}-rejection-0.3"]
+        ours, other = (scores[panel, name, "cronus"] for name in ("ours", "rejection_0.3"))
+        left = [
+            0.02 - statistics.mean(abs(other[seed][step] - ours[seed][step]) for step in ours[seed])
+            for seed in ours
+        ]
+        found = intervals.of_seeds(left, level, 1.0)
+        assert claim["verdict"] == "reproduced"
+        assert found.low < 0 < 0.01 < found.high
+    assert "taken by λ, ε = 0.3 would be *inconclusive* on both sets" in README
+
+
 def test_what_was_chosen_is_kept():
     for number in "1234":
-        meta = json.loads((RESULTS / f"cronus-figure{number}" / "meta.json").read_text())
-        for methods in meta["chosen"].values():
+        for methods in record(f"cronus-figure{number}")["chosen"].values():
             assert set(methods) >= {"cronus_initial", "cronus"}
             assert all(set(by_seed) == set("01234"[: len(by_seed)]) for by_seed in methods.values())
             assert all(

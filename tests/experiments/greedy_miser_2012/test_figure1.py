@@ -10,8 +10,11 @@ import datasets
 from algorithms.early_exit import EarlyExit
 from algorithms.metrics import accuracy, ndcg_at_k
 from experiments.cell import Cell
+from experiments.cronus_2012 import figure2 as cronus_figure2
+from experiments.cronus_2012.cells import cascades
+from experiments.cronus_2012.cells.task import boosted
 from experiments.greedy_miser_2012 import figure1, figure2
-from experiments.greedy_miser_2012.cells import measure, usage
+from experiments.greedy_miser_2012.cells import measure, methods, usage
 from experiments.greedy_miser_2012.show import comparison
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.style import LOOKS, house_style, picture_bytes
@@ -163,6 +166,51 @@ def test_exits_are_measured_as_declared(panel):
         assert row["test_cost"] <= row["test_cost_paper"] * (1 + 1e-5)
 
 
+@pytest.fixture(scope="module")
+def cronus():
+    dataset = tiny()
+    (cell,) = (c for c in figure1.make_cells("smoke", range(1)) if c.algorithm == "cronus")
+    cascade = {**cell.params["cascade"], "steps": [4, 12, 30], "relevant_from": 2}
+    cell = Cell("tiny", "cronus", {**cell.params, "cascade": cascade}, 0)
+    return dataset, Cell("tiny", "cronus", cascade, 0), methods.run_cell(cell, dataset)
+
+
+def test_cronus_is_scored_and_billed_like_every_other_method(cronus):
+    """The cascade trained anew from the row; every document of a query once, its own grade."""
+    dataset, own, rows = cronus
+    trainer = cascades.Trainer(own, dataset, boosted(own, dataset))
+    before, n_rejected = None, 0
+    for row in rows:
+        before = model = trainer.fit(row["tradeoff"], own.params["grid"]["start"], start=before)
+        forest = model.estimator_.trees_
+        for part in ("valid", "test"):
+            X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
+            exits = model.exits(X)
+            # Later leavers rank higher; equal scores are equal.
+            _, place = np.unique(np.c_[exits.stage, exits.scores], axis=0, return_inverse=True)
+            place = place.reshape(-1).astype(float)
+            assert row[f"{part}_score"] == pytest.approx(ndcg_at_k(y, place, query, 5), rel=1e-5)
+            paid, shown = [], []
+            for stage in exits.stage:
+                trees = np.flatnonzero(model.coef_[:stage].any(axis=0))
+                nodes = [forest.feature[forest.tree[t] : forest.tree[t + 1]] for t in trees]
+                used = {int(m) for one in nodes for m in one if m >= 0}
+                paid.append(sum(dataset.feature_costs[m] for m in used) + len(trees))
+                shown.append(len(trees))
+            assert row[f"{part}_cost_paper"] == pytest.approx(np.mean(paid), rel=1e-5)
+            assert row[f"{part}_cost"] <= row[f"{part}_cost_paper"] * (1 + 1e-5)
+        assert row["test_trees"] == pytest.approx(np.mean(shown), rel=1e-5)
+        assert row["rounds"] == np.count_nonzero(model.coef_.any(axis=0))
+        n_rejected += np.count_nonzero(exits.stage < len(model.intercept_))
+    assert n_rejected > 0
+
+
+def test_best_cascade_by_validation(cronus):
+    *_, rows = cronus
+    (best,) = (row for row in rows if row["best"])
+    assert best["valid_score"] == max(row["valid_score"] for row in rows)
+
+
 def test_usage_counts_what_the_best_model_tests():
     dataset, cell = tiny(), cell_of(RANKING, tradeoff=1.0)
     rows = usage.usage(cell, dataset)
@@ -194,6 +242,7 @@ def made_up(seeds=(0, 1, 2, 3, 4)):
             ("greedy_miser", 4.0, 0.0, 10, 0.66, 50.0),
             ("early_exit", 0.0, 1.0, 10, 0.697, 2000 / 3),
             ("stagewise_subsets", 0.0, 0.0, 10, 0.50, 100.0),
+            ("cronus", 3e-5, 0.0, 10, 0.696, 500.0),
             ("greedy_miser_early_exit", 0.25, 1.0, 10, 0.698, 90.0),
         ):
             scored = {f"{part}_score": score + shift for part in ("valid", "test")}
@@ -248,6 +297,7 @@ def test_every_claim_has_effects_and_the_verdict_of_the_rows():
     assert set(claims) == {
         *("c-gradual", "c-tenth", "c-half", "c-above-stagewise-subsets", "c-above-early-exit"),
         *("c-reaches-greedy-miser", "c-reaches-early-exit", "c-exit-limited", "c-with-exits"),
+        *("c-above-cronus", "c-reaches-cronus"),
     }
     effects = {name: claim.effects(rows) for name, claim in claims.items()}
     assert all(len(values) == 5 for values in effects.values())
@@ -255,6 +305,9 @@ def test_every_claim_has_effects_and_the_verdict_of_the_rows():
     assert np.all(effects["c-tenth"] > 1)
     assert np.all(effects["c-above-early-exit"] > 0)
     assert np.all(effects["c-exit-limited"] > 0.4)
+    # Cronus is not pooled with λ = 0: its one budget is where Greedy Miser has 0.698.
+    np.testing.assert_allclose(effects["c-above-cronus"], 0.002, atol=1e-9)
+    np.testing.assert_allclose(effects["c-reaches-cronus"], 0.001, atol=1e-9)
     assert all("the same for every seed" in claim.sentence for claim in claims.values())
 
 
@@ -264,6 +317,23 @@ def test_claims_without_a_rival_are_not_measured():
     for claim in figure1.make_claims(rows, META):
         if claim.id in ("c-half", "c-above-early-exit", "c-exit-limited", "c-with-exits"):
             assert claim.effects(rows).size == 0
+        if claim.id.endswith("cronus"):
+            assert claim.effects(rows).size == 0
+
+
+def test_cronus_is_claimed_where_it_is_drawn():
+    rows = pd.concat([made_up(), made_up().assign(panel="g", dataset="thyroid")])
+    data = {name: META["data"]["yahoo_ltr_sample"] for name in ("yahoo_ltr_sample", "thyroid")}
+    claims = {claim.id for claim in figure1.make_claims(rows, {**META, "data": data})}
+    assert "c-above-cronus" in claims
+    assert "g-above-early-exit" in claims
+    assert "g-above-cronus" not in claims
+
+
+def test_cronus_without_a_tree_saves_nothing():
+    rows = made_up()
+    rows.loc[rows["algorithm"] == "cronus", "rounds"] = 0
+    np.testing.assert_array_equal(comparison.decades_saved(rows, "c", "cronus"), np.zeros(5))
 
 
 def usage_rows():
@@ -306,9 +376,22 @@ def test_cells_of_each_scale():
         tried = {c.params["tradeoff"] for c in mine if c.algorithm in ("stagewise", "greedy_miser")}
         assert {0.0, 0.5, 1.0, 2.0, 4.0} <= tried  # the paper's
         assert panel.rivals == ({0.0625, 0.25} <= tried)
-    paper = figure1.make_cells("paper", range(1))
+    paper = [c for c in figure1.make_cells("paper", range(1)) if c.algorithm != "cronus"]
     assert {c.params["settings"]["n_estimators"] for c in paper} == {3000}
     assert {c.dataset for c in paper if c.params["as_printed"]} == {"yahoo_ltr", "yahoo_ltr_small"}
+
+
+@pytest.mark.parametrize("scale", ["laptop", "overnight", "paper"])
+def test_cronus_has_the_cells_of_its_own_figure(scale):
+    own = {(c.dataset, c.seed): c.params for c in cronus_figure2.make_cells(scale, range(2))
+           if c.algorithm == "cronus"}  # fmt: skip
+    mine = [c for c in figure1.make_cells(scale, range(2)) if c.algorithm == "cronus"]
+    real = {"yahoo_ltr_sample", "mq2008", "clueweb09", "mslr"}
+    assert {(c.dataset, c.seed) for c in mine} == {(name, s) for name in real for s in range(2)}
+    for cell in mine:
+        assert cell.params["cascade"] == own[cell.dataset, cell.seed]
+        (panel,) = (p for p in PANELS if p.key == cell.params["panel"])
+        assert panel.dataset == cell.dataset
 
 
 @pytest.mark.parametrize(("figure", "rows"), [(figure1, made_up()), (figure2, usage_rows())])
@@ -332,7 +415,7 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
 
 def test_words_say_the_savings():
     text = figure1.ARTEFACT.alt(made_up(), META)
-    assert "(c) Yahoo! LTR, a part: 20.0 and 3.0" in text
+    assert "(c) Yahoo! LTR, a part: 20.0, 3.0, 4.0" in text
 
 
 def test_every_method_has_a_look():

@@ -136,8 +136,9 @@ def test_a_run_of_several_ends_with_all_of_them(tmp_path, capsys):
     shutil.rmtree(tmp_path / "toy-table1")
     capsys.readouterr()
     assert main(command, house) == 0
-    runs = tmp_path / "runs"
-    assert capsys.readouterr().out.splitlines()[-5:] == [
+    runs, lines = tmp_path / "runs", capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 artefacts, about 0.4 min on 2 cores together"
+    assert lines[-5:] == [
         "All 2 artefacts together. Of 2 claims 2 are inconclusive.",
         "  toy-figure2: 12 of 12 rows on the same data are identical to the published ones.",
         f"    Figure: {runs / 'toy-figure2' / 'figure.png'}",

@@ -140,6 +140,24 @@ def boxes_out_of_reach(browser):
     )
 
 
+def broken_words(browser, selector):
+    """Words in the elements of a selector that stand on two lines."""
+    return browser.execute_script(
+        "const broken = new Set(), range = document.createRange();"
+        "for (const element of document.querySelectorAll(arguments[0])) {"
+        "  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);"
+        "  while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/\\S+/g)) {"
+        "    range.setStart(texts.currentNode, word.index);"
+        "    range.setEnd(texts.currentNode, word.index + word[0].length);"
+        "    if (new Set([...range.getClientRects()].map(box => box.top)).size > 1)"
+        "      broken.add(word[0]);"
+        "  }"
+        "}"
+        "return [...broken].sort();",
+        selector,
+    )
+
+
 def first_stop_of_tab(browser):
     """What the first Tab lands on: class, target, and whether it can be seen then."""
     from selenium.webdriver.common.by import By
@@ -202,6 +220,9 @@ def test_anybody_can_read_it_at_any_width(browser):
         look(browser, width=width)
         assert overflow(browser) <= 0
         assert boxes_out_of_reach(browser) == []
+        assert broken_words(browser, ".verdict, .matrix th") == []
+    look(browser, media="print")
+    assert broken_words(browser, ".verdict, .matrix th") == []
     look(browser, dark=True)
     colour = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
     assert browser.execute_script(colour, "body") != "rgb(255, 255, 255)"
@@ -469,6 +490,7 @@ def test_width_outline_links_and_words_are_noticed(browser, tmp_path):
         "<h1>a</h1><h3 id=a>b</h3><h1 id=a>c</h1><a href='#b'>b</a><img>"
         "<main><div style='overflow-x: auto'><div style='width: 9000px'>x</div></div></main>"
         "<div style='width: 500px'>x</div>"
+        "<p class='verdict' style='width: 3em; overflow-wrap: anywhere'>not inconclusive</p>"
     )
     visit(browser, page(tmp_path, body), width=TELEPHONE)
     assert faults_of_the_outline(browser) == ["2 h1", "h1 is followed by h3"]
@@ -477,4 +499,5 @@ def test_width_outline_links_and_words_are_noticed(browser, tmp_path):
     assert len(pictures_without_words(browser)) == 1
     assert len(boxes_out_of_reach(browser)) == 1
     assert overflow(browser) > 100
+    assert broken_words(browser, ".verdict") == ["inconclusive"]
     assert first_stop_of_tab(browser)[0] != "skip"

@@ -32,9 +32,10 @@ TRACED = {
         "cronus-figure2:and_or_cascade",
     ],
     "experiments.cronus_2012.cells.variants": ["cronus-choices:cronus"],
-    "experiments.greedy_miser_2012.cells.measure": [
+    "experiments.greedy_miser_2012.cells.methods": [
         "miser-figure1:greedy_miser",
         "miser-figure1:greedy_miser_early_exit",
+        "miser-figure1:cronus",
     ],
     "experiments.greedy_miser_2012.cells.scenes": [
         "miser-figure3:svm_averaged_kernel",
@@ -57,6 +58,7 @@ TRACED = {
     "experiments.adaptive_sampling_2014.cells.examples": ["sampling-examples:laminating"],
     "experiments.adaptive_sampling_2014.cells.trials": ["sampling-theorem1:laminating"],
     "experiments.adaptive_sampling_2014.cells.variants": ["sampling-choices:uniform_naive"],
+    "experiments.cegb_2017.cells.bisect": ["cegb-bisections:cegb_shallow"],
     "experiments.cegb_2017.cells.measure": ["cegb-figure2:cegb", "cegb-figure1:cegb"],
     "experiments.cegb_2017.cells.peer_models": ["cegb-peers:lightgbm_cegb"],
     "experiments.cegb_2017.cells.segment": ["cegb-figure4:cegb"],

@@ -1,0 +1,182 @@
+"""Histograms of signed weights by code and label: as workers tell them, and what is made of them.
+
+A column's histogram goes out code by code, all labels of a code together, without the padding that
+it is added up with (:mod:`algorithms.stumps.histograms`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..kernels.decorators import kernel, parallel_kernel
+from ..stumps.histograms import (
+    COLUMNS,
+    SLOT,
+    add_default,
+    block_of,
+    fill,
+    fill_sparse,
+    n_slots,
+)
+from ..stumps.lanes import WIDEST
+
+
+def begins_of(n_codes: np.ndarray, n_labels: int) -> np.ndarray:
+    """Where each column's histogram begins, and the last ends: (n_searched + 1,) int64."""
+    return np.append(0, np.cumsum(n_codes)) * n_labels
+
+
+# --- on a worker --------------------------------------------------------------------------------
+
+
+@kernel
+def _tell(sums, apart, lanes, n_labels, out):
+    """Write the histogram of a column, and empty it; `sums` and `apart` as for `add_default`."""
+    n_codes = out.shape[0] // n_labels
+    for label in range(0, n_labels, WIDEST):
+        width, block = min(WIDEST, lanes - label), block_of(sums, label, lanes, apart)
+        told = min(width, n_labels - label)
+        for code in range(n_codes):
+            for k in range(told):
+                out[code * n_labels + label + k] = block[code * width + k]
+        block[:] = 0
+
+
+@parallel_kernel
+def _tell_dense(columns, features, weights, lanes, n_labels, begins, work, out):
+    """Histograms of columns, four at a time; chunks of them are independent."""
+    n_chunks, apart = work.shape[0], COLUMNS * SLOT
+    for c in prange(n_chunks):
+        stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
+        for q in range(features.shape[0] * c // n_chunks, stop, np.int64(COLUMNS)):
+            # The last of a chunk may be fewer than four; then the last is added again.
+            r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
+            others = columns[features[r]], columns[features[s]], columns[features[t]]
+            fill(columns[features[q]], others, weights, lanes, sums)
+            for j in range(COLUMNS):  # all of them, as that empties them
+                at = min(q + j, stop - 1)
+                _tell(sums[j * SLOT :], apart, lanes, n_labels, out[begins[at] : begins[at + 1]])
+
+
+@parallel_kernel
+def _tell_sparse(columns, features, defaults, weights, total, n_labels, begins, work, out):
+    """The same for columns that mostly hold their default code."""
+    n_chunks, lanes, apart = work.shape[0], total.shape[0], np.int64(SLOT)
+    for c in prange(n_chunks):
+        stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
+        rest = np.empty(WIDEST, dtype=np.int64)
+        for q in range(features.shape[0] * c // n_chunks, stop):
+            touched = fill_sparse(columns[features[q]], defaults[q], weights, lanes, sums)
+            add_default(sums, apart, defaults[q], touched, total, rest)
+            _tell(sums, apart, lanes, n_labels, out[begins[q] : begins[q + 1]])
+
+
+def tell_histograms(
+    columns: np.ndarray,
+    features: np.ndarray,
+    defaults: np.ndarray,
+    n_codes: np.ndarray,
+    signed: np.ndarray,
+    total: np.ndarray,
+    n_labels: int,
+    n_threads: int,
+    out: np.ndarray,
+) -> None:
+    """Histograms of some columns on all rows of a worker, or on a sample.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_rows), uint8
+    features : ndarray of shape (n_searched,), int64
+    defaults : ndarray of shape (n_searched,), int64
+        See :meth:`algorithms.stumps.search.DefaultCodes.of`.
+    n_codes : ndarray of shape (n_searched,), int64
+        One more than the largest code of each, on any worker.
+    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
+    total : ndarray of shape (n_lanes,), int64
+        Sums of `signed`.
+    n_labels, n_threads : int
+    out : ndarray of shape (n_labels * sum of n_codes,), int64
+        Output.
+    """
+    columns, weights, lanes = columns.view(), signed.reshape(-1), signed.shape[1]
+    columns.flags.writeable = False  # one kind of array: the kernels are compiled once
+    begins = begins_of(n_codes, n_labels)
+    for sparse in (False, True):
+        places = np.flatnonzero((defaults >= 0) == sparse)
+        if not len(places):
+            continue
+        n_chunks, columns_at_once = max(1, min(n_threads, len(places))), 1 if sparse else COLUMNS
+        work = np.zeros((n_chunks, columns_at_once * n_slots(lanes) * SLOT), dtype=np.int64)
+        to = begins_of(n_codes[places], n_labels)
+        told = np.empty(to[-1], dtype=np.int64)
+        if sparse:
+            of_features = features[places], defaults[places], weights, total
+            _tell_sparse(columns, *of_features, n_labels, to, work, told)
+        else:
+            _tell_dense(columns, features[places], weights, lanes, n_labels, to, work, told)
+        for i, place in enumerate(places.tolist()):
+            out[begins[place] : begins[place + 1]] = told[to[i] : to[i + 1]]
+
+
+@parallel_kernel
+def mark_codes(columns, present):
+    """Say which codes the columns hold.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_rows), uint8
+    present : ndarray of shape (n_features, N_CODES), bool
+        Output; all False before.
+    """
+    for m in prange(columns.shape[0]):
+        for i in range(columns.shape[1]):
+            present[m, columns[m, i]] = True
+
+
+# --- where `fit` was called ---------------------------------------------------------------------
+
+
+@kernel
+def _best_cuts(told, begins, total, edges, cuts, of_labels):
+    n_labels = total.shape[0]
+    rest = np.empty(n_labels, dtype=np.int64)
+    for q in range(edges.shape[0]):
+        rest[:] = total
+        best = np.int64(-1)
+        for at in range(begins[q], begins[q + 1], n_labels):
+            edge = np.int64(0)
+            for k in range(n_labels):
+                rest[k] -= 2 * told[at + k]
+                edge += abs(rest[k])
+            if edge > best:
+                best, cuts[q] = edge, (at - begins[q]) // n_labels
+                of_labels[q] = rest
+        edges[q] = best
+
+
+def best_cuts(
+    told: np.ndarray, n_codes: np.ndarray, total: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Best cut of each column by its histogram, the lowest among equals: Eq. (1).
+
+    Parameters
+    ----------
+    told : ndarray of shape (n_labels * sum of n_codes,), int64
+        Of all workers together.
+    n_codes : ndarray of shape (n_searched,), int64
+    total : ndarray of shape (n_labels,), int64
+        Sums over the rows.
+
+    Returns
+    -------
+    edges, cuts : ndarray of shape (n_searched,), int64
+        As :class:`algorithms.stumps.search.Search`.
+    of_labels : ndarray of shape (n_searched, n_labels), int64
+        Edge of each label: right side less left.
+    """
+    edges, cuts = np.empty(len(n_codes), np.int64), np.empty(len(n_codes), np.int64)
+    of_labels = np.empty((len(n_codes), len(total)), np.int64)
+    _best_cuts(told, begins_of(n_codes, len(total)), total, edges, cuts, of_labels)
+    return edges, cuts, of_labels

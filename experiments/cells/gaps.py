@@ -1,0 +1,22 @@
+"""Where a curve of score against cost has no model for a budget."""
+
+from __future__ import annotations
+
+import numpy as np
+
+WIDEST_GAP = 2.0
+"""Largest ratio of neighbouring costs of a curve's models that is no gap."""
+
+
+def gaps_between(costs) -> list[tuple[float, float]]:
+    """Return the neighbouring costs that differ by more than a factor of two, the lowest first.
+
+    Parameters
+    ----------
+    costs : (n,) array-like of float
+        Of one curve's models. What costs nothing is left out: a budget has a logarithm.
+    """
+    costs = np.unique(costs)
+    costs = costs[costs > 0]
+    pairs = zip(costs[:-1].tolist(), costs[1:].tolist(), strict=True)
+    return [(below, above) for below, above in pairs if above / below > WIDEST_GAP]

@@ -1,0 +1,95 @@
+"""What is published, read plainly, and the few statistics that recomputing it needs.
+
+Nothing here knows the suite: csv, json, math, statistics. It serves the tests that compute
+published numbers another way.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+
+
+@cache
+def lines(artefact: str, name: str = "rows.csv") -> list[dict[str, str]]:
+    """Lines of a published table, as text."""
+    with open(RESULTS / artefact / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def record(artefact: str) -> dict:
+    """``meta.json`` of a published artefact."""
+    return json.loads((RESULTS / artefact / "meta.json").read_text(encoding="utf-8"))
+
+
+def claims(artefact: str) -> dict[str, dict[str, str]]:
+    """Published claims by their id."""
+    return {row["claim"]: row for row in lines(artefact, "claims.csv")}
+
+
+def number(text: str) -> float:
+    """A published number; NaN where nothing stands."""
+    return float(text) if text else math.nan
+
+
+def effects_of(artefact: str) -> dict[str, float]:
+    """Published effect of each claim; NaN where nothing was measured."""
+    return {name: number(row["effect"]) for name, row in claims(artefact).items()}
+
+
+def verdicts_of(artefact: str) -> dict[str, str]:
+    """Published verdict of each claim."""
+    return {name: row["verdict"] for name, row in claims(artefact).items()}
+
+
+def readme(paper: str) -> str:
+    """README of a paper's folder on one line."""
+    path = ROOT / "experiments" / paper / "README.md"
+    return " ".join(path.read_text(encoding="utf-8").split())
+
+
+def published(artefact: str) -> pytest.MarkDecorator:
+    """Skip a test of what is not published yet."""
+    return pytest.mark.skipif(
+        not (RESULTS / artefact / "meta.json").exists(), reason=f"{artefact} is not published yet"
+    )
+
+
+def by_seed(rows) -> dict[str, list]:
+    """Rows of each seed, in the order of the seeds."""
+    grouped = defaultdict(list)
+    for row in sorted(rows, key=lambda row: int(row["seed"])):
+        grouped[row["seed"]].append(row)
+    return grouped
+
+
+def ranks(values) -> list[float]:
+    """Mean ranks, equal values alike."""
+    places = defaultdict(list)
+    for place, value in enumerate(sorted(values)):
+        places[value].append(place)
+    return [statistics.mean(places[value]) for value in values]
+
+
+def correlation(xs, ys) -> float:
+    """Rank correlation; 0 if one side does not vary."""
+    if len(set(xs)) < 2 or len(set(ys)) < 2:
+        return 0.0
+    return statistics.correlation(ranks(xs), ranks(ys))
+
+
+def mean_of_known(values) -> float:
+    """Mean of what is not NaN; NaN if nothing is known."""
+    known = [value for value in values if not math.isnan(value)]
+    return statistics.mean(known) if known else math.nan
