@@ -75,13 +75,13 @@ def _gaps(rows: pd.DataFrame):
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Return the table: one line per gap."""
+    """Return the table: one line per gap that λ was bisected at; the others are counted."""
     results = [(key, steps.sort_values("step"), outcome(steps)) for key, steps in _gaps(rows)]
     counts = Counter(result.kind for _, _, result in results)
     lines = [
         f"# CEGB, Figure 2: gaps bisected (scale {meta['scale']})",
         "",
-        "Each line is a gap of one curve on one repetition: two neighbouring models whose costs "
+        "A gap of one curve on one repetition is two neighbouring models whose costs "
         "differ by more than a factor of two. λ is bisected between two neighbours of the grid "
         "whose models lie on either side after equal rounds; a model counts after any of the "
         "rounds at which models are measured.",
@@ -90,10 +90,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "",
         *(f"* {counts[kind]} {words};" for kind, words in KINDS.items() if counts[kind]),
         "",
+        f"Not bisected, as the grid fills them: {_counted(results)}. Bisected:",
+        "",
         "| panel | method | seed | from | to | factor | between λ | bisections | what they found |",
         "|---|---|---:|---:|---:|---:|---|---:|---|",
     ]
     for (panel, method, seed, _), steps, result in results:
+        if result.kind == "hidden":
+            continue
         first = steps.iloc[0]
         lines.append(
             f"| {panel} | {LOOKS[method].label} | {seed} | {first['below']:.4g} | "
@@ -101,6 +105,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{result.tried} | {result.words} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _counted(results) -> str:
+    """Count the gaps of each curve that models of the grid fill."""
+    filled = Counter(key[:2] for key, _, result in results if result.kind == "hidden")
+    said = (f"({panel}) {LOOKS[method].label}: {n}" for (panel, method), n in filled.items())
+    return "; ".join(said) or "none"
 
 
 def _between(steps: pd.DataFrame) -> str:

@@ -40,6 +40,16 @@ METHODS = (*PRICED, *PLAIN)
 
 LABELS = {"cegb": "CEGB, ours", "gbrt": "GBRT, ours, no costs"}
 
+SHORT = {
+    "cegb": "CEGB, ours",
+    "gbrt": "GBRT, ours",
+    "lightgbm_cegb": "LightGBM's CEGB",
+    "catboost_per_object": "CatBoost per object",
+    "catboost_first_use": "CatBoost first use",
+    "hist_gradient_boosting": "scikit-learn",
+}
+"""Where five panels are said in words."""
+
 FIRST_SEED = {"b'": 0, "d": 0, "y": 5, "m": 5, "w": 5}
 """First repetition of each panel. Those of the first two were published before the other three
 came, and stay; of these no row has been published."""
@@ -191,7 +201,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             if (curve := curves(mine, panel.key, method)) is None:
                 continue
             cost, score, _, _ = curve.summary()
-            text = f"{LABELS.get(method, LOOKS[method].label)} {score[-1]:.3f} for {cost[-1]:.3g}"
+            text = f"{SHORT.get(method, LOOKS[method].label)} {score[-1]:.3f} for {cost[-1]:.3g}"
             lead = advantage(mine, panel.key, "cegb", method)
             if method != "cegb" and not np.isnan(lead).all():
                 text += f" ({np.nanmean(lead):+.3f})"

@@ -296,9 +296,11 @@ def test_no_published_gap_stands_without_eight_bisections(figure):
 
 
 def test_table_and_words():
-    rows = pd.concat([steps_of([0, 2], 1.5), steps_of([0] + 8 * [0], 9.0, seed=1)])
+    hidden = [steps_of([2], 1.5, seed=seed) for seed in (2, 3)]
+    rows = pd.concat([steps_of([0, 2], 1.5), steps_of([0] + 8 * [0], 9.0, seed=1), *hidden])
     text = bisections.render(rows, {"scale": "overnight"})
-    assert "2 gaps, 9 bisections:" in text
+    assert "4 gaps, 9 bisections:" in text
+    assert "Not bisected, as the grid fills them: (a) CEGB, deep: 2. Bisected:" in text
     assert "* 1 closed by models that bisections found;" in text
     assert (
         "| a | CEGB, deep | 0 | 1 | 9 | 9.0 | 0.001 and 0.1 | 1 | closed by a model at λ = 0.01 |"
@@ -306,6 +308,7 @@ def test_table_and_words():
     )
     assert "| 1 | 1 | 9 | 9.0 | 0.001 and 0.1 | 8 | none in eight |" in text
     alt = bisections.alt(rows, {})
-    assert "2 gaps" in alt
+    assert "4 gaps" in alt
+    assert "them: none. Bisected:" in bisections.render(steps_of([0, 2], 1.5), {"scale": "smoke"})
     assert "1 closed by models that bisections found; 1 without a model inside" in alt
     assert bisections.ARTEFACT in discover()
