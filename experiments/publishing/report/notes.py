@@ -48,7 +48,7 @@ def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> 
         if token.children:
             token.children = list(_rebased(token.children, folder, prefix))
         if token.attrs.get("style") == "text-align:right":  # of thousands of fields
-            token.attrs = {"class": "right"}
+            token.attrs = {"class": "r"}
     framed = list(_framed(tokens, caption))
     return Markup(parser.renderer.render(framed, parser.options, {}))
 

@@ -9,6 +9,7 @@ script nothing is missing but filters, sorting and the choice of lines.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,15 @@ def _words(text: str) -> Markup:
     return Markup(html.escape(text, quote=False))
 
 
+def _unquoted(page: str) -> str:
+    """Leave out quotation marks around values that need none, in tags of which there are many."""
+    return _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
+
+
+_MANY = re.compile(r"<(?:td|th|circle|text|line|span class)\b[^<>]*>")
+_QUOTED = re.compile(r'="([\w.#-]+)"(?=[\s>])')  # before a slash it would be part of the value
+
+
 def build(
     results: Path,
     artefacts: Sequence[Artefact],
@@ -94,7 +104,7 @@ def build(
     environment.filters["words"] = _words
     environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
     claims = [claim for one in published for claim in one.claims]
-    return environment.get_template("template.html").render(
+    page = environment.get_template("template.html").render(
         style=Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup("".join((_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)),
         papers=papers,
@@ -107,6 +117,7 @@ def build(
         machines=read_history(results / "asv"),
         dashboard=dashboard,
     )
+    return _unquoted(page)
 
 
 def _papers(

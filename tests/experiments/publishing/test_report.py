@@ -195,7 +195,7 @@ def test_notes_are_part_of_the_page(tmp_path, papers):
     assert '<h4 id="toy_2000-figure-2">Figure 2</h4>' in html
     assert '<h5 id="toy_2000-deviations">Deviations</h5>' in html
     assert 'href="../results/claims.md"' in html
-    assert '<th scope="row">rows</th>' in html
+    assert "<th scope=row>rows</th>" in html
     assert "<h1>Toy" not in html
 
 

@@ -109,7 +109,8 @@ def test_every_module_that_a_cell_runs_counts(module, traced):
     if module not in traced:
         pytest.skip("needs the peers: make setup-peers")
     seen = traced[module]
-    counted = closure.closure((module, seen["load"]), seen["dataset"])
+    start = module, seen["load"]
+    counted = set().union(*(closure.closure(start, name) for name in seen["datasets"]))
     assert module in seen["modules"]
     # The list of data sets does not count: it says which module a name means, and that one does.
     assert set(seen["modules"]) - counted - {closure.LIST} == set()

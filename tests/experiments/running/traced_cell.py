@@ -106,7 +106,7 @@ def run_cells(wanted, folder, answer):
     """Send what the cells of one module have run; features are computed anew in `folder`."""
     os.environ["COST_AWARE_BOOSTING_CACHE"] = str(folder)
     loading.complete = in_this_process
-    files = set()
+    files, names = set(), set()
     for artefact_id, algorithm in (name.split(":") for name in wanted):
         artefact = ARTEFACTS[artefact_id]
         load = data_kinds.load
@@ -117,11 +117,12 @@ def run_cells(wanted, folder, answer):
             data = load(cell.dataset, scale="smoke", data="auto", seed=0)
             artefact.run_cell(cell, data)
         files |= noted.files
+        names.add(cell.dataset)
     modules = sorted(
         path.removeprefix(f"{ROOT}/").removesuffix(".py").replace("/", ".")
         for path in files | kernel_files()
     )
-    answer.send({"dataset": cell.dataset, "load": load.__module__, "modules": modules})
+    answer.send({"datasets": sorted(names), "load": load.__module__, "modules": modules})
 
 
 def main(folder, modules):
