@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import checkpoints
 from experiments.cegb_2017.cells.peer_models import trace
+from experiments.cegb_2017.cells.selection import choosable
 from experiments.cegb_2017.show.curves_of_panel import say_no_data, say_speaking_queries
 from experiments.cegb_2017.show.panels import (
     GRID,
@@ -58,6 +59,21 @@ came, and stay; of these no row has been published."""
 def _features_only(panel: Panel) -> Panel:
     """Return a panel of Figure 2 with α = 0: no library prices evaluations as all others do."""
     return replace(panel, split_cost=0.0, name=panel.name.replace("α = ¼", "α = 0"))
+
+
+THINNED = ("y", "m", "w")
+"""Panels of which only what a method's budgets can choose is published, of all configurations."""
+
+
+def selectable(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out what no budget can choose: rows would take 2 MB.
+
+    Models that cost nothing stay. No curve begins with them, so that what costs something is
+    chosen from as if they were not there.
+    """
+    costs = rows["valid_cost"] > 0
+    kept = choosable(rows[costs], THINNED, "configuration").index
+    return rows.loc[kept.union(rows.index[~costs])]
 
 
 SHOWN = tuple(_features_only(panel) for panel in PANELS if panel.key in FIRST_SEED)
@@ -238,6 +254,7 @@ ARTEFACT = Artefact(
     render=render,
     make_claims=make_claims,
     alt=alt,
+    select=selectable,
     curve=("algorithm", "valid_cost"),
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",

@@ -10,7 +10,9 @@ WHOLE_METHOD = ("cegb_as_miser",)
 """Of the method that no claim is about, only what the whole method's budgets can choose stays."""
 
 
-def choosable(rows: pd.DataFrame, thinned: Collection[str] = ()) -> pd.DataFrame:
+def choosable(
+    rows: pd.DataFrame, thinned: Collection[str] = (), setting: str = "tradeoff"
+) -> pd.DataFrame:
     """Leave out what no budget can choose.
 
     A model grows dearer with each round, so one that validates no better than with fewer rounds
@@ -21,18 +23,21 @@ def choosable(rows: pd.DataFrame, thinned: Collection[str] = ()) -> pd.DataFrame
     Parameters
     ----------
     rows : DataFrame
-        ``panel, algorithm, seed, tradeoff, rounds, valid_score, valid_cost, valid_cost_paper``.
+        ``panel, algorithm, seed, tradeoff, rounds, valid_score, valid_cost``, and
+        ``valid_cost_paper`` where budgets are of that accounting, too.
     thinned : collection of str
         Keys of panels.
+    setting : str
+        Column that tells the models of a method on one repetition apart.
     """
-    model = ["panel", "algorithm", "seed", "tradeoff"]
+    model = ["panel", "algorithm", "seed", setting]
     rows = rows.sort_values([*model, "rounds"], kind="stable")
     better = _best_yet(rows, model)
     last = ~rows.duplicated(model, keep="last")
     thin = rows["panel"].isin(list(thinned)) | rows["algorithm"].isin(WHOLE_METHOD)
     chosen = pd.Series(False, index=rows.index)
-    for accounting in ("", "_paper"):
-        by_cost = rows.sort_values([*model[:3], f"valid_cost{accounting}"], kind="stable")
+    for cost in rows.columns.intersection(["valid_cost", "valid_cost_paper"]):
+        by_cost = rows.sort_values([*model[:3], cost], kind="stable")
         chosen |= _best_yet(by_cost, model[:3])
     return rows[last | (better & (chosen | ~thin))]
 

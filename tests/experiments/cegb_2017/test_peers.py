@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.artefact import Cell
 from experiments.cegb_2017 import extra_peers as peers
 from experiments.cegb_2017.cells import peer_models
+from experiments.curves import curves
 from experiments.registry import discover
 from experiments.style import LOOKS, house_style, picture_bytes
 from tests.experiments.pictures import unreadable
@@ -375,3 +377,26 @@ def test_alt_text_has_the_numbers():
     assert "stand-in" not in text
     assert peers.alt(made_rows(), meta_of("stand-in")).count("(stand-in): ") == len(peers.SHOWN)
     assert "LightGBM 0.810 for 8 (+0.050)" in text
+
+
+def test_what_is_left_out_changes_no_curve():
+    """On many draws with ties, and with models that cost nothing."""
+    for draw in range(20):
+        rng = np.random.default_rng(draw)
+        rows = []
+        for panel, seed, configuration in itertools.product(("d", "y"), range(3), range(4)):
+            costs = np.cumsum(rng.integers(0, 4, size=8))
+            scores = rng.integers(0, 6, size=8) / 6
+            rows += [
+                {"panel": panel, "algorithm": "cegb", "seed": seed, "configuration": configuration,
+                 "rounds": k, "valid_score": score, "valid_cost": float(cost),
+                 "test_score": rng.random(), "test_cost": float(cost)}
+                for k, (score, cost) in enumerate(zip(scores, costs, strict=True), start=1)
+            ]  # fmt: skip
+        whole = pd.DataFrame(rows)
+        part = peers.selectable(whole)
+        assert len(part) < len(whole)
+        for panel in ("d", "y"):
+            before, after = (curves(table, panel, "cegb").summary() for table in (whole, part))
+            for one, other in zip(before, after, strict=True):
+                np.testing.assert_array_equal(one, other)
