@@ -14,7 +14,6 @@ import numpy as np
 
 from ..kernels.decorators import kernel
 from ..kernels.simd import lowest_bit
-from . import row_table
 from . import row_table as part
 from .forest import Forest
 from .predictor import bit_vectors, next_node
@@ -182,7 +181,7 @@ def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) 
         # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
         forest = Forest(*(np.array(values) for values in forest))
         return _walk_row, (forest, np.array(contributions), np.array(initial))
-    table = row_table.row_table(blocks[0], initial)
+    table = part.row_table(blocks[0], initial)
     return _of_table(len(initial)), (table,)
 
 
