@@ -33,6 +33,7 @@ from .estimators.parameters import (
     N_THREADS,
     Parameter,
     check_number,
+    check_rounds,
     check_whole_number,
     checked_parameters,
     choice,
@@ -401,14 +402,18 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         """What was boosted."""
         return self.trees_ if hasattr(self, "trees_") else self.stumps_
 
-    def _staged_scores(self, X, step: int) -> Iterator[np.ndarray]:
-        """Scores (n_samples, n_labels) after every `step` rounds; the same array each time."""
-        return self._learners.staged_scores(X, step, resolve_n_threads(self.n_threads))
+    def _staged_scores(self, X, rounds) -> Iterator[np.ndarray]:
+        """Scores (n_samples, n_labels) after some rounds, or each; the same array each time."""
+        if rounds is None:
+            rounds = range(1, self.n_estimators_ + 1)
+        else:
+            rounds = check_rounds(rounds, self.n_estimators_)
+        return self._learners.staged_scores(X, rounds, resolve_n_threads(self.n_threads))
 
     def _raw_scores(self, X) -> np.ndarray:
         if self.n_estimators_ == 0:
             return np.zeros((len(X), self._learners.votes.shape[1]))
-        return next(self._staged_scores(X, self.n_estimators_))
+        return next(self._staged_scores(X, [self.n_estimators_]))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
@@ -430,19 +435,26 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         scores = self._raw_scores(self._check_X(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X, *, rounds=None) -> Iterator[np.ndarray]:
         """Scores with the first 1, 2, … rounds.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        rounds : iterable of int, optional
+            Only after these, ascending: some of many rounds take a fraction of the time of each.
 
         Yields
         ------
         ndarray of shape (n_samples,) or (n_samples, n_classes), float64
             As :meth:`decision_function`. A model of one class has no rounds: nothing is yielded.
+
+        Raises
+        ------
+        ValueError
+            If the model does not have these rounds, or they do not ascend.
         """
-        for scores in self._staged_scores(self._check_X(X), 1):
+        for scores in self._staged_scores(self._check_X(X), rounds):
             yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
 
     def predict(self, X) -> np.ndarray:
@@ -458,17 +470,19 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
         """
         return self._labels(self._raw_scores(self._check_X(X)))
 
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
+    def staged_predict(self, X, *, rounds=None) -> Iterator[np.ndarray]:
         """Predict classes with the first 1, 2, … rounds.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        rounds : iterable of int, optional
+            As of :meth:`staged_decision_function`.
 
         Yields
         ------
         ndarray of shape (n_samples,), of the dtype of `classes_`
             As :meth:`predict`. A model of one class has no rounds: nothing is yielded.
         """
-        for scores in self._staged_scores(self._check_X(X), 1):
+        for scores in self._staged_scores(self._check_X(X), rounds):
             yield self._labels(scores)

@@ -459,3 +459,27 @@ def test_families_are_computed_once_for_each_row():
         assert (model.family_rows_.sum(axis=0) == 64).all()  # 30 rounds come by all rows
     first = AdaBoostMH(sampler="tasting_1q", families=families, n_estimators=2).fit(X, y)
     np.testing.assert_array_equal(first.family_rows_, [[64, 64], [0, 0]])
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", "hamming_tree"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_some_rounds_are_those_of_all(weak_learner, n_classes):
+    """Staged predictions after chosen rounds have the bits of those after every round."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.integers(0, 9, size=(700, 6)).astype(np.uint8)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.integers(0, 3, 700)) % n_classes
+    model = AdaBoostMH(n_estimators=12, weak_learner=weak_learner, n_leaves=3).fit(X, y)
+    wanted = [1, 4, 5, 12]
+    for staged in (model.staged_decision_function, model.staged_predict):
+        each = list(staged(X))
+        some = list(staged(X, rounds=wanted))
+        np.testing.assert_array_equal(some, [each[t - 1] for t in wanted])
+    assert list(model.staged_predict(X, rounds=iter([]))) == []
+
+
+@pytest.mark.parametrize("rounds", [[0, 2], [3, 3], [4, 2], [6], [1.5], [True]])
+def test_rounds_that_a_model_does_not_have(rounds):
+    X = np.arange(12, dtype=np.uint8)[:, None]
+    model = AdaBoostMH(n_estimators=5).fit(X, X[:, 0] % 3)
+    with pytest.raises(ValueError, match="ound"):
+        list(model.staged_predict(X, rounds=rounds))

@@ -11,6 +11,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -71,6 +72,14 @@ def check_flag(name: str, value) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {shown(value)}.")
     return bool(value)
+
+
+def check_rounds(rounds, n_rounds: int) -> list[int]:
+    """Give rounds as a list; refuse what does not ascend or is not among the `n_rounds`."""
+    checked = [check_whole_number("A round", one, 1, most=n_rounds) for one in rounds]
+    if any(one >= following for one, following in pairwise(checked)):
+        raise ValueError(f"rounds must ascend, got {shown(checked)}.")
+    return checked
 
 
 # --- tables -------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ scores, as :class:`Stumps`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,13 +41,17 @@ class Stumps(NamedTuple):
     alpha: np.ndarray
     edge: np.ndarray
 
-    def staged_scores(self, X: np.ndarray, step: int, n_threads: int) -> Iterator[np.ndarray]:
-        """Scores after every `step` rounds.
+    def staged_scores(
+        self, X: np.ndarray, rounds: Iterable[int], n_threads: int
+    ) -> Iterator[np.ndarray]:
+        """Scores after some rounds.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), uint8 or float64
-        step, n_threads : int
+        rounds : iterable of int
+            Ascending, each from 1 to the number of stumps.
+        n_threads : int
 
         Yields
         ------
@@ -58,8 +63,7 @@ class Stumps(NamedTuple):
         values = np.array(X[:, used], order="C")
         steps = self.alpha[:, None] * self.votes
         scores = np.zeros((len(X), steps.shape[1]))
-        for first in range(0, len(self.alpha), step):
-            last = min(first + step, len(self.alpha))
+        for first, last in pairwise((0, *rounds)):
             with threads(n_threads, len(X) * (last - first)):
                 add_scores(values, place, self.threshold, steps, first, last, scores)
             yield scores

@@ -9,7 +9,8 @@ go through the search for stumps as if they were all there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +73,17 @@ class HammingTrees(NamedTuple):
         """Return what a row that ends in a node adds to each score: (n_nodes, n_labels) float64."""
         return np.repeat(self.alpha, np.diff(self.tree))[:, None] * self.votes
 
-    def staged_scores(self, X: np.ndarray, step: int, n_threads: int) -> Iterator[np.ndarray]:
-        """Scores after every `step` rounds.
+    def staged_scores(
+        self, X: np.ndarray, rounds: Iterable[int], n_threads: int
+    ) -> Iterator[np.ndarray]:
+        """Scores after some rounds.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), uint8 or float64
-        step, n_threads : int
+        rounds : iterable of int
+            Ascending, each from 1 to the number of trees.
+        n_threads : int
 
         Yields
         ------
@@ -90,8 +95,7 @@ class HammingTrees(NamedTuple):
         values = np.array(X[:, used], order="C")
         forest, steps = self.forest()._replace(feature=place), self.contributions()
         scores = np.zeros((len(X), steps.shape[1]))
-        for first in range(0, len(self.alpha), step):
-            last = min(first + step, len(self.alpha))
+        for first, last in pairwise((0, *rounds)):
             with threads(n_threads, len(X) * (last - first)):
                 _add_scores(values, forest, steps, first, last, scores)
             yield scores

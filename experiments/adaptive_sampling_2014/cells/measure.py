@@ -13,7 +13,7 @@ import numpy as np
 from algorithms import feature_sampling
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.stumps.samplers import SAMPLERS, new_samplers
-from experiments.cell import Cell, at_rounds, rounded
+from experiments.cell import Cell, rounded
 
 N_SCALES = 12
 """The bandits' parameter is 2^0 ... 2^11, the best of them by the final training loss."""
@@ -211,7 +211,8 @@ def staged_errors(
 ) -> dict[int, float]:
     """Return the test error in % after some rounds; after none all images are of class 0."""
     errors = {0: 100 * float(np.average(features.y_test != model.classes_[0], weights=weights))}
-    for t, labels in at_rounds(model.staged_predict(features.test.T), rounds).items():
+    stops = sorted(rounds - {0})
+    for t, labels in zip(stops, model.staged_predict(features.test.T, rounds=stops), strict=True):
         errors[t] = 100 * float(np.average(labels != features.y_test, weights=weights))
     return errors
 
