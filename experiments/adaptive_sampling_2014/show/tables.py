@@ -226,7 +226,7 @@ def _cell(
     if len(values) > 1:
         text += f" ± {values.std(ddof=1):.{decimals}f}"
     if (rows["budget"] == "all").all() and column == "log10_loss":
-        text += f" [{rows['used_rounds'].mean():.4g}{'†' * int(rows['short'].max())}]"
+        text += f" [{rows['used_rounds'].mean():.5g}{'†' * int(rows['short'].max())}]"
     return text + beside
 
 

@@ -112,7 +112,7 @@ class Published:
         One record for each data set, see :func:`_data_set`.
     claims : list of dict
         Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
-        artefact, ``sign`` and ``shown_…``, what is printed of it.
+        artefact, and ``shown_…``, what is printed of it.
     tallies : list of Tally
         Its claims by verdict.
     measured : str
@@ -292,7 +292,8 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
         claims = table.to_dict("records")
         for claim in claims:
             claim["anchor"] = f"claim-{artefact.id}-{claim['claim']}"
-            claim["sign"] = SIGNS[claim["verdict"]]
+            if claim["verdict"] not in SIGNS:
+                raise ValueError(f"an unknown verdict, {claim['verdict']!r}")
             claim["shown_effect"], claim["shown_interval"] = _effect(claim)
             detectable = claim["detectable"]
             claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"

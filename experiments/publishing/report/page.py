@@ -74,7 +74,9 @@ def _unquoted(page: str) -> str:
     return _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
 
 
-_MANY = re.compile(r'<(?:td|th|circle|text|line|span class="(?:sign|place|whole))\b[^<>]*>')
+_MANY = re.compile(
+    r'<(?:td|th|circle|text|line|span class="(?:sign|place|whole)|a class="anchor)\b[^<>]*>'
+)
 _QUOTED = re.compile(r'="([\w.#-]+)"(?=[\s>])')  # before a slash it would be part of the value
 
 
