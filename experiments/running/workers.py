@@ -185,7 +185,10 @@ class Workers:
                     "several machines need: docs/cluster.md), or leave --scheduler out."
                 ) from None
             return self._client
-        with _children_ignore_interrupt():
+        # A process of this machine that is gone is missed at once. One that is silent is not gone:
+        # the machine slept, or somebody stopped the run for a while.
+        patient = dask.config.set({"distributed.scheduler.worker-ttl": None})
+        with patient, _children_ignore_interrupt():
             self._cluster = LocalCluster(
                 host="127.0.0.1",  # whoever can connect can run code
                 n_workers=self.jobs,

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import dask
 import pytest
 from distributed import LocalCluster
 
@@ -270,6 +271,23 @@ def test_cells_that_measure_time_run_alone(tmp_path, alone):
     spans = table.sort_values(0).to_numpy()
     overlapping = (spans[1:, 0] < spans[:-1, 1]).any()
     assert overlapping != alone  # two workers do overlap when they may
+
+
+def fall_asleep(cell, dataset):
+    """Stop the whole process once, as it stops when its machine sleeps, and go on later."""
+    if (cell.algorithm, cell.params["step"]) == ("better", 1):
+        pid = os.getpid()
+        subprocess.Popen(["sh", "-c", f"kill -STOP {pid}; sleep 12; kill -CONT {pid}"])
+        time.sleep(1)
+    return [{"step": cell.params["step"], "part": 0, "score": 1.0}]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can be stopped")
+def test_a_worker_that_slept_is_not_taken_for_dead(tmp_path):
+    toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), fall_asleep)
+    with dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):  # of five minutes
+        assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
 
 
 def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
