@@ -69,6 +69,11 @@ def _words(text: str) -> Markup:
     return Markup(html.escape(text, quote=False))
 
 
+def _breakable(name: str) -> Markup:
+    """Let a name be broken after an underscore, rather than anywhere."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
 def _unquoted(page: str) -> str:
     """Leave out quotation marks around values that need none, in tags of which there are many."""
     return _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
@@ -104,6 +109,7 @@ def build(
     environment.globals["panel_id"] = content.panel_id
     environment.filters["counted"] = content.counted
     environment.filters["words"] = _words
+    environment.filters["breakable"] = _breakable
     environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
     claims = [claim for one in published for claim in one.claims]
     page = environment.get_template("template.html").render(

@@ -68,6 +68,7 @@ def papers(tmp_path):
 
 
 def text_of(html):
+    html = html.replace("<wbr>", "")
     words = re.sub(r"<(style|script)\b[^>]*>.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
     return re.sub(r"\s+", " ", words)
 
