@@ -499,7 +499,7 @@ def test_published_agreement_and_what_the_readme_says_of_it():
             rho, _ = by_hand(dataset, 10_000, 0)
             assert line_of(text, "T = 10,000: loss").split("|")[3].split()[0] == f"{rho:.2f}"
             late.append(f"{rho:.2f} on {paper.title}")
-    assert f"At 10,000 rounds it is {' and '.join(late)}." in said
+    assert f"At 10,000 rounds it is {', '.join(late[:-1])} and {late[-1]}." in said
 
 
 # --- tables and figures ---------------------------------------------------------------------------
