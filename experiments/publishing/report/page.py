@@ -80,9 +80,10 @@ def _unquoted(page: str) -> str:
 
 
 _MANY = re.compile(
-    r'<(?:td|th|circle|text|line|span class="(?:sign|place|whole)|a class="anchor)\b[^<>]*>'
+    r'<(?:t[rdh]|circle|text|line|span class="(?:sign|place|whole)|a class="anchor|a href)\b[^<>]*>'
 )
-_QUOTED = re.compile(r'="([\w.#-]+)"(?=[\s>])')  # before a slash it would be part of the value
+# A slash at the end of a value would be taken for the tag's own, as in <line … />.
+_QUOTED = re.compile(r'="([\w.#/-]*[\w.#-])"(?=[\s>])')
 
 
 def build(
