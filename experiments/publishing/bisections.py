@@ -113,20 +113,17 @@ def outcomes(rows: pd.DataFrame) -> dict[tuple, Outcome]:
     return {key: outcome(steps) for key, steps in each}
 
 
-def bisectable(rows: pd.DataFrame, meta: Mapping) -> pd.Series:
-    """Whether the rule asks for bisections of a row's curve: real data, and more than one λ."""
-    several = rows.groupby(["panel", "algorithm"])["tradeoff"].transform("nunique") > 1
-    return several & (rows["dataset"].map(lambda name: meta["data"][name]["kind"]) == "real")
+def bisectable(rows: pd.DataFrame) -> pd.Series:
+    """Whether the rule asks for bisections of a row's curve: it has more than one λ."""
+    return rows.groupby(["panel", "algorithm"])["tradeoff"].transform("nunique") > 1
 
 
-def refused(
-    rows: pd.DataFrame, meta: Mapping, cost: str, found: Mapping[tuple, Outcome]
-) -> list[tuple]:
+def refused(rows: pd.DataFrame, cost: str, found: Mapping[tuple, Outcome]) -> list[tuple]:
     """Return the gaps, of all repetitions, that the rule does not let pass.
 
     Parameters
     ----------
-    rows, meta : DataFrame, Mapping
+    rows : DataFrame
         Of the published curves.
     cost : str
         Column by which budgets choose.
@@ -139,7 +136,7 @@ def refused(
         Keys as in `found`, of gaps that were not bisected, or not often enough.
     """
     wrong = []
-    mine = rows[bisectable(rows, meta)]
+    mine = rows[bisectable(rows)]
     for (panel, method, seed), models in mine.groupby(["panel", "algorithm", "seed"]):
         for below, above in gaps_between(models[cost]):
             key = (panel, method, seed, below, above)
@@ -148,9 +145,7 @@ def refused(
     return wrong
 
 
-def why_not(rows: pd.DataFrame, meta: Mapping, panel: str, method: str) -> str:
+def why_not(rows: pd.DataFrame, panel: str, method: str) -> str:
     """Say why nobody bisected a gap of a curve."""
     mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == method)]
-    if meta["data"][mine["dataset"].iloc[0]]["kind"] != "real":
-        return "stand-in: not bisected"
     return "has no λ" if mine["tradeoff"].nunique() == 1 else "not bisected"

@@ -332,7 +332,7 @@ def _bisected(results: Path, artefact: Artefact, rows, meta, widest) -> list[str
     for gap in widest:
         key = (gap.panel, gap.method, gap.seed, gap.below, gap.above)
         known = found.get(key)
-        said.append(known.words if known else bisections.why_not(rows, meta, gap.panel, gap.method))
+        said.append(known.words if known else bisections.why_not(rows, gap.panel, gap.method))
     return said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from itertools import pairwise
 
@@ -164,13 +164,19 @@ def test_readme_of_figure_3():
 # --- bisections of Figure 2's gaps --------------------------------------------------------------
 
 CLAIMED = ("cegb", "cegb_shallow", "greedy_miser")
+STAND_INS = "abf"
 
 
 @cache
-def bisected() -> dict[tuple, list[dict[str, str]]]:
-    """(panel, method, seed, below, above) → rows of a gap, the first step first."""
+def bisected(made=False) -> dict[tuple, list[dict[str, str]]]:
+    """(panel, method, seed, below, above) → rows of a gap, the first step first.
+
+    Of real data, or of stand-ins.
+    """
     gaps = defaultdict(list)
     for row in lines("cegb-bisections"):
+        if (row["panel"] in STAND_INS) != made:
+            continue
         key = (row["panel"], row["algorithm"], int(row["seed"]))
         gaps[*key, float(row["below"]), float(row["above"])].append(row)
     return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in gaps.items()}
@@ -214,6 +220,23 @@ def test_readme_of_the_bisections():
     assert len({key for key, _ in found}) == len(found) == 7
     assert "Seven of these are of methods that claims are about besides that one: five" in README
     assert "None of the 7 models found validates better than a cheaper one" in README
+
+
+def test_readme_of_the_bisections_of_stand_ins():
+    gaps = bisected(made=True)
+    kinds = {key: kind_of(steps) for key, steps in gaps.items()}
+    count = list(kinds.values()).count
+    tries = sum(len(steps) - 1 for steps in gaps.values())
+    assert (count("filled"), count("closed"), count("narrowed")) == (69, 19, 11)
+    said = f"Of the {len(gaps)} gaps 69 are filled so, {tries} bisections went into the other 30"
+    assert said in README
+    assert {key[0] for key, kind in kinds.items() if kind != "filled"} == {"a", "b"}
+    left = Counter(key[:2] for key, kind in kinds.items() if kind == "narrowed")
+    assert left == {("b", "greedy_miser"): 5, ("b", "cegb_as_miser"): 5, ("a", "cegb_as_miser"): 1}
+    parts = [(steps[-1]["part_below"], steps[-1]["part_above"]) for key, steps in gaps.items()
+             if kinds[key] == "narrowed" and key[0] == "b"]  # fmt: skip
+    assert math.ceil(max(float(below) for below, _ in parts)) == 44
+    assert math.floor(min(float(above) for _, above in parts)) == 200
 
 
 def with_what_was_found(accounting):
