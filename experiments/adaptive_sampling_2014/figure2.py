@@ -158,7 +158,7 @@ ARTEFACT = Artefact(
     title="Adaptive sampling, Figure 2",
     shows="How far the edge of the stump taken is below the largest edge, round by round, for "
     "three strategies of equal cost on MNIST pixels.",
-    minutes={"smoke": 0.2, "laptop": 3, "overnight": 3, "paper": 3},
+    minutes={"smoke": 0.2, "laptop": 2, "overnight": 2, "paper": 2},
     seeds={"smoke": 2, "laptop": 10, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,
