@@ -502,6 +502,19 @@ def test_published_agreement_and_what_the_readme_says_of_it():
     assert f"At 10,000 rounds it is {', '.join(late[:-1])} and {late[-1]}." in said
 
 
+def test_what_the_readme_says_of_mnist_and_caltech_101():
+    readme = (ROOT / "experiments" / "adaptive_sampling_2014" / "README.md").read_text()
+    said = " ".join(readme.split())
+    mnist = [by_hand("mnist", t, 0) for t in ROUNDS]
+    orders = [f"{rho:.2f}" for rho, _ in mnist]
+    assert f"ρ = {', '.join(orders[:-1])} and {orders[-1]}. In the mean" in said
+    *near, far = (f"{difference:+.2f}".replace("-", "−") for _, difference in mnist)
+    assert f"lie {', '.join(near)} and, after 10,000 rounds, {far} decades from" in said
+    rho, difference = by_hand("caltech101", 10_000, 0)
+    assert f"ρ = {rho:.2f}; our losses" in said
+    assert f"lie {difference:.0f} decades above the printed ones in the mean" in said
+
+
 # --- tables and figures ---------------------------------------------------------------------------
 
 
