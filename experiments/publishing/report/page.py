@@ -74,9 +74,14 @@ def _breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
-def _unquoted(page: str) -> str:
-    """Leave out quotation marks around values that need none, in tags of which there are many."""
-    return _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
+def _compact(page: str) -> str:
+    """Leave out what HTML lets be left out where there is much of it, in tables above all.
+
+    Quotation marks around values that need none, and the ends of cells before the next cell or the
+    row's end.
+    """
+    page = _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
+    return _CELL_END.sub("", page)
 
 
 _MANY = re.compile(
@@ -84,6 +89,7 @@ _MANY = re.compile(
 )
 # A slash at the end of a value would be taken for the tag's own, as in <line … />.
 _QUOTED = re.compile(r'="([\w.#/-]*[\w.#-])"(?=[\s>])')
+_CELL_END = re.compile(r"</t[dh]>\s*(?=<t[dh]\b|</tr>)")
 
 
 def build(
@@ -126,7 +132,7 @@ def build(
         machines=read_history(results / "asv"),
         dashboard=dashboard,
     )
-    return _unquoted(page)
+    return _compact(page)
 
 
 def _papers(
