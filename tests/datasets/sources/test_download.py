@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -158,30 +157,31 @@ def test_dead_host_is_remembered(cache):
     with socket.socket() as closed:  # bound but not listening: refuses
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/a"
-        started = time.monotonic()
         with pytest.raises(DataUnavailable, match="cannot be reached"):
             find(raw(url))
         with pytest.raises(DataUnavailable, match="not tried again in this run"):
             find(raw(url))
-    assert time.monotonic() - started < 5
 
 
 def test_name_that_never_resolves_costs_one_timeout(cache, monkeypatch):
-    calls = []
+    calls, answered, asserted = [], [], threading.Event()
 
     def hang(*args, **kwargs):
         calls.append(args)
-        time.sleep(3)
+        asserted.wait(timeout=60)
+        answered.append(args)
         raise socket.gaierror("too late")
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     monkeypatch.setattr(download, "LIMITS", HttpLimits(0.2, 0.2, 3, 0.01))
-    started = time.monotonic()
-    for _ in range(2):
-        with pytest.raises(DataUnavailable, match="did not resolve"):
-            find(raw("http://example.invalid/a"))
-    assert len(calls) == 1
-    assert time.monotonic() - started < 2
+    try:
+        for _ in range(2):
+            with pytest.raises(DataUnavailable, match="did not resolve"):
+                find(raw("http://example.invalid/a"))
+        assert len(calls) == 1
+        assert not answered  # nobody waited for it
+    finally:
+        asserted.set()
 
 
 def test_full_disk_leaves_nothing_and_names_the_folder(cache, server, monkeypatch):
