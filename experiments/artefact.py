@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from experiments.cell import Cell, Tolerance, digest
@@ -21,7 +21,7 @@ SCALES = ("smoke", "laptop", "overnight", "paper")
 more rounds, settings or repetitions: enough for verdicts), and the paper's own."""
 
 DATA_SCALES = {"smoke": "smoke", "laptop": "laptop", "overnight": "laptop", "paper": "paper"}
-"""For each scale that at which its data are loaded, unless an artefact says otherwise."""
+"""For each scale that at which its data are loaded."""
 
 LOADERS = {"table": "load", "images": "load_images", "features": "load_features"}
 """For each form of data the function of :mod:`datasets` that gives it; "none" needs no data."""
@@ -88,8 +88,6 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
-    data_scales : Mapping of str to str
-        Scales whose data are loaded otherwise than :data:`DATA_SCALES` says.
     bisections : str or None
         Artefact whose rows say what bisecting λ found at these gaps, see
         :mod:`experiments.publishing.bisections`.
@@ -119,11 +117,6 @@ class Artefact:
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
     bisections: str | None = None
-    data_scales: Mapping[str, str] = field(default_factory=dict)
-
-    def data_scale(self, scale: str) -> str | None:
-        """Return the scale at which the data of a scale are loaded, None for one unknown."""
-        return self.data_scales.get(scale, DATA_SCALES.get(scale))
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from experiments.artefact import Artefact
+from experiments.artefact import DATA_SCALES, Artefact
 from experiments.cell import Cell, digest, rounded
 
 
@@ -32,7 +32,7 @@ def comparable(artefact: Artefact, meta: Mapping, published: Mapping) -> bool:
     """
     if meta["scale"] == published["scale"]:
         return True
-    if artefact.data_scale(meta["scale"]) != artefact.data_scale(published["scale"]):
+    if DATA_SCALES[meta["scale"]] != DATA_SCALES.get(published["scale"]):
         return False
     theirs = _digests(cells_of_run(artefact, {**published, "data": meta["data"]}))
     return _digests(cells_of_run(artefact, meta)) <= theirs

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from experiments.artefact import Artefact
+from experiments.artefact import DATA_SCALES, Artefact
 from experiments.cell import Cell
 from experiments.running.provenance import cell_key, describe_data, row_hashes, worker_state
 from experiments.running.store import Store
@@ -201,7 +201,7 @@ def run(
     NoStandIn
         If stand-ins are asked for and there is none for any of its data.
     """
-    cells, scale = artefact.cells(scale, n_seeds), artefact.data_scale(scale)
+    cells, scale = artefact.cells(scale, n_seeds), DATA_SCALES[scale]
     log.info("%s: reading the data", artefact.id)
     data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
     cells = [cell for cell in cells if cell.dataset in data]

@@ -19,9 +19,11 @@ def published(artefact: str, name: str) -> pd.DataFrame:
     return pd.read_csv(ROOT / "results" / artefact / f"{name}.csv")
 
 
-def reach(rows: pd.DataFrame, panel: str, algorithm: str, cost: str = COST) -> tuple[float, float]:
+def reach(
+    rows: pd.DataFrame, panel: str, name: str, cost: str = COST, column: str = "algorithm"
+) -> tuple[float, float]:
     """Costs between which every repetition has models with at least one tree."""
-    mine = rows[(rows.panel == panel) & (rows.algorithm == algorithm) & (rows["rounds"] > 0)]
+    mine = rows[(rows.panel == panel) & (rows[column] == name) & (rows["rounds"] > 0)]
     of_seed = mine.groupby("seed")[cost]
     return of_seed.min().max(), of_seed.max().min()
 
@@ -88,9 +90,19 @@ def test_cronus_has_no_verdict_over_a_rival():
     n_apart = apart["claim"].str.startswith("d-").sum()
     assert f"({n_apart} of {of_clueweb.sum()} on ClueWeb09)" in text
     rows = published("cronus-figure2", "rows")
-    for panel, rival in (("c", "raykar_cascade"), ("d", "and_or_cascade")):
-        for number in (reach(rows, panel, rival)[0], reach(rows, panel, "cronus")[0]):
-            assert f" {number:.0f}" in text
+    rivals = ("raykar_cascade", "and_or_cascade")
+    for cost, sentence in (
+        (COST, "they begin at {} and {}, Cronus at {} and {} ("),
+        (PAPER_COST, "are judged, at {} and {}, and at {} and {})"),
+    ):
+        begin = {
+            (method, panel): f"{reach(rows, panel, method, cost, 'method')[0]:,.0f}"
+            for method in (*rivals, "cronus")
+            for panel in "cd"
+        }
+        assert all(begin[rivals[0], panel] == begin[rivals[1], panel] for panel in "cd")
+        numbers = [begin[method, panel] for method in (rivals[0], "cronus") for panel in "cd"]
+        assert sentence.format(*numbers) in text
 
 
 @pytest.mark.parametrize("figure", ["mddag-figure2", "mddag-figure3"])

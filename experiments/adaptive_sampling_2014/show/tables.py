@@ -339,19 +339,14 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     )
 
 
-def make_table(
-    dataset: str,
-    minutes: Mapping[str, float],
-    cells=make_cells,
-    data_scales: Mapping[str, str] | None = None,
-) -> Artefact:
+def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> Artefact:
     """Declare the table of a data set.
 
     Parameters
     ----------
     dataset : str
         Set of images.
-    minutes, data_scales : Mapping
+    minutes : Mapping
         As in :class:`experiments.artefact.Artefact`.
     cells : callable
         ``(dataset, scale, seeds) -> list[Cell]``: the first families alone, or
@@ -374,5 +369,4 @@ def make_table(
         alt=partial(alt, dataset=dataset),
         paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
         data_form="features",
-        data_scales=data_scales or {},
     )

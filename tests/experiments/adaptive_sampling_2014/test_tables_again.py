@@ -1,12 +1,16 @@
 """What the README says of Tables 1, 2 and 4, run again and longer, is what was published."""
 
 import itertools
+import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from datasets.features.families import families_of
 from datasets.features.mash import NINETEEN
+from experiments.adaptive_sampling_2014.cells.headline import CLASS_COUNTS
+from experiments.adaptive_sampling_2014.cells.methods import KEYS
 from experiments.running.provenance import ROOT
 
 README = ROOT / "experiments" / "adaptive_sampling_2014" / "README.md"
@@ -126,8 +130,26 @@ def test_what_the_readme_says_of_the_losses_on_cifar_10():
     assert set(loss.index[-4:]) == {"mas_1q", "mas_q1", "laminating", "best_family"}
     assert loss.index[-1] == "best_family"
     assert loss.iloc[-4] - loss["ucb"] > 0.5
-    (family,) = kept_by_tuned(rows)["best_family"]
+    kept = kept_by_tuned(rows)
+    (family,) = kept["best_family"]
     assert NINETEEN[family].name == "haar"
+    assert kept["ucb"] == {11}
+    mine = rows[(rows["algorithm"] == "exp3p") & (rows["kept"] == 11)]
+    assert mine["seed"].nunique() == 1
+
+
+def test_what_the_readme_says_of_a_window_of_inria():
+    record = json.loads((ROOT / "results" / "sampling-table2" / "meta.json").read_text())
+    rule = record["data"]["inria_person_mash"]["split_rule"]
+    assert "test 812 with and 408 without persons" in rule
+    ours, paper = (408, 812), CLASS_COUNTS["inria_person"]["test"]
+    without, person = (100 * n / sum(paper) / m for n, m in zip(paper, ours, strict=True))
+    assert f"weighs {person:.2f} points, or {without:.2f} if it has no person." in LONGER
+    rows = headline(2, "inria_person_mash")
+    errors = rows[rows["algorithm"].isin(KEYS)]["test_error"].unique()
+    persons = (errors[:, None] - without * np.arange(ours[0])) / person
+    apart = np.where(persons > -0.5, np.abs(persons - np.rint(persons)), 1.0)
+    assert apart.min(axis=1).max() < 0.01  # every error is a whole number of each kind of windows
 
 
 @pytest.mark.parametrize("name", AGAIN)
