@@ -127,7 +127,7 @@ def rankings(draw):
     return np.array(grades), np.array(scores), np.repeat(np.arange(len(sizes))[::-1], sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=rankings(), k=st.integers(1, 12), relevant_from=st.integers(1, 4))
 def test_twins_are_equal(data, k, relevant_from):
     for name in [*RANKINGS, "ndcg_letor_at_k"]:
@@ -221,7 +221,7 @@ def weighted_rows(draw):
     return np.array(labels), np.array(scores), np.array(weights)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=weighted_rows(), weighted=st.booleans())
 def test_average_precision_is_scikit_learns(data, weighted):
     y, score, weight = data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import warnings
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
@@ -63,9 +62,9 @@ def checked_part(number: int, X, y, weights, is_classifier: bool, accepted: Acce
     elif len(y):
         raise ValueError(f"A block of X has no rows, and that of y {len(y)}.")
     if is_classifier and len(X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # few rows of a block may well be of many classes
-            check_classification_targets(y)
+        # Few rows of a block may well be of many classes; three times the same rows draw no warning
+        # of it. Filters of warnings are the whole process's, where other threads check blocks, too.
+        check_classification_targets(np.tile(y, 3))
     elif not is_classifier:
         y = numbers(y)
     if weights is None or not len(X):

@@ -7,7 +7,7 @@ so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -39,7 +39,23 @@ class Workers:
     def __init__(self, actors: dict) -> None:
         self._futures = actors
         self._step = 0
-        self._actors = {address: self._made(address) for address in actors}
+        self._actors = {}
+
+    def make(self) -> None:
+        """Wait until every worker has put its rows together.
+
+        Raises
+        ------
+        WorkerLost
+        """
+        for address in self._futures:
+            self._actors[address] = self._made(address)
+
+    def release(self) -> None:
+        """Let the workers forget the rows."""
+        self._actors.clear()  # each keeps a future of its own
+        for future in self._futures.values():
+            future.release()
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -70,10 +86,15 @@ class Workers:
     def _made(self, address: str):
         from distributed.scheduler import KilledWorker
 
-        try:
-            return self._futures[address].result()
-        except (OSError, KilledWorker) as error:
-            raise WorkerLost(address) from error
+        future = self._futures[address]
+        while True:
+            try:
+                return future.result(timeout=_PATIENCE)
+            except TimeoutError:  # no worker of this address will ever do what is asked of it
+                if address not in future.client.nthreads():
+                    raise WorkerLost(address) from None
+            except (OSError, KilledWorker) as error:
+                raise WorkerLost(address) from error
 
     def _call(self, address: str, method: str, *args):
         if self._is_lost(address):
@@ -105,17 +126,23 @@ def connected_client():
     Raises
     ------
     ValueError
-        If there is none.
+        If there is none, or it is asynchronous.
     """
     from distributed import get_client
 
     try:
-        return get_client()
+        client = get_client()
     except ValueError:
         raise ValueError(
             "The workers of a cluster train on Dask arrays, and this process has no client: make "
             "one, distributed.Client(…), or give X.compute() and y.compute() to train here."
         ) from None
+    if client.asynchronous:
+        raise ValueError(
+            "A fit waits for the workers' answers, and this process has an asynchronous client: "
+            "make one that is not, or give X.compute() and y.compute() to train here."
+        )
+    return client
 
 
 @contextmanager
@@ -156,12 +183,12 @@ def rows_on_workers(
     del parts  # their memory is freed as soon as the rows are put together
     workers = Workers(actors)
     try:
+        workers.make()
         summaries = workers.ask("summary")
         _check_equal(actors, summaries)
         yield workers, summaries
     finally:
-        for actor in actors.values():
-            actor.release()
+        workers.release()
 
 
 def _blocks(X, y, sample_weight) -> list[tuple]:
@@ -208,23 +235,34 @@ def _parts(client, blocks: list[tuple], is_classifier: bool, accepted: Accepted)
 
     check, count = dask.delayed(checked_part), dask.delayed(_n_rows)
     parts = [check(i, *block, is_classifier, accepted) for i, block in enumerate(blocks)]
-    futures = client.compute([*parts, *map(count, parts)])
-    wait(futures)
-    futures, counts = futures[: len(parts)], futures[len(parts) :]
-    for future in futures:
-        if future.status != "finished":
-            error = future.exception()
-            if isinstance(error, KilledWorker):
-                raise WorkerLost(error.last_worker.address) from error
-            raise error
-    n_rows = client.gather(counts)
-    if not any(n_rows):
-        from ..estimators.fitting import check_total_weight
+    everything = client.compute([*parts, *map(count, parts)])
+    try:
+        wait(everything)
+        futures, counts = everything[: len(parts)], everything[len(parts) :]
+        for future in futures:
+            if future.status != "finished":
+                error = future.exception()
+                if isinstance(error, KilledWorker):
+                    raise WorkerLost(error.last_worker.address) from error
+                raise error
+        n_rows = client.gather(counts)
+        if not any(n_rows):
+            from ..estimators.fitting import check_total_weight
 
-        check_total_weight(False, 0.0)
+            check_total_weight(False, 0.0)
+        return _by_worker(client.who_has(futures), futures, n_rows)
+    except BaseException:
+        # The client keeps a failed future's exception, whose traceback keeps this frame: with
+        # futures in it the rows would stay on the workers until the client is closed.
+        for future in everything:
+            future.release()
+        raise
+
+
+def _by_worker(holders: Mapping, futures: list, n_rows: list[int]) -> dict[str, list]:
+    """Choose for each block with rows one of the workers that hold it, the one with fewest rows."""
     held: dict[str, list] = {}
     weight: dict[str, int] = {}
-    holders = client.who_has(futures)
     for future, rows in zip(futures, n_rows, strict=True):
         if rows == 0:
             continue

@@ -84,8 +84,9 @@ def is_private(folder: Path) -> bool:
 def _usable(folder: Path) -> bool:
     """Make a folder for this user alone, or check one that is there; whether it can be used."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        for one in (*reversed(folder.parents), folder):  # as private, whatever the umask is
+            if not one.exists():
+                one.mkdir(mode=0o700, exist_ok=True)
         if not is_private(folder):
             return False
         with tempfile.TemporaryFile(dir=folder):

@@ -19,6 +19,7 @@ def client(request):
         LocalCluster(
             n_workers=request.param, threads_per_worker=1, processes=False,
             dashboard_address="127.0.0.1:0",
+            memory_limit=None,  # a share of it would be that of this whole process
         ) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip

@@ -287,7 +287,12 @@ def test_float32_is_not_copied(weighted, validated):
     X = rng.random((100_000, 20), dtype=np.float32)
     y, weights = X[:, 0] + X[:, 1], 1.0 + rng.integers(0, 2, len(X)) if weighted else None
     model = GBRTRegressor(n_estimators=2, max_leaves=2, n_threads=1)
-    model.fit(X[:100], y[:100], sample_weight=None if weights is None else weights[:100])
+    model.fit(  # compiles all that is needed
+        X[:100],
+        y[:100],
+        sample_weight=None if weights is None else weights[:100],
+        eval_set=(X[:100], y[:100]) if validated else None,
+    )
     validation = (X, y) if validated else None
     tracemalloc.start()
     try:

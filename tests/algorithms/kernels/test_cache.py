@@ -33,7 +33,7 @@ def choice(tmp_path, monkeypatch):
     for name in ("NUMBA_CACHE_DIR", "COST_AWARE_BOOSTING_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    (tmp_path / "temporary").mkdir()
+    (tmp_path / "temporary").mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     return cache.cache_folder.__wrapped__
 

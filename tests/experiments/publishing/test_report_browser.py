@@ -21,6 +21,7 @@ PAGE = Path(__file__).resolve().parents[3] / "results" / "index.html"
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--disable-dev-shm-usage",  # which may be small, as in containers
 )
 TELEPHONE, WIDE_TELEPHONE, DESK = 360, 390, 1200  # CSS pixels
 
