@@ -32,7 +32,7 @@ from experiments.cegb_2017.show.panels import (
 from experiments.claims import Claim
 from experiments.curves import advantage, curves
 from experiments.lines import lines_of
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
@@ -173,7 +173,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"Beside the CEGB paper: other libraries under one cost meter · scale {meta['scale']} · "
         f"{n_seeds} seeds, bands: 95 % t intervals over seeds\n"
         f"searches of {CONFIGURATIONS[meta['scale']]} configurations each · for each budget the "
-        "model with the best validation score",
+        f"model with the best validation score\n{GAP_IN_WORDS}",
     )
     return figure
 
@@ -188,7 +188,8 @@ def _draw_panel(ax, panel: Panel, letter: str, rows: pd.DataFrame, meta: Mapping
     for method in METHODS:
         if (curve := curves(rows, panel.key, method)) is not None:
             x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high, label=LABELS.get(method))
+            label = LABELS.get(method)
+            draw_curve(ax, method, x, y, low, high, label=label, gaps=curve.gaps())
             shown.append(y)
     ax.set_label(panel.key)
     log_cost_axis(ax)

@@ -81,6 +81,26 @@ def test_a_single_point_has_a_bar(figure):
     assert bottom < 0.3 < 0.7 < top
 
 
+def test_a_gap_is_no_solid_line(figure):
+    """Of five points the second and the third, and the last two, have a gap between them."""
+    ax = figure.subplots()
+    x, y = np.arange(1.0, 6), np.array([1.0, 2, 4, 3, 5]) / 10
+    draw_curve(ax, "cegb", x, y, y, y, gaps=[False, True, False, True])
+    across, line = ax.get_lines()
+    nan = np.nan
+    np.testing.assert_array_equal(across.get_xdata(), [2, 3, nan, 4, 5, nan])
+    np.testing.assert_array_equal(across.get_ydata(), [0.2, 0.4, nan, 0.3, 0.5, nan])
+    np.testing.assert_array_equal(line.get_xdata(), [1, 2, nan, 3, 4, nan, 5])
+    assert line.get_markevery() == [0, 1, 3, 4, 6]
+    assert across.get_linewidth() < line.get_linewidth()
+    assert ax.get_legend_handles_labels()[0] == [line]
+    log_cost_axis(ax)
+    frame(ax, np.array([0.1, 0.11]))
+    stamp(ax, "STAND-IN")
+    assert ax.texts[0].get_text() == "▲ goes on to 0.5"
+    assert unreadable(figure) == []
+
+
 @pytest.mark.parametrize(
     ("scores", "corner"), [([0, 1], ("right", "baseline")), ([1, 0], ("left", "baseline"))]
 )
