@@ -92,10 +92,15 @@ def as_markdown(
         "method, panel and repetition whose costs differ by more than a factor of two leave a gap: "
         "a budget inside it gets the cheaper one. A verdict on a comparison at equal cost is as "
         "good as the curves are there. Listed is the widest gap of each curve, over all "
-        "repetitions, among the rows that are published, by the panel's letter in the picture: where `rows.csv` leaves out what no "
-        "budget can choose, a gap can look wider than the models that were computed leave it. "
+        "repetitions, among the rows that are published, by the panel's letter in the picture: "
+        "where `rows.csv` leaves out what no budget can choose, a gap can look wider than the "
+        "models that were computed leave it. "
         "Where λ was bisected, up to eight times in a row without a model inside, the last column "
-        "says what that found; the curve keeps the grid that was declared for it.",
+        "says what that found: *filled*, by models of the declared grid that `rows.csv` leaves out "
+        "as no budget chooses them; *closed*, by models that bisections found, so that no part "
+        "wider than a factor of two is left; *narrowed*, by either, and in the part that is left "
+        "eight in a row found none; *none in eight*, no model at all. What bisections found is "
+        "no part of the curve, which keeps the grid that was declared for it.",
     ]
     for meta, gaps, n_curves, found, letters in tables:
         lines += ["", f"## {meta['title']} (scale {meta['scale']})", ""]

@@ -34,12 +34,13 @@ def test_widest_gap_by_hand():
                 "valid_cost": float(cost),
             }
             for (method, seed), values in costs.items()
-            for cost in values
+            for cost in map(float, values)
         ]
     )
     assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
     toy = {"title": "Toy", "scale": "laptop"}
-    text = as_markdown([(toy, [Gap("a", "set", "one", 1.0, 4.0, 1)], 3, [], {})])
+    gap = Gap("a", "set", "one", 1.0, 4.0, 1)
+    text = as_markdown([(toy, [gap], 3, [], {})])
     assert "1 of 3 curves have a gap." in text
     assert "| a | set | one | 1 | 4 | 4.0 |\n" in text
     text = as_markdown(
