@@ -1,7 +1,8 @@
 """Beside the adaptive sampling paper: tables like its own at equal measured time.
 
 The same trainings as :mod:`experiments.adaptive_sampling_2014.extra_milliseconds`, with the first
-families and the rules of before, not those of Tables 1, 2 and 4 as published; read at the last round that a time pays for: the time that Uniform Naive takes for 10, 100, ... rounds.
+families and the rules of before, not those of Tables 1, 2 and 4 as published; read at the last
+round that a time pays for: the time that Uniform Naive takes for 10, 100, ... rounds.
 """
 
 from __future__ import annotations
