@@ -18,6 +18,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 _BLACK, _ORANGE, _SKY = "#000000", "#E69F00", "#56B4E9"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -348,11 +349,16 @@ def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
             at[colour] = (x, y)
     if not at:
         return
-    side = (1 + sign) / 2
+    side, places = (1 + sign) / 2, set()
     for colour, (x, _) in at.items():
+        aside = 0
+        while (x, aside) in places:  # another goes on there, too: beside it, not on it
+            aside += 1
+        places.add((x, aside))
+        inches = ax.get_figure(root=True).dpi_scale_trans
         ax.scatter(
             *(x, side),
-            transform=ax.get_xaxis_transform(),
+            transform=ax.get_xaxis_transform() + ScaledTranslation(aside * 6 / 72, 0, inches),
             color=[colour],
             marker="^" if sign > 0 else "v",
             s=16,
@@ -372,7 +378,12 @@ def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
     )
 
 
-def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: float = 0.12) -> None:
+def label_points(
+    ax: Axes,
+    points: Mapping[str, tuple[float, float]],
+    width: float = 0.12,
+    height: float = 0.98,
+) -> None:
     """Name points by a row of labels along the upper edge, with a thin line to each.
 
     Parameters
@@ -383,6 +394,8 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: flo
         For each label its point, in units of the axes.
     width : float
         Share of the panel's width that a label takes: they stand so far apart.
+    height : float
+        Share of the panel's height below which they stand.
     """
     ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
     to_shares = ax.transScale + ax.transLimits
@@ -397,7 +410,7 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: flo
         ax.annotate(
             name,
             points[name],
-            xytext=(place, 0.98),
+            xytext=(place, height),
             textcoords="axes fraction",
             ha="center",
             va="top",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from experiments.style import (
@@ -58,6 +59,19 @@ def test_a_curve_that_goes_on_is_marked(figure):
     draw_curve(ax, "cegb", COST, SCORE, SCORE, SCORE)
     frame(ax, SCORE[1:])
     assert [text.get_text() for text in ax.texts] == ["▼ goes on to 0.5"]
+
+
+def test_marks_at_one_place_stand_side_by_side(figure):
+    ax = figure.subplots()
+    for method in ("mddag_i", "mddag_i_descent", "cegb"):
+        draw_curve(ax, method, COST, SCORE, SCORE, SCORE)
+    frame(ax, SCORE[1:])
+    picture_bytes(figure, "png", "style")
+    marks = [mark for mark in ax.collections if isinstance(mark, PathCollection)]
+    offsets = [mark.get_offset_transform().transform(mark.get_offsets())[0] for mark in marks]
+    widths = np.diff([x for x, _ in offsets]) * 72 / figure.dpi
+    np.testing.assert_allclose(widths, [6, 6])
+    assert unreadable(figure) == []
 
 
 def test_several_panels_share_their_scores(figure):
