@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.cell import Cell, Tolerance, digest
@@ -88,6 +88,8 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
+    letters : Mapping of str to str
+        The picture's letter of each panel whose key is another.
     bisections : str or None
         Artefact whose rows say what bisecting λ found at these gaps, see
         :mod:`experiments.publishing.bisections`.
@@ -116,6 +118,7 @@ class Artefact:
     lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
+    letters: Mapping[str, str] = field(default_factory=dict)
     bisections: str | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:

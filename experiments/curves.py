@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from experiments.cells.gaps import WIDEST_GAP, gaps_between
+
 HALF_THE_COST = 0.30103
 """log10(2): the smallest saving that claims call much cheaper, in decades of cost.
 
@@ -62,6 +64,9 @@ class Curves:
         On the test set, NaN where no model is within the budget.
     cheapest, most_expensive : float
         Budget from which every seed has a model; largest cost that every seed's models reach.
+    over_gap : (s, b) bool
+        Whether the models chosen at the budget before and at this one lie on either side of a gap
+        of the seed's models, see :data:`experiments.cells.gaps.WIDEST_GAP`.
     """
 
     budgets: np.ndarray
@@ -69,6 +74,7 @@ class Curves:
     cost: np.ndarray
     cheapest: float
     most_expensive: float
+    over_gap: np.ndarray
 
     def summary(self) -> tuple[np.ndarray, ...]:
         """Return mean cost, mean score and its 95 % t interval over seeds, one per model set.
@@ -76,18 +82,33 @@ class Curves:
         Only budgets at which every seed has a model; of budgets that choose the same models the
         first is kept.
         """
-        there = np.flatnonzero(~np.isnan(self.score).any(axis=0))
-        cost, score = self.cost[:, there], self.score[:, there]
-        new = np.ones(len(there), dtype=bool)
-        new[1:] = (np.diff(cost, axis=1) != 0).any(axis=0) | (np.diff(score, axis=1) != 0).any(
-            axis=0
-        )
-        cost, score = cost[:, new], score[:, new]
+        kept = self._drawn()
+        cost, score = self.cost[:, kept], self.score[:, kept]
         mean, n = score.mean(axis=0), len(score)
         if n < 2:
             return cost.mean(axis=0), mean, mean, mean
         half = special.stdtrit(n - 1, 0.975) * score.std(axis=0, ddof=1) / np.sqrt(n)
         return cost.mean(axis=0), mean, mean - half, mean + half
+
+    def gaps(self) -> np.ndarray:
+        """Return for each two neighbours of :meth:`summary` whether a gap lies between them.
+
+        Returns
+        -------
+        (n - 1,) bool
+            Whether on some seed the two models lie on either side of a gap, or the second's mean
+            cost is more than twice the first's.
+        """
+        kept = self._drawn()
+        cost = self.cost[:, kept].mean(axis=0)
+        return self.over_gap[:, kept[1:]].any(axis=0) | (cost[1:] > WIDEST_GAP * cost[:-1])
+
+    def _drawn(self) -> np.ndarray:
+        """Return which budgets are drawn, see :meth:`summary`."""
+        there = np.flatnonzero(~np.isnan(self.score).any(axis=0))
+        both = np.concatenate([self.cost[:, there], self.score[:, there]])
+        new = np.r_[True, (np.diff(both, axis=1) != 0).any(axis=0)][: len(there)]
+        return there[new]
 
 
 def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "") -> Curves | None:
@@ -113,12 +134,27 @@ def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "")
     most_expensive = min(pool[column].max() for pool in pools)
     budgets = budgets_between(mine[column].min(), mine[column].max())
     score, cost = np.full((2, len(pools), len(budgets)), np.nan)
+    over_gap = np.zeros(score.shape, dtype=bool)
     for s, pool in enumerate(pools):
         at = choose(pool, budgets, accounting)
         reached = at >= 0
+        over_gap[s] = _jumps(pool[column].to_numpy(), at)
         score[s, reached] = pool["test_score"].to_numpy()[at[reached]]
         cost[s, reached] = pool[f"test_cost{accounting}"].to_numpy()[at[reached]]
-    return Curves(budgets, score, cost, cheapest, most_expensive)
+    return Curves(budgets, score, cost, cheapest, most_expensive, over_gap)
+
+
+def _jumps(costs: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Say of each budget's model, a place in `costs`, whether a gap lies between it and the last.
+
+    What is chosen grows dearer with the budget, so that each gap is jumped at most once.
+    """
+    chosen = np.where(at >= 0, costs[at], np.nan)
+    before = np.r_[np.nan, chosen[:-1]]
+    jumps = np.zeros(len(at), dtype=bool)
+    for below, above in gaps_between(costs):
+        jumps |= (before <= below) & (chosen >= above)
+    return jumps
 
 
 def advantage(

@@ -39,6 +39,8 @@ class Line:
         Interval of `y`; equal to it where there is none.
     colour : str
         As in the picture, ``#rrggbb``.
+    gaps : sequence of int
+        Points after which the curve is interrupted.
     """
 
     label: str
@@ -47,6 +49,7 @@ class Line:
     low: np.ndarray
     high: np.ndarray
     colour: str
+    gaps: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,8 @@ def _line(line: Line, log_y: bool) -> dict:
     there = np.isfinite(line.x) & np.isfinite(line.y) & (line.x > 0) & ((line.y > 0) | (not log_y))
     record = {"label": line.label, "colour": line.colour}
     record |= {"x": _rounded(line.x[there]), "y": _rounded(line.y[there])}
+    if gaps := [int(there[: i + 1].sum()) - 1 for i in line.gaps]:
+        record["gaps"] = [i for i in gaps if 0 <= i < there.sum() - 1]
     y, low, high = line.y[there], line.low[there], line.high[there]
     if not (low < high).any():
         return record
@@ -202,9 +207,12 @@ def _read(handle: Line2D | ErrorbarContainer, label: str, bands: Sequence[tuple]
     whole = isinstance(handle, ErrorbarContainer)  # its label says what its bar is
     drawn = handle.lines[0] if whole else handle
     x, y = (np.asarray(values, dtype=np.float64) for values in drawn.get_data())
+    broken = np.isnan(x)  # where a curve has a gap
+    gaps = (np.flatnonzero(broken) - np.arange(1, broken.sum() + 1)).tolist()
+    x, y = x[~broken], y[~broken]
     low, high, colour = y, y, drawn.get_color()
     for own, corners in () if whole else bands:
         if own == to_rgb(colour) and len(x) and np.isin(x, corners[:, 0]).all():
             at = pd.Series(corners[:, 1]).groupby(corners[:, 0])
             low, high = at.min().loc[x].to_numpy(), at.max().loc[x].to_numpy()
-    return Line(" ".join(label.split()), x, y, low, high, to_hex(colour))
+    return Line(" ".join(label.split()), x, y, low, high, to_hex(colour), gaps)

@@ -18,6 +18,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 _BLACK, _ORANGE, _SKY = "#000000", "#E69F00", "#56B4E9"
 _YELLOW, _BLUE, _VERMILION, _PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -154,8 +155,26 @@ def house_style(salt: str) -> Iterator[None]:
         yield
 
 
+GAP_IN_WORDS = (
+    "thin dotted between two marks: a step across a gap (results/gaps.md) of some repetition, or "
+    "to more than twice the mean cost"
+)
+"""What a title says of curves that are drawn with their gaps."""
+
+_OVER_A_GAP = {"linestyle": (0, (1, 3)), "linewidth": 0.8, "alpha": 0.7}
+
+
 def draw_curve(
-    ax: Axes, algorithm: str, x, y, low, high, *, label: str | None = None, most: float = 1.0
+    ax: Axes,
+    algorithm: str,
+    x,
+    y,
+    low,
+    high,
+    *,
+    label: str | None = None,
+    most: float = 1.0,
+    gaps=None,
 ) -> None:
     """Draw a curve with its band; a single point has a bar instead.
 
@@ -171,12 +190,24 @@ def draw_curve(
         Legend entry instead of the algorithm's own.
     most : float
         See :func:`draw_band`.
+    gaps : (n - 1,) bool, optional
+        Between which neighbours the curve is interrupted: a thin dotted line leads from one to
+        the other, and both have a marker.
     """
     look = LOOKS[algorithm]
     every = max(1, len(np.atleast_1d(x)) // 12)
+    line_x, line_y = x, y
+    if gaps is not None and np.any(gaps):
+        before = np.flatnonzero(gaps)
+        line_x, line_y = (np.insert(np.asarray(v, float), before + 1, np.nan) for v in (x, y))
+        marked = np.unique(np.r_[np.arange(0, len(x), every), before, before + 1])
+        every = [int(i + (before < i).sum()) for i in marked]
+        ends = np.column_stack([before, before + 1, before])
+        across = (np.where([True, True, False], np.asarray(v)[ends], np.nan) for v in (x, y))
+        ax.plot(*(v.ravel() for v in across), color=look.colour, **_OVER_A_GAP)
     ax.plot(
-        x,
-        y,
+        line_x,
+        line_y,
         color=look.colour,
         marker=look.marker,
         linestyle=look.line,
@@ -300,8 +331,10 @@ def intervals(ax: Axes) -> Iterator[tuple[tuple[float, ...], np.ndarray]]:
 def _curves(ax: Axes) -> Iterator[tuple[tuple[float, ...], np.ndarray]]:
     """Give the colour and the (n, 2) corners, in units of the axes, of each curve drawn."""
     for line in ax.get_lines():
-        if line.get_transform() == ax.transData and len(line.get_xydata()):
-            yield to_rgb(line.get_color()), line.get_xydata()
+        corners = line.get_xydata()
+        corners = corners[np.isfinite(corners).all(axis=1)]  # a curve may have gaps
+        if line.get_transform() == ax.transData and len(corners):
+            yield to_rgb(line.get_color()), corners
 
 
 def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
@@ -316,11 +349,16 @@ def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
             at[colour] = (x, y)
     if not at:
         return
-    side = (1 + sign) / 2
+    side, places = (1 + sign) / 2, set()
     for colour, (x, _) in at.items():
+        aside = 0
+        while (x, aside) in places:  # another goes on there, too: beside it, not on it
+            aside += 1
+        places.add((x, aside))
+        inches = ax.get_figure(root=True).dpi_scale_trans
         ax.scatter(
             *(x, side),
-            transform=ax.get_xaxis_transform(),
+            transform=ax.get_xaxis_transform() + ScaledTranslation(aside * 6 / 72, 0, inches),
             color=[colour],
             marker="^" if sign > 0 else "v",
             s=16,
@@ -340,7 +378,12 @@ def _mark_what_goes_on(ax: Axes, edge: float, sign: int) -> None:
     )
 
 
-def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: float = 0.12) -> None:
+def label_points(
+    ax: Axes,
+    points: Mapping[str, tuple[float, float]],
+    width: float = 0.12,
+    height: float = 0.98,
+) -> None:
     """Name points by a row of labels along the upper edge, with a thin line to each.
 
     Parameters
@@ -351,6 +394,8 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: flo
         For each label its point, in units of the axes.
     width : float
         Share of the panel's width that a label takes: they stand so far apart.
+    height : float
+        Share of the panel's height below which they stand.
     """
     ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
     to_shares = ax.transScale + ax.transLimits
@@ -365,7 +410,7 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]], width: flo
         ax.annotate(
             name,
             points[name],
-            xytext=(place, 0.98),
+            xytext=(place, height),
             textcoords="axes fraction",
             ha="center",
             va="top",

@@ -32,7 +32,7 @@ from experiments.cegb_2017.show.panels import (
 from experiments.claims import Claim
 from experiments.curves import advantage, curves
 from experiments.lines import lines_of
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
@@ -78,6 +78,9 @@ def selectable(rows: pd.DataFrame) -> pd.DataFrame:
 
 SHOWN = tuple(_features_only(panel) for panel in PANELS if panel.key in FIRST_SEED)
 """Costs of features only."""
+
+LETTERS = {panel.key: letter for panel, letter in zip(SHOWN, "abcde", strict=True)}
+"""What the picture calls each panel; keys are Figure 2's."""
 
 SMOKE_DATASET = {"d": "digits", "b'": "yahoo_ltr"}
 """What is always there, at smoke scale; the other panels are left out."""
@@ -162,8 +165,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     figure = Figure(figsize=(14, 9.6), layout="constrained")
     *axes, last = figure.subplots(2, 3).flat
     entries = {}
-    for ax, panel, letter in zip(axes, SHOWN, "abcde", strict=True):
-        _draw_panel(ax, panel, letter, rows[rows["panel"] == panel.key], meta)
+    for ax, panel in zip(axes, SHOWN, strict=True):
+        _draw_panel(ax, panel, rows[rows["panel"] == panel.key], meta)
         entries |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     last.set_axis_off()
     last.legend(entries.values(), entries, loc="center")
@@ -173,12 +176,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"Beside the CEGB paper: other libraries under one cost meter · scale {meta['scale']} · "
         f"{n_seeds} seeds, bands: 95 % t intervals over seeds\n"
         f"searches of {CONFIGURATIONS[meta['scale']]} configurations each · for each budget the "
-        "model with the best validation score",
+        f"model with the best validation score\n{GAP_IN_WORDS}",
     )
     return figure
 
 
-def _draw_panel(ax, panel: Panel, letter: str, rows: pd.DataFrame, meta: Mapping) -> None:
+def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
+    letter = LETTERS[panel.key]
     if rows.empty:
         say_no_data(ax, panel, letter, meta["scale"])
         return
@@ -188,7 +192,8 @@ def _draw_panel(ax, panel: Panel, letter: str, rows: pd.DataFrame, meta: Mapping
     for method in METHODS:
         if (curve := curves(rows, panel.key, method)) is not None:
             x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high, label=LABELS.get(method))
+            label = LABELS.get(method)
+            draw_curve(ax, method, x, y, low, high, label=label, gaps=curve.gaps())
             shown.append(y)
     ax.set_label(panel.key)
     log_cost_axis(ax)
@@ -256,6 +261,7 @@ ARTEFACT = Artefact(
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
+    letters=LETTERS,
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",
     requires=("lightgbm", "catboost"),

@@ -27,6 +27,7 @@ from experiments.cegb_2017.show.panels import (
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage, saving, smallest_lead
 from experiments.lines import lines_of
+from experiments.style import GAP_IN_WORDS
 
 SHOWN = ("cegb", "cegb_shallow", "greedy_miser", "cegb_as_miser", "gbrt")
 """Methods of Figure 2. Claims are about Xu's own Greedy Miser with its authors' charging;
@@ -167,7 +168,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     axes[len(PANELS)].legend(entries.values(), entries, loc="center", fontsize=9)
     figure.suptitle(
         f"CEGB (NIPS 2017), Figure 2 · scale {meta['scale']} · {len(meta['seeds'])} seeds, bands: "
-        "95 % t intervals over seeds · for each budget the model with the best validation score",
+        "95 % t intervals over seeds · for each budget the model with the best validation score\n"
+        f"{GAP_IN_WORDS}",
         fontsize=10,
     )
     return figure

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
+from experiments.cegb_2017.show.curves_of_panel import say_speaking_queries
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
     PANELS,
@@ -259,6 +260,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             log_cost_axis(ax)
             frame(ax, scores)
             ax.set_title(panel_title(panel, panel.dataset, record, key), loc="left")
+            say_speaking_queries(ax, mine)
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
             if record["kind"] != "real":

@@ -14,8 +14,18 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
 from experiments.claims import Claim
 from experiments.curves import HALF_THE_COST, curves, saving
+from experiments.estimates import t_interval
 from experiments.lines import lines_of
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import (
+    LOOKS,
+    draw_band,
+    draw_curve,
+    frame,
+    headline,
+    label_points,
+    log_cost_axis,
+    stamp,
+)
 
 LEVELS = (1, 2, 4, 8)
 
@@ -346,10 +356,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     axes = right.subplots(2, len(VIDEOS))
     for (top, bottom), video in zip(axes.T, VIDEOS, strict=True):
         standin = meta["data"][video.dataset]["kind"] != "real"
-        _draw_methods(top, rows, video)
+        ends = _draw_methods(top, rows, video)
         _draw_levels(bottom, by_levels(rows, video), video)
-        for ax in (top, bottom):
-            _finish(ax, standin)
+        _finish(top, standin, headroom=0.18)
+        _finish(bottom, standin)
+        label_points(top, ends, width=0.18, height=0.93)
     shown = {}  # one entry for all traces of a method
     for ax in axes[:, 0]:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -395,13 +406,19 @@ def _stages(rows: pd.DataFrame) -> pd.DataFrame:
     return found[(found["n"] == rows["seed"].nunique()) & (found["cost"] > 0)]
 
 
-def _draw_methods(ax, rows: pd.DataFrame, video: Video) -> None:
-    """Draw what validation chooses for each budget, over the traces of all models."""
+def _draw_methods(ax, rows: pd.DataFrame, video: Video) -> dict[str, tuple[float, float]]:
+    """Draw what validation chooses for each budget, over the traces of all models.
+
+    Returns
+    -------
+    dict
+        Where CEGB's trace of each λ ends, to be named.
+    """
     score = by_method(rows, video)
     for method, name in _NAMES.items():
         if (curve := curves(score, video.panel, method)) is not None:
             draw_curve(ax, method, *curve.summary(), label=name)
-    ends = []
+    ends = {}
     raw = rows[(rows["panel"] == video.panel) & (rows["kind"] == "score")]
     for method, (look, line, label) in _TRACES.items():
         for tradeoff, mine in raw[raw["algorithm"] == method].groupby("tradeoff"):
@@ -410,25 +427,24 @@ def _draw_methods(ax, rows: pd.DataFrame, video: Video) -> None:
             one = label if _EACH not in label else f"{label}: {tradeoff:g}"
             ax.plot(stages["cost"], stages["score"], marker=".", label=one, **style)
             if method == "cegb" and len(stages):
-                ends.append((stages["cost"].iloc[-1], stages["score"].iloc[-1], tradeoff))
-    for place, (cost, value, tradeoff) in enumerate(sorted(ends)):
-        below = place % 2  # neighbouring λ end close to each other: above and below in turn
-        offset = {"xytext": (2, -10 if below else 4), "textcoords": "offset points"}
-        ax.annotate(
-            f"λ={tradeoff:g}", (cost, value), **offset, fontsize=6.5, color=LOOKS["cegb"].colour
-        )
+                ends[f"λ={tradeoff:g}"] = stages["cost"].iloc[-1], stages["score"].iloc[-1]
     ax.set_label(video.panel)
     ax.set_title(f"({video.panel}) {video.name}\nthin: each model, round by round", loc="left")
+    return ends
 
 
 def _draw_levels(ax, rows: pd.DataFrame, video: Video) -> None:
     """Draw CEGB at one λ, round by round, by the resolutions it may use."""
     score = rows[rows["kind"] == "score"]
     for level, (colour, marker, line) in _LEVEL_LOOKS.items():
-        stages = _stages(score[score["coarsest"] == level])
+        mine = score[score["coarsest"] == level]
+        stages = _stages(mine)
         names = ", ".join(str(n) for n in LEVELS if n <= level)
         style = {"color": colour, "marker": marker, "linestyle": line}
         ax.plot(stages["cost"], stages["score"], **style, label=f"c: resolutions {{{names}}} px")
+        if mine["seed"].nunique() > 1 and len(stages):
+            values = mine.pivot(index="seed", columns="rounds", values="test_score")
+            draw_band(ax, colour, stages["cost"], *t_interval(values[stages.index].to_numpy()))
     ax.set_label(video.by_level)
     ax.set_title(
         f"({video.by_level}) {video.name}: by the resolutions\navailable, CEGB, λ = {BY_LEVEL:g}",
@@ -436,12 +452,12 @@ def _draw_levels(ax, rows: pd.DataFrame, video: Video) -> None:
     )
 
 
-def _finish(ax, standin: bool) -> None:
+def _finish(ax, standin: bool, headroom: float = 0.0) -> None:
     log_cost_axis(ax)
     ax.margins(x=0.08)
     heights = np.concatenate([[], *(line.get_ydata() for line in ax.get_lines())])
     if len(heights):
-        frame(ax, heights)
+        frame(ax, heights, headroom=headroom)
     else:
         ax.text(0.5, 0.5, "not run at this scale", ha="center", transform=ax.transAxes)
     ax.set_xlabel("cost of a pixel [split evaluations]")

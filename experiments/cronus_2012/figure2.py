@@ -39,7 +39,7 @@ from experiments.cronus_2012.show.panels import (
 )
 from experiments.curves import HALF_THE_COST, curves
 from experiments.lines import lines_of
-from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, stamp
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -206,7 +206,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
         "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
         "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
-        "them, metered",
+        f"them, metered\n{GAP_IN_WORDS} (listed are those of metered costs)",
     )
     return figure
 
@@ -216,7 +216,7 @@ def _draw(ax, whole: pd.DataFrame, panel: Panel, methods, accounting: str) -> li
     for method in methods:
         if (curve := curves(whole, panel.key, method, accounting)) is not None:
             x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high)
+            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
             drawn.append(y)
     return drawn
 

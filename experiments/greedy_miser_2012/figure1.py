@@ -46,7 +46,15 @@ from experiments.greedy_miser_2012.show.panels import (
     shown,
 )
 from experiments.lines import lines_of
-from experiments.style import draw_curve, frame, headline, label_points, log_cost_axis, stamp
+from experiments.style import (
+    GAP_IN_WORDS,
+    draw_curve,
+    frame,
+    headline,
+    label_points,
+    log_cost_axis,
+    stamp,
+)
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -250,7 +258,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"{len(meta['seeds'])} seeds · left of each pair: traces over rounds, circles: best "
         "iteration by validation\nright: for each budget the model with the best validation "
         "score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, each at its best "
-        "iteration",
+        f"iteration\n{GAP_IN_WORDS} (listed are those of metered costs)",
     )
     return figure
 
@@ -298,7 +306,7 @@ def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
     for method in _DRAWN:
         if (curve := curves(together, panel.key, method, PAPER)) is not None:
             x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high)
+            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
             drawn.append(y)
     frame(ax, np.concatenate(drawn), headroom=0.15)
     log_cost_axis(ax)

@@ -1,8 +1,10 @@
 """What bisecting λ found at the gaps of published curves, and which gaps the rule refuses.
 
-The rule: a published curve has no gap wider than a factor of two in cost, unless eight bisections
-of λ found no model inside. A curve keeps the grid that was declared for it: where a model was
-found, the list says so, and at which λ.
+The rule: a gap of a published curve that has a λ stands only if λ was bisected there, until models
+were known so close to each other that none of its parts is wider than a factor of two, or until
+eight bisections in a row found none inside its widest part. What bisections found is published with
+them and is no part of the curve, which keeps the grid that was declared for it: so in the published
+rows a gap stands whether it is empty or not, and the list says which, and at which λ.
 """
 
 from __future__ import annotations
@@ -48,7 +50,15 @@ class Outcome:
 
     @property
     def kind(self) -> str:
-        """``hidden``, ``closed``, ``narrowed``, ``empty``, ``no bracket`` or ``unfinished``."""
+        """What became of it, in a word.
+
+        ``hidden``: models of the declared grid fill it, which the published rows leave out as no
+        budget chooses them. ``closed``: models that bisections found fill it, alone or with such
+        ones. ``narrowed``: there are models inside, of the grid or found, and a part wider than a
+        factor of two is left, in which eight bisections in a row found none. ``empty``: eight
+        found none, and the grid has none inside. ``no bracket``: no two λ lie on either side, so
+        that none was bisected. ``unfinished``: given up before any of these.
+        """
         if self.left <= WIDEST_GAP:
             return "closed" if self.found else "hidden"
         if self.failed >= ENOUGH:
@@ -121,6 +131,8 @@ def bisectable(rows: pd.DataFrame) -> pd.Series:
 def refused(rows: pd.DataFrame, cost: str, found: Mapping[tuple, Outcome]) -> list[tuple]:
     """Return the gaps, of all repetitions, that the rule does not let pass.
 
+    Hidden, closed, narrowed and empty ones pass.
+
     Parameters
     ----------
     rows : DataFrame
@@ -133,14 +145,14 @@ def refused(rows: pd.DataFrame, cost: str, found: Mapping[tuple, Outcome]) -> li
     Returns
     -------
     list of tuple
-        Keys as in `found`, of gaps that were not bisected, or not often enough.
+        Keys as in `found`, of gaps that were not bisected, could not be, or not often enough.
     """
     wrong = []
     mine = rows[bisectable(rows)]
     for (panel, method, seed), models in mine.groupby(["panel", "algorithm", "seed"]):
         for below, above in gaps_between(models[cost]):
             key = (panel, method, seed, below, above)
-            if key not in found or found[key].kind == "unfinished":
+            if key not in found or found[key].kind in ("unfinished", "no bracket"):
                 wrong.append(key)
     return wrong
 

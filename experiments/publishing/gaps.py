@@ -25,7 +25,7 @@ class Gap:
 
     Attributes
     ----------
-    panel, method : str
+    panel, dataset, method : str
         Whose.
     below, above : float
         Costs of the two models around it.
@@ -34,6 +34,7 @@ class Gap:
     """
 
     panel: str
+    dataset: str
     method: str
     below: float
     above: float
@@ -51,7 +52,7 @@ def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
     Parameters
     ----------
     rows : DataFrame
-        ``panel, seed``, and the columns named by the other two.
+        ``panel, dataset, seed``, and the columns named by the other two.
     method, cost : str
         Column that says whose curve a row belongs to; that by which budgets choose models. Models
         that cost nothing are left out: a budget has a logarithm.
@@ -64,21 +65,25 @@ def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
     found: dict[tuple[str, str], Gap] = {}
     for (panel, name, seed), models in rows.groupby(["panel", method, "seed"]):
         for below, above in gaps_between(models[cost]):
-            gap = Gap(str(panel), str(name), below, above, int(seed))
+            dataset = str(models["dataset"].iloc[0])
+            gap = Gap(str(panel), dataset, str(name), below, above, int(seed))
             known = found.get((gap.panel, gap.method))
             if known is None or gap.factor > known.factor:
                 found[gap.panel, gap.method] = gap
     return sorted(found.values(), key=lambda gap: (gap.panel, -gap.factor))
 
 
-def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int, Sequence[str]]]) -> str:
+def as_markdown(
+    tables: Sequence[tuple[Mapping, list[Gap], int, Sequence[str], Mapping[str, str]]],
+) -> str:
     """Return ``gaps.md``.
 
     Parameters
     ----------
-    tables : sequence of (meta, gaps, n_curves, found)
+    tables : sequence of (meta, gaps, n_curves, found, letters)
         For each artefact that declares its curves; `found` has for each gap what bisections of λ
-        found there, see :mod:`experiments.publishing.bisections`, or is empty.
+        found there, see :mod:`experiments.publishing.bisections`, or is empty; `letters` the
+        picture's letter of each panel whose key is another.
     """
     lines = [
         "# Gaps in the published curves",
@@ -87,23 +92,32 @@ def as_markdown(tables: Sequence[tuple[Mapping, list[Gap], int, Sequence[str]]])
         "method, panel and repetition whose costs differ by more than a factor of two leave a gap: "
         "a budget inside it gets the cheaper one. A verdict on a comparison at equal cost is as "
         "good as the curves are there. Listed is the widest gap of each curve, over all "
-        "repetitions, among the rows that are published: where `rows.csv` leaves out what no "
-        "budget can choose, a gap can look wider than the models that were computed leave it. "
+        "repetitions, among the rows that are published, by the panel's letter in the picture: "
+        "where `rows.csv` leaves out what no budget can choose, a gap can look wider than the "
+        "models that were computed leave it. "
         "Where λ was bisected, up to eight times in a row without a model inside, the last column "
-        "says what that found; the curve keeps the grid that was declared for it.",
+        "says what that found: *filled*, by models of the declared grid that `rows.csv` leaves out "
+        "as no budget chooses them; *closed*, by models that bisections found, so that no part "
+        "wider than a factor of two is left; *narrowed*, by either, and in the part that is left "
+        "eight in a row found none; *none in eight*, no model at all. What bisections found is "
+        "no part of the curve, which keeps the grid that was declared for it.",
     ]
-    for meta, gaps, n_curves, found in tables:
+    for meta, gaps, n_curves, found, letters in tables:
         lines += ["", f"## {meta['title']} (scale {meta['scale']})", ""]
         lines.append(f"{len(gaps)} of {n_curves} curves have a gap.")
         more = ("bisections of λ |", "---|") if found else ("", "")
         if gaps:
-            lines += ["", f"| panel | method | from | to | factor |{' ' * bool(found)}{more[0]}"]
-            lines += [f"|---|---|---:|---:|---:|{more[1]}"]
-        for gap, words in zip(gaps, found or [""] * len(gaps), strict=True):
+            head = "| panel | data set | method | from | to | factor |"
+            lines += ["", f"{head}{' ' * bool(found)}{more[0]}"]
+            lines += [f"|---|---|---|---:|---:|---:|{more[1]}"]
+        each = zip(gaps, found or [""] * len(gaps), strict=True)
+        for gap, words in sorted(each, key=lambda one: letters.get(one[0].panel, one[0].panel)):
+            panel = letters.get(gap.panel, gap.panel)
             look = LOOKS.get(gap.method)
             name = look.label if look else gap.method.replace("_", " ")
             line = (
-                f"| {gap.panel} | {name} | {gap.below:.4g} | {gap.above:.4g} | {gap.factor:.1f} |"
+                f"| {panel} | {gap.dataset} | {name} | {gap.below:.4g} | {gap.above:.4g} | "
+                f"{gap.factor:.1f} |"
             )
             lines.append(f"{line} {words} |" if words else line)
     return "\n".join(lines) + "\n"

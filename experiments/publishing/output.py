@@ -314,9 +314,8 @@ def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:
             curves = rows[rows[artefact.curve[1]] > 0]
             n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
             widest = gaps.widest_gaps(rows, *artefact.curve)
-            tables.append(
-                (meta, widest, n_curves, _bisected(results, artefact, rows, meta, widest))
-            )
+            found = _bisected(results, artefact, rows, meta, widest)
+            tables.append((meta, widest, n_curves, found, artefact.letters))
     return gaps.as_markdown(tables)
 
 

@@ -45,6 +45,14 @@ def test_what_no_axis_has_a_place_for_is_left_out():
     assert record_of(*columns, *(2 * [columns[1]]), log_y=True) == {"x": [3], "y": [4]}
 
 
+def test_gaps_are_those_of_the_points_that_are_left():
+    values = np.array([0.0, 1, 2, 3, 4])
+    line = Line("a", values, values, values, values, "#000000", gaps=(0, 1, 3))
+    (panel,) = Lines([LinePanel("t", "c", "s", False, 5, [line])], "i").record()["panels"]
+    assert panel["lines"][0]["x"] == [1, 2, 3, 4]
+    assert panel["lines"][0]["gaps"] == [0, 2]
+
+
 def test_they_are_read_from_the_picture():
     """Curves with bands, a point with a bar, one with its own bar, what no legend names."""
 
@@ -55,6 +63,8 @@ def test_they_are_read_from_the_picture():
         ax.set(label="p", xlabel="cost\n[coins]", ylabel="score", yscale="log")
         draw_curve(ax, "cegb", [3, 1, 2], [0.3, 0.1, 0.2], [0.2, 0.1, 0.1], [0.4, 0.2, 0.2])
         ax.plot([1, 2], [0.5, 0.6], color="0.5", label="a\nb")
+        broken = [1, 2, 3], [0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.6, 0.7, 0.8]
+        draw_curve(ax, "gbrt", *broken, gaps=[False, True])
         ax.plot([1, 2], [0.7, 0.8], color=LOOKS["cegb"].colour)
         point.set_label("q")
         draw_curve(point, "gbrt", [4.0], [0.5], [0.3], [0.6])
@@ -68,7 +78,10 @@ def test_they_are_read_from_the_picture():
     assert (one.title, one.x_label, one.log_y, one.n, one.key, one.number) == (
         *("(p) Set, STAND-IN", "cost [coins]", True, 2, "p", 1),
     )
-    curve, plain = one.lines
+    curve, plain, broken = one.lines
+    assert [*broken.x, *broken.y, *broken.gaps] == [1, 2, 3, 0.5, 0.6, 0.7, 1]
+    assert [*broken.low, *broken.high] == [0.4, 0.5, 0.6, 0.6, 0.7, 0.8]
+    assert not curve.gaps
     assert [plain.label, plain.colour, *plain.low] == ["a b", "#808080", 0.5, 0.6]
     assert (curve.label, curve.colour) == (LOOKS["cegb"].label, LOOKS["cegb"].colour.lower())
     np.testing.assert_array_equal(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from experiments.style import (
@@ -60,6 +61,19 @@ def test_a_curve_that_goes_on_is_marked(figure):
     assert [text.get_text() for text in ax.texts] == ["▼ goes on to 0.5"]
 
 
+def test_marks_at_one_place_stand_side_by_side(figure):
+    ax = figure.subplots()
+    for method in ("mddag_i", "mddag_i_descent", "cegb"):
+        draw_curve(ax, method, COST, SCORE, SCORE, SCORE)
+    frame(ax, SCORE[1:])
+    picture_bytes(figure, "png", "style")
+    marks = [mark for mark in ax.collections if isinstance(mark, PathCollection)]
+    offsets = [mark.get_offset_transform().transform(mark.get_offsets())[0] for mark in marks]
+    widths = np.diff([x for x, _ in offsets]) * 72 / figure.dpi
+    np.testing.assert_allclose(widths, [6, 6])
+    assert unreadable(figure) == []
+
+
 def test_several_panels_share_their_scores(figure):
     one, other = drawn(figure, 0.14, n_axes=2)
     assert one.get_ylim() == other.get_ylim()
@@ -79,6 +93,26 @@ def test_a_single_point_has_a_bar(figure):
     frame(ax, [0.5])
     bottom, top = ax.get_ylim()
     assert bottom < 0.3 < 0.7 < top
+
+
+def test_a_gap_is_no_solid_line(figure):
+    """Of five points the second and the third, and the last two, have a gap between them."""
+    ax = figure.subplots()
+    x, y = np.arange(1.0, 6), np.array([1.0, 2, 4, 3, 5]) / 10
+    draw_curve(ax, "cegb", x, y, y, y, gaps=[False, True, False, True])
+    across, line = ax.get_lines()
+    nan = np.nan
+    np.testing.assert_array_equal(across.get_xdata(), [2, 3, nan, 4, 5, nan])
+    np.testing.assert_array_equal(across.get_ydata(), [0.2, 0.4, nan, 0.3, 0.5, nan])
+    np.testing.assert_array_equal(line.get_xdata(), [1, 2, nan, 3, 4, nan, 5])
+    assert line.get_markevery() == [0, 1, 3, 4, 6]
+    assert across.get_linewidth() < line.get_linewidth()
+    assert ax.get_legend_handles_labels()[0] == [line]
+    log_cost_axis(ax)
+    frame(ax, np.array([0.1, 0.11]))
+    stamp(ax, "STAND-IN")
+    assert ax.texts[0].get_text() == "▲ goes on to 0.5"
+    assert unreadable(figure) == []
 
 
 @pytest.mark.parametrize(

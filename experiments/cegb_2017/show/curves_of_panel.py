@@ -44,11 +44,11 @@ def draw_panel(
     for method in methods:
         if (curve := curves(rows, panel.key, method)) is not None:
             x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high)
+            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
             shown.append(y)
     if (curve := curves(rows, panel.key, paper[0], "_paper")) is not None:
         x, y, _, _ = curve.summary()
-        ax.plot(x, y, color="0.55", linestyle=(0, (1, 1)), linewidth=1.0, label=paper[1])
+        ax.plot(x, y, color="0.55", linewidth=0.8, label=paper[1])
     ax.set_label(panel.key)
     log_cost_axis(ax)
     frame(ax, np.concatenate(shown))

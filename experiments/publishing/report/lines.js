@@ -79,8 +79,13 @@ function exploreLines() {
   function drawn(line, index, x, y) {
     const places = line.x.map((value, i) => [x.at(value), y.at(line.y[i])]);
     const group = svg("g", { class: "line", style: `--c: ${line.colour}` });
-    const points = places.map((place) => place.map((at) => at.toFixed(1)).join()).join(" ");
-    group.append(svg("polyline", { points, "stroke-dasharray": DASHES[index % DASHES.length] }));
+    const piece = (from, to, dashes, more) => {
+      const points = places.slice(from, to).map((place) => place.map((at) => at.toFixed(1)).join()).join(" ");
+      group.append(svg("polyline", { points, "stroke-dasharray": dashes, ...more }));
+    };
+    const gaps = line.gaps ?? [];
+    [-1, ...gaps].forEach((before, i) => piece(before + 1, (gaps[i] ?? places.length) + 1, DASHES[index % DASHES.length]));
+    for (const at of gaps) piece(at, at + 2, "1 3", { class: "gap" });
     for (const [left, top] of places) group.append(mark(index, left, top));
     return { group, places };
   }

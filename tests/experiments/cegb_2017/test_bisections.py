@@ -238,6 +238,10 @@ def test_the_rule_refuses_what_was_not_bisected_or_not_often_enough():
     assert refused(published(), "valid_cost", {}) == [key]
     too_few = outcomes(steps_of([0] + 7 * [0], 9.0))
     assert refused(published(), "valid_cost", too_few) == [key]
+    no_bracket = outcomes(steps_of([0], 9.0))
+    assert refused(published(), "valid_cost", no_bracket) == [key]
+    for ended in ([3], 1.8), ([0, 2], 1.9), ([1, 4] + 8 * [0], 2.5):
+        assert refused(published(), "valid_cost", outcomes(steps_of(*ended))) == []
     other_seed = outcomes(steps_of([0] + 8 * [0], 9.0, seed=1))
     assert refused(published(), "valid_cost", other_seed) == [key]
     other_gap = outcomes(steps_of([0] + 8 * [0], 9.0, above=8.0))
@@ -271,7 +275,8 @@ def test_every_published_curve_with_a_gap_is_bisected(figure):
     assert wanted == {(p, m) for p, methods in bisections.CURVES.items() for m in methods}
 
 
-def test_no_published_gap_stands_without_eight_bisections(figure):
+def test_every_published_gap_was_bisected_to_an_end(figure):
+    """Until models left no part wider than a factor of two, or eight in a row found none."""
     rows, meta = figure
     tried, of = read_published(ROOT / "results" / "cegb-bisections")
     assert of["scale"] == meta["scale"] == "overnight"

@@ -353,6 +353,23 @@ def test_summary_is_mean_and_t_interval():
     np.testing.assert_allclose(paper.summary()[0], [6, 12, 24])
 
 
+def test_where_a_curve_has_a_gap():
+    """Models cost 2, 4, 8: no gap; on one seed 2, 4, 10, and on the other without 4: two."""
+    rows = made_rows(lead_of(0.05), seeds=2)
+    assert curves(rows, "c", "cegb").gaps().tolist() == [False, False]
+    dear = (rows["seed"] == rows["seed"].min()) & (rows["rounds"] == 3)
+    rows.loc[dear, "valid_cost"] = 10.0
+    curve = curves(rows, "c", "cegb")
+    costs = [2, 4, 6, 8]  # the other seed buys what costs 8 first
+    np.testing.assert_allclose(curve.summary()[0], costs)
+    assert curve.gaps().tolist() == [False, False, True]
+    rows = rows[(rows["rounds"] != 2) | (rows["seed"] == rows["seed"].min())]
+    assert curves(rows, "c", "cegb").gaps().tolist() == [False, True, True]
+    rows.loc[rows["rounds"] == 3, "test_cost"] = 99.0  # in the mean more than twice as much
+    rows.loc[rows["rounds"] == 3, "valid_cost"] = 7.9
+    assert curves(rows, "c", "cegb").gaps().tolist() == [False, True]
+
+
 def test_smallest_lead_is_that_of_the_worst_budget():
     def score(method, seed, rounds):
         return 0.5 + 0.1 * rounds + (0.02 * (rounds - 2) if method == "cegb" else 0.0)

@@ -41,6 +41,7 @@ def rows_of(scores, costs, *, algorithm="cegb", seeds=2):
                 row = {"panel": "a", "dataset": "yahoo_ltr", "algorithm": algorithm, "seed": seed}
                 row |= {"tradeoff": tradeoff, "rounds": rounds}
                 row |= {"test_dear": 0.5, "mean_depth": 4.0, "mean_path": 2.0}
+                row["speaking_queries"] = 7 + seed
                 row |= {f"{p}_score": value for p in ("valid", "test")}
                 row |= {f"{p}_cost": cost for p in ("valid", "test")}
                 row |= {f"{p}_cost_paper": cost for p in ("valid", "test")}
@@ -168,6 +169,9 @@ def test_picture_and_words():
     picture_bytes(figure, "svg", "cegb-figure3")
     assert unreadable(figure) == []
     traces, growths = figure.axes
+    counts = rows["speaking_queries"]
+    said = f"\n{counts.min()} to {counts.max()} test queries with a relevant document"
+    assert all(ax.get_title(loc="left").endswith(said) for ax in figure.axes)
     assert len(traces.collections) == len(traces.get_lines())  # a band for each trace
     labels = [line.get_label() for line in traces.get_lines()]
     assert "λ = 0.001, trained at β = 1" in labels

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import statistics
+from itertools import combinations
 
-from tests.experiments.published_rows import effects_of, readme, verdicts_of
+from matplotlib.collections import PolyCollection
+from matplotlib.text import Annotation, Text
+
+from experiments.cegb_2017 import figure4
+from experiments.publishing.output import read_published
+from experiments.style import house_style
+from tests.experiments.pictures import unreadable
+from tests.experiments.published_rows import ROOT, effects_of, readme, verdicts_of
 from tests.recomputed import cegb
 
 README = readme("cegb_2017")
@@ -27,6 +35,27 @@ def test_effects_on_the_real_frames():
     assert f"and its SEG is {-effects['b3-coarser-worse']:.4f} *higher*" in README
     assert f"to the {effects['b3-better-at-half']:+.4f}" in README
     assert f"saves {effects['b3-coarser-cheaper']:.2f} decades" in README
+
+
+def test_names_of_tradeoffs_can_be_read_and_several_seeds_have_bands():
+    """No name lies on another, nor any point of a curve in one."""
+    with house_style("cegb-figure4"):
+        figure = figure4.render(*read_published(ROOT / "results" / "cegb-figure4"))
+        assert unreadable(figure) == []
+    panels = {ax.get_label(): ax for part in figure.subfigs for ax in part.axes}
+    for key in ("b", "b2", "b3"):
+        names = [text for text in panels[key].texts if isinstance(text, Annotation)]
+        assert {name.get_text() for name in names} == {"λ=0", "λ=0.001", "λ=0.01", "λ=0.1"}
+        words = [Text.get_window_extent(name) for name in names]
+        assert not any(one.overlaps(other) for one, other in combinations(words, 2))
+        for line in panels[key].get_lines():
+            path = line.get_transform().transform_path(line.get_path())
+            assert not any(path.intersects_bbox(word, filled=False) for word in words)
+    bands = {
+        key: sum(isinstance(one, PolyCollection) for one in panels[key].collections)
+        for key in ("c", "c2", "c3")
+    }
+    assert bands == {"c": 4, "c2": 4, "c3": 0}
 
 
 def test_verdicts():

@@ -222,6 +222,23 @@ def test_readme_of_the_bisections():
     assert "None of the 7 models found validates better than a cheaper one" in README
 
 
+def test_readme_counts_what_became_of_all_gaps():
+    real, made = (Counter(map(kind_of, bisected(m).values())) for m in (False, True))
+    both = real + made
+    counts = both.total(), real.total(), made.total()
+    assert "Of all {} gaps ({} on real data, {} on stand-ins)".format(*counts) in README
+    for kind, word in (("filled", "filled"), ("closed", "closed"), ("narrowed", "narrowed"),
+                       ("empty", "none in eight")):  # fmt: skip
+        assert f"| *{word}* | {both[kind]} | " in README
+    for steps in (*bisected().values(), *bisected(True).values()):
+        inside = [step["inside"] for step in steps]
+        if kind_of(steps) == "filled":
+            assert len(steps) == 1
+            assert inside != ["0"]
+        elif kind_of(steps) != "closed":
+            assert inside[-8:] == 8 * ["0"]
+
+
 def test_readme_of_the_bisections_of_stand_ins():
     gaps = bisected(made=True)
     kinds = {key: kind_of(steps) for key, steps in gaps.items()}

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from experiments.publishing.gaps import Gap, as_markdown, widest_gaps
+from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
-from experiments.style import LOOKS
+from experiments.style import LOOKS, house_style
 
 WITH_CURVES = [a for a in discover() if a.curve and (ROOT / "results" / a.id).exists()]
 
@@ -25,56 +26,86 @@ def test_widest_gap_by_hand():
     }
     rows = pd.DataFrame(
         [
-            {"panel": "a", "method": method, "seed": seed, "valid_cost": float(cost)}
+            {
+                "panel": "a",
+                "dataset": "set",
+                "method": method,
+                "seed": seed,
+                "valid_cost": float(cost),
+            }
             for (method, seed), values in costs.items()
-            for cost in values
+            for cost in map(float, values)
         ]
     )
-    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "one", 1.0, 4.0, 1)]
+    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
     toy = {"title": "Toy", "scale": "laptop"}
-    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, [])])
+    gap = Gap("a", "set", "one", 1.0, 4.0, 1)
+    text = as_markdown([(toy, [gap], 3, [], {})])
     assert "1 of 3 curves have a gap." in text
-    assert "| a | one | 1 | 4 | 4.0 |\n" in text
-    text = as_markdown([(toy, [Gap("a", "one", 1.0, 4.0, 1)], 3, ["none in eight"])])
-    assert "| panel | method | from | to | factor | bisections of λ |\n" in text
-    assert "| a | one | 1 | 4 | 4.0 | none in eight |\n" in text
+    assert "| a | set | one | 1 | 4 | 4.0 |\n" in text
+    text = as_markdown(
+        [(toy, [Gap("a", "set", "one", 1.0, 4.0, 1)], 3, ["none in eight"], {"a": "z"})]
+    )
+    assert "| panel | data set | method | from | to | factor | bisections of λ |\n" in text
+    assert "| z | set | one | 1 | 4 | 4.0 | none in eight |\n" in text
 
 
 def naive_gaps(artefact):
     """Panel and method → lower and upper cost and seed, from the text of the published rows."""
     method, cost = artefact.curve
-    costs = defaultdict(set)
+    costs, sets = defaultdict(set), {}
     path = ROOT / "results" / artefact.id / "rows.csv"
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row[cost] and float(row[cost]) > 0:
                 costs[row["panel"], row[method], row["seed"]].add(float(row[cost]))
+                sets[row["panel"]] = row["dataset"]
     widest = {}
     for (panel, name, seed), values in costs.items():
         for low, high in pairwise(sorted(values)):
             before = widest.get((panel, name), (1.0, 2.0))
             if high / low > before[1] / before[0]:
                 widest[panel, name] = (low, high, seed)
-    return widest, len({key[:2] for key in costs})
+    return widest, len({key[:2] for key in costs}), sets
 
 
 @pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
 def test_published_list(artefact):
     text = (ROOT / "results" / "gaps.md").read_text(encoding="utf-8")
     part = text.split(f"## {artefact.title} (")[1].split("\n## ")[0]
-    widest, n_curves = naive_gaps(artefact)
+    widest, n_curves, sets = naive_gaps(artefact)
     assert f"{len(widest)} of {n_curves} curves have a gap." in part
     lines = [line for line in part.splitlines() if line.startswith("| ") and "panel" not in line]
     wanted = set()
     found = naive_bisections(artefact)
     for (panel, name), (low, high, seed) in widest.items():
         label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
-        line = f"| {panel} | {label} | {low:.4g} | {high:.4g} | {high / low:.1f} |"
+        line = f"| {letter_of(artefact, panel)} | {sets[panel]} | {label} | {low:.4g} | {high:.4g} "
+        line += f"| {high / low:.1f} |"
         if found:
             key = (panel, name, seed, low, high)
             line += f" {naive_words(found[key]) if key in found else 'has no λ'} |"
         wanted.add(line)
     assert set(lines) == wanted
+
+
+PICTURED = {"cegb-peers": {"b'": "a", "y": "b", "m": "c", "w": "d", "d": "e"}}
+
+
+def letter_of(artefact, panel):
+    return PICTURED.get(artefact.id, {}).get(panel, panel)
+
+
+@pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
+def test_letters_are_those_of_the_picture(artefact):
+    """As the picture's file has them, with the data sets: ``(a) MSLR, y > 0``."""
+    rows, meta = read_published(ROOT / "results" / artefact.id)
+    with house_style("letters"):
+        axes = artefact.render(rows, meta).axes
+    panels = {ax.get_label(): ax.get_title(loc="left") for ax in axes}
+    for panel in rows["panel"].unique():
+        assert panels[panel].startswith(f"({letter_of(artefact, panel)}) "), panels[panel]
+    assert artefact.letters == PICTURED.get(artefact.id, {})
 
 
 def naive_bisections(artefact):
