@@ -304,9 +304,7 @@ def test_claims_are_those_of_the_figures():
         assert claim.spread == "units"
         assert claim.smallest_effect == 0.005
         assert claim.place in {wanted[claim.id].place, of_figure_2.place}
-        assert claim.sentence.endswith(
-            "(each query by the training that does not have it, on queries like these)."
-        )
+        assert claim.sentence.endswith("(these trainings, on queries like these).")
         assert claim.effects(rows).shape == (5,)
 
 
@@ -325,9 +323,7 @@ def test_sentences_of_fixed_queries():
     rows = rows[rows["seed"] == 0]
     rows = pd.concat([rows, rows.assign(seed=1)], ignore_index=True)
     claim = extra_queries.make_claims(rows, meta(1.0))[0]
-    assert claim.sentence.endswith(
-        "at equal cost (mean of these trainings, on queries like these)."
-    )
+    assert claim.sentence.endswith("at equal cost (these trainings' mean, on queries like these).")
     assert claim.effects(rows).shape == (2,)
 
 
