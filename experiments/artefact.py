@@ -65,8 +65,8 @@ class Artefact:
         Columns that hold measured times; they go to ``timings.csv``, not to ``rows.csv``. `render`,
         `make_claims` and `alt` are given rows that have them.
     drawn_columns : sequence of str
-        Text columns that only draw, such as the lines of a small picture; ``check`` does not judge
-        them.
+        Text columns, such as the lines of a small picture or what a score was computed of;
+        ``check`` does not judge them.
     requires : sequence of str
         Modules of ``make setup-peers`` it needs.
     data_form : {"table", "images", "features", "none"}

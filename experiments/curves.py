@@ -200,9 +200,28 @@ def lead_at_each_budget(
     -------
     (n_seeds, n_budgets) float64
     """
+    one, two = scores_at_shared_budgets(rows, panel, better, worse, accounting)
+    return one - two
+
+
+def scores_at_shared_budgets(
+    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Test scores of two methods at each budget that they share.
+
+    Parameters
+    ----------
+    rows, panel, better, worse, accounting
+        As for :func:`advantage`, whose budgets these are.
+
+    Returns
+    -------
+    better, worse : (n_seeds, n_budgets) float64
+        Empty if one of them has no rows.
+    """
     one, two = (curves(rows, panel, method, accounting) for method in (better, worse))
     if one is None or two is None:
-        return np.empty((0, 0))
+        return np.empty((0, 0)), np.empty((0, 0))
     lowest, highest = max(one.cheapest, two.cheapest), min(one.most_expensive, two.most_expensive)
     common = budgets_between(lowest, highest) if lowest <= highest else np.empty(0)
     scores = []
@@ -210,7 +229,7 @@ def lead_at_each_budget(
         # Beyond its most expensive model a curve stays where it is.
         at = np.clip(np.searchsorted(curve.budgets, common * (1 - 1e-9)), 0, len(curve.budgets) - 1)
         scores.append(curve.score[:, at])
-    return scores[0] - scores[1]
+    return scores[0], scores[1]
 
 
 def smallest_lead(

@@ -65,7 +65,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 # --- claims -----------------------------------------------------------------------------------
 
 _SMALLEST_EFFECT = 0.005
-_SIMILAR = 0.01
+SIMILAR = 0.01
 _NEARER = 0.1
 _FEWER_ROWS = 0.1
 _DEEPER = 0.0414
@@ -99,7 +99,7 @@ def _decades(expensive: pd.DataFrame, cheap: pd.DataFrame) -> pd.Series:
 def loss_within(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
     """Return by how much the final score stays within the margin below that of λ = 0."""
     free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (_SIMILAR - (free["test_score"] - priced["test_score"])).to_numpy()
+    return (SIMILAR - (free["test_score"] - priced["test_score"])).to_numpy()
 
 
 def cost_saved(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
@@ -176,8 +176,8 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
     for t in (t for t in _LARGE if t in tradeoffs):
         # Worded as it is judged: the effect is what is left of the margin.
         text = (
-            f"λ = {t:g} ends at most {_SIMILAR - _SMALLEST_EFFECT:g} below the score of λ = 0, "
-            f"and surely less than {_SIMILAR:g}"
+            f"λ = {t:g} ends at most {SIMILAR - _SMALLEST_EFFECT:g} below the score of λ = 0, "
+            f"and surely less than {SIMILAR:g}"
         )
         claims.append(
             claim(
@@ -185,7 +185,7 @@ def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
                 text,
                 similar,
                 _SMALLEST_EFFECT,
-                f"AP@5 inside the {_SIMILAR:g}",
+                f"AP@5 inside the {SIMILAR:g}",
                 loss_within,
                 tradeoff=t,
             )

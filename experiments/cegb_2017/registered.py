@@ -6,6 +6,7 @@ from experiments.cegb_2017 import (
     extra_bisections,
     extra_deviations,
     extra_peers,
+    extra_queries,
     extra_training_time,
     figure1,
     figure2,

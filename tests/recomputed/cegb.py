@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from functools import cache
 
-from tests.experiments.published_rows import lines, number
+from tests.experiments.published_rows import lines, number, record
 from tests.recomputed import curves
 
 METHODS = {"deep": "cegb", "shallow": "cegb_shallow"}
@@ -87,6 +88,96 @@ def best_first(claim):
     panel, pools = claim.split("-")[0], models("cegb-figure3")
     lead = curves.mean_leads if claim.endswith("-best-first") else curves.worst_leads
     return lead(pools[panel, "cegb"], pools[panel, "cegb_breadth_first"])
+
+
+# --- over queries ---------------------------------------------------------------------------------
+
+FIGURE_3_ALONE = 5e-4
+"""λ of deep CEGB that Figure 2 does not have."""
+
+
+def average_precision(letter, count):
+    """AP@5 of a query: the letter is a number to the base 32, its lowest bit the first place."""
+    bits = int(letter, 32)
+    relevant, total = 0, 0.0
+    for place in range(1, 6):
+        if bits % 2:
+            relevant += 1
+            total += relevant / place
+        bits //= 2
+    return total / int(count)
+
+
+@cache
+def models_of_queries(accounting=""):
+    """(panel, method) → seed → models, each with the AP@5 of its ``queries``."""
+    rows = lines("cegb-queries")
+    counts = {(r["panel"], r["seed"]): r["places"] for r in rows if r["kind"] == "queries"}
+    numbered = [
+        {**row, "places": str(line)} for line, row in enumerate(rows) if row["kind"] == "model"
+    ]
+    found = curves.pools(numbered, "algorithm", accounting)
+    for (panel, _), by_seed in found.items():
+        for seed, pool in by_seed.items():
+            for model in pool:
+                word = rows[int(model["places"])]["places"]
+                pairs = zip(word[1:], counts[panel, str(seed)][1:], strict=True)
+                model["queries"] = [average_precision(*pair) for pair in pairs]
+    return found
+
+
+def query_leads(panel, method, rival, accounting="", without=()):
+    """For each seed the mean over shared budgets of the difference in AP@5 on each query."""
+    pools = models_of_queries(accounting)
+    mine = {
+        seed: [model for model in pool if model["tradeoff"] not in without]
+        for seed, pool in pools[panel, method].items()
+    }
+    found = {}
+    for seed, pairs in curves.pairs(mine, pools[panel, rival]).items():
+        differences = [
+            [a - b for a, b in zip(one["queries"], other["queries"], strict=True)]
+            for one, other in pairs
+        ]
+        found[seed] = [statistics.mean(query) for query in zip(*differences, strict=True)]
+    return found
+
+
+def query_losses(panel, tradeoff):
+    """For each seed how far CEGB's last model lies below that of λ = 0 on each query."""
+    found = {}
+    for seed, pool in models_of_queries()[panel, "cegb"].items():
+        free, priced = (
+            max((m for m in pool if m["tradeoff"] == value), key=lambda m: m["rounds"])["queries"]
+            for value in (0.0, tradeoff)
+        )
+        found[seed] = [a - b for a, b in zip(free, priced, strict=True)]
+    return found
+
+
+def by_query(claim):
+    """For each seed the effect of a claim on each of its test queries."""
+    panel, word, value = f"{claim}-".split("-", 2)
+    value = value.rstrip("-")
+    if word == "best":
+        return query_leads(panel, "cegb", "cegb_breadth_first")
+    if word in METHODS:
+        accounting = "_paper" if value else ""
+        return query_leads(panel, METHODS[word], "greedy_miser", accounting, (FIGURE_3_ALONE,))
+    lost = query_losses(panel, float(value))
+    if word == "lower":
+        return lost
+    return {seed: [0.01 - one for one in each] for seed, each in lost.items()}
+
+
+def over_queries(claim):
+    """One value a query: of all folds, or its mean over seeds where the queries are the same."""
+    rows, panel = lines("cegb-queries"), claim.split("-")[0]
+    (dataset,) = {row["dataset"] for row in rows if row["panel"] == panel}
+    each = [values for _, values in sorted(by_query(claim).items())]
+    if record("cegb-queries")["data"][dataset]["test_overlap"] == 1:
+        return [statistics.mean(query) for query in zip(*each, strict=True)]
+    return [value for values in each for value in values]
 
 
 # --- Figure 4 -------------------------------------------------------------------------------------

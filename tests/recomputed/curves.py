@@ -63,16 +63,21 @@ def reach(by_seed) -> tuple[float, float]:
     return max(map(min, costs)), min(map(max, costs))
 
 
-def leads(method, rival) -> list[list[float]]:
-    """For each seed the difference in test score at each budget that both methods have."""
+def pairs(method, rival) -> dict[int, list[tuple[dict, dict]]]:
+    """For each seed the two models that count at each budget that both methods have."""
     (low, high), (other_low, other_high) = reach(method), reach(rival)
     common = budgets(max(low, other_low), min(high, other_high))
-    return [
-        [
-            best_within(pool, b)["test_score"] - best_within(rival[seed], b)["test_score"]
-            for b in common
-        ]
+    return {
+        seed: [(best_within(pool, b), best_within(rival[seed], b)) for b in common]
         for seed, pool in method.items()
+    }
+
+
+def leads(method, rival) -> list[list[float]]:
+    """For each seed the difference in test score at each budget that both methods have."""
+    return [
+        [mine["test_score"] - other["test_score"] for mine, other in each]
+        for each in pairs(method, rival).values()
     ]
 
 

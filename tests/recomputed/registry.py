@@ -53,6 +53,10 @@ PATTERNS: dict[str, dict[str, Recomputation]] = {
         r"b3-.*": Recomputation(cegb.on_frames, "units"),
         r"b2?-cheaper": Recomputation(cegb.cheaper_on_stand_ins),
     },
+    "cegb-queries": {
+        r".*-(deep|shallow)(-paper)?": Recomputation(cegb.over_queries, "units"),
+        r".*-(best-first|(similar|lower)-[\d.]+)": Recomputation(cegb.over_queries, "units"),
+    },
     "cegb-training-time": {
         r".*-cegb(-all-splits)?": Recomputation(cegb.training_time, tests=False)
     },

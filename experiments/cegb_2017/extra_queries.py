@@ -1,0 +1,235 @@
+"""Beside Figures 2 and 3 of the CEGB paper: claims on ranking data, bootstrapped over queries.
+
+Those two have t intervals over five repetitions, of which each is the mean of a dozen to a hundred
+queries. Here every query speaks: its difference in AP@5 is one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from experiments.artefact import Artefact, Cell
+from experiments.cegb_2017 import figure2, figure3
+from experiments.cegb_2017.cells.queries import score_queries
+from experiments.cegb_2017.show.design import REPETITIONS, tradeoffs
+from experiments.cegb_2017.show.panels import PANELS, TRACE_TOLERANCES
+from experiments.cegb_2017.show.queries import (
+    lead_of_each_query,
+    loss_of_each_query,
+    over_repetitions,
+)
+from experiments.claims import NOT_REPRODUCED, REPRODUCED, Claim, counted, evaluate
+from experiments.curves import advantage
+
+KEYS = ("a'", "b'", "y", "m", "w")
+"""Panels with real ranking data."""
+
+SMOKE_KEYS = ("a",)
+"""What is always there."""
+
+METHODS = ("cegb", "cegb_shallow", "greedy_miser", "cegb_breadth_first")
+"""Methods that the claims compare."""
+
+
+def make_cells(scale: str, seeds: range) -> list[Cell]:
+    """Return the cells: panel × seed × method; a cell trains the models of Figures 2 and 3."""
+    shown = SMOKE_KEYS if scale == "smoke" else KEYS
+    first, grids = {}, {}
+    for figure in (figure2, figure3):
+        for cell in figure.make_cells(scale, seeds):
+            panel = cell.params["panel"]
+            if panel in shown and cell.algorithm in METHODS:
+                key = (panel, cell.seed, cell.algorithm)
+                first.setdefault(key, cell)
+                of_figure = grids.setdefault(key, {}).setdefault(figure.__name__, [])
+                of_figure.append(cell.params["tradeoff"])
+    return [
+        replace(
+            cell,
+            params={name: cell.params[name] for name in ("panel", "settings")}
+            | {"grids": list(grids[key].values())},
+        )
+        for key, cell in first.items()
+    ]
+
+
+# --- claims -------------------------------------------------------------------------------------
+
+
+def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return the claims of Figures 2 and 3 whose effects are means over queries."""
+    return [over_queries for _, over_queries in _both_kinds(rows, meta)]
+
+
+def _both_kinds(rows: pd.DataFrame, meta: Mapping) -> list[tuple[Claim, Claim]]:
+    """Return each claim as the figures have it, over repetitions, and over queries.
+
+    The figures' own smallest effects, places and words: nothing is declared twice.
+    """
+    models = rows[rows["kind"] == "model"]
+    pairs = []
+    for figure in (figure2, figure3):
+        for claim in figure.make_claims(models, meta):
+            how = _BY_QUERY.get(claim.effects.func)
+            if how is not None:
+                mine = partial(_of_figure_2, meta["scale"]) if figure is figure2 else _all
+                pairs.append((_over_seeds(claim, mine), _over_queries(claim, how, mine)))
+    return pairs
+
+
+def _of_figure_2(scale: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out deep CEGB's models of those λ that Figure 3 alone has."""
+    own = pd.Series(True, index=rows.index)
+    for panel in PANELS:
+        mine = (rows["panel"] == panel.key) & (rows["algorithm"] == "cegb")
+        own &= ~mine | rows["tradeoff"].isin(tradeoffs(scale, panel, "cegb"))
+    return rows[own]
+
+
+def _all(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
+
+
+def _over_seeds(claim: Claim, mine: Callable) -> Claim:
+    def effects(rows: pd.DataFrame) -> np.ndarray:
+        return claim.effects(mine(rows[rows["kind"] == "model"]))
+
+    return replace(claim, effects=effects)
+
+
+def _over_queries(claim: Claim, how: Callable, mine: Callable) -> Claim:
+    """Return a claim bootstrapped over test queries; its sentence says what it speaks for."""
+    fixed = claim.overlap == 1
+    said = ("these trainings' mean" if fixed else "these trainings") + ", on queries like these"
+    text = claim.sentence.removesuffix(".")
+    text = text.removesuffix(" (on these test queries, the same for every seed)")
+
+    def effects(rows: pd.DataFrame) -> np.ndarray:
+        return over_repetitions(how(mine(rows), **claim.effects.keywords), fixed)
+
+    return replace(claim, sentence=f"{text} ({said}).", spread="units", effects=effects)
+
+
+def _within(rows: pd.DataFrame, panel: str, tradeoff: float) -> list[np.ndarray]:
+    """Return what is left on each query of the margin that Figure 3 calls similar."""
+    lost = loss_of_each_query(rows, panel, tradeoff)
+    return [figure3.SIMILAR - each for each in lost]
+
+
+_BY_QUERY = {
+    advantage: lead_of_each_query,
+    figure3.loss_within: _within,
+    figure3.score_lost: loss_of_each_query,
+}
+"""For each effect over repetitions that is a mean over queries: the same on each query.
+
+Left out are costs and shares of rows, which queries do not have, and what is so at each seed's
+worst budget: it is chosen by the mean over the same queries.
+"""
+
+
+# --- table --------------------------------------------------------------------------------------
+
+
+def _evaluated(rows: pd.DataFrame, meta: Mapping) -> list[tuple[dict, dict]]:
+    """Return each claim judged over repetitions and over queries, at one level."""
+    kinds = zip(*_both_kinds(rows, meta), strict=True)
+    tables = [evaluate(claims, rows, meta["data"]).to_dict("records") for claims in kinds]
+    return list(zip(*tables, strict=True))
+
+
+def render(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Return the table: a line for each claim, over queries and beside it over repetitions."""
+    judged = _evaluated(rows, meta)
+    lines = [
+        f"# CEGB, Figures 2 and 3: bootstrapped over queries (scale {meta['scale']})",
+        "",
+        "Differences in AP@5 of the models of Figures 2 and 3, with a value for each test query "
+        "that has a relevant document. Where folds rotate all queries of all folds count once, "
+        "elsewhere a query's value is its mean over the repetitions "
+        f"({len(meta['seeds'])}). Intervals over queries are the bootstrap's (BCa), those over "
+        f"repetitions t intervals as in the figures, both at level {judged[0][1]['level']:.5f} "
+        f"({len(judged)} claims, 95 % for all together). The figures have claims of their own and "
+        "so a level of their own, by which their verdicts may differ from those over repetitions "
+        "here.",
+        "",
+        "| panel | data | claim | queries | over queries | verdict | over repetitions | verdict |",
+        "|---|---|---|---:|---:|---|---:|---|",
+    ]
+    for seeds, queries in judged:
+        panel, _, name = queries["claim"].partition("-")
+        standin = "" if queries["data"] == "real" else " (STAND-IN)"
+        lines.append(
+            f"| {panel} | {queries['dataset']}{standin} | {name} | {queries['n']} | "
+            f"{_interval(queries)} | {queries['verdict']} | {_interval(seeds)} | "
+            f"{seeds['verdict']} |"
+        )
+    lines += ["", "Claims, in AP@5:", ""]
+    lines += [f"* *{name}*: {words}" for name, words in _words(judged).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _interval(row: Mapping) -> str:
+    if np.isnan(row["low"]):
+        return f"{row['effect']:+.4f}"
+    return f"{row['effect']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+
+
+def _words(judged: list[tuple[dict, dict]]) -> dict[str, str]:
+    """Return what each claim's name means: its sentence, without the data."""
+    said = {}
+    for _, row in judged:
+        name = row["claim"].partition("-")[2]
+        text = row["sentence"].partition(": ")[2].rpartition(" (")[0]
+        said.setdefault(name, f"{text}; at least {row['smallest_effect']:g}.")
+    return said
+
+
+def alt(rows: pd.DataFrame, meta: Mapping) -> str:
+    """Say what came out over queries, and how wide intervals are beside those over repetitions."""
+    judged = _evaluated(rows, meta)
+    verdicts = counted([queries["verdict"] for _, queries in judged])
+    ratios = [
+        (queries["high"] - queries["low"]) / (seeds["high"] - seeds["low"])
+        for seeds, queries in judged
+    ]
+    known = [ratio for ratio in ratios if np.isfinite(ratio)]
+    decided = [
+        f"{queries['claim']} {queries['verdict']} ({queries['effect']:+.3f})"
+        for _, queries in judged
+        if queries["verdict"] in (REPRODUCED, NOT_REPRODUCED)
+    ]
+    width = (
+        f" Intervals over queries are {min(known):.2f} to {max(known):.2f} times as wide as those "
+        "over repetitions."
+        if known
+        else ""
+    )
+    return (
+        "A table of differences in average precision at 5, with intervals over queries and over "
+        f"repetitions. {verdicts}{width} Decided: {'; '.join(decided) or 'none'}."
+    )
+
+
+ARTEFACT = Artefact(
+    id="cegb-queries",
+    paper="cegb_2017",
+    title="Beside CEGB: over queries",
+    shows="Claims of Figures 2 and 3 on ranking data, bootstrapped over queries.",
+    minutes={"smoke": 0.3, "laptop": 2, "overnight": 5, "paper": 60},
+    seeds=REPETITIONS,
+    make_cells=make_cells,
+    run_cell=score_queries,
+    keys=("panel", "kind", "tradeoff", "rounds"),
+    tolerances=TRACE_TOLERANCES,
+    drawn_columns=("places",),
+    render=render,
+    make_claims=make_claims,
+    alt=alt,
+    paper_numbers="Figures 2 and 3 print curves without numbers: nothing to compare with.",
+)
