@@ -254,9 +254,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         figure,
         f"Greedy Miser (ICML 2012), Figure 1 · scale {meta['scale']} · up to "
         f"{rows.groupby('panel')['seed'].nunique().max()} seeds · left of each pair: traces over "
-        "rounds, circles: best iteration by validation\nright: for each budget the model with the best validation "
-        "score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, each at its best "
-        "iteration",
+        "rounds, circles: best iteration by validation\nright: for each budget the model with the "
+        "best validation score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, "
+        "each at its best iteration",
     )
     return figure
 
