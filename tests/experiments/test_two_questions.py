@@ -1,9 +1,17 @@
 """What three papers' READMEs answer to the two adversarial questions is what was published."""
 
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.cells.gaps import gaps_between
+from experiments.curves import budgets_between
+from experiments.mddag_2012.show.comparison import MDDAG
+from experiments.mddag_2012.show.selection import lead
 from experiments.running.provenance import ROOT
+from experiments.style import LOOKS
 
 COST = "valid_cost"
 PAPER_COST = "valid_cost_paper"
@@ -26,6 +34,33 @@ def reach(
     mine = rows[(rows.panel == panel) & (rows[column] == name) & (rows["rounds"] > 0)]
     of_seed = mine.groupby("seed")[cost]
     return of_seed.min().max(), of_seed.max().min()
+
+
+def gapped(rows, panel, methods, cost, low=0.0, high=np.inf) -> dict[str, list]:
+    """For each of some methods the gaps (seed, below, above) that a shared budget lies in.
+
+    There a budget gets a model that costs less than half of the next one.
+    """
+    of_panel = rows[(rows.panel == panel) & (rows["rounds"] > 0)]
+    ends = [reach(of_panel, panel, method, cost) for method in methods]
+    first, last = max(one for one, _ in ends), min(other for _, other in ends)
+    shared = [b for b in budgets_between(first, min(last, high)) if low < b <= high]
+    found = {method: [] for method in methods}
+    for method in methods:
+        for seed, models in of_panel[of_panel.algorithm == method].groupby("seed"):
+            found[method] += [
+                (int(seed), below, above)
+                for below, above in gaps_between(models[cost])
+                if any(below <= budget < above for budget in shared)
+            ]
+    return found
+
+
+def counted_gaps(title: str) -> tuple[int, int]:
+    """How many curves of an artefact have a gap, and how many there are, by results/gaps.md."""
+    text = (ROOT / "results" / "gaps.md").read_text(encoding="utf-8")
+    part = text.split(f"## {title} (")[1]
+    return tuple(map(int, re.search(r"(\d+) of (\d+) curves have a gap", part).groups()))
 
 
 def test_greedy_miser_and_its_best_opponents():
@@ -105,6 +140,19 @@ def test_cronus_has_no_verdict_over_a_rival():
         assert sentence.format(*numbers) in text
 
 
+@pytest.fixture(scope="module")
+def runs():
+    """MDDAG's runs that evaluate anything, as rows of curves over test evaluations."""
+    rows = published("mddag-figure2", "rows")
+    rows = rows[(rows["node"] == -1) & (rows["train_evaluations"] > 0)]
+    return rows.assign(rounds=1, algorithm=rows["method"])
+
+
+RUNS_COST = "test_evaluations"
+CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
+NOT_REPRODUCED = "not reproduced"
+
+
 @pytest.mark.parametrize("figure", ["mddag-figure2", "mddag-figure3"])
 def test_mddag_has_no_verdict_over_a_rival(figure):
     claims = published(figure, "claims")
@@ -113,5 +161,89 @@ def test_mddag_has_no_verdict_over_a_rival(figure):
     if figure == "mddag-figure2":
         assert len(reproduced) == 4
         ahead = claims[claims["claim"].isin(["d-low-above-fcboost", "d-low-above-bourdev-cascade"])]
-        assert (ahead["verdict"] == "not reproduced").all()
+        assert (ahead["verdict"] == NOT_REPRODUCED).all()
         assert (ahead["effect"] < 0).all()
+
+
+def test_where_mddag_and_its_rivals_reach(runs):
+    text = said("mddag_2012")
+    begin, end = {}, {}
+    for method in runs["method"].unique():
+        for panel in "abcd":
+            begin[method, panel], end[method, panel] = reach(runs, panel, method, RUNS_COST)
+        cells = [f"{begin[method, p]:.2f} to {end[method, p]:.2f}" for p in "abcd"]
+        assert f"| {LOOKS[method].label} | {' | '.join(cells)} |" in text
+    assert f"begins at {begin['viola_jones', 'd']:.2f} on the pedestrians" in text
+    assert {f"{begin['viola_jones', p]:.2f}" for p in "abc"} == {"3.00"}
+    for method, words in (
+        ("fcboost", "FCBoost's begin between {:.2f} and {:.2f}"),
+        ("bourdev_cascade", "SoftCascade's between {:.2f} and {:.2f}"),
+        ("mddag_i", "MDDAG.I's from {:.2f} to {:.2f}"),
+    ):
+        first = [begin[method, panel] for panel in "abcd"]
+        assert words.format(min(first), max(first)) in text
+    last = [end["mddag_exp", panel] for panel in "abcd"]
+    assert f"ends between {min(last):.2f} and {max(last):.2f}" in text
+    assert max(last) < min(b for b in budgets_between(1, 100) if b > 5)
+    claims = published("mddag-figure2", "claims").set_index("claim")
+    assert claims.loc[[f"{p}-exp-high" for p in "abcd"], "effect"].isna().all()
+    assert claims["effect"].isna().sum() == 5  # and Viola & Jones on the pedestrians
+    assert np.isnan(claims.loc["d-low-above-viola-jones", "effect"])
+
+
+def test_mddags_negative_verdicts_and_its_best_side():
+    rows = published("mddag-figure2", "rows")
+    text, claims = said("mddag_2012"), published("mddag-figure2", "claims").set_index("claim")
+    negative = claims[claims["verdict"] == NOT_REPRODUCED]
+    told = {
+        "d-low-above-fcboost": "pedestrians, MDDAG.I above FCBoost at low numbers",
+        "d-low-above-bourdev-cascade": "pedestrians, MDDAG.I above SoftCascade at low numbers",
+        "a-i-low": "VJ faces, MDDAG.I above MDDAG.EXP at low numbers",
+        "a-adaboost": "VJ faces, AdaBoost near the best cascade",
+        "c-adaboost": "CBCL, official test, AdaBoost near the best cascade",
+    }
+    assert set(negative.index) == set(told)
+    for name, words in told.items():
+        assert f"| {words} ({negative.loc[name, 'effect']:+.3f}) |" in text
+    for rival in ("fcboost", "bourdev_cascade"):
+        leads = {
+            method: lead(rows, panel="d", better=method, worse=rival, high=5.0).mean()
+            for method in MDDAG
+        }
+        assert max(leads, key=leads.get) == "mddag_exp"
+        effect = negative.loc[f"d-low-above-{rival.replace('_', '-')}", "effect"]
+        assert f"({effect:+.3f}) | MDDAG.EXP: {leads['mddag_exp']:+.3f} |" in text
+    ranked = published("mddag-figure3", "claims").set_index("claim")
+    assert ranked.loc["b-mddag-i", "verdict"] == NOT_REPRODUCED
+    one, other = (ranked.loc[f"b-mddag-{name}"] for name in ("i", "exp"))
+    line = f"twice as many ({one['effect']:+.3f}) | MDDAG.EXP: {other['effect']:+.3f}, "
+    assert f"{line}*{other['verdict']}* | no |" in text
+
+
+def test_gaps_of_mddag(runs):
+    text = said("mddag_2012")
+    with_gap, curves = counted_gaps("MDDAG, Figure 2")
+    assert f"{with_gap} of the {curves} curves have a gap wider than a factor of two" in text
+    pair = gapped(runs, "a", ("mddag_i", "mddag_exp"), RUNS_COST, high=5)
+    ((_, low, high),) = pair["mddag_i"]
+    assert f"on VJ faces in 1 of 5 divisions (from {low:.1f} to {high:.1f})" in text
+    assert not pair["mddag_exp"]
+    for rival in ("fcboost", "bourdev_cascade"):
+        pair = gapped(runs, "d", ("mddag_i", rival), RUNS_COST, high=5)
+        assert len({seed for seed, *_ in pair["mddag_i"]}) == 4
+        _, low, high = max(pair["mddag_i"], key=lambda gap: gap[2] / gap[1])
+        assert f"the widest from {low:.1f} to {high:.1f}" in text
+        assert len(pair[rival]) == (2 if rival == "bourdev_cascade" else 0)
+    assert "on the pedestrians in 4 of 5" in text
+    assert "where SoftCascade has one itself in 2." in text
+    found = {
+        (panel, name): len({gap[0] for gap in gapped(runs, panel, pair, RUNS_COST)[name]})
+        for panel in "ac"
+        for name in CASCADES
+        for pair in [(name, "adaboost")]
+    }
+    assert {key: n for key, n in found.items() if n} == {
+        ("a", "fcboost"): 2,
+        ("c", "fcboost"): 1,
+        ("a", "viola_jones"): 1,
+    }
