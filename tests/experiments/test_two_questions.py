@@ -7,14 +7,17 @@ import pandas as pd
 import pytest
 
 from experiments.cells.gaps import gaps_between
+from experiments.cronus_2012.show.comparison import models
 from experiments.curves import budgets_between
 from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.selection import lead
+from experiments.publishing.gaps import widest_gaps
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS
 
 COST = "valid_cost"
 PAPER_COST = "valid_cost_paper"
+NOT_REPRODUCED = "not reproduced"
 
 
 def said(paper: str) -> str:
@@ -47,10 +50,10 @@ def gapped(rows, panel, methods, cost, low=0.0, high=np.inf) -> dict[str, list]:
     shared = [b for b in budgets_between(first, min(last, high)) if low < b <= high]
     found = {method: [] for method in methods}
     for method in methods:
-        for seed, models in of_panel[of_panel.algorithm == method].groupby("seed"):
+        for seed, pool in of_panel[of_panel.algorithm == method].groupby("seed"):
             found[method] += [
                 (int(seed), below, above)
-                for below, above in gaps_between(models[cost])
+                for below, above in gaps_between(pool[cost])
                 if any(below <= budget < above for budget in shared)
             ]
     return found
@@ -140,6 +143,64 @@ def test_cronus_has_no_verdict_over_a_rival():
         assert sentence.format(*numbers) in text
 
 
+def test_cronus_negative_verdicts_and_the_papers_best_side():
+    text, claims = said("cronus_2012"), published("cronus-figure2", "claims").set_index("claim")
+    negative = claims[claims["verdict"] == NOT_REPRODUCED]
+    slower = negative.index.str.endswith("-slower")
+    others = {"c-tenfold", "c-proximity-best"}
+    assert set(negative.index[~slower]) == others
+    assert f"Of the {len(negative)} *not reproduced*" in text
+    assert f"as Cronus ({slower.sum()}, two on each real set)" in text
+    assert set(negative.index[slower].str[0]) == set("bcdef")
+    rows = published("cronus-figure2", "rows")
+    times = published("cronus-figure2", "timings")
+    times = times[times["cell"].isna()]
+    trained = rows.merge(times, on=[name for name in rows if name in times])
+    trained = trained[trained["panel"] > "a"]
+    ratios, longest = [], trained.groupby(["panel", "method"])["fit_seconds"].median().max()
+    for _, mine in trained.groupby("panel"):
+        own = mine.loc[mine["method"] == "cronus", "fit_seconds"].median()
+        for rival in ("raykar_cascade", "and_or_cascade"):
+            theirs = mine[mine["method"] == rival]
+            largest = theirs[theirs["rounds"] == theirs["rounds"].max()]
+            assert largest["rounds"].max() in (72, 96)
+            ratios.append(largest["fit_seconds"].median() / own)
+    assert f"still {min(ratios):.2f} to {max(ratios):.2f} of its time" in text
+    assert longest < 3
+    costs = rows[(rows["panel"] == "c") & (rows["method"] == "cronus") & (rows["rounds"] > 0)]
+    everything = rows[(rows["panel"] == "c") & (rows["method"] == "gbrt")][PAPER_COST].max()
+    said_costs = f"costs {costs[PAPER_COST].min():,.0f} or more and all trees {everything:,.0f}"
+    assert said_costs in text
+    assert f"({negative.loc['c-tenfold', 'effect']:+.2f} decades)" in text
+    assert f"other rule ({negative.loc['c-proximity-best', 'effect']:+.3f})" in text
+
+
+def test_gaps_of_cronus():
+    text, rows = said("cronus_2012"), published("cronus-figure2", "rows")
+    with_gap, curves = counted_gaps("Cronus, Figure 2")
+    gaps = widest_gaps(rows, "method", COST)
+    assert len(gaps) == with_gap
+    on_real = sum(gap.panel > "a" for gap in gaps)
+    assert f"{with_gap} of the {curves} curves have a gap wider than a factor of two" in text
+    assert f", {on_real} of them on real sets" in text
+    own = {gap.panel: f"{gap.factor:.1f}" for gap in gaps if gap.method == "cronus"}
+    named = "Yahoo!'s part ({b}), MSLR ({e}) and CBCL ({f})".format(**own)
+    assert set(own) == set("bef")
+    assert named in text
+    whole = models(rows)
+    for rule in ("score", "capacity", "rank"):
+        pair = ("early_exit_proximity", f"early_exit_{rule}")
+        assert not any(gapped(whole, "c", pair, PAPER_COST).values())
+        ends = [reach(whole, "c", method, PAPER_COST) for method in pair]
+        shared = budgets_between(max(one for one, _ in ends), min(other for _, other in ends))
+        assert f"({shared[0]:,.0f} to {shared[-1]:,.0f})" in text
+        assert len(shared) == 4
+    sizes = rows[rows["panel"] == "b"].groupby(["method", "seed"]).size().groupby("method").max()
+    assert f"the soft cascade has {sizes['raykar_cascade']} models, AND-OR" in text
+    assert f"AND-OR {sizes['and_or_cascade']})" in text
+    assert sizes["cronus"] == 7
+
+
 @pytest.fixture(scope="module")
 def runs():
     """MDDAG's runs that evaluate anything, as rows of curves over test evaluations."""
@@ -150,7 +211,6 @@ def runs():
 
 RUNS_COST = "test_evaluations"
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
-NOT_REPRODUCED = "not reproduced"
 
 
 @pytest.mark.parametrize("figure", ["mddag-figure2", "mddag-figure3"])
