@@ -28,6 +28,8 @@ from experiments.greedy_miser_2012.show.comparison import (
     shortfall_left,
 )
 from experiments.greedy_miser_2012.show.panels import (
+    BISECTED,
+    FIRST_SEEDS,
     LEFT_TRADEOFFS,
     LIKELIHOODS,
     MARGINS,
@@ -61,8 +63,9 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × (λ, subsets, early exits, λ with early exits, Cronus)."""
     cells = []
     for panel in shown(scale):
+        first = FIRST_SEEDS.get(panel.key, 0)
         for seed in repetitions(scale, panel, seeds):
-            cells += _cells(scale, panel, seed)
+            cells += _cells(scale, panel, first + seed)
     return cells
 
 
@@ -90,7 +93,10 @@ def _cronus(scale: str, panel: Panel, seed: int) -> Cell:
     """Return the cell of Cronus: that of its own Figure 2 on the same data, scored as here."""
     (own,) = (one for one in cronus_panels.PANELS if one.dataset == panel.dataset)
     cascade = cronus_panels.make_cell(scale, own, "cronus", seed).params
-    return Cell(panel.dataset, "cronus", {"panel": panel.key, "cascade": cascade}, seed)
+    params = {"panel": panel.key, "cascade": cascade}
+    if panel.key in BISECTED:
+        params["bisected"] = True
+    return Cell(panel.dataset, "cronus", params, seed)
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -255,10 +261,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 1 · scale {meta['scale']} · up to "
-        f"{len(meta['seeds'])} seeds · left of each pair: traces over rounds, circles: best "
-        "iteration by validation\nright: for each budget the model with the best validation "
-        "score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, each at its best "
-        f"iteration\n{GAP_IN_WORDS} (listed are those of metered costs)",
+        f"{rows.groupby('panel')['seed'].nunique().max()} seeds · left of each pair: traces over "
+        "rounds, circles: best iteration by validation\nright: for each budget the model with the "
+        "best validation score, bands: 95 % t intervals over seeds; numbers: Greedy Miser's λ, "
+        f"each at its best iteration\n{GAP_IN_WORDS} (listed are those of metered costs)",
     )
     return figure
 

@@ -16,6 +16,7 @@ from algorithms.cronus import CronusClassifier
 from experiments.cell import Cell, rounded
 from experiments.cronus_2012.cells.cascades import Trainer, cascade_path, choose
 from experiments.cronus_2012.cells.task import boosted, part_of
+from experiments.greedy_miser_2012.cells.bisect_path import bisections
 from experiments.greedy_miser_2012.cells.measure import score, trace
 
 
@@ -27,7 +28,8 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     cell : Cell
         ``algorithm`` is ``cronus``, or one of
         :func:`experiments.greedy_miser_2012.cells.measure.trace`. Of Cronus the parameter
-        ``cascade`` holds those of a cell of its own paper's figures.
+        ``cascade`` holds those of a cell of its own paper's figures, and ``bisected``, where it
+        stands, says that the gaps of its curve are bisected.
     dataset : Dataset
 
     Returns
@@ -40,19 +42,37 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
 
 
 def cronus(cell: Cell, dataset) -> list[dict]:
-    """Walk Cronus's path of λ; see :func:`run_cell`. ``best`` is 1 at its best λ by validation."""
+    """Walk Cronus's path of λ; see :func:`run_cell`. ``best`` is 1 at its best λ by validation.
+
+    With ``bisected`` among the parameters λ is bisected afterwards where the path leaves a gap in
+    the paper's cost; each such cascade starts from its neighbour of the next larger λ, as the path
+    does.
+    """
     own = Cell(cell.dataset, "cronus", cell.params["cascade"], cell.seed)
     trainer = Trainer(own, dataset, boosted(own, dataset))
     valid = part_of(own, dataset, "valid")
     chosen = choose(trainer, valid, own.params["grid"], own.params["tuning_steps"])
-    rows = []
-    for tradeoff, model, _ in cascade_path(trainer, chosen):
-        key = {"panel": cell.params["panel"], "tradeoff": rounded(tradeoff)}
+    models, rows = {}, {}
+
+    def keep(tradeoff: float, model: CronusClassifier) -> float:
+        key = {"panel": cell.params["panel"], "tradeoff": tradeoff}
         key |= {"limit": 0.0, "exit": 0.0, "rounds": int(model.coef_.any(axis=0).sum())}
-        rows.append({**key, "best": 0, **measured(model, dataset)})
-    best = max(rows, key=lambda row: (row["valid_score"], -row["valid_cost_paper"]))
+        models[tradeoff] = model
+        rows[tradeoff] = {**key, "best": 0, **measured(model, dataset)}
+        return rows[tradeoff]["valid_cost_paper"]
+
+    def train(tradeoff: float) -> float:
+        start = models[min(other for other in models if other > tradeoff)]
+        return keep(tradeoff, trainer.fit(tradeoff, chosen, start=start))
+
+    path = cascade_path(trainer, chosen)
+    costs = {rounded(tradeoff): keep(rounded(tradeoff), model) for tradeoff, model, _ in path}
+    if cell.params.get("bisected"):
+        for _ in bisections(costs, train):
+            pass
+    best = max(rows.values(), key=lambda row: (row["valid_score"], -row["valid_cost_paper"]))
     best["best"] = 1
-    return rows
+    return [*rows.values()]
 
 
 def measured(model: CronusClassifier, dataset) -> Mapping[str, float]:

@@ -77,6 +77,13 @@ WITH_CRONUS = {"smoke": "c", **dict.fromkeys(("laptop", "overnight", "paper"), "
 """Panels on which Cronus is drawn, with the trees and the grid of its own paper's Figure 2: the
 real ranking sets, which both papers' figures have here."""
 
+BISECTED = "f"
+"""Panels of them on which λ is bisected at each gap of Cronus's curve: of those on which a verdict
+on Cronus had been drawn."""
+
+FIRST_SEEDS = {"f": 5}
+"""Of Figure 1's panels whose repetitions 0 to 4 had been published before their design changed."""
+
 MARGINS = (1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 """s of early exits by proximity, in standard deviations of the grades."""
 

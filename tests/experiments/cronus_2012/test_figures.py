@@ -206,6 +206,16 @@ def test_claims_of_figure_4_by_hand():
     assert claims["b-cheap-first"].effects(all_dear).size == 0  # nothing to compare with
 
 
+def test_nothing_is_claimed_of_cheap_features_where_there_are_none():
+    """A fortieth of the highest price, 150, is 3.75; the claim on dear ones stays."""
+    all_dear = ROWS[ROWS["price"] != 1.0]
+    about_cheap = {"b-cheap-first", "b-most-cheap-at-once"}
+    for rows, cheap in ((ROWS, True), (all_dear, False)):
+        claims = {claim.id for claim in figure4.make_claims(rows, META)}
+        assert "b-some-dear-at-once" in claims
+        assert claims & about_cheap == (about_cheap if cheap else set())
+
+
 # --- cells and pictures ---------------------------------------------------------------------------
 
 

@@ -45,6 +45,21 @@ def test_verdicts():
     assert {row["claim"] for row in reproduced} >= {"b-cheap-first", "e-cheap-first"}
 
 
+def test_no_claim_on_cheap_features_where_there_are_none():
+    """By the prices of the rows."""
+    prices = defaultdict(set)
+    for row in lines("cronus-figure4"):
+        if float(row["price"]) >= 0:
+            prices[row["panel"]].add(float(row["price"]))
+    claims = {row["claim"] for row in lines("cronus-figure4", "claims.csv")}
+    without = {panel for panel, there in prices.items() if min(there) > max(there) / 40}
+    assert without == {"f"}
+    for panel in prices:
+        about_cheap = {f"{panel}-cheap-first", f"{panel}-most-cheap-at-once"} & claims
+        assert len(about_cheap) == (0 if panel in without else 2)
+    assert f"between {min(prices['f']):.4f} and {max(prices['f']):.4f} ms" in README
+
+
 def test_nothing_or_nearly_all(models):
     kept = [
         int(row["n_trees"])

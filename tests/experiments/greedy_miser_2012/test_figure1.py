@@ -1,5 +1,6 @@
 """Figures 1 and 2 of Greedy Miser: what is measured, how it is compared, the pictures."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,12 @@ import datasets
 from algorithms.early_exit import EarlyExit
 from algorithms.metrics import accuracy, ndcg_at_k
 from experiments.cell import Cell
+from experiments.cells.gaps import gaps_between
 from experiments.cronus_2012 import figure2 as cronus_figure2
 from experiments.cronus_2012.cells import cascades
 from experiments.cronus_2012.cells.task import boosted
 from experiments.greedy_miser_2012 import figure1, figure2
-from experiments.greedy_miser_2012.cells import measure, methods, usage
+from experiments.greedy_miser_2012.cells import bisect_path, measure, methods, usage
 from experiments.greedy_miser_2012.show import comparison
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.style import LOOKS, house_style, picture_bytes
@@ -205,6 +207,54 @@ def test_cronus_is_scored_and_billed_like_every_other_method(cronus):
     assert n_rejected > 0
 
 
+def bisected(costs, train):
+    """What is tried, in order."""
+    return [*bisect_path.bisections(costs, train)]
+
+
+def test_a_gap_is_bisected_until_a_model_lies_inside():
+    """By hand: costs of 1 / λ² at λ = 0.1 and 1; √0.1 costs 10, √0.1 · √√0.1 and so on half way."""
+    costs = {1.0: 1.0, 0.1: 100.0}
+    tried = bisected(costs, lambda tradeoff: 1 / tradeoff**2)
+    assert tried[0] == pytest.approx(math.sqrt(0.1), rel=1e-5)
+    assert tried[1] == pytest.approx(0.1**0.25, rel=1e-5)
+    assert not gaps_between([*costs.values()])
+    assert set(tried) | {1.0, 0.1} == set(costs)
+
+
+def test_a_jump_is_given_up_after_eight_bisections():
+    costs = {1.0: 1.0, 0.5: 5.0, 0.1: 6.0}
+    tried = bisected(costs, lambda tradeoff: 5.0 if tradeoff < 0.7 else 1.0)
+    assert len(tried) == 8
+    assert gaps_between([*costs.values()]) == [(1.0, 5.0)]
+    below, above = max(t for t in costs if t < 0.7), min(t for t in costs if t >= 0.7)
+    assert above / below == pytest.approx(2 ** (1 / 2**8), rel=1e-4)
+
+
+def test_what_no_two_neighbours_enclose_is_not_bisected():
+    """The larger λ is the dearer one; and a cascade without a tree costs nothing."""
+    assert bisected({1.0: 0.0, 0.5: 9.0, 0.1: 1.0}, lambda _: pytest.fail("trained")) == []
+
+
+def test_bisections_of_a_path_end():
+    costs = {2.0**-i: 3.0**i for i in range(30)}
+    tried = bisected(costs, lambda tradeoff: 3.0 ** math.ceil(-math.log2(tradeoff) - 1e-6))
+    assert len(tried) == bisect_path.MOST
+
+
+def test_bisected_cascades_join_the_path(cronus):
+    dataset, own, rows = cronus
+    params = {"panel": "f", "cascade": own.params, "bisected": True}
+    more = methods.run_cell(Cell("tiny", "cronus", params, 0), dataset)
+    costs = [row["valid_cost_paper"] for row in rows]
+    path = [{**row, "panel": "f", "best": 0} for row in rows]
+    assert [{**row, "best": 0} for row in more[: len(rows)]] == path
+    assert bool(gaps_between(costs)) == (len(more) > len(rows))
+    assert len({row["tradeoff"] for row in more}) == len(more)
+    (best,) = (row for row in more if row["best"])
+    assert best["valid_score"] == max(row["valid_score"] for row in more)
+
+
 def test_best_cascade_by_validation(cronus):
     *_, rows = cronus
     (best,) = (row for row in rows if row["best"])
@@ -383,12 +433,14 @@ def test_cells_of_each_scale():
 
 @pytest.mark.parametrize("scale", ["laptop", "overnight", "paper"])
 def test_cronus_has_the_cells_of_its_own_figure(scale):
-    own = {(c.dataset, c.seed): c.params for c in cronus_figure2.make_cells(scale, range(2))
+    own = {(c.dataset, c.seed): c.params for c in cronus_figure2.make_cells(scale, range(7))
            if c.algorithm == "cronus"}  # fmt: skip
     mine = [c for c in figure1.make_cells(scale, range(2)) if c.algorithm == "cronus"]
-    real = {"yahoo_ltr_sample", "mq2008", "clueweb09", "mslr"}
-    assert {(c.dataset, c.seed) for c in mine} == {(name, s) for name in real for s in range(2)}
+    first = {"yahoo_ltr_sample": 0, "mq2008": 0, "clueweb09": 0, "mslr": 5}
+    there = {(name, first[name] + s) for name in first for s in range(2)}
+    assert {(c.dataset, c.seed) for c in mine} == there
     for cell in mine:
+        assert cell.params.get("bisected", False) == (cell.dataset == "mslr")
         assert cell.params["cascade"] == own[cell.dataset, cell.seed]
         (panel,) = (p for p in PANELS if p.key == cell.params["panel"])
         assert panel.dataset == cell.dataset
