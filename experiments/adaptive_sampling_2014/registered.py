@@ -8,6 +8,7 @@ from experiments.adaptive_sampling_2014 import (
     extra_milliseconds,
     extra_milliseconds_table,
     extra_prediction_cost,
+    extra_table3_rules,
     extra_theorem1,
     figure1,
     figure2,

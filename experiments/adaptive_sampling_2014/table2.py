@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from experiments.adaptive_sampling_2014.cells.headline import make_cells
 from experiments.adaptive_sampling_2014.show.tables import make_table
 
 ARTEFACT = make_table(
     "inria_person",
     minutes={"smoke": 0.7, "laptop": 4, "overnight": 14, "paper": 900},
+    cells=make_cells,
 )
 """Also with other families of features, and with examples that are not weighted."""

@@ -35,7 +35,7 @@ class Recomputation(NamedTuple):
     tests: bool = True
 
 
-TABLES = tuple(f"sampling-table{number}" for number in range(1, 5))
+TABLES = (*(f"sampling-table{number}" for number in range(1, 5)), "sampling-table3-rules")
 
 PATTERNS: dict[str, dict[str, Recomputation]] = {
     "cegb-figure2": {

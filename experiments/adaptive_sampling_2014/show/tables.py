@@ -15,6 +15,7 @@ from experiments.adaptive_sampling_2014.cells.grid import (
     MAX_COST,
     SEEDS,
     TOLERANCES,
+    make_cells,
 )
 from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
@@ -338,7 +339,7 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     )
 
 
-def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
+def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> Artefact:
     """Declare the table of a data set.
 
     Parameters
@@ -347,6 +348,9 @@ def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
         Set of images.
     minutes : Mapping
         As in :class:`experiments.artefact.Artefact`.
+    cells : callable
+        ``(dataset, scale, seeds) -> list[Cell]``: the first families alone, or
+        :func:`experiments.adaptive_sampling_2014.cells.headline.make_cells`.
     """
     paper = SETS[dataset]
     return Artefact(
@@ -356,7 +360,7 @@ def make_table(dataset: str, minutes: Mapping[str, float]) -> Artefact:
         shows=f"Training loss and test error of thirteen methods on {paper.title} at equal cost.",
         minutes=minutes,
         seeds=SEEDS,
-        make_cells=partial(headline.make_cells, dataset),
+        make_cells=partial(cells, dataset),
         run_cell=learning_curve,
         keys=KEY_COLUMNS,
         tolerances=TOLERANCES,
