@@ -1,4 +1,4 @@
-"""Beside the adaptive sampling paper: Table 3 by the rules of Tables 1, 2 and 4, up to 1,000 rounds.
+"""Beside the adaptive sampling paper: Table 3 by the rules of Tables 1, 2 and 4, to 1,000 rounds.
 
 Laminating's Q leaves five examples or more, M.A.S. Q.1 and Laminating take any of equals, UCB meets
 the families in a random order; Laminating with other Q and the exhaustive search stand beside.
