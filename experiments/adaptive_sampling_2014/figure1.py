@@ -43,6 +43,10 @@ def sizes(largest: int, per_decade: int) -> list[int]:
     return sorted({round(10 ** (i / per_decade)) for i in steps})
 
 
+FIRST_SEED = 10
+"""Seeds 0 to 9 were published first."""
+
+
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return for each spread one surface, and for each seed the lines with their estimates."""
     surface = {"kind": "surface", "sizes": sizes(LARGEST[scale], 4 if scale == "smoke" else 10)}
@@ -53,8 +57,10 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         "draws": DRAWS[scale],
     }
     method = "adaptive_sampling"
-    cells = [Cell(NAME, method, {"std": std, **surface}, 0) for std in STDS]
-    return cells + [Cell(NAME, method, {"std": std, **lines}, s) for s in seeds for std in STDS]
+    cells = [Cell(NAME, method, {"std": std, **surface}, FIRST_SEED) for std in STDS]
+    return cells + [
+        Cell(NAME, method, {"std": std, **lines}, FIRST_SEED + s) for s in seeds for std in STDS
+    ]
 
 
 def best_size(line: pd.DataFrame, column: str) -> float:

@@ -38,10 +38,14 @@ _PLACE = (
 )
 
 
+FIRST_SEED = 10
+"""Seeds 0 to 9 were published first, with the lowest of equal features in Laminating."""
+
+
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: seed × cost × strategy."""
     return [
-        Cell("mnist", name, {"passes": passes, "rounds": ROUNDS[scale]}, seed)
+        Cell("mnist", name, {"passes": passes, "rounds": ROUNDS[scale]}, FIRST_SEED + seed)
         for seed in seeds
         for passes in PASSES[scale]
         for name in STRATEGIES

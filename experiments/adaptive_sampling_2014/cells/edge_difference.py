@@ -95,7 +95,7 @@ def strategy(name: str, n_passes: int, n_samples: int, n_features: int):
         return FewExamples(S), n_features, S
     # As many halvings as there are: Q·S·⌊log2 Q⌋ is the largest within the cost.
     S = max(1, cost // (n_features * (n_features.bit_length() - 1)))
-    return Laminating(n_features=n_features, n_examples=S), n_features, S
+    return Laminating(n_features=n_features, n_examples=S, ties="spread"), n_features, S
 
 
 def run_cell(cell: Cell, images) -> list[dict]:
