@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from itertools import combinations
 
@@ -12,7 +13,7 @@ from experiments.cegb_2017 import figure4
 from experiments.publishing.output import read_published
 from experiments.style import house_style
 from tests.experiments.pictures import unreadable
-from tests.experiments.published_rows import ROOT, effects_of, readme, verdicts_of
+from tests.experiments.published_rows import ROOT, effects_of, lines, readme, verdicts_of
 from tests.recomputed import cegb
 
 README = readme("cegb_2017")
@@ -35,6 +36,34 @@ def test_effects_on_the_real_frames():
     assert f"and its SEG is {-effects['b3-coarser-worse']:.4f} *higher*" in README
     assert f"to the {effects['b3-better-at-half']:+.4f}" in README
     assert f"saves {effects['b3-coarser-cheaper']:.2f} decades" in README
+
+
+def of_real_frames(line, column):
+    """A column of CEGB's on the real frames, by rounds: of a panel, coarsest resolution and λ."""
+    panel, coarsest, tradeoff = line
+    found = {
+        int(row["rounds"]): float(row[column])
+        for row in lines("cegb-figure4")
+        if (row["panel"], row["kind"], row["algorithm"]) == (panel, "score", "cegb")
+        and (int(row["coarsest"]), float(row["tradeoff"])) == (coarsest, tradeoff)
+    }
+    assert sorted(found) == [1, 2, 4, 8]
+    return [found[n] for n in (1, 2, 4, 8)]
+
+
+def test_opponents_that_still_rise_and_savings_at_equal_rounds():
+    for line, form in (
+        (("b3", 8, 0.0), "{}, {}, {} and {} after"),
+        (("c3", 1, 0.01), "{}, {}, {}, {})"),
+    ):
+        scores = of_real_frames(line, "valid_score")
+        assert scores == sorted(scores)
+        assert form.format(*(f"{score:.4f}" for score in scores)) in README
+    finest, all_four = (
+        of_real_frames(line, "test_cost") for line in (("c3", 1, 0.01), ("b3", 8, 0.01))
+    )
+    saved = sorted(math.log10(one / four) for one, four in zip(finest, all_four, strict=True))
+    assert f"at equal rounds it is {saved[0]:.2f} to {saved[-1]:.2f}." in README
 
 
 def test_names_of_tradeoffs_can_be_read_and_several_seeds_have_bands():

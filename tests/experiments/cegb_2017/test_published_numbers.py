@@ -167,6 +167,20 @@ CLAIMED = ("cegb", "cegb_shallow", "greedy_miser")
 STAND_INS = "abf"
 
 
+def test_trees_of_two_kinds_of_growth():
+    rounds = defaultdict(lambda: defaultdict(int))
+    for row in lines("cegb-figure3"):
+        if row["panel"] != "a" and row["algorithm"] in ("cegb", "cegb_breadth_first"):
+            one = rounds[row["panel"], row["seed"], row["tradeoff"]]
+            one[row["algorithm"]] = max(one[row["algorithm"]], int(row["rounds"]))
+    pairs = [(one["cegb"], one["cegb_breadth_first"]) for one in rounds.values() if len(one) == 2]
+    differ = sum(best != breadth for best, breadth in pairs)
+    assert f"differ in {differ} of {len(pairs)} pairs" in README
+    ratios = [best / breadth for best, breadth in pairs]
+    first, middle, third = statistics.quantiles(ratios, n=4, method="inclusive")
+    assert f"by a factor of {middle:.2f}, in half of them by {first:.2f} to {third:.2f}." in README
+
+
 @cache
 def bisected(made=False) -> dict[tuple, list[dict[str, str]]]:
     """(panel, method, seed, below, above) → rows of a gap, the first step first.
