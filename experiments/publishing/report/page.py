@@ -78,10 +78,20 @@ def _compact(page: str) -> str:
     """Leave out what HTML lets be left out where there is much of it, in tables above all.
 
     Quotation marks around values that need none, and the ends of cells before the next cell or the
-    row's end.
+    row's end. Of a table with more numbers than words the words' cells have a class.
     """
     page = _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
-    return _CELL_END.sub("", page)
+    page = _CELL_END.sub("", page)
+    return _TABLE.sub(lambda table: _numbers_by_default(table.group()), page)
+
+
+def _numbers_by_default(table: str) -> str:
+    """Let the cells that stand to the right need no class, if they are most of a table."""
+    if 2 * table.count(_RIGHT) <= table.count("<td"):
+        return table
+    start, cells = table[: len("<table>")], table[len("<table>") :]
+    cells = cells.replace("<td>", "<td class=l>").replace(_RIGHT, "<td>")
+    return start.replace(">", " class=numbers>") + cells
 
 
 _MANY = re.compile(
@@ -89,6 +99,8 @@ _MANY = re.compile(
 )
 # A slash at the end of a value would be taken for the tag's own, as in <line … />.
 _QUOTED = re.compile(r'="([\w.#/-]*[\w.#-])"(?=[\s>])')
+_TABLE = re.compile("<table>.*?</table>", re.DOTALL)
+_RIGHT = "<td class=r>"
 _CELL_END = re.compile(r"</t[dh]>\s*(?=<t[dh]\b|</tr>)")
 
 
