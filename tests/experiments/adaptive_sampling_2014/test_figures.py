@@ -218,7 +218,8 @@ def test_growth_claims_and_picture():
         assert effects.shape == (5,)
         assert np.std(effects) > 0  # a verdict rests on their spread
         # By the formula itself, on the same grid.
-        at = (table["kind"] == "line") & (table["cost"] == cost) & (table["seed"] == 0)
+        at = (table["kind"] == "line") & (table["cost"] == cost)
+        at &= table["seed"] == figure1.FIRST_SEED
         best = [
             figure1.best_size(table[at & (table["std"] == std)], "expected") for std in figure1.STDS
         ]

@@ -179,3 +179,16 @@ def test_no_change_of_a_verdict_is_left_out(name):
             if f"{sentence}-{rounds}" not in listed:
                 assert table[f"{sentence}-{rounds}"] == letters[letter]
     assert len(listed) == {"MNIST": 3, "INRIA": 9, "CIFAR-10": 2}[name]
+
+
+def test_both_figures_on_seeds_10_to_19():
+    part = TEXT.split("Declared before both figures are run again")[1].split("\n## ")[0]
+    said = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| Fig")]
+    published = []
+    for figure, unit, cut in (("1", "QS = {:,}", "cost-"), ("2", "{} passes", "passes-")):
+        folder = ROOT / "results" / f"sampling-figure{figure}"
+        assert json.loads((folder / "meta.json").read_text())["seeds"] == list(range(10, 20))
+        for row in pd.read_csv(folder / "claims.csv").itertuples():
+            size = unit.format(int(row.claim.removeprefix(cut)))
+            published.append([f"Figure {figure}, {size}", f"{row.verdict} ({row.effect:+.3f})"])
+    assert [[what, now] for what, _, now in said] == published
