@@ -77,11 +77,13 @@ def _breakable(name: str) -> Markup:
 def _compact(page: str) -> str:
     """Leave out what HTML lets be left out where there is much of it, in tables above all.
 
-    Quotation marks around values that need none, and the ends of cells before the next cell or the
-    row's end. Of a table with more numbers than words the words' cells have a class.
+    Quotation marks around values that need none, the ends of cells and rows before the next one or
+    the end of what holds them, and the space between. Of a table with more numbers than words the
+    words' cells have a class.
     """
     page = _MANY.sub(lambda tag: _QUOTED.sub(r"=\1", tag.group()), page)
-    page = _CELL_END.sub("", page)
+    page = _ROW_END.sub("", _CELL_END.sub("", page))
+    page = _BEFORE_CELL.sub(r"\1", page)
     return _TABLE.sub(lambda table: _numbers_by_default(table.group()), page)
 
 
@@ -99,6 +101,8 @@ _MANY = re.compile(
 )
 # A slash at the end of a value would be taken for the tag's own, as in <line … />.
 _QUOTED = re.compile(r'="([\w.#/-]*[\w.#-])"(?=[\s>])')
+_ROW_END = re.compile(r"</tr>\s*(?=<tr\b|</t(?:head|body|able)>)")
+_BEFORE_CELL = re.compile(r"(<tr\b[^<>]*>)\s+(?=<t[dh]\b)")
 _TABLE = re.compile("<table>.*?</table>", re.DOTALL)
 _RIGHT = "<td class=r>"
 _CELL_END = re.compile(r"</t[dh]>\s*(?=<t[dh]\b|</tr>)")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -192,3 +193,39 @@ def test_both_figures_on_seeds_10_to_19():
             size = unit.format(int(row.claim.removeprefix(cut)))
             published.append([f"Figure {figure}, {size}", f"{row.verdict} ({row.effect:+.3f})"])
     assert [[what, now] for what, _, now in said] == published
+
+
+def test_table_3_by_the_rules_of_the_others():
+    part = TEXT.split("## Declared before Table 3 is run by the same rules")[1].split("\n## ")[0]
+    rows, before = (
+        pd.read_csv(ROOT / "results" / f"sampling-table3{end}" / "rows.csv")
+        for end in ("-rules", "")
+    )
+    assert set(rows["seed"]) == set(range(5, 10))
+    judged = {
+        end: pd.read_csv(ROOT / "results" / f"sampling-table3{end}" / "claims.csv")
+        for end in ("-rules", "")
+    }
+    listed = lines("Caltech-101", part)
+    assert len(listed) == len(judged["-rules"])
+    for what, *both in listed:
+        sentence, rounds = what.split(", T = ")
+        for said, end in zip(both, ("", "-rules"), strict=True):
+            row = judged[end].set_index("claim").loc[f"{NAMES[sentence]}-{rounds.replace(',', '')}"]
+            effect = f"({row['effect']:+.3f}".replace("-", "\N{MINUS SIGN}")
+            assert said.startswith(f"{row['verdict']} {effect}")
+    at_cost = [one[one["budget"] == "paper"] for one in (rows, before)]
+    loss, old = (one.groupby(["algorithm", "rounds"])["log10_loss"].mean() for one in at_cost)
+    for numbers in (
+        (loss["mas_q1", 1_000], old["mas_q1", 1_000]),
+        (loss["laminating", 1_000], loss["laminating_32", 1_000]),
+        (loss["exhaustive", 10], loss["exhaustive", 100]),
+    ):
+        for number in numbers:
+            assert f"{number:.2f}".replace("-", "\N{MINUS SIGN}") in part
+    for rhos in ("ρ = 0.28, 0.41\nand 0.65", "0.47, 0.61 and 0.84"):
+        end = "-rules" if rhos.startswith("ρ") else ""
+        table = (ROOT / "results" / f"sampling-table3{end}" / "table.md").read_text()
+        found = re.findall(r"^\| T = 1[0,]*: loss \| 13 \| (\S+)", table, re.MULTILINE)
+        assert found[:3] == re.findall(r"\d\.\d\d", rhos)
+        assert rhos in part
