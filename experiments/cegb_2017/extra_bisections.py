@@ -33,7 +33,6 @@ CURVES = {
     "w": ("cegb", "cegb_shallow", "greedy_miser", "cegb_as_miser"),
     "y": ("cegb_shallow", "cegb_as_miser"),
     "m": ("cegb", "greedy_miser", "cegb_as_miser"),
-    "c": ("cegb_as_miser",),
     "d": ("cegb_as_miser",),
     "f": ("cegb_shallow", "cegb_as_miser"),
 }
