@@ -27,7 +27,7 @@ def early_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 
 _TABLE = make_table(
     IMAGES,
-    minutes={"smoke": 0.8, "laptop": 16, "overnight": 60, "paper": 300},
+    minutes={"smoke": 0.8, "laptop": 9, "overnight": 60, "paper": 300},
     cells=make_cells,
 )
 ARTEFACT = replace(
