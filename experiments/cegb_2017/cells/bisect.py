@@ -17,10 +17,7 @@ import pandas as pd
 from experiments.cegb_2017.cells.measure import trace
 from experiments.cegb_2017.cells.selection import choosable
 from experiments.cell import Cell, rounded
-from experiments.cells.gaps import WIDEST_GAP, gaps_between
-
-IN_A_ROW = 8
-"""Bisections without a model inside that end the search."""
+from experiments.cells.gaps import IN_A_ROW, WIDEST_GAP, gaps_between
 
 MOST = 40
 """Bisections of one gap, whatever they find."""

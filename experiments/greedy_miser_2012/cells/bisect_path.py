@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from experiments.cell import rounded
-from experiments.cells.gaps import gaps_between
-
-IN_A_ROW = 8
-"""Bisections without a model inside after which a gap may stay."""
+from experiments.cells.gaps import IN_A_ROW, gaps_between
 
 MOST = 40
 """Bisections of one path, whatever they find."""
