@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 from pathlib import Path
 
 import click
 
+from algorithms.costs import LARGEST_PRICE
+from experiments.command_options import echo_json
 from experiments.running.provenance import default_jobs
 from experiments.running.workers import Workers
 
@@ -31,8 +31,11 @@ class _Budgets(click.ParamType):
             budgets = sorted({float(text) for text in value.split(",")})
         except ValueError:
             budgets = []
-        if not budgets or not all(0 < b < math.inf for b in budgets):
-            self.fail(f"must be numbers above 0 with commas between them, not {value!r}.")
+        if not budgets or not all(0 < b <= LARGEST_PRICE for b in budgets):
+            self.fail(
+                f"must be numbers above 0 with commas between them, at most {LARGEST_PRICE:g}, not "
+                f"{value!r}."
+            )
         return tuple(budgets)
 
 
@@ -131,7 +134,7 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     except Refused as error:
         raise click.UsageError(str(error)) from None
     if as_json:
-        click.echo(json.dumps(_as_json(outcome), indent=1, ensure_ascii=False))
+        echo_json(_as_json(outcome))
         return
     click.echo((out / "README.txt").read_text(encoding="utf-8"))
 
@@ -144,6 +147,7 @@ def _as_json(outcome) -> dict:
         "task": prepared.task,
         "metric": prepared.metric,
         "rows": prepared.n_rows,
+        "notes": list(prepared.notes),
         "left_out": outcome.left_out,
         "table": outcome.table.to_dict("records"),
         "differences": outcome.differences.to_dict("records"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -51,7 +53,10 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
-    with house_style(_SALT):
+    # A user's names are no formulas, and may have letters that the font lacks.
+    as_it_is = matplotlib.rc_context({"text.parse_math": False})
+    with house_style(_SALT), as_it_is, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = picture(outcome, asked, search)
     write_atomically(folder / "picture.png", picture_bytes(figure, "png", _SALT))
 
@@ -147,8 +152,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     """Give README.txt: what was compared, what came out, how to go on."""
     prepared, n = outcome.prepared, outcome.prepared.n_rows
     lines = [
-        f"{asked.table.name}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is "
-        "better).",
+        f"{asked.file}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is better).",
         f"{n['train']} rows train, {n['valid']} choose, {n['test']} judge. Costs: "
         f"{prepared.prices.origin}; each evaluated split costs {asked.split_cost:g}.",
         f"Each method had {search.trials} draws of its parameters, the same for all, up to "
@@ -156,6 +160,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         "For each budget the best validation score within it was chosen; scores and costs here are "
         f"of the test rows, intervals and differences from resampled {prepared.resampled} (95 %, "
         "differences corrected after Holm).",
+        *(f"Note: {line}." for line in prepared.notes),
         *(f"Left out: {line}." for line in outcome.left_out),
         "",
         *recommendation(outcome),
@@ -215,7 +220,7 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     ax.set_xlabel(f"mean cost of a prediction on the test rows ({unit}, log scale)")
     ax.set_ylabel(f"{_SCORES.get(prepared.metric, prepared.metric)}, test rows")
     ax.set_title(
-        f"{asked.table.name}, {asked.target}: {search.trials} draws a method; circles: chosen on "
+        f"{asked.file}, {asked.target}: {search.trials} draws a method; circles: chosen on "
         "validation for a budget, with 95 % interval"
     )
     figure.legend(

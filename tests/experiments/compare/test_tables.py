@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare import tables
+from experiments.compare import reading
 from experiments.compare.preparing import Asked, prepare
 from experiments.compare.tables import Refused, read_prices, read_table
 
@@ -118,7 +118,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_table(path)
     path.write_text("a,b\n1,2\n")
     monkeypatch.setattr(
-        tables.psutil, "virtual_memory", lambda: types.SimpleNamespace(available=20)
+        reading.psutil, "virtual_memory", lambda: types.SimpleNamespace(available=20)
     )
     with pytest.raises(Refused, match="take a sample of its rows"):
         read_table(path)
