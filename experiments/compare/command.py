@@ -99,7 +99,7 @@ class _Budgets(click.ParamType):
     help="A class of your own with fit, predict and prediction_cost.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 2), default=0, show_default=True)
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
 )

@@ -17,7 +17,7 @@ import pandas as pd
 MISSING = ("na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
 """Fields of a feature that say, in upper or lower case, that a value is missing; so do blanks."""
 
-_INFINITE = ("inf", "infinity")
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FAST = re.compile(r"[0-9.eE+\n-]*")  # then `float` and this module agree, but for zeros that lead
@@ -69,15 +69,15 @@ def plainly(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+def is_infinite(text: str) -> bool:
+    """Whether a field says "infinite" as programs write it."""
+    return _INFINITE.fullmatch(text.strip().lower()) is not None
+
+
 def number_of(text: str) -> float | None:
     """Give a number, infinite ones included; None for any other text."""
     text = text.strip()
-    if plainly(text):
-        return float(text)
-    unsigned = text.lower().lstrip("+-")
-    if unsigned in _INFINITE and len(text) - len(unsigned) <= 1:
-        return -np.inf if text.startswith("-") else np.inf
-    return None
+    return float(text) if plainly(text) or is_infinite(text) else None
 
 
 class Blocks:

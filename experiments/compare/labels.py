@@ -11,9 +11,17 @@ import numpy as np
 import pandas as pd
 
 from algorithms.metering.by_name import listed
-from experiments.compare.fields import MISSING, Column, Refused, key, number_of, plainly
+from experiments.compare.fields import (
+    MISSING,
+    Column,
+    Refused,
+    is_infinite,
+    key,
+    number_of,
+    plainly,
+)
 
-_WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(?:\.0)?")
+_WHOLE = re.compile(r"([+-]?[1-9][0-9]*|0)(?:\.0)?")
 _TRUTH = {"true": 1, "false": 0}
 _INT64 = np.iinfo(np.int64)
 _MOST_DIGITS = 22  # of int64, with sign and ".0"
@@ -21,7 +29,7 @@ _MOST_DIGITS = 22  # of int64, with sign and ".0"
 
 def as_numbers(column: Column) -> np.ndarray | None:
     """Give a column as numbers, infinite ones included; None if a value is none: (n,) float64."""
-    if column.numbers is not None or column.typed or column.text is None:
+    if column.numbers is not None or column.text is None:
         return column.numbers
     number, texts = pd.factorize(column.text)
     values = [number_of(text) for text in texts]
@@ -81,7 +89,7 @@ def _values(texts: list[str], column: Column, name: str) -> list:
     if column.numbers is not None or not column.typed:
         values = [number_of(text) for text in texts]
         if None not in values:
-            if not np.all(np.isfinite(values)):
+            if any(is_infinite(text) for text in texts):
                 raise Refused(f"The target {name!r} has infinite values: leave these rows out.")
             return _numeric([text.strip() for text in texts], name)
     return _as_text(texts, name)

@@ -63,24 +63,23 @@ def known(task: str, metric: str) -> bool:
     if task != "ranking":
         return metric in CHOICES[task]
     name, _, k = metric.partition("@")
-    return name in _RANKINGS and k.isascii() and k.isdigit() and int(k) >= 1
+    return name in _RANKINGS and k.isascii() and k.isdigit() and len(k) <= 9 and int(k) >= 1
 
 
-def check_relevant(metric: str, grades: np.ndarray, whose: str) -> None:
-    """Refuse grades of which no query has a score: by a metric that counts what is relevant.
+def check_relevant(metric: str, grades: np.ndarray, whose: str, advice: str) -> None:
+    """Refuse grades of which no query has a score, by a metric that counts what is relevant.
 
     Parameters
     ----------
     metric : str
     grades : (n,) float64
-    whose : str
+    whose, advice : str
         For the message.
     """
     counts = metric.partition("@")[0] in ("precision", "average_precision")
     if counts and not np.any(grades >= 1):
         raise Refused(
-            f"{metric} counts documents of grade 1 or more, and {whose} has none: take grades 0, "
-            "1, … or another --metric, or, if it is for the draw of the rows, another --seed."
+            f"{metric} counts documents of grade 1 or more, and {whose} has none: {advice}."
         )
 
 

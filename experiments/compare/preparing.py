@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.metering.by_name import listed
 from experiments.compare import limits, metrics
-from experiments.compare.fields import Column, Refused, key
+from experiments.compare.fields import Column, Refused, key, number_of
 from experiments.compare.labels import (
     as_numbers,
     classes_of,
@@ -189,7 +189,7 @@ def _task(asked: Asked, y: Column) -> str:
         return asked.task
     if asked.query is not None:
         return "ranking"
-    values = as_numbers(y)
+    values = y.numbers if y.typed else as_numbers(y)  # a file that has types has said what is text
     if values is not None and not y.boolean:
         return "regression" if _many(values) else "classification"
     words = words_beside_numbers(y)
@@ -241,7 +241,8 @@ def _target(
         return values, classes
     values = as_numbers(y)
     if values is None:
-        raise Refused(f"The target {name!r} must be numbers for {task}.")
+        first = next(text for text in y.text if number_of(text) is None)
+        raise Refused(f"The target {name!r} must be numbers for {task}, and has {first!r}.")
     if not np.all(np.isfinite(values)):
         raise Refused(f"The target {name!r} must be finite numbers for {task}.")
     _refuse_one_value(values, y, name)
@@ -249,7 +250,8 @@ def _target(
     whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= metrics.HIGHEST_GRADE))
     if "ndcg" in metric and not whole:
         raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {name!r} has others.")
-    metrics.check_relevant(metric, values, f"the target {name!r}")
+    advice = "give relevant documents such a grade"
+    metrics.check_relevant(metric, values, f"the target {name!r}", advice)
     return values, None
 
 
@@ -378,7 +380,7 @@ def _check_parts(parts: dict[str, dict], classes: list | None, task: str, metric
         elif np.ptp(columns["y"]) == 0:
             raise Refused(f"The target has one value only in the {part} part: try another --seed.")
         elif part != "train":
-            metrics.check_relevant(metric, columns["y"], f"the {part} part")
+            metrics.check_relevant(metric, columns["y"], f"the {part} part", "try another --seed")
 
 
 def _tradeoff_range(train: dict, task: str, prices: Prices, split_cost: float) -> list[float]:

@@ -61,9 +61,10 @@ class Table:
         return next((own for own in self.columns if key(own) == key(name)), None)
 
 
-def shown(path: Path) -> str:
-    """Give a file's name as it can be written anywhere; other bytes than UTF-8 are replaced."""
-    return path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def shown(name: Path | str) -> str:
+    """Give a file's name, or an option, as it can be written: what is no UTF-8 is replaced."""
+    text = name if isinstance(name, str) else name.name
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def read_table(path: Path, texts: Collection[str] | None = None) -> Table:
@@ -216,6 +217,7 @@ def _parquet(path: Path, file: str, wanted: set[str] | None) -> Table:
             "or write the table as CSV."
         ) from None
     except Exception as error:  # each engine has its own kinds
+        _refuse_repeated(_names_in_parquet(path), file)
         why = " ".join(str(error).split()).rstrip(".")
         raise Refused(f"{file} is no Parquet file that can be read: {why}.") from None
     # Whoever wrote it had columns for an index; one without a name numbers the rows.
@@ -231,3 +233,13 @@ def _parquet(path: Path, file: str, wanted: set[str] | None) -> Table:
     }
     nameless = tuple(n + 1 for n, name in enumerate(names) if not key(name))
     return Table(file, columns, len(frame), nameless)
+
+
+def _names_in_parquet(path: Path) -> list[str]:
+    """Names of the columns of a file that pandas cannot read; none if nobody can."""
+    try:
+        from pyarrow import parquet
+
+        return [str(name) for name in parquet.read_schema(path).names]
+    except Exception:  # it is no Parquet file, or another engine reads it
+        return []

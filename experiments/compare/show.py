@@ -14,6 +14,7 @@ from experiments.compare.choosing import along_the_costs
 from experiments.compare.methods import Method
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.preparing import Asked
+from experiments.compare.reading import shown
 from experiments.running.store import write_atomically
 from experiments.style import LOOKS, Look, house_style, log_cost_axis, picture_bytes
 
@@ -57,8 +58,8 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
     as_it_is = matplotlib.rc_context({"text.parse_math": False})
     with house_style(_SALT), as_it_is, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        figure = picture(outcome, asked, search)
-    write_atomically(folder / "picture.png", picture_bytes(figure, "png", _SALT))
+        drawn = picture_bytes(picture(outcome, asked, search), "png", _SALT)
+    write_atomically(folder / "picture.png", drawn)
 
 
 def _csv(table: pd.DataFrame) -> str:
@@ -216,7 +217,7 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
             color="0.35",
         )  # fmt: skip
     log_cost_axis(ax)
-    unit = asked.unit or f"unit of {prepared.prices.origin}"
+    unit = shown(asked.unit or "") or f"unit of {prepared.prices.origin}"
     ax.set_xlabel(f"mean cost of a prediction on the test rows ({unit}, log scale)")
     ax.set_ylabel(f"{_SCORES.get(prepared.metric, prepared.metric)}, test rows")
     ax.set_title(

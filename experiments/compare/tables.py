@@ -229,7 +229,7 @@ def _costs(texts: np.ndarray, labels: list[str], file: str) -> dict[str, float]:
             f"Costs must be finite numbers of 0 or more, at most {LARGEST_PRICE:g}; {file} has "
             f"others for {listed(wrong)}."
         )
-    return dict(zip(labels, values, strict=True))
+    return {label: value + 0.0 for label, value in zip(labels, values, strict=True)}  # no -0.0
 
 
 def _refuse_unequal(groups: list[str], feature_costs: np.ndarray, file: str) -> None:
