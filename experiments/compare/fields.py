@@ -21,7 +21,7 @@ _INFINITE = re.compile(r"[+-]?inf(?:inity)?")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FAST = re.compile(r"[0-9.eE+\n-]*")  # then `float` and this module agree, but for zeros that lead
-_LEADING_ZERO = re.compile(r"(?:^|\n)[+-]?0[0-9]")
+_LEADING_ZERO = re.compile(r"\n[+-]?0[0-9]")
 
 
 class Refused(ValueError):
@@ -134,7 +134,7 @@ class Blocks:
 
 def _fast(fields: Sequence[str]) -> np.ndarray | None:
     """Give numbers where all fields are some and none needs a second look, else None."""
-    joined = "\n".join(fields)
+    joined = "\n".join(("", *fields))
     if _FAST.fullmatch(joined) is None or _LEADING_ZERO.search(joined) is not None:
         return None
     try:
