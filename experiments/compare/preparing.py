@@ -13,23 +13,17 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.metering.by_name import listed
 from experiments.compare import limits, metrics
-from experiments.compare.fields import Column, Refused, key, number_of
-from experiments.compare.labels import (
-    as_numbers,
-    classes_of,
-    numbers_of_classes,
-    refuse_unknown,
-    words_beside_numbers,
-)
+from experiments.compare.fields import Column, Refused, key
+from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
 from experiments.compare.reading import Table, read_table, shown
 from experiments.compare.row_numbers import left_out, rising
 from experiments.compare.tables import Prices, feature_matrix, read_prices, take
+from experiments.compare.target import Target
 
 VALID, TEST = 0.2, 0.2
 """Shares of the rows (queries, groups) that choose and that judge; without a test file."""
 
-_MOST_CLASSES = 20  # a target of more whole numbers is regressed
 _FEWEST_ROWS = 50
 _FEWEST_CLUSTERS = 10
 _FEWEST_OF_A_CLASS = 5
@@ -57,18 +51,8 @@ class Asked:
     @property
     def special(self) -> list[str]:
         """Columns that are no features."""
-        return [*self.labels, *self.drop]
-
-    @property
-    def labels(self) -> list[str]:
-        """Columns that options give a meaning."""
-        named = [self.target, self.query, self.groups, self.weight]
+        named = [self.target, self.query, self.groups, self.weight, *self.drop]
         return [name for name in named if name is not None]
-
-    @property
-    def file(self) -> str:
-        """Name of the table's file, as it can be shown."""
-        return shown(self.table)
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         If the table, the price list or an option does not fit.
     """
     limits.check_split_cost(asked.split_cost)
-    table = read_table(asked.table, asked.labels)
+    table = read_table(asked.table, _labels(asked))
     absent = [name for name in asked.drop if table.named(name) is None]
     if absent:
         raise Refused(f"{table.file} has no column {listed(absent)}, which --drop names.")
@@ -114,15 +98,14 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     names, notes = left_out(table, [name for name in table if name not in special])
     X = feature_matrix(table, names)
     prices = read_prices(asked.costs, names)
-    task = _task(asked, columns["y"])
-    metric = _metric(asked.metric, task)
-    y, classes = _target(columns["y"], asked, task, metric)
-    notes += [*_words(columns["y"], asked.target, classes), *rising(X, names), *prices.notes]
-    columns = _numbered({**columns, "X": X, "y": y})
+    target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
+    task, metric, classes = target.task, target.metric, target.classes
+    notes += [*target.notes, *rising(X, names), *prices.notes]
+    columns = _numbered({**columns, "X": X, "y": target.values})
     _check_queries(columns)
     rows = {"all": columns}
     if asked.test is not None:
-        rows["test"] = _test_rows(asked, names, classes, task, metric)
+        rows["test"] = _test_rows(asked, names, target)
     parts = _split(rows, task, asked.seed)
     _check_parts(parts, classes, task, metric)
     meta = {
@@ -155,6 +138,12 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
 # --- what is asked ------------------------------------------------------------------------------
 
 
+def _labels(asked: Asked) -> list[str]:
+    """Columns that options give a meaning."""
+    named = [asked.target, asked.query, asked.groups, asked.weight]
+    return [name for name in named if name is not None]
+
+
 def _columns(asked: Asked, table: Table) -> dict[str, Any]:
     """Give the columns that options name."""
     weight = take(table, asked.weight, "--weight")
@@ -177,89 +166,6 @@ def _keys(column: Column | None) -> np.ndarray | None:
         return None
     number, texts = pd.factorize(column.text)
     return pd.factorize(np.array([key(text) for text in texts], dtype=object))[0][number]
-
-
-def _task(asked: Asked, y: Column) -> str:
-    """Give the task: as told, by a query column, or by what the target is."""
-    if asked.query is not None and asked.task not in (None, "ranking"):
-        raise Refused(f"--query is for ranking, and --task says {asked.task}: leave one out.")
-    if asked.task == "ranking" and asked.query is None:
-        raise Refused("Ranking needs the column that names each row's query: --query COLUMN.")
-    if asked.task is not None:
-        return asked.task
-    if asked.query is not None:
-        return "ranking"
-    values = y.numbers if y.typed else as_numbers(y)  # a file that has types has said what is text
-    if values is not None and not y.boolean:
-        return "regression" if _many(values) else "classification"
-    words = words_beside_numbers(y)
-    if words:
-        others = Column(None, np.array([t for t in y.text if t not in words], dtype=object))
-        if _many(as_numbers(others)):
-            raise Refused(
-                f"Column {asked.target!r} (--target) has {listed(words)} beside numbers: leave "
-                "these rows out, or say --task classification if that is a class."
-            )
-    return "classification"
-
-
-def _many(values: np.ndarray) -> bool:
-    """Whether numbers are rather amounts than classes."""
-    return bool(np.any(values != np.rint(values))) or len(np.unique(values)) > _MOST_CLASSES
-
-
-def _words(y: Column, name: str, classes: list | None) -> list[str]:
-    """Say what is taken as a class and may mean that none is known."""
-    words = [] if classes is None else words_beside_numbers(y)
-    return [f"{listed(words)} in column {name!r} is taken as a class"] if words else []
-
-
-def _metric(asked: str | None, task: str) -> str:
-    metric = asked or metrics.DEFAULT[task]
-    if not metrics.known(task, metric):
-        raise Refused(
-            f"--metric of {task} must be {' or '.join(metrics.CHOICES[task])}, not {metric!r}."
-        )
-    return metric
-
-
-def _target(
-    y: Column, asked: Asked, task: str, metric: str, of: list | None = None
-) -> tuple[np.ndarray, list | None]:
-    """Give the target as numbers, and the classes that they number.
-
-    `of`: the classes of the table, which are those of the test file, too.
-    """
-    name = asked.target
-    if task == "classification" and of is not None:
-        values, unknown = numbers_of_classes(y, of)
-        refuse_unknown(unknown, shown(asked.test), asked.file)
-        return values, of
-    if task == "classification":
-        values, classes = classes_of(y, name)
-        _refuse_one_value(values, y, name)
-        return values, classes
-    values = as_numbers(y)
-    if values is None:
-        first = next(text for text in y.text if number_of(text) is None)
-        raise Refused(f"The target {name!r} must be numbers for {task}, and has {first!r}.")
-    if not np.all(np.isfinite(values)):
-        raise Refused(f"The target {name!r} must be finite numbers for {task}.")
-    _refuse_one_value(values, y, name)
-    limits.check_target(values, name)
-    whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= metrics.HIGHEST_GRADE))
-    if "ndcg" in metric and not whole:
-        raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {name!r} has others.")
-    advice = "give relevant documents such a grade"
-    metrics.check_relevant(metric, values, f"the target {name!r}", advice)
-    return values, None
-
-
-def _refuse_one_value(values: np.ndarray, y: Column, name: str) -> None:
-    if np.all(values == values[0]):
-        raise Refused(
-            f"The target {name!r} has one value only ({y.text[0]}): there is nothing to learn."
-        )
 
 
 def _numbered(columns: dict[str, Any]) -> dict[str, Any]:
@@ -300,15 +206,16 @@ def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
     return {name: None if v is None else v[rows] for name, v in columns.items()}
 
 
-def _test_rows(asked: Asked, names, classes, task: str, metric: str) -> dict[str, Any]:
+def _test_rows(asked: Asked, names: Sequence[str], target: Target) -> dict[str, Any]:
     """Read the test file, whose columns must be those of the table."""
-    table = read_table(asked.test, asked.labels)
-    own = {name: table.named(name) for name in [*names, *asked.labels]}
+    labels = _labels(asked)
+    table = read_table(asked.test, labels)
+    own = {name: table.named(name) for name in [*names, *labels]}
     lacking = [name for name, there in own.items() if there is None]
     if lacking:
-        raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {asked.file}.")
+        raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {shown(asked.table)}.")
     columns = _columns(asked, table)
-    y, _ = _target(columns["y"], asked, task, metric, classes)
+    y = target.of_another_file(columns["y"], table.file, shown(asked.table))
     X = feature_matrix(table, [own[name] for name in names])
     return _numbered({**columns, "X": X, "y": y})
 

@@ -153,7 +153,8 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     """Give README.txt: what was compared, what came out, how to go on."""
     prepared, n = outcome.prepared, outcome.prepared.n_rows
     lines = [
-        f"{asked.file}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is better).",
+        f"{shown(asked.table)}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is "
+        "better).",
         f"{n['train']} rows train, {n['valid']} choose, {n['test']} judge. Costs: "
         f"{prepared.prices.origin}; each evaluated split costs {asked.split_cost:g}.",
         f"Each method had {search.trials} draws of its parameters, the same for all, up to "
@@ -184,6 +185,11 @@ def _look(method: Method, number: int) -> Look:
     return _OF_THE_USERS[number % len(_OF_THE_USERS)]
 
 
+def _in_the_legend(label: str) -> str:
+    """Give a label; one that begins with _ would be left out."""
+    return f" {label}" if label.startswith("_") else label
+
+
 def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     """Draw test score against cost: a line for each method, its models at the asked budgets."""
     prepared = outcome.prepared
@@ -197,7 +203,8 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
             continue
         ax.plot(
             curve["test_cost"], curve["test_score"], color=look.colour, marker=look.marker,
-            linestyle=look.line, label=method.label, markersize=4, linewidth=1.2, alpha=0.9,
+            linestyle=look.line, label=_in_the_legend(method.label), markersize=4, linewidth=1.2,
+            alpha=0.9,
         )  # fmt: skip
         at = outcome.table[(outcome.table["method"] == method.slug) & outcome.table["recommended"]]
         ax.errorbar(
@@ -221,7 +228,7 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     ax.set_xlabel(f"mean cost of a prediction on the test rows ({unit}, log scale)")
     ax.set_ylabel(f"{_SCORES.get(prepared.metric, prepared.metric)}, test rows")
     ax.set_title(
-        f"{asked.file}, {asked.target}: {search.trials} draws a method; circles: chosen on "
+        f"{shown(asked.table)}, {asked.target}: {search.trials} draws a method; circles: chosen on "
         "validation for a budget, with 95 % interval"
     )
     figure.legend(
