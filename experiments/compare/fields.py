@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-MISSING = ("na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
+MISSING = frozenset(
+    {"na", "n/a", "#na", "#n/a", "#n/a n/a", "<na>", "nan", "-nan", "null", "none", "1.#ind",
+     "-1.#ind", "1.#qnan", "-1.#qnan"}
+)  # fmt: skip
 """Fields of a feature that say, in upper or lower case, that a value is missing; so do blanks."""
 
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?")

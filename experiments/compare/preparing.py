@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,11 @@ from experiments.compare.fields import Column, Refused, key
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
 from experiments.compare.reading import Table, read_table, shown
-from experiments.compare.row_numbers import left_out, rising
+from experiments.compare.row_numbers import left_out, numbering
 from experiments.compare.tables import Prices, feature_matrix, read_prices, take
 from experiments.compare.target import Target
+
+log = logging.getLogger(__name__)
 
 VALID, TEST = 0.2, 0.2
 """Shares of the rows (queries, groups) that choose and that judge; without a test file."""
@@ -100,7 +103,9 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     prices = read_prices(asked.costs, names)
     target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
     task, metric, classes = target.task, target.metric, target.classes
-    notes += [*target.notes, *rising(X, names), *prices.notes]
+    notes += [*target.notes, *numbering(X, names), *prices.notes]
+    for note in notes:
+        log.info("note: %s", note)
     columns = _numbered({**columns, "X": X, "y": target.values})
     _check_queries(columns)
     rows = {"all": columns}

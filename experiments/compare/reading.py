@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,11 @@ class Table:
 
     def named(self, name: str) -> str | None:
         """Give the file's own spelling of a name, None if it has no such column."""
-        return next((own for own in self.columns if key(own) == key(name)), None)
+        return self._by_key.get(key(name))
+
+    @functools.cached_property
+    def _by_key(self) -> dict[str, str]:
+        return {key(own): own for own in self.columns}
 
 
 def shown(name: Path | str) -> str:

@@ -45,26 +45,34 @@ def left_out(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
     return [name for name in names if name not in nameless], notes
 
 
-def rising(X: np.ndarray, names: Sequence[str]) -> list[str]:
-    """Say which features rise or fall from row to row in whole steps, as row numbers do.
+def numbering(X: np.ndarray, names: Sequence[str]) -> list[str]:
+    """Say which features may number the rows: whole, each once, and in order or without a gap.
 
     Parameters
     ----------
     X : (n, d) float64
         In the order of the file.
     names : sequence of str
+
+    Returns
+    -------
+    list of str
+        A line, or none.
     """
-    if len(X) < 2 or not len(names):
-        return []
-    step = [np.diff(column) for column in X.T]
-    those = [
-        name
-        for name, column, s in zip(names, X.T, step, strict=True)
-        if (np.all(s > 0) or np.all(s < 0)) and np.all(column == np.rint(column))
-    ]
+    those = [name for name, column in zip(names, X.T, strict=True) if _numbers_rows(column)]
     if not those:
         return []
     return [
-        f"{listed(those)} rises or falls in every row, as row numbers do; if it tells nothing but "
-        "the order of the file, leave it out with --drop"
+        f"{listed(those)} looks like numbers of the rows (whole, each once, in order or without a "
+        "gap): leave it out with --drop if it tells nothing but the order of the file"
     ]
+
+
+def _numbers_rows(column: np.ndarray) -> bool:
+    if not np.all(column == np.rint(column)):  # NaN is not
+        return False
+    step = np.diff(column)
+    if np.all(step > 0) or np.all(step < 0):
+        return True
+    gapless = np.max(column) - np.min(column) == len(column) - 1
+    return bool(gapless and len(np.unique(column)) == len(column))

@@ -200,12 +200,13 @@ def _groups(
 
 
 def _refuse_mismatch(labels, names, groups: set[str], file: str) -> None:
+    priced, known = set(labels), set(names) | groups
     problems = (
-        ([n for n in names if n not in set(labels)], "no cost for the columns"),
-        ([n for n in labels if n not in set(names) | groups], "costs for what is no feature:"),
+        ([n for n in names if n not in priced], "no cost for the columns"),
+        ([n for n in labels if n not in known], "costs for what is no feature:"),
         ([n for n, count in Counter(labels).items() if count > 1], "more than one cost for"),
         (
-            sorted(groups - set(labels)) if groups & set(labels) else [],
+            sorted(groups - priced) if groups & priced else [],
             "a price for some groups and none for",
         ),
     )

@@ -50,7 +50,7 @@ def test_what_was_left_out_is_said(run):
     text = run(columns={"Unnamed: 0": np.arange(100)}.items()).out
     assert "Note: 'Unnamed: 0' of table.csv had no name when it was written, and is left" in text
     answer = json.loads(run("--json", columns={"id": np.arange(100)}.items()).out)
-    assert answer["notes"][0].startswith("'id' rises or falls in every row")
+    assert answer["notes"][0].startswith("'id' looks like numbers of the rows")
 
 
 @pytest.mark.parametrize(
