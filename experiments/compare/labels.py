@@ -51,8 +51,7 @@ def words_beside_numbers(column: Column) -> list[str]:
 def classes_of(column: Column, name: str) -> tuple[np.ndarray, list]:
     """Number the classes of a target.
 
-    They are whole numbers or numbers if all are written as Python writes these, 0 and 1 for truth
-    values, else text.
+    They are whole numbers if all are written as such, 0 and 1 for truth values, else text.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def classes_of(column: Column, name: str) -> tuple[np.ndarray, list]:
     -------
     numbers : (n,) int64
         Of each row.
-    classes : list of int, of float or of str
+    classes : list of int or of str
         Ascending.
 
     Raises
@@ -96,7 +95,7 @@ def _values(texts: list[str], column: Column, name: str) -> list:
 
 
 def _numeric(texts: list[str], name: str) -> list:
-    """Give numbers, if they say all that their texts say; else the texts."""
+    """Give whole numbers, if they say all that their texts say; else the texts."""
     spelling: dict[Decimal | str, str] = {}
     for text in texts:
         first = spelling.setdefault(_exactly(text), text)
@@ -106,14 +105,9 @@ def _numeric(texts: list[str], name: str) -> list:
                 "them alike, or, if they are codes, let each begin with a letter."
             )
     whole = [_whole(text) for text in texts]
-    if None not in whole:
-        in_range = _INT64.min <= min(whole) and max(whole) <= _INT64.max
-        return whole if in_range else texts
-    exact = (number is not None and abs(number) <= 2**53 for number in whole)
-    written = (repr(float(text)) == text for text in texts)
-    if all(a or b for a, b in zip(exact, written, strict=True)):
-        return [float(text) for text in texts]
-    return texts
+    if None in whole or min(whole) < _INT64.min or max(whole) > _INT64.max:
+        return texts  # no classifier takes other numbers for classes
+    return whole
 
 
 def _whole(text: str) -> int | None:

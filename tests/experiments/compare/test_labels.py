@@ -71,7 +71,7 @@ def test_codes_with_a_point(tmp_path):
     path = written(tmp_path, either("401.10", "250.00"))
     assert classes(path, task="classification") == ["250.00", "401.10"]
     path = written(tmp_path, either("0.5", "1.5"))
-    assert classes(path, task="classification") == [0.5, 1.5]
+    assert classes(path, task="classification") == ["0.5", "1.5"]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_parquet_says_what_is_text(tmp_path):
         "bytes": (either(b"yes", b"no"), arrow.binary(), ["no", "yes"]),
         "truth": (either(True, False), arrow.bool_(), [0, 1]),
         "floats": (either(1.0, 0.0), arrow.float32(), [0, 1]),
-        "large floats": (either(1e19, 0.0), arrow.float64(), [0.0, 1e19]),
+        "large floats": (either(1e19, 0.0), arrow.float64(), ["0", "1e+19"]),
     }  # fmt: skip
     for name, (labels, kind, wanted) in kinds.items():
         path = parquet(tmp_path, {"a": A, "b": B, "y": arrow.array(labels, kind)})
