@@ -100,7 +100,20 @@ def _usable(folder: Path) -> bool:
 def _from_environment(name: str) -> Path | None:
     """A folder that a variable names; no shell expands ``~`` in a file of variables."""
     configured = os.environ.get(name, "").strip()
-    return Path(configured).expanduser() if configured else None
+    return Path(os.path.expanduser(configured)) if configured else None
+
+
+def _chosen_folder() -> Path | None:
+    """Where the user wants compiled kernels; None if nothing is said, and the user has no home."""
+    if numba_s := _from_environment("NUMBA_CACHE_DIR"):
+        return numba_s.resolve()
+    base = _from_environment("COST_AWARE_BOOSTING_CACHE")
+    if base is None:
+        home_cache = _from_environment("XDG_CACHE_HOME") or Path(os.path.expanduser("~/.cache"))
+        base = home_cache / "cost-aware-boosting"
+        if base.parts[0] == "~":
+            return None
+    return (base / "numba").resolve()
 
 
 @functools.cache
@@ -115,16 +128,11 @@ def cache_folder() -> Path | None:
     Path or None
         None if there is none that is private: every process then compiles its kernels anew.
     """
-    base = _from_environment("COST_AWARE_BOOSTING_CACHE")
-    if base is None:
-        home_cache = _from_environment("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-        base = home_cache / "cost-aware-boosting"
-    chosen = (_from_environment("NUMBA_CACHE_DIR") or base / "numba").resolve()
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
     fallback = Path(tempfile.gettempdir()).resolve() / f"cost-aware-boosting-{user}"
     key = source_hash()
-    for parent in (chosen, fallback):
-        if _usable(parent) and _usable(parent / key):
+    for parent in (_chosen_folder(), fallback):
+        if parent is not None and _usable(parent) and _usable(parent / key):
             return parent / key
     return None
 

@@ -162,9 +162,9 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
 def _say_without_threads() -> None:
     warnings.warn(
         "This process was forked from one that had started its threads, which do not survive a "
-        "fork: all is computed on one thread. To have more, start workers by spawn "
-        '(multiprocessing.get_context("spawn"); of gunicorn, without --preload) or give n_threads=1 '
-        "to have none.",
+        "fork: one thread computes all. For more, start workers by spawn "
+        '(multiprocessing.get_context("spawn"); gunicorn without --preload). With n_threads=1 '
+        "nothing is said.",
         RuntimeWarning,
         stacklevel=4,
     )
