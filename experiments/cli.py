@@ -16,7 +16,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
-from experiments.command_options import ARTEFACT, print_whatever_the_encoding
+from experiments.command_options import ARTEFACT, UserPath, print_whatever_the_encoding
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.listing_commands import claims, list_command, warm_up
@@ -156,12 +156,12 @@ _shared_options = [
     ),
     click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=UserPath(file_okay=False, path_type=Path),
         help="Where the results of this run go; default results/runs.",
     ),
     click.option(
         "--store",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=UserPath(file_okay=False, path_type=Path),
         help="Where finished cells are kept; default results/runs/store.",
     ),
     click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -37,6 +39,14 @@ class Name(click.ParamType):
             for name in self.known(ctx.find_root().obj)
             if name.startswith(incomplete.lower())
         ]
+
+
+class UserPath(click.Path):
+    """A path whose ``~`` is the home of the user, also in ``--out=~/results``: no shell sees it."""
+
+    def convert(self, value, param, ctx) -> Path:
+        """Return the path, expanded and checked."""
+        return super().convert(Path(os.path.expanduser(value)), param, ctx)
 
 
 ARTEFACT = Name(lambda suite: suite.registry.names())

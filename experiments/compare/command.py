@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from algorithms.costs import LARGEST_PRICE
-from experiments.command_options import echo_json
+from experiments.command_options import UserPath, echo_json
 from experiments.running.provenance import default_jobs
 from experiments.running.workers import Workers
 
 # What compares imports all methods, for which no other command should wait.
 
 _TASKS = "classification", "regression", "ranking"
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = UserPath(exists=True, dir_okay=False, path_type=Path)
 
 
 class _Budgets(click.ParamType):
@@ -105,7 +105,7 @@ class _Budgets(click.ParamType):
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=UserPath(file_okay=False, path_type=Path),
     default=Path("comparison"),
     show_default=True,
     help="Folder for the results, and for finished trials.",
