@@ -52,7 +52,7 @@ Deviations from the paper
 9. Features are binned (at most ``max_bins`` bins); with no more distinct values than bins every
    midpoint is a threshold. Both children need ``min_samples_leaf`` rows.
 10. Residuals are rounded to a grid (relative to the largest: 2**-31) to make sums exact; a gain
-    below 2**-40 of R²/n never splits.
+    below 2**-40 of R²/n, or within the rounding of ``losses.rounding``, never splits.
 11. Rows may have weights: n and R are sums of weights.
 12. A group of features may have a price of its own (``group_costs``), paid once by the model,
     beside the prices of its features: section 6, Scene Recognition. Without ``group_costs`` the
@@ -64,7 +64,7 @@ Deviations from the paper
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -378,6 +378,9 @@ def fit(
     n_features = data.X.shape[1]
     at_first_use = charging == "first_use"
     limits = trees.Limits(None, max_depth, min_samples_leaf, 0.0, "breadth_first", at_first_use)
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
+    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    limits = replace(limits, rounding=rounding)
     prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
     steps = in_steps(prices, budget, n_estimators * losses.n_columns(loss, data.y))
     terms = Terms(prices, tradeoff, steps, at_first_use)
@@ -393,7 +396,6 @@ def fit(
         free_what_is_bought(state)
         return grown
 
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
     rounds, scores, best = boost(
         grow_round,
         data.X,
