@@ -19,7 +19,7 @@ from .adaboost_mh import AdaBoostMH
 from .cascades.classifier import KINDS, CascadeClassifier
 from .cascades.cumulative_exits import CumulativeCascade
 from .cascades.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
-from .cascades.responses import Responses, responses_of
+from .cascades.responses import Responses, check_classes, responses_of
 from .cascades.weighed_trees import fit_trees
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
@@ -283,6 +283,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, None)
         self.estimator_, responses = _pool(self.estimator, X, y, signs, weights)
+        check_classes(responses, self.classes_)
         priced = self._priced(responses)
         initial = float(responses.initial_scores[0])
         calibrated = Calibrated(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, 2)))

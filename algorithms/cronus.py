@@ -29,6 +29,7 @@ from .cascades.soft_objective import (
     soft_threshold,
     values,
 )
+from .cascades.responses import Responses, check_classes
 from .cascades.tree_outputs import tree_outputs
 from .cascades.weighed_trees import fit_trees, tree_prices
 from .estimators.fitting import all_or_nothing
@@ -196,11 +197,14 @@ class CronusClassifier(CascadeClassifier):
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
         fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
+        check_classes(responses, self.classes_)
+        if start is not None:
+            _check_start(start, responses, options["n_stages"])
         priced = self._priced(responses)
         X = priced.meter._check_X(X)
         with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
             soft = self._problem(priced, X, signs, weights, options)
-            starts = [] if start is None else [_cascade_of(start, soft, options["n_stages"])]
+            starts = [] if start is None else [_cascade_of(start)]
             self._learn(soft, options, starts)
         self.estimator_ = fitted
         self._set_up(responses, *self._optimised_)
@@ -290,11 +294,14 @@ class CronusClassifier(CascadeClassifier):
         return other
 
 
-def _cascade_of(start, soft: Soft, n_stages: int) -> Weights:
-    """Check a cascade to start from."""
+_DECIDING = ("tree", "feature", "threshold", "left", "value")  # of a forest
+
+
+def _check_start(start, responses: Responses, n_stages: int) -> None:
+    """Refuse what is no cascade of these trees to start from."""
     if not isinstance(start, CronusClassifier) or not hasattr(start, "coef_"):
         raise ValueError("start must be a fitted CronusClassifier.")
-    shape = (n_stages, soft.outputs.n_trees)
+    shape = (n_stages, responses.forest.n_trees)
     if start.coef_.shape != shape:
         raise ValueError(
             f"start must have {shape[0]} stages and {shape[1]} trees, as this cascade has; it has "
@@ -302,6 +309,16 @@ def _cascade_of(start, soft: Soft, n_stages: int) -> Weights:
         )
     if np.any(np.isnan(start.thresholds_)):
         raise ValueError("thresholds_ of start must not be missing (NaN).")
+    own, other = responses.forest, start._responses_.forest
+    if not all(np.array_equal(getattr(own, name), getattr(other, name)) for name in _DECIDING):
+        raise ValueError(
+            "start must be a cascade of the same trees, and its trees are others: give both the "
+            "same fitted trees in a FrozenEstimator, or the same rows and estimator."
+        )
+
+
+def _cascade_of(start) -> Weights:
+    """Give the weights of a cascade to start from."""
     return Weights(start.coef_, start.intercept_, start.thresholds_)
 
 

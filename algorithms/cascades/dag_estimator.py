@@ -198,7 +198,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         return base.initial_scores + (steps - base.initial) * base.unit
 
     def evaluations(self, X) -> np.ndarray:
-        """Base classifiers that each row evaluates.
+        """Base classifiers that each row evaluates; constant votes look at nothing and are none.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         return self._steps(X)[1]
 
     def classification_path(self, X):
-        """Which base classifiers each row evaluates, b_j of Eq. (1).
+        """Which base classifiers answer for each row, b_j of Eq. (1), constant votes among them.
 
         Parameters
         ----------
@@ -276,6 +276,8 @@ of shape (n_samples, n_features)
         self, X, *, feature_costs=None, split_cost=None, tree_cost=None
     ) -> np.ndarray:
         """Cost of predicting each row: what its own paths ask for, and a price per evaluation.
+
+        Constant votes are free, as they are everywhere.
 
         Parameters
         ----------

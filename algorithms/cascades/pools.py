@@ -24,7 +24,7 @@ from ..kernels.decorators import resolve_n_threads
 from ..trees.forest import Forest
 from .classifier import CascadeClassifier
 from .parameters import ESTIMATOR
-from .responses import Responses
+from .responses import Responses, check_classes
 from .tree_outputs import TreeOutputs, tree_outputs
 from .tree_pools import TreePools, boosted_within, check_limits, feature_prices
 from .weighed_trees import fit_trees
@@ -123,6 +123,7 @@ class PooledCascade(CascadeClassifier):
         limits = options["price_limits"]
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
         self.estimator_, responses, self.pools_ = self._pooled_trees(X, y, signs, weights, limits)
+        check_classes(responses, self.classes_)
         priced, pools = self._priced(responses), self.pools_
         copies = np.ones(len(signs)) if weights is None else weights
         meter, forest = priced.meter, responses.forest
