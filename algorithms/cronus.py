@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from .cascades.classifier import CascadeClassifier
 from .cascades.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .cascades.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
+from .cascades.responses import Responses, check_classes
 from .cascades.soft_objective import (
     Soft,
     Weights,
@@ -29,7 +30,6 @@ from .cascades.soft_objective import (
     soft_threshold,
     values,
 )
-from .cascades.responses import Responses, check_classes
 from .cascades.tree_outputs import tree_outputs
 from .cascades.weighed_trees import fit_trees, tree_prices
 from .estimators.fitting import all_or_nothing
