@@ -13,8 +13,8 @@ from sklearn.frozen import FrozenEstimator
 
 import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades import descent, episodes
 from algorithms.cegb import CEGBClassifier
+from algorithms.decision_dag import descent, episodes
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor

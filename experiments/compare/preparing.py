@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from algorithms.metering.by_name import listed
+from algorithms.prices.by_name import listed
 from experiments.compare import metrics
 from experiments.compare.problem import PARTS, load, write
 from experiments.compare.tables import (

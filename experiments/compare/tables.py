@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from algorithms.metering.by_name import listed
+from algorithms.prices.by_name import listed
 
 _TIMES_AS_LARGE = 4
 """Memory that reading and training take, in sizes of the file."""
