@@ -45,12 +45,12 @@ from .estimators.parameters import (
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.stumps import MeteredStumps
 from .metrics import labels_of
+from .samplers.registered import check_trees_can_grow, new_samplers
 from .stumps.boosting import Boosted, StumpLearner, Stumps, boost, boost_best
 from .stumps.columns import Columns, check_families
 from .stumps.files import SavedStumps
 from .stumps.hamming_trees import HammingTrees, TreeLearner
 from .stumps.pair_weights import PairWeights, targets_of
-from .stumps.samplers import check_trees_can_grow, new_samplers
 from .stumps.sampling import Problem, Sampler
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cascades.dual_ascent import solve_block
-from .cascades.parameters import PRICED
-from .cascades.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
 from .estimators.parameters import Parameter, documented, keep, number, whole
+from .exits.parameters import PRICED
+from .weighed_trees.dual_ascent import solve_block
+from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
 
 
 def objective(errors, squares, signs, copies, ridge, negative_weight, positive_weight) -> float:

@@ -16,11 +16,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array
 
 from .adaboost_mh import AdaBoostMH
-from .cascades.classifier import KINDS, CascadeClassifier
-from .cascades.cumulative_exits import CumulativeCascade
-from .cascades.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
-from .cascades.responses import Responses, check_classes, responses_of
-from .cascades.weighed_trees import fit_trees
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
     Parameter,
@@ -31,8 +26,13 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .exits.classifier import KINDS, CascadeClassifier
+from .exits.fitted_trees import fit_trees
+from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
+from .exits.responses import Responses, check_classes, responses_of
 from .grid import round_to_grid, row_weights
 from .kernels.decorators import resolve_n_threads, threads
+from .stump_cascades.cumulative_exits import CumulativeCascade
 from .trees.predictor import leaf_nodes
 
 _SLACK = 1e-9  # 1 - 0.9 of ten rows is one row

@@ -21,9 +21,9 @@ import math
 import numpy as np
 
 from . import costs
+from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.parameters import PENALISED, TREES, check_number, documented
-from .estimators.regressor_and_classifier import BoostedClassifier, BoostedRegressor
-from .metering.by_name import feature_names
+from .prices.by_name import feature_names
 from .trees.penalty import Prices
 
 _MOST_ROWS = 2.0**54  # more than row weights may sum to

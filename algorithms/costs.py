@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .metering.by_name import in_column_order
-from .metering.groups import acquisition_units, prices_by_group
+from .prices.by_name import in_column_order
+from .prices.groups import acquisition_units, prices_by_group
 
 # No sum of so many prices as a model has features, nodes and rows comes near the largest float64.
 LARGEST_PRICE = 1e270
@@ -149,7 +149,7 @@ def unit_prices(
     feature_costs : (d,) array-like of float, mapping, Series or None
         Price of each feature; equal within a group, where it is the price of the group.
     units : (d,) int64
-        See :func:`algorithms.metering.groups.acquisition_units`.
+        See :func:`algorithms.prices.groups.acquisition_units`.
     name : str
         What to call the costs in messages.
     feature_names : (d,) sequence of str or None
@@ -207,7 +207,7 @@ def price_list(
         Price of each feature. Within a group it is the group's and must be equal, unless there
         are `group_costs`: then each feature's own remainder.
     feature_groups : (d,) array-like of int or str, mapping, Series or None
-        Features acquired together, see :func:`algorithms.metering.groups.acquisition_units`.
+        Features acquired together, see :func:`algorithms.prices.groups.acquisition_units`.
     group_costs : mapping or None
         From the label of every group to its price.
     n_features : int
@@ -222,7 +222,7 @@ def price_list(
     Raises
     ------
     ValueError
-        As :func:`unit_prices` and :func:`algorithms.metering.groups.prices_by_group`.
+        As :func:`unit_prices` and :func:`algorithms.prices.groups.prices_by_group`.
     """
     unit = acquisition_units(feature_groups, n_features, feature_names)
     if group_costs is None:
@@ -432,7 +432,7 @@ def model_cost(
     Raises
     ------
     ValueError
-        As :func:`unit_prices` and :func:`algorithms.metering.groups.acquisition_units`.
+        As :func:`unit_prices` and :func:`algorithms.prices.groups.acquisition_units`.
     """
     used = np.asarray(used, dtype=bool)
     units = acquisition_units(feature_groups, len(used), feature_names)

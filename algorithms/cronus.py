@@ -17,21 +17,6 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .cascades.classifier import CascadeClassifier
-from .cascades.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
-from .cascades.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
-from .cascades.responses import Responses, check_classes
-from .cascades.soft_objective import (
-    Soft,
-    Weights,
-    optimise,
-    quantile_threshold,
-    scores_of,
-    soft_threshold,
-    values,
-)
-from .cascades.tree_outputs import tree_outputs
-from .cascades.weighed_trees import fit_trees, tree_prices
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import (
     Parameter,
@@ -44,7 +29,23 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .exits.classifier import CascadeClassifier
+from .exits.fitted_trees import fit_trees
+from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
+from .exits.responses import Responses, check_classes
 from .kernels.decorators import resolve_n_threads
+from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
+from .weighed_trees.soft_objective import (
+    Soft,
+    Weights,
+    optimise,
+    quantile_threshold,
+    scores_of,
+    soft_threshold,
+    values,
+)
+from .weighed_trees.tree_outputs import tree_outputs
+from .weighed_trees.tree_prices import tree_prices
 
 
 def _check_share(name: str, value) -> float:

@@ -17,17 +17,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import costs
-from .cascades.exit_rules import (
-    RANKING_RULES,
-    RULES,
-    check_threshold,
-    documents_stay,
-    exit_rounds,
-)
-from .cascades.files import SavedWithModel
-from .cascades.ranking import ranks_by_exit
-from .cascades.responses import Responses, responses_of
-from .cascades.walk import Stages, stages_of, walk
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,
@@ -37,11 +26,22 @@ from .estimators.parameters import (
     documented,
     whole,
 )
+from .exits.exit_rules import (
+    RANKING_RULES,
+    RULES,
+    check_threshold,
+    documents_stay,
+    exit_rounds,
+)
+from .exits.files import SavedWithModel
+from .exits.ranking import ranks_by_exit
+from .exits.responses import Responses, responses_of
+from .exits.walk import Stages, stages_of, walk
 from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
-from .metering.by_name import feature_names
 from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
+from .prices.by_name import feature_names
 
 
 class Exits(NamedTuple):
@@ -91,7 +91,7 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     "responses_": Parameter(
-        "Responses", "The model, see :class:`algorithms.cascades.responses.Responses`."
+        "Responses", "The model, see :class:`algorithms.exits.responses.Responses`."
     ),
     "n_exits_": Parameter("int", "Number E of exits."),
     "n_features_in_": Parameter("int", "Number of columns, the model's."),

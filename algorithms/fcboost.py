@@ -13,10 +13,6 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .cascades.classifier import KINDS
-from .cascades.parameters import PRICED_STUMPS
-from .cascades.smooth_cascade import Line, SmoothCascade, objective_of
-from .cascades.stump_cascade import Stump, StumpCascade
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
     Parameter,
@@ -27,8 +23,12 @@ from .estimators.parameters import (
     number,
     whole,
 )
+from .exits.classifier import KINDS
+from .exits.parameters import PRICED_STUMPS
 from .grid import RowWeights, round_to_grid, row_weights
 from .kernels.decorators import threads
+from .stump_cascades.classifier import Stump, StumpCascade
+from .stump_cascades.smooth_cascade import Line, SmoothCascade, objective_of
 from .stumps.columns import Columns
 from .stumps.many_weightings import best_stumps
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import costs
+from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.parameters import METERED, TREES, documented
-from .estimators.regressor_and_classifier import BoostedClassifier, BoostedRegressor
-from .metering.by_name import feature_names
+from .prices.by_name import feature_names
 from .trees.penalty import Prices
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import costs
+from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.files import n_score_columns
 from .estimators.parameters import (
     METERED,
@@ -29,9 +30,8 @@ from .estimators.parameters import (
     documented,
     shown,
 )
-from .estimators.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .forest_costs import in_steps, staged_bill
-from .metering.by_name import feature_names
+from .prices.by_name import feature_names
 from .trees.miser_penalty import MiserPrices
 
 

@@ -15,13 +15,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .adaboost_mh import AdaBoostMH
-from .cascades.base_classifiers import fit_base
-from .cascades.dag_estimator import DecisionDAGEstimator
-from .cascades.dag_parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
-from .cascades.responses import Responses, check_classes
-from .cascades.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
+from .decision_dag.base_classifiers import fit_base
+from .decision_dag.estimator import DecisionDAGEstimator
+from .decision_dag.parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
+from .decision_dag.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import checked_parameters, documented, keep
+from .exits.responses import Responses, check_classes
 from .gbrt import GBRTRegressor
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}

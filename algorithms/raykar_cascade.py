@@ -11,9 +11,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .cascades.parameters import POSITIVE_WEIGHT, PRICED
-from .cascades.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
-from .cascades.tree_outputs import TreeOutputs
 from .estimators.parameters import (
     Parameter,
     check_number,
@@ -23,6 +20,9 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .exits.parameters import POSITIVE_WEIGHT, PRICED
+from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
+from .weighed_trees.tree_outputs import TreeOutputs
 
 
 def _check_probability(name: str, value) -> float:

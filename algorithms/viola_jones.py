@@ -12,10 +12,6 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from .cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
-from .cascades.classifier import KINDS
-from .cascades.parameters import FINAL_THRESHOLD, PRICED_STUMPS
-from .cascades.stump_cascade import StumpCascade
 from .estimators.fitting import all_or_nothing, one_eval_set
 from .estimators.parameters import (
     Parameter,
@@ -27,8 +23,12 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .exits.classifier import KINDS
+from .exits.parameters import FINAL_THRESHOLD, PRICED_STUMPS
 from .grid import row_weights
 from .kernels.decorators import threads
+from .stump_cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
+from .stump_cascades.classifier import StumpCascade
 
 
 class UnreachedRateWarning(UserWarning):

@@ -76,13 +76,13 @@ def main(data: str, stumps: int) -> None:
     from sklearn.frozen import FrozenEstimator
 
     from algorithms.adaboost_mh import AdaBoostMH
-    from algorithms.cascades import dag_estimator
+    from algorithms.decision_dag import estimator
     from algorithms.mddag import MDDAGClassifier
 
     X, y = rows_of(data)
     base = FrozenEstimator(AdaBoostMH(n_estimators=stumps).fit(X, y))
     print(f"{data}: {len(X)} rows, {stumps} stumps, one thread")
-    counted, learn = [], dag_estimator.learn
+    counted, learn = [], estimator.learn
 
     def counting(*args):
         begin = time.process_time()
@@ -90,7 +90,7 @@ def main(data: str, stumps: int) -> None:
         counted.append((learned.n_steps, time.process_time() - begin))
         return learned
 
-    dag_estimator.learn = counting
+    estimator.learn = counting
     for beta in BETAS:
         dag = MDDAGClassifier(base, beta=beta, random_state=0, n_threads=1)
         counted.clear()

@@ -18,7 +18,7 @@ import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.kernels.decorators import available_threads
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from datasets import features
 
 from .memory import status

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algorithms.cascades import rewards
-from algorithms.cascades.episodes import Objective
+from algorithms.decision_dag import rewards
+from algorithms.decision_dag.episodes import Objective
 from reference import mddag
 
 KINDS = {

@@ -14,7 +14,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q, TastingQ1
 from algorithms.kernels.decorators import available_threads
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.samples import rows_of
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference

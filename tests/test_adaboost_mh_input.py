@@ -19,7 +19,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data
 

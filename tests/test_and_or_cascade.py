@@ -12,10 +12,10 @@ from sklearn.svm import LinearSVC
 
 import algorithms.and_or_cascade
 from algorithms.and_or_cascade import AndOrCascadeClassifier
-from algorithms.cascades import dual_ascent
-from algorithms.cascades.tree_outputs import tree_outputs
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels import decorators
+from algorithms.weighed_trees import dual_ascent
+from algorithms.weighed_trees.tree_outputs import tree_outputs
 from reference import and_or_cascade
 from tests.test_cronus import PRICES, assert_same_exits, draw, trees, twin_of
 from tests.test_raykar_cascade import LIMITS

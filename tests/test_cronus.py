@@ -15,13 +15,13 @@ from sklearn.metrics import roc_auc_score
 
 import algorithms.cronus
 from algorithms import costs
-from algorithms.cascades import mixed_norms, soft_objective
-from algorithms.cascades import walk as walking
-from algorithms.cascades.tree_outputs import TreeOutputs, tree_outputs
-from algorithms.cascades.weighed_trees import tree_prices
 from algorithms.cronus import CronusClassifier
+from algorithms.exits import walk as walking
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
+from algorithms.weighed_trees import mixed_norms, soft_objective
+from algorithms.weighed_trees.tree_outputs import TreeOutputs, tree_outputs
+from algorithms.weighed_trees.tree_prices import tree_prices
 from reference import cascades, cronus
 from reference import mixed_norms as naive
 from tests.test_early_exit import queries_of

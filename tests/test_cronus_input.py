@@ -13,12 +13,12 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from algorithms.cascades.responses import responses_of
-from algorithms.cascades.weighed_trees import tree_prices
 from algorithms.cegb import CEGBClassifier
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.exits.responses import responses_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.weighed_trees.tree_prices import tree_prices
 from tests.test_cronus import PRICES, SMALL, assert_same_exits, draw, fitted, trees, uses_of
 
 __all__ = ["fitted"]  # the fixture

@@ -24,13 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 
 import algorithms.early_exit
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades import ranking
-from algorithms.cascades import walk as walking
-from algorithms.cascades.responses import responses_of
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.exits import ranking
+from algorithms.exits import walk as walking
+from algorithms.exits.responses import responses_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn

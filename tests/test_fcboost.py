@@ -10,10 +10,10 @@ import pytest
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades.smooth_cascade import Line
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.kernels import decorators
+from algorithms.stump_cascades.smooth_cascade import Line
 from reference import fcboost as reference
 from tests.test_viola_jones import COLUMN, LABELS, draw
 

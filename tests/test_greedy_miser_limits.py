@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.estimators import boosted_trees
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor

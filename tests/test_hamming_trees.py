@@ -13,8 +13,8 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels.decorators import available_threads
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps import leaves
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
 from reference import adaboost_mh as boosting
 from reference import costs, trees
 from reference import hamming_trees as reference

@@ -7,25 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import test_rooms
+
 ROOT = Path(__file__).resolve().parent.parent
 FORBIDDEN = {
     "reference": {"algorithms", "experiments", "datasets", "benchmarks", "tests"},
     "algorithms": {"reference", "experiments", "datasets", "benchmarks", "tests"},
     "datasets": {"reference", "algorithms", "experiments", "benchmarks", "tests"},
     "experiments": {"benchmarks", "tests"},
-}
-# What has no twin in reference/ lives in one of these folders of algorithms/.
-ROOMS = {
-    "trees",
-    "stumps",
-    "cascades",
-    "metering",
-    "estimators",
-    "interop",
-    "on_demand",
-    "kernels",
-    "distributed",
-    "selection",
 }
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "tools"}
@@ -113,7 +102,7 @@ def without_twin(folder: Path) -> list[str]:
         path.relative_to(folder).as_posix()
         for path in sorted((folder / "algorithms").iterdir())
         if (path.suffix == ".py" and path.stem not in twins)
-        or (path.name not in ROOMS and any(path.rglob("*.py")))
+        or (path.name not in test_rooms.ORDER and any(path.rglob("*.py")))
     ]
 
 

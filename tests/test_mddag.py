@@ -15,8 +15,8 @@ from sklearn.frozen import FrozenEstimator
 import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
-from algorithms.cascades import descent, episodes
 from algorithms.cegb import CEGBClassifier
+from algorithms.decision_dag import descent, episodes
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor

@@ -1,1 +1,1 @@
-"""What all estimators share: fitting boosted trees, checked parameters, files."""
+"""What all estimators share: checked parameters, fits that change all or nothing, files."""

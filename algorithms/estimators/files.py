@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..metering.by_name import labelled
+from ..prices.by_name import labelled
 from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
 
 MOST_FEATURES = 2**24  # a row of them is 128 MB
@@ -119,6 +119,35 @@ def known_parameters(cls, header: Mapping) -> dict:
             f"{reprlib.repr(unknown[0])} here"
         )
     return params
+
+
+def known_classes(base: type) -> dict[str, type]:
+    """Classes of this package that registered themselves under a base, by their names.
+
+    A file names a class, and finds it here: every class below `base` is known as soon as its module
+    is imported, so that no table of them is asked for.
+
+    Parameters
+    ----------
+    base : type
+
+    Returns
+    -------
+    dict of str to type
+        In the order of the names; those without subclasses, for a base alone is nothing to save.
+    """
+    package = __name__.split(".")[0]
+
+    def subclasses(cls: type) -> list[type]:
+        return [sub for sub in cls.__subclasses__() if sub.__module__.split(".")[0] == package]
+
+    known, waiting = {}, subclasses(base)
+    while waiting:
+        cls = waiting.pop()
+        waiting += subclasses(cls)
+        if not subclasses(cls):
+            known[cls.__name__] = cls
+    return dict(sorted(known.items()))
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from ..estimators.files import (
     stored_classes,
     whole_number,
 )
-from ..metering.by_name import Labelled
+from ..prices.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .as_seen import AS_SEEN
 from .nodes import ClassLink, Leaf, Split, Tree

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_array
 from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..kernels.decorators import resolve_n_threads, threads
-from ..metering.by_name import Labelled, labelled
-from ..metering.by_name import feature_names as feature_names_of
 from ..metering.trees import MeteredTrees, tested_features
 from ..metrics import labels_of
+from ..prices.by_name import Labelled, labelled
+from ..prices.by_name import feature_names as feature_names_of
 from ..trees.forest import Forest, check_forest
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
 from .files import SavedMeteredForest

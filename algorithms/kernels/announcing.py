@@ -41,7 +41,7 @@ class _Announcer(numba_events.Listener):
             log.warning(
                 "The first fit compiles its kernels, once, which takes a minute or so; they are "
                 "kept for later runs. To compile all of them beforehand: python -m "
-                "%s.estimators",
+                "%s.catalogue",
                 _PACKAGE,
             )
 

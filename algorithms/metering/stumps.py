@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
-from .by_name import feature_names
+from ..prices.by_name import feature_names
 from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
 
 

@@ -14,10 +14,10 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
 from ..kernels.decorators import resolve_n_threads, threads
+from ..prices.by_name import feature_names
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
-from .by_name import feature_names
 from .importances import mean_cost_by_feature
 
 DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse

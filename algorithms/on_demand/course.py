@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..cascades.classifier import CascadeClassifier
-from ..cascades.dag_estimator import DecisionDAGEstimator
-from ..cascades.decision_dag import Steps
-from ..cascades.hard_exits import Exits
-from ..estimators.boosted_trees import BoostedTrees
+from ..boosted_trees.estimator import BoostedTrees
+from ..decision_dag.estimator import DecisionDAGEstimator
+from ..decision_dag.walk import Steps
+from ..exits.classifier import CascadeClassifier
+from ..exits.hard_exits import Exits
 from ..metering.trees import MeteredTrees
 from ..trees.forest import Forest
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..cascades.classifier import CascadeClassifier
-from ..cascades.dag_estimator import DecisionDAGEstimator
-from ..cascades.hard_exits import Exits
-from ..cascades.responses import Responses, responses_of
-from ..cascades.rewards import Cells
-from ..cascades.values import EVAL, SKIP
+from ..decision_dag.estimator import DecisionDAGEstimator
+from ..decision_dag.rewards import Cells
+from ..decision_dag.values import EVAL, SKIP
+from ..exits.classifier import CascadeClassifier
+from ..exits.hard_exits import Exits
+from ..exits.responses import Responses, responses_of
 from ..trees.forest import Forest
 
 AFRESH, ONWARD, ANEW = 0, 1, 2
@@ -148,7 +148,7 @@ def detector_of(model) -> Detector:
     Parameters
     ----------
     model : cascade, decision DAG, or additive model that \
-:func:`algorithms.cascades.responses.responses_of` reads
+:func:`algorithms.exits.responses.responses_of` reads
         Its trees are stumps and add up to one score.
 
     Returns

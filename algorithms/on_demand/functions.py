@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..metering.by_name import feature_names
-from ..metering.groups import acquisition_units, group_labels
+from ..prices.by_name import feature_names
+from ..prices.groups import acquisition_units, group_labels
 
 
 class Source(NamedTuple):

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..cascades.decision_dag import next_base
-from ..cascades.hard_exits import Exits
+from ..decision_dag.walk import next_base
 from ..estimators.parameters import check_whole_number
+from ..exits.hard_exits import Exits
 from ..kernels.decorators import kernel
 from ..metering.trees import DENSE_FEATURES
 from ..trees.predictor import next_node

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from ..cascades.rewards import SPAN_BITS
+from ..decision_dag.rewards import SPAN_BITS
 from ..estimators.parameters import check_number, check_whole_number
 from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, resolve_n_threads, threads
 from ..stumps.haar import (
@@ -206,7 +206,7 @@ def _scan_stages(images, window, stumps, follow, places, scores, left, evaluatio
 
 @kernel
 def bin_of(score, n_bins, running, ran):
-    """Cell of one score, as :func:`algorithms.cascades.values.cell_of` says, without its arrays.
+    """Cell of one score, as :func:`algorithms.decision_dag.values.cell_of` says, without arrays.
 
     A call with arrays counts who holds them, which takes longer than a stump.
 

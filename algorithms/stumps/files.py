@@ -12,7 +12,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ..estimators.files import SavedModel, entry, n_score_columns, plain
+from ..estimators.files import SavedModel, entry, known_classes, n_score_columns, plain
 from ..trees.forest import check_forest
 from .boosting import Stumps
 from .hamming_trees import HammingTrees
@@ -77,18 +77,7 @@ class ForgottenSampler(Sampler):
 
 def known_samplers() -> dict[str, type[Sampler]]:
     """Samplers of this package that a file may name, by the names of their classes."""
-    package = __name__.split(".")[0]
-
-    def subclasses(cls) -> list:
-        return [sub for sub in cls.__subclasses__() if sub.__module__.split(".")[0] == package]
-
-    known, waiting = {}, subclasses(Sampler)
-    while waiting:
-        cls = waiting.pop()
-        waiting += subclasses(cls)
-        if not subclasses(cls):  # a base alone does not know how to choose
-            known[cls.__name__] = cls
-    return known
+    return known_classes(Sampler)
 
 
 def stored_sampler(sampler):

@@ -55,7 +55,7 @@ class Choice:
     Attributes
     ----------
     sampler, name : str
-        Key in :data:`algorithms.stumps.samplers.SAMPLERS`; the paper's name.
+        Key in :data:`algorithms.samplers.registered.SAMPLERS`; the paper's name.
     default : Change
     changes : tuple of Change
     """

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from algorithms.metering.by_name import listed
+from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
 from experiments.compare.fields import Column, Refused, key
 from experiments.compare.labels import as_numbers

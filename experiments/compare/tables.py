@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from algorithms.costs import LARGEST_PRICE
-from algorithms.metering.by_name import listed
+from algorithms.prices.by_name import listed
 from experiments.compare import limits
 from experiments.compare.fields import MISSING, Column, Refused, key, number_of
 from experiments.compare.reading import Table, read_table, shown

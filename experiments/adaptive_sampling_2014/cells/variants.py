@@ -13,9 +13,9 @@ from scipy import fft
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.metrics import labels_of
+from algorithms.samplers.registered import SAMPLERS
 from algorithms.stumps.boosting import Stumps, alpha_of
 from algorithms.stumps.pair_weights import PairWeights
-from algorithms.stumps.samplers import SAMPLERS
 from algorithms.stumps.sampling import draw
 from algorithms.stumps.search import totals
 from datasets.features.nineteen import ORIENTATIONS

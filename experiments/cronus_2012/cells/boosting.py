@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from algorithms.cascades.ranking import ranks_by_exit
 from algorithms.early_exit import EarlyExit
+from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.rows import model_row

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.frozen import FrozenEstimator
 
-from algorithms.cascades.classifier import CascadeClassifier
-from algorithms.cascades.ranking import ranks_by_exit
-from algorithms.cascades.tree_outputs import tree_outputs
 from algorithms.cronus import CronusClassifier
+from algorithms.exits.classifier import CascadeClassifier
+from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
+from algorithms.weighed_trees.tree_outputs import tree_outputs
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import n_used
 from experiments.cronus_2012.cells.rows import model_row, stage_row

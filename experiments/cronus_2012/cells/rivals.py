@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from algorithms.and_or_cascade import AndOrCascadeClassifier
-from algorithms.cascades.tree_pools import TreePools, assign_pools, boost_pools
 from algorithms.raykar_cascade import RaykarCascadeClassifier
+from algorithms.weighed_trees.tree_pools import TreePools, assign_pools, boost_pools
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.cascades import costs_until, measured, outputs
 from experiments.cronus_2012.cells.rows import model_row

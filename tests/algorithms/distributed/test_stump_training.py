@@ -17,8 +17,8 @@ from algorithms.adaptive_sampling import Laminating, MASNaive
 from algorithms.distributed import label_histograms, stump_training, workers
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import UCB
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.pair_weights import PairWeights
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.sampling import Sampler, on_all_examples
 from algorithms.stumps.search import DefaultCodes, search
 from tests.test_adaboost_mh import draw_data

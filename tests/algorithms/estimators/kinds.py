@@ -7,10 +7,10 @@ import functools
 from sklearn.base import is_classifier, is_regressor
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades.classifier import CascadeClassifier
-from algorithms.cascades.dag_estimator import DecisionDAGEstimator
-from algorithms.estimators.boosted_trees import BoostedTrees
-from algorithms.estimators.registered import ESTIMATORS
+from algorithms.boosted_trees.estimator import BoostedTrees
+from algorithms.catalogue.registered import ESTIMATORS
+from algorithms.decision_dag.estimator import DecisionDAGEstimator
+from algorithms.exits.classifier import CascadeClassifier
 from algorithms.gbrt import GBRTRegressor
 
 REGRESSORS = [cls for cls in ESTIMATORS if is_regressor(cls())]

@@ -28,11 +28,11 @@ from pathlib import Path
 import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades.classifier import CascadeClassifier
+from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
-from algorithms.estimators.registered import ESTIMATORS
+from algorithms.exits.classifier import CascadeClassifier
 from algorithms.feature_sampling import UCB, Exp3P
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier

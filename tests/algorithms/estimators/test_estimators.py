@@ -24,10 +24,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import algorithms
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor

@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 import algorithms.boosting
 from algorithms import adaboost_mh, fcboost
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cascades import boosted_stages
-from algorithms.estimators import boosted_trees
+from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.stump_cascades import boosted_stages
 from algorithms.stumps.sampling import Sampler
 from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
 

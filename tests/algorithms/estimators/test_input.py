@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from algorithms.boosted_trees import estimator as estimator_module
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.estimators import boosted_trees as estimator_module
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS as CLASSIFIERS
 from tests.algorithms.estimators.kinds import TREE_REGRESSORS as REGRESSORS

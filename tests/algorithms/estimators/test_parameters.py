@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.estimators.parameters import (
     Parameter,
     check_choice,
@@ -17,7 +18,6 @@ from algorithms.estimators.parameters import (
     checked_parameters,
     documented,
 )
-from algorithms.estimators.registered import ESTIMATORS
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

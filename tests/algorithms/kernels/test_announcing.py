@@ -41,7 +41,7 @@ def test_a_long_compilation_is_said_once(patience, caplog):
         assert Compiler().fit().fitted_ == 4.0
     (record,) = caplog.records
     assert record.levelno == logging.WARNING  # Python shows it without any configuration
-    assert "python -m algorithms.estimators" in record.getMessage()
+    assert "python -m algorithms.catalogue" in record.getMessage()
 
 
 def test_a_short_one_and_one_outside_a_fit_are_not(patience, caplog):

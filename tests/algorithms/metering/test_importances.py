@@ -10,10 +10,10 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.tree import DecisionTreeRegressor
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.boosted_trees.estimator import BoostedTrees
+from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
-from algorithms.estimators.boosted_trees import BoostedTrees
-from algorithms.estimators.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metering.importances import gain_shares

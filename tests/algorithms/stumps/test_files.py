@@ -21,8 +21,8 @@ from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import UCB, Exp3P, FixedFamily, Tasting1Q
 from algorithms.gbrt import GBRTClassifier
+from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.files import known_samplers
-from algorithms.stumps.samplers import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data
 

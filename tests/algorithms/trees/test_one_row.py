@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from algorithms.estimators import boosted_trees
+from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.trees import row_table
 

@@ -134,6 +134,14 @@ def test_cells_import_nothing_that_draws():
         assert "matplotlib" not in path.read_text(encoding="utf-8"), module
 
 
+def test_no_cell_can_run_the_table_of_estimators():
+    """A new estimator leaves the results of all others as they are."""
+    for module in RUN_MODULES:
+        for load in ("datasets.loading", "datasets.features.loading"):
+            reached = closure.closure((module, load), "mnist")
+            assert not [name for name in reached if name.startswith("algorithms.catalogue")]
+
+
 def test_packages_hold_imports_only():
     """So that an ``__init__.py`` need not count where no name is asked of it."""
     for package in PACKAGES:

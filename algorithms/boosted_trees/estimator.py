@@ -1,0 +1,328 @@
+"""What all boosted trees of this package can do: fit, predict, and say what it costs."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..boosting import Boosted, Options, Validation, boost
+from ..estimators.fitting import (
+    ConstantModelWarning,
+    all_or_nothing,
+    as_dask_array,
+    check_queries,
+    check_sample_weight,
+    dask_column_names,
+    of_dask,
+    one_eval_set,
+)
+from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
+from ..estimators.rows import all_finite, plain_rows, read_only
+from ..grid import RowWeights, row_weights
+from ..kernels.decorators import resolve_n_threads, threads
+from ..losses import Loss
+from ..metering.importances import gain_shares
+from ..metering.trees import MeteredTrees, largest_score
+from ..metrics import check_eval_metric, validation_score
+from ..trees.forest import ForestBuilder
+from ..trees.layouts import Layouts
+from ..trees.one_row import FastPredictor, score_one_by_one
+from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
+from ..trees.splitter import Limits
+from ..trees.tiles import score_all
+from .files import SavedForest
+
+# Fits read single columns: a copy of all in float64 would only take memory.
+_KEPT_TYPES = (np.float64, np.float32)
+_FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
+# The model, the validation set with its scores, and why the model is constant if it is.
+_Trained = tuple[Boosted, Validation | None, str | None]
+_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
+
+
+class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
+    """Base of the estimators; not to be used by itself.
+
+    A subclass lists its parameters in ``__init__``, says in the table ``_parameters`` what they may
+    be, and defines ``_prices``, and ``_fixed_options`` where it does not leave all of them open.
+    """
+
+    _parameters: ClassVar[dict[str, Parameter]]
+    _attributes: ClassVar[dict[str, Parameter]] = {
+        "trees_": Parameter("Forest", "All trees as flat arrays."),
+        "initial_scores_": Parameter(
+            "ndarray of shape (n_trees_per_round,)", "Scores before the first round."
+        ),
+        "n_estimators_": Parameter("int", "Rounds kept."),
+        "feature_importances_": Parameter(
+            "ndarray of shape (n_features,)",
+            "Share of each feature in the net gain of all splits; they sum to 1, or are 0 without "
+            "a split. What rows pay for each is `cost_importances`.",
+        ),
+        "validation_scores_": Parameter(
+            "ndarray", "Validation score after each round; empty without `eval_set`."
+        ),
+        "n_features_in_": Parameter("int", "Number of columns."),
+        "feature_names_in_": Parameter(
+            "ndarray of str", "Names of the columns, if `fit` was given a table with names."
+        ),
+    }
+    _newton_leaves = False
+    _trains_on_dask = True
+
+    # --- fitting ------------------------------------------------------------------------------
+
+    @all_or_nothing
+    def fit(self, X, y, *, sample_weight=None, query_id=None, eval_set=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, Dask array or Dask frame of shape (n_samples, n_features)
+            Converted to float64, but for an array of float32 in C order, which is read as it is.
+            NaN is a missing value: it has a bin of its own, and each split learns where it goes
+            (:mod:`reference.trees` has the rule). Infinite values are refused. The rows of a Dask
+            collection stay with the workers of this process's Dask client; the model is the same,
+            bit for bit (:mod:`algorithms.distributed`).
+        y : array-like of shape (n_samples,)
+            Targets or class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights >= 0. A weight of 3 equals three copies of the row, also for
+            `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
+        query_id : array-like of shape (n_samples,), optional
+            Query of each row, in blocks. Checked only: the losses are by row.
+        eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
+            Validation set, scored by `eval_metric` after every round, in this process; float32 is
+            read as it is, too.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an input or a parameter does not fit; before any work. Whatever stops a fit, an
+            earlier one is then still there, whole.
+        """
+        options = self._options()
+        train = self._trained_by_workers if of_dask(X) else self._trained_here
+        fitted, validation, why = train(X, y, sample_weight, query_id, eval_set, options)
+        if why is not None:
+            warnings.warn(why, ConstantModelWarning, stacklevel=3)
+        self.validation_scores_ = np.array(validation.history if validation is not None else [])
+        self._set_fitted(fitted, options.learning_rate)
+        return self
+
+    def _trained_here(self, X, y, sample_weight, query_id, eval_set, options: Options) -> _Trained:
+        """Train on rows in this process."""
+        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
+        weights, kept = check_sample_weight(sample_weight, len(X))
+        check_queries(query_id, len(X), "query_id")
+        if kept is not None:
+            X, y, weights = X[kept], y[kept], weights[kept]
+        encoded, loss = self._encode_targets(y)
+        prices = self._prices(X.shape[1])
+        validation = self._check_eval_set(eval_set, loss)
+        if np.all(encoded == encoded[0]):
+            return self._constant(encoded[0], loss, validation)
+        row = row_weights(None if weights is None else read_only(weights), len(X))
+        fitted = boost(read_only(X), read_only(encoded), row, loss, options, prices, validation)
+        return self._trained(fitted, row, options, validation)
+
+    def _trained_by_workers(self, X, y, weights, query_id, eval_set, options: Options) -> _Trained:
+        """Train on rows that the workers of a Dask cluster hold."""
+        from ..distributed.rows import Rows
+        from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
+        from ..distributed.workers import rows_on_workers
+
+        if query_id is not None:
+            raise ValueError(
+                "query_id is not read with Dask arrays: leave it out, losses are by row."
+            )
+        if (names := dask_column_names(X)) is not None:
+            self.feature_names_in_ = names
+        X, y, weights = map(as_dask_array, (X, y, weights))
+        with rows_on_workers(Rows, X, y, weights, is_classifier(self), self.n_threads) as asked:
+            rows = RowsOfAll(*asked)
+            self.n_features_in_ = X.shape[1]
+            encoded, loss = self._encode_targets(rows.targets)
+            prices = self._prices(X.shape[1])
+            validation = self._check_eval_set(eval_set, loss)
+            if encoded[0] == encoded[-1]:
+                return self._constant(encoded[0], loss, validation)
+            classes = getattr(self, "classes_", None)
+            fitted = rows.boost(X.shape[1], loss, classes, options, prices, validation)
+            return self._trained(fitted, rows.weights, options, validation)
+
+    def _constant(self, target, loss: Loss, validation) -> _Trained:
+        """Train nothing: all targets are the same."""
+        initial = np.array([target] if loss.name == "squared" else [0.0], dtype=np.float64)
+        nothing = Boosted(ForestBuilder([]).forest(), initial, 0)
+        why = f"y is constant ({self._decode(target)!r}): the model predicts it for every row."
+        return nothing, validation, why
+
+    def _trained(self, fitted: Boosted, row: RowWeights, options: Options, validation) -> _Trained:
+        constant = fitted.n_rounds == 0 and options.n_estimators > 0
+        return fitted, validation, self._why_constant(row) if constant else None
+
+    def _why_constant(self, row) -> str:
+        if row.sum < 2 * self.min_samples_leaf:
+            return (
+                f"min_samples_leaf={self.min_samples_leaf} counts row weight, and all rows together"
+                f" weigh {row.sum:g}: no split is possible and the model is constant."
+            )
+        return "No split is worth its cost: the model is constant. A smaller tradeoff allows more."
+
+    def _set_fitted(self, fitted: Boosted, learning_rate: float) -> None:
+        if not np.isfinite(largest_score(fitted.forest, learning_rate)):
+            raise ValueError(
+                f"The scores diverge: with learning_rate={learning_rate:g} they are no finite "
+                "numbers. Use a smaller one."
+            )
+        self.trees_ = fitted.forest
+        self.initial_scores_ = fitted.initial
+        self.n_estimators_ = fitted.n_rounds
+        # As it was in `fit`: a parameter that is set later must not change predictions.
+        self._learning_rate = learning_rate
+        self._contributions = learning_rate * fitted.forest.value
+        self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
+
+    def first_rounds(self, n_rounds: int):
+        """Give the model as it was after its first rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            0 to `n_estimators_`.
+
+        Returns
+        -------
+        estimator
+            A fitted copy; its parameters are those of this estimator.
+
+        Raises
+        ------
+        ValueError
+            If the model does not have so many rounds.
+        """
+        check_is_fitted(self)
+        n_rounds = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
+        shorter = copy.copy(self)
+        forest = self.trees_.first(n_rounds * len(self.initial_scores_))
+        shorter._set_fitted(Boosted(forest, self.initial_scores_, n_rounds), self._learning_rate)
+        return shorter
+
+    def _fixed_options(self) -> dict:
+        """Options of the grower that are no parameters of this estimator."""
+        return {"stop_on_negative_gain": True, "second_order": True}
+
+    def _options(self) -> Options:
+        checked = self._fixed_options() | checked_parameters(self)
+        limits = Limits(
+            max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
+            max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
+            min_samples_leaf=float(checked["min_samples_leaf"]),
+            min_hessian_leaf=checked["min_hessian_leaf"],
+            best_first=checked["growth"] == "best_first",
+            stop_on_negative_gain=checked["stop_on_negative_gain"],
+        )
+        return Options(
+            n_estimators=checked["n_estimators"],
+            learning_rate=checked["learning_rate"],
+            limits=limits,
+            max_bins=checked["max_bins"],
+            second_order=checked["second_order"],
+            newton_leaves=self._newton_leaves,
+            start_at_mean=checked["init"] == "mean",
+            early_stopping_rounds=checked["early_stopping_rounds"],
+            n_threads=checked["n_threads"],
+        )
+
+    def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
+        if eval_set is None:
+            check_eval_metric(self.eval_metric, loss.name, has_queries=True)
+            if self.early_stopping_rounds is not None:
+                raise ValueError("early_stopping_rounds needs a validation set: fit(…, eval_set=).")
+            return None
+        eval_set = one_eval_set(eval_set)
+        if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
+        query_id = eval_set[2] if len(eval_set) == 3 else None
+        check_eval_metric(self.eval_metric, loss.name, query_id is not None)
+        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
+        query_id = check_queries(query_id, len(X), "the query_id of eval_set")
+        y = self._encode_known(y)
+        if not callable(self.eval_metric):  # grades that the metric refuses show up here
+            scores = np.zeros((len(X), loss.n_trees))
+            validation_score(self.eval_metric, loss.name, scores, y, query_id)
+        return Validation(read_only(X), y, query_id, self.eval_metric, loss)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the net gain of all splits, (n_features,) float64."""
+        check_is_fitted(self)
+        return gain_shares(self.trees_, self.n_features_in_)
+
+    # --- prediction ---------------------------------------------------------------------------
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def _check_X(self, X) -> np.ndarray:
+        if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
+            rows = plain_rows(X, self.n_features_in_)
+            if rows is not None:
+                return rows
+        check_is_fitted(self)
+        return read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
+
+    @property
+    def _bit_vectors(self) -> list[BitVectors]:
+        return self._layouts.bit_vectors
+
+    def _raw_scores(self, X: np.ndarray) -> np.ndarray:
+        if len(X) <= _FEW_ROWS:
+            return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
+        # Tiles do not know where missing values go.
+        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        if tiled is not None and all_finite(X):
+            with threads(n_threads, X.size):
+                return score_all(tiled, X, self.initial_scores_, n_threads)
+        out, blocks = np.tile(self.initial_scores_, (len(X), 1)), self._bit_vectors
+        with threads(n_threads, X.size):
+            if blocks:
+                add_scores(blocks, X, out, n_threads)
+            else:
+                walk_scores(self.trees_, 0, self._contributions, X, out)
+        return out
+
+    def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        n_threads = resolve_n_threads(self.n_threads)
+        return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
+
+    def fast_predictor(self) -> FastPredictor:
+        """Give a predictor of single rows that checks next to nothing.
+
+        Returns
+        -------
+        FastPredictor
+            ``fast(x)`` is what `predict` says of a row ``x`` of shape (n_features,), float64, and
+            ``fast.scores(x)`` its raw scores, bit for bit. It stays as it is when this estimator is
+            fitted anew.
+        """
+        check_is_fitted(self)
+        classes = getattr(self, "classes_", None)
+        n_columns = len(self.initial_scores_)
+        return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)

@@ -1,0 +1,66 @@
+"""Boosted trees as files: what of a forest is stored, and what it must be to be taken back."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..boosting import Boosted
+from ..estimators.files import SavedModel, finite_number, n_score_columns, whole_number
+from ..metrics import check_eval_metric
+from ..trees.forest import NODE_DTYPES, Forest, check_forest
+
+
+class SavedForest(SavedModel):
+    """Files of an estimator of boosted trees; a mixin.
+
+    A file without `missing_left`, of an earlier version, sends missing values to the right.
+    """
+
+    _stored_arrays: ClassVar = {
+        "tree": (np.int64, 1),
+        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
+        "initial_scores": (np.float64, 1),
+        "validation_scores": (np.float64, 1),
+    }
+    _optional_arrays = frozenset({"missing_left"})
+
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        header = {"n_estimators": int(self.n_estimators_), "learning_rate": self._learning_rate}
+        arrays = {
+            "initial_scores": self.initial_scores_,
+            "validation_scores": self.validation_scores_,
+        }
+        return header, arrays | self.trees_._asdict()
+
+    def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
+        n_rounds = whole_number(header, "n_estimators", 0)
+        learning_rate = finite_number(header, "learning_rate")
+        none_left = np.zeros(len(arrays["feature"]), dtype=np.uint8)
+        arrays = {"missing_left": none_left, **arrays}
+        forest = Forest(**{name: arrays[name] for name in Forest._fields})
+        initial, n_columns = arrays["initial_scores"], n_score_columns(self)
+        if len(initial) != n_columns:
+            raise ValueError(
+                f"it must hold {n_columns} initial score(s), one for each column of scores, "
+                f"got {len(initial)}"
+            )
+        check_forest(forest, self.n_features_in_, initial, learning_rate)
+        if forest.n_trees != n_rounds * n_columns:
+            raise ValueError(
+                f"it must hold {n_columns} tree(s) for each of {n_rounds} rounds, "
+                f"got {forest.n_trees}"
+            )
+        self.validation_scores_ = arrays["validation_scores"]
+        self._set_fitted(Boosted(forest, initial, n_rounds), learning_rate)
+
+    def _check_restored(self) -> None:
+        n_features = self.n_features_in_
+        self._options()
+        self._prices(n_features)
+        loss = "squared" if not hasattr(self, "classes_") else "logistic"
+        if n_score_columns(self) > 1:
+            loss = "multinomial"
+        check_eval_metric(self.eval_metric, loss, has_queries=True)
+        self._grid_prices()

@@ -1,0 +1,1 @@
+"""Decision DAGs of base classifiers: states, rewards, and policies learned over them (MDDAG)."""

@@ -1,0 +1,329 @@
+"""What the estimators of decision DAGs share: learning a policy, walking by it, and paying."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import costs
+from ..estimators.fitting import ConstantModelWarning, check_sample_weight
+from ..estimators.parameters import check_whole_number
+from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
+from ..exits.priced import PricedTrees
+from ..exits.responses import Responses
+from ..kernels.decorators import resolve_n_threads
+from ..metering.trees import from_bits
+from ..prices.by_name import feature_names
+from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
+from .descent import descend
+from .episodes import BadReward, Learned, Learning, Objective, learn
+from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
+from .saved import SavedDAG
+from .values import EVAL, GAUSSIAN_CELLS
+from .walk import DecisionDAG, Graph, graph_of
+
+_KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first
+_MOST_COPIES = 2**30
+_COPIES_OF_FRACTIONS = 2**22  # what weights that are no whole numbers are rounded to, in all
+
+
+def whole_copies(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
+    """Row weights as whole numbers of copies, (n_samples,) int64.
+
+    Whole weights are divided by what all of them have in common: the fewer copies, the finer the
+    grid of losses. Weights that are no whole numbers, or sum to more than 2**30, are rounded to
+    parts of 2**-22 of their sum, and to no less than one.
+    """
+    if weights is None:
+        return np.ones(n_samples, dtype=np.int64)
+    if np.all(weights == np.rint(weights)) and weights.max() <= _MOST_COPIES:
+        whole = weights.astype(np.int64)
+        whole //= np.gcd.reduce(whole)
+        if whole.sum() <= _MOST_COPIES:
+            return whole
+    total = math.fsum(weights)
+    parts = np.rint(weights * (_COPIES_OF_FRACTIONS / total))
+    return np.maximum(parts, 1.0).astype(np.int64)
+
+
+class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
+    """Base of the decision DAGs; not to be used by itself."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_dag_")
+
+    # --- fitting ------------------------------------------------------------------------------
+
+    def _checked_rows(self, X, y, sample_weight, y_numeric: bool):
+        """Check a training set; return rows as they were given, without those of weight 0."""
+        checked, y = validate_data(self, X, y, dtype=_KINDS, y_numeric=y_numeric)
+        weights, kept = check_sample_weight(sample_weight, len(checked))
+        if kept is not None:
+            rows = np.flatnonzero(kept)
+            X, y, weights = _safe_indexing(X, rows), y[kept], weights[kept]
+        return X, y, weights
+
+    def _learn(self, responses, X, label, target, weights, kind: int, custom, options) -> None:
+        """Learn the policy of a model's base classifiers."""
+        base, priced = base_classifiers(responses), self._priced(responses)
+        leaves, copies = leaves_of(base), whole_copies(weights, len(label))
+        dag = DecisionDAG(base, self._cells(base), np.zeros((0, 0), dtype=np.int8))
+        as_seen = getattr(priced.meter, "_as_seen", None)
+        rows = validate_data(self, X, dtype=_KINDS, reset=False)
+        codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), self.n_threads)
+        largest = (np.max(np.abs(target), initial=0.0) + self._largest_score(base)) ** 2
+        exponent = loss_exponent(kind, float(largest), int(copies.sum()))
+        prices, price_exponent = self._training_prices(base, leaves, priced, options["tree_cost"])
+        world = World(
+            codes, leaves.values, base.n_parts, dag.cells,
+            losses(kind, label, target, base.unit, exponent), prices,
+        )  # fmt: skip
+        objective = Objective(
+            math.ldexp(1.0, -exponent),
+            options["beta"] * math.ldexp(1.0, -price_exponent),
+            copies,
+            int(copies.sum()),
+        )
+        try:
+            learned = self._solve(world, custom, objective, options)
+        except BadReward:
+            raise ValueError(
+                "reward must give numbers (not NaN) of at most "
+                f"{LARGEST_LOSS:g} in size; it gave another value."
+            ) from None
+        self.objective_, self.history_ = learned.objective, learned.history
+        self._set_up(responses, base, learned.policy)
+
+    def _solve(self, world: World, custom, objective: Objective, options: dict) -> Learned:
+        n_threads = options["n_threads"]
+        learned = None
+        if options["solver"] == "sarsa" or options["start"] == "sarsa":
+            learning = Learning(
+                options["n_episodes"],
+                options["score_every"],
+                options["exploration"],
+                options["learning_rate"],
+                options["trace_decay"],
+                options["rate_schedule"] == "decreasing",
+                options["update"] == "q",
+                options.get("select") == "accuracy",
+                options["value_function"] == "gaussians",
+            )
+            rng = np.random.default_rng(self._seed())
+            learned = learn(world, custom, objective, learning, rng, n_threads)
+        if options["solver"] == "sarsa":
+            return learned
+        shape = (world.cells.n_base, world.cells.n_cells)
+        start = np.full(shape, EVAL, dtype=np.int8) if learned is None else learned.policy
+        return descend(world, custom, objective, start, n_threads)
+
+    def _be_constant(self, responses: Responses, value: float, said) -> None:
+        """Predict the same for all rows, without any base classifier; say what."""
+        warnings.warn(
+            f"y is constant ({said!r}): the model predicts it for every row.",
+            ConstantModelWarning,
+            stacklevel=4,
+        )
+        self._priced(responses)
+        base = nothing(np.array([value]))
+        policy = np.zeros((0, self._cells(base).n_cells), dtype=np.int8)
+        self.objective_, self.history_ = 0.0, np.zeros(0)
+        self._set_up(responses, base, policy)
+
+    def _seed(self) -> int:
+        """Number from `random_state`."""
+        seed = self.random_state
+        if isinstance(seed, Integral) and not isinstance(seed, bool):
+            return check_whole_number("random_state", seed, 0)
+        return check_random_state(seed).randint(2**31 - 1)
+
+    def _cells(self, base) -> Cells:
+        """How this estimator's states look at the scores."""
+        n_columns, wanted = len(base.initial), self.value_function
+        if wanted == "margin" and n_columns == 1:
+            raise ValueError(
+                "value_function='margin' needs three classes or more; one score has bins."
+            )
+        if wanted in ("bins", "gaussians") and n_columns > 1:
+            raise ValueError(
+                f"value_function={wanted!r} is for one score, and the model has {n_columns}."
+            )
+        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else int(self.n_bins)
+        running = self.normalisation == "running"
+        return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
+
+    @staticmethod
+    def _largest_score(base) -> float:
+        return base.unit * float(np.max(np.abs(base.initial)) + base.sizes.sum())
+
+    def _training_prices(self, base, leaves, priced: Responses, tree_cost: float):
+        """What training charges: this estimator's own prices if it has any, or 1 for each."""
+        if all(getattr(self, name) is None for name in PRICES):
+            return one_each(base, leaves), 0
+        meter = priced.meter
+        per_split = costs.split_prices(
+            meter.split_cost, meter.feature_sharing, meter.n_features_in_, feature_names(meter)
+        )
+        return by_leaf(base, leaves, self._price_list(meter), per_split, tree_cost)
+
+    def _set_up(self, responses: Responses, base, policy: np.ndarray) -> None:
+        """Take over a policy."""
+        self._dag_ = DecisionDAG(base, self._cells(base), policy)
+        self._responses_ = responses
+        self.policy_, self.n_base_ = policy, base.n_base
+
+    # --- walking ------------------------------------------------------------------------------
+
+    def _rows(self, X) -> np.ndarray:
+        """The columns that are tested, as the trees compare them."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=_KINDS, reset=False)
+        return self._dag_.columns(X, getattr(self._responses_.meter, "_as_seen", None))
+
+    def _steps(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """Scores in steps, and evaluations."""
+        X = self._rows(X)
+        return self._dag_.scores(X, resolve_n_threads(self.n_threads))
+
+    def _scores(self, steps: np.ndarray) -> np.ndarray:
+        """Scores of whole steps: those before any base classifier are as the model has them."""
+        base = self._dag_.base
+        return base.initial_scores + (steps - base.initial) * base.unit
+
+    def evaluations(self, X) -> np.ndarray:
+        """Base classifiers that each row evaluates; constant votes look at nothing and are none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int64
+        """
+        return self._steps(X)[1]
+
+    def classification_path(self, X):
+        """Which base classifiers answer for each row, b_j of Eq. (1), constant votes among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_base), bool
+        """
+        X = self._rows(X)
+        return self._dag_.paths(X, resolve_n_threads(self.n_threads))
+
+    def to_graph(self, X, groups=None) -> Graph:
+        """The decision DAG of some rows: base classifiers, and which follow each other on a path.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The paper takes positive training rows.
+        groups : array-like of shape (n_samples,), optional
+            Labels of the rows, such as their clusters: shares of nodes and edges are by them.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each row.
+        """
+        paths = self.classification_path(X)
+        if groups is not None:
+            groups = np.asarray(groups)
+            if groups.shape != (paths.shape[0],):
+                raise ValueError(
+                    f"groups must have one label for each of the {paths.shape[0]} rows, got an "
+                    f"array of shape {groups.shape}."
+                )
+        return graph_of(paths, groups)
+
+    # --- paying -------------------------------------------------------------------------------
+
+    def acquired_features(self, X):
+        """Features that each row's paths ask for in the base classifiers that it evaluates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool, or CSR matrix if there are more than 256 features, \
+of shape (n_samples, n_features)
+        """
+        X, d = self._rows(X), self.n_features_in_
+        nothing_costs = costs.free_of_charge(d)
+        ((used, _, _),) = self._dag_.charge(X, nothing_costs, resolve_n_threads(self.n_threads))
+        return from_bits(used, d)
+
+    def prediction_cost(
+        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+    ) -> np.ndarray:
+        """Cost of predicting each row: what its own paths ask for, and a price per evaluation.
+
+        Constant votes are free, as they are everywhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        feature_costs, split_cost, tree_cost : optional
+            Charge these prices instead of the model's own. A dict or a Series is matched by the
+            names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            In the unit of the prices.
+        """
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        (cost,) = self._costs(X, False, **given)
+        return cost
+
+    def staged_cost(
+        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+    ) -> Iterator[np.ndarray]:
+        """Cost of predicting each row until base classifiers 1 … N, as far as it evaluates them.
+
+        Parameters
+        ----------
+        X, feature_costs, split_cost, tree_cost
+            As for :meth:`prediction_cost`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,), float64
+        """
+        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
+        yield from self._costs(X, True, **given)
+
+    def _costs(
+        self, X, staged: bool, *, feature_costs, split_cost, tree_cost
+    ) -> Iterator[np.ndarray]:
+        """Yield the cost after each base classifier, or after all."""
+        check_is_fitted(self)
+        meter = self._priced(self._responses_).meter
+        prices = meter._grid_prices(feature_costs, split_cost)
+        each = self._price_of_an_evaluation(tree_cost)
+        X, n_threads = self._rows(X), resolve_n_threads(self.n_threads)
+        warn_if_unpriced(self, meter, feature_costs, split_cost, tree_cost, stacklevel=4)
+        for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
+            yield prices.cost(paid) + each * evaluations
+
+    def _price_of_an_evaluation(self, tree_cost=None) -> float:
+        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)

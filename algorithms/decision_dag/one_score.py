@@ -1,0 +1,230 @@
+"""The kernels of a decision process again, for the paper's own case, in a third of the time.
+
+One score in bins of a fixed width, one tree for each base classifier, the same price for all: a
+row's state is a number, and stays in a register. What they compute is what the kernels of
+:mod:`algorithms.decision_dag.episodes` and :mod:`algorithms.decision_dag.descent` compute, to the
+last bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.decorators import kernel
+from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error, quit_loss
+from .values import EVAL, N_ACTIONS, QUIT, SKIP
+
+_HALF = np.int64(1) << (SPAN_BITS - 1)
+
+
+class OneScore(NamedTuple):
+    """What rows meet in this case.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_base), uint8 or uint16
+        Leaf of each row.
+    values : ndarray of shape (n_base, n_codes), int64
+        Answers of the leaves.
+    initial : int
+        Score before any base classifier.
+    n_bins : int
+    price : int
+        Steps that an evaluation costs.
+    losses : Losses
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+    initial: int
+    n_bins: int
+    price: int
+    losses: Losses
+
+
+def one_score(world: World) -> OneScore | None:
+    """Give a world in this form; None if it has none.
+
+    Parameters
+    ----------
+    world : World
+    """
+    cells, prices = world.cells, world.prices
+    plain = len(cells.initial) == 1 and world.n_parts == 1 and not cells.running
+    uniform = len(prices.price) == 0 and np.ptp(prices.each) == 0
+    if not plain or not uniform or world.losses.kind == CUSTOM:
+        return None
+    values = np.ascontiguousarray(world.values[:, :, 0])
+    initial, price = int(cells.initial[0]), int(prices.each[0, 0])
+    return OneScore(world.codes, values, initial, cells.n_bins, price, world.losses)
+
+
+@kernel
+def _bin(f, n_bins):
+    """Bin of a score that is counted from the lowest possible one."""
+    return min(max((f * n_bins) >> SPAN_BITS, 0), n_bins - 1)
+
+
+@kernel
+def follow_one(world, policy, begin, end, lost, paid, wrong):
+    """As ``_follow`` of :mod:`algorithms.decision_dag.episodes`."""
+    codes, values, n_bins = world.codes, world.values, world.n_bins
+    g, room = np.empty(1, dtype=np.int64), np.empty(1)
+    first = _bin(_HALF, n_bins)
+    for i in range(begin, end):
+        f, n_evaluated = _HALF, np.int64(0)
+        cell = first
+        for j in range(policy.shape[0]):
+            action = policy[j, cell]
+            if action == QUIT:
+                break
+            if action == EVAL:
+                f += values[j, codes[i, j]]
+                n_evaluated += 1
+                cell = _bin(f, n_bins)
+        g[0] = f - _HALF + world.initial
+        lost[i] = quit_loss(world.losses, None, g, i, room)
+        paid[i] = n_evaluated * world.price
+        wrong[i] = is_error(world.losses, g, i)
+
+
+@kernel
+def episodes_of_one(
+    world, rows, q, beta_step, loss_step, rate, decay, exploration, off_policy, rng
+):
+    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`."""
+    codes, values, n_bins = world.codes, world.values, world.n_bins
+    n_base, width = q.shape[0] - 1, q.shape[1] * N_ACTIONS
+    flat = q.reshape(q.size)
+    at = np.empty(n_base + 1, dtype=np.int64)
+    deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
+    g, room = np.empty(1, dtype=np.int64), np.empty(1)
+    reward_of_eval = -(beta_step * np.float64(world.price))
+    first = _bin(_HALF, n_bins) * N_ACTIONS
+    n_steps = np.int64(0)
+    for e in range(rows.shape[0]):
+        i = rows[e]
+        f, j = _HALF, 0
+        cell, state = first, first
+        reward = value = 0.0
+        while True:
+            best, action = flat[state], np.int64(EVAL)
+            if flat[state + SKIP] > best:
+                best, action = flat[state + SKIP], np.int64(SKIP)
+            if flat[state + QUIT] > best:
+                best, action = flat[state + QUIT], np.int64(QUIT)
+            back = decay
+            if j == n_base:
+                action = np.int64(QUIT)
+                best = flat[state + QUIT]
+            elif rng.random() < exploration:
+                action = np.int64(rng.integers(0, N_ACTIONS))
+            follows = flat[state + action]
+            if not off_policy:
+                best = follows
+            elif follows != best:
+                back = 0.0
+            if j > 0:
+                deltas[j - 1] = reward + best - value
+                decays[j - 1] = back
+            at[j] = state + action
+            value = follows
+            if action == QUIT:
+                break
+            reward = 0.0
+            if action == EVAL:
+                f += values[j, codes[i, j]]
+                cell = _bin(f, n_bins) * N_ACTIONS
+                reward = reward_of_eval
+            j += 1
+            state = j * width + cell
+        g[0] = f - _HALF + world.initial
+        lost = quit_loss(world.losses, None, g, i, room)
+        n_steps += j + 1
+        back = -(loss_step * np.float64(lost)) - value
+        flat[at[j]] += rate * back
+        for t in range(j - 1, -1, -1):
+            back = deltas[t] + decays[t] * back
+            flat[at[t]] += rate * back
+    return n_steps
+
+
+@kernel
+def _rest(codes, values, n_bins, policy, i, j, f):
+    """Score of row i at quitting, from base classifier j on, and evaluations until then."""
+    cell, n_evaluated = _bin(f, n_bins), np.int64(0)
+    while j < policy.shape[0]:
+        action = policy[j, cell]
+        if action == QUIT:
+            break
+        if action == EVAL:
+            f += values[j, codes[i, j]]
+            n_evaluated += 1
+            cell = _bin(f, n_bins)
+        j += 1
+    return f, n_evaluated
+
+
+@kernel
+def first_walk_of_one(world, policy, f, taken, length, lost, paid):
+    """As ``_first_walk`` of :mod:`algorithms.decision_dag.descent`."""
+    n_rows, n_base = taken.shape
+    g, room = np.empty(1, dtype=np.int64), np.empty(1)
+    for i in range(n_rows):
+        f[i], length[i], paid[i] = _HALF, n_base, 0
+        cell = _bin(_HALF, world.n_bins)
+        for j in range(n_base):
+            action = policy[j, cell]
+            taken[i, j] = action
+            if action == QUIT:
+                length[i] = j
+                break
+            if action == EVAL:
+                f[i] += world.values[j, world.codes[i, j]]
+                cell = _bin(f[i], world.n_bins)
+        g[0] = f[i] - _HALF + world.initial
+        lost[i] = quit_loss(world.losses, None, g, i, room)
+
+
+@kernel
+def visits_of_one(world, policy, j, copies, f, taken, length, lost, paid, cells, each, total):
+    """What each action at base classifier j leads to, for all rows that come there.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_samples,), int64
+        Written: the cell of each row.
+    each : ndarray of shape (n_samples, 3, 2), int64
+        Written: its loss and price by action.
+    total : ndarray of shape (n_cells, 3, 2), int64
+        Added to: the same for all rows of a cell.
+    """
+    codes, values, n_bins = world.codes, world.values, world.n_bins
+    g, room = np.empty(1, dtype=np.int64), np.empty(1)
+    for i in range(length.shape[0]):
+        if length[i] < j:
+            continue
+        own, vote = taken[i, j], values[j, codes[i, j]]
+        if own == EVAL:
+            f[i] -= vote
+        cell = _bin(f[i], n_bins)
+        cells[i] = cell
+        g[0] = f[i] - _HALF + world.initial
+        each[i, QUIT, 0] = quit_loss(world.losses, None, g, i, room)
+        each[i, QUIT, 1] = 0
+        for action in (EVAL, SKIP):
+            before = world.price if action == EVAL else np.int64(0)
+            if action == own:
+                each[i, action, 0] = lost[i]
+                each[i, action, 1] = before + paid[i]
+                continue
+            start = f[i] + vote if action == EVAL else f[i]
+            end, n_evaluated = _rest(codes, values, n_bins, policy, i, j + 1, start)
+            g[0] = end - _HALF + world.initial
+            each[i, action, 0] = quit_loss(world.losses, None, g, i, room)
+            each[i, action, 1] = before + n_evaluated * world.price
+        for action in range(N_ACTIONS):
+            total[cell, action, 0] += copies[i] * each[i, action, 0]
+            total[cell, action, 1] += copies[i] * each[i, action, 1]

@@ -1,0 +1,57 @@
+"""The trees that a cascade is made of: fitted, or taken as they are."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+
+from ..boosted_trees.estimator import BoostedTrees
+from ..estimators.fitting import ConstantModelWarning
+from ..gbrt import GBRTRegressor
+from .responses import Responses, responses_of
+
+
+def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
+    """Trees of an estimator: fitted anew if they are this package's, else as they are.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        None: :class:`algorithms.gbrt.GBRTRegressor` with trees of depth 4. A FrozenEstimator and
+        models of other libraries are taken as fitted.
+    X, y, signs, weights
+        Training rows; classes, and the same as -1 and +1, for regressors.
+
+    Returns
+    -------
+    fitted : estimator
+    responses : Responses
+        With leaf values before the learning rate.
+
+    Raises
+    ------
+    ValueError
+        If it gives several scores, or cannot be read.
+    """
+    if estimator is None:
+        estimator = GBRTRegressor(max_leaves=None, max_depth=4, growth="breadth_first")
+    if isinstance(estimator, FrozenEstimator):
+        fitted = estimator.estimator
+    elif isinstance(estimator, BoostedTrees):
+        fitted = clone(estimator)
+        with warnings.catch_warnings():  # one warning is enough, and the cascade gives it
+            warnings.simplefilter("ignore", ConstantModelWarning)
+            target = y if is_classifier(fitted) else signs
+            fitted.fit(X, target, sample_weight=weights)
+    else:
+        fitted = estimator
+    responses = responses_of(fitted)
+    if responses.n_columns != 1:
+        raise ValueError(
+            f"estimator must give one score to each row; {responses.name} gives "
+            f"{responses.n_columns}."
+        )
+    return fitted, responses._replace(contributions=responses.forest.value)

@@ -1,0 +1,1 @@
+"""Prices as users write them: by the names of columns, and for groups of features."""

@@ -1,0 +1,1 @@
+"""The ways to sample for AdaBoost.MH, by their names."""

@@ -1,0 +1,1 @@
+"""Cascades whose stages are stumps or single trees: Viola-Jones, FCBoost, Bourdev-Brandt."""

@@ -1,0 +1,272 @@
+"""Pools of trees: one for each stage of a cascade whose trees belong to stages beforehand.
+
+:func:`boost_pools` boosts a pool for each price limit, on the features within it;
+:func:`join_pools` takes pools that were boosted elsewhere, also by other libraries, and
+:func:`assign_pools` shares out the trees of one model in any way. Each gives :class:`TreePools`,
+to be an ``estimator`` of :class:`algorithms.and_or_cascade.AndOrCascadeClassifier` or
+:class:`algorithms.raykar_cascade.RaykarCascadeClassifier`: boosted once, the same trees serve
+cascades of many settings.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import validate_data
+
+from .. import costs
+from ..boosted_trees.estimator import BoostedTrees
+from ..estimators.parameters import shown
+from ..exits.fitted_trees import fit_trees
+from ..exits.responses import Responses
+from ..prices.by_name import feature_names
+from ..trees.forest import joined
+
+
+def check_limits(name: str, value) -> tuple[float, ...]:
+    """Give price limits as rising finite floats >= 0, one for each stage."""
+    try:
+        limits = tuple(float(limit) for limit in value)
+    except (TypeError, ValueError):
+        limits = ()
+    rising = all(a < b for a, b in pairwise(limits))
+    if not limits or not rising or not all(0 <= limit < math.inf for limit in limits):
+        raise ValueError(f"{name} must be rising numbers >= 0, got {shown(value)}.")
+    return limits
+
+
+def feature_prices(prices: costs.PriceList) -> np.ndarray:
+    """What each feature costs by itself, its group included: (n_features,) float64."""
+    return prices.shared[prices.unit] + prices.own
+
+
+@dataclass(frozen=True, eq=False)
+class TreePools:
+    """Fitted trees, and the stage that each belongs to.
+
+    Attributes
+    ----------
+    fitted : tuple of estimator
+        What the trees are from.
+    responses : Responses
+        All trees, with leaf values before any learning rate.
+    stages : ndarray of shape (n_trees,), int64
+        Stage of each tree, from 0; `n_stages`: of none.
+    n_stages : int
+    """
+
+    fitted: tuple
+    responses: Responses
+    stages: np.ndarray
+    n_stages: int
+
+    def __sklearn_clone__(self) -> TreePools:
+        """Stay as they are, as a FrozenEstimator does."""
+        return self
+
+    def first_trees(self, n_trees: int) -> TreePools:
+        """Take the first trees of each pool.
+
+        Parameters
+        ----------
+        n_trees : int
+            Of each stage at most; its pool may have fewer.
+
+        Returns
+        -------
+        TreePools
+        """
+        pools = [np.flatnonzero(self.stages == k)[:n_trees] for k in range(self.n_stages)]
+        kept = np.concatenate(pools)
+        responses = _with_forest(self.responses, self.responses.forest.take(kept))
+        return TreePools(self.fitted, responses, self.stages[kept], self.n_stages)
+
+
+def boost_pools(estimator, X, y, *, price_limits, sample_weight=None) -> TreePools:
+    """Boost a pool of trees for each price limit, on the features that cost no more.
+
+    Trees that may use everything would leave the cheap pools without any. A feature's price is
+    what it costs by itself, its group included.
+
+    Parameters
+    ----------
+    estimator : estimator of boosted trees
+        Of this package, with prices; cloned for each pool. Regressors learn -1 and +1.
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Two classes; the second one is +1.
+    price_limits : sequence of float
+        Rising; in the unit of the prices.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights >= 0.
+
+    Returns
+    -------
+    TreePools
+
+    Raises
+    ------
+    ValueError
+        If an input does not fit, or the estimator is not of this package.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from algorithms.and_or_cascade import AndOrCascadeClassifier
+    >>> from algorithms.weighed_trees.tree_pools import boost_pools
+    >>> from algorithms.gbrt import GBRTRegressor
+    >>> x = np.arange(100.0)
+    >>> X, y = np.column_stack([x // 2, x]), x >= 70
+    >>> trees = GBRTRegressor(n_estimators=10, feature_costs=[1.0, 10.0])
+    >>> pools = boost_pools(trees, X, y, price_limits=[1, 10])
+    >>> model = AndOrCascadeClassifier(pools, price_limits=[1, 10]).fit(X, y)
+    >>> model.predict([[3.0, 6.0], [49.0, 98.0]])
+    array([False,  True])
+    """
+    limits = check_limits("price_limits", price_limits)
+    if not isinstance(estimator, BoostedTrees):
+        raise ValueError(
+            "estimator must be boosted trees of this package, got "
+            f"{shown(estimator)}; pools of other models: join_pools."
+        )
+    meter = clone(estimator)
+    checked, y = validate_data(meter, X, y, dtype=[np.float64, np.uint8], y_numeric=False)
+    classes = np.unique(y)
+    if len(classes) > 2:
+        raise ValueError(f"y must have two classes, got {len(classes)}.")
+    signs = np.where(y == classes[-1], 1.0, -1.0)
+    X = X if hasattr(X, "columns") else checked
+    return boosted_within(estimator, X, y, signs, sample_weight, limits, prices_of(meter))
+
+
+def prices_of(meter) -> np.ndarray:
+    """What each feature costs by itself, by the prices of a model: (n_features,) float64."""
+    return feature_prices(
+        costs.price_list(
+            meter.feature_costs,
+            meter.feature_groups,
+            meter.group_costs,
+            meter.n_features_in_,
+            feature_names(meter),
+        )
+    )
+
+
+def boosted_within(estimator, X, y, signs, weights, limits, prices) -> TreePools:
+    """Boost a pool for each limit on prices; inputs as :func:`.weighed_trees.fit_trees` has them.
+
+    Parameters
+    ----------
+    estimator, X, y, signs, weights
+        Boosted trees or None; training rows and their targets.
+    limits : sequence of float
+    prices : ndarray of shape (n_features,), float64
+
+    Returns
+    -------
+    TreePools
+    """
+    each = [
+        fit_trees(estimator, _without(X, prices > limit), y, signs, weights) for limit in limits
+    ]
+    return _joined(*zip(*each, strict=True))
+
+
+def join_pools(models: Sequence) -> TreePools:
+    """Take fitted models as the pools of the stages.
+
+    Parameters
+    ----------
+    models : sequence of estimator
+        One for each stage, in their order, each with one score: boosted trees or stumps of this
+        package, or LightGBM's, CatBoost's or scikit-learn's; of one kind, on the same columns.
+        Prices are the last one's.
+
+    Returns
+    -------
+    TreePools
+
+    Raises
+    ------
+    ValueError
+        If there are none, one cannot be read, or they see different rows.
+    """
+    models = list(models)
+    if not models:
+        raise ValueError("models must hold a fitted model for each stage, got none.")
+    return _joined(models, [_read(model) for model in models])
+
+
+def assign_pools(model, stages, n_stages: int) -> TreePools:
+    """Share out the trees of one fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        With one score; see :func:`join_pools`.
+    stages : array-like of shape (n_trees,), int
+        Stage of each tree, from 0; `n_stages`: of none.
+    n_stages : int
+
+    Returns
+    -------
+    TreePools
+
+    Raises
+    ------
+    ValueError
+        If the model cannot be read, or there is not one stage for each tree.
+    """
+    responses, stages = _read(model), np.asarray(stages)
+    fits = stages.shape == (responses.forest.n_trees,) and stages.dtype.kind in "iu"
+    if not fits or np.any((stages < 0) | (stages > n_stages)):
+        raise ValueError(
+            f"stages must be a whole number from 0 to {n_stages} for each of the "
+            f"{responses.forest.n_trees} trees, got {shown(stages)}."
+        )
+    return TreePools((model,), responses, stages.astype(np.int64), int(n_stages))
+
+
+def _read(model) -> Responses:
+    """A fitted model's trees, with leaf values before any learning rate."""
+    return fit_trees(FrozenEstimator(model), None, None, None, None)[1]
+
+
+def _joined(models: Sequence, parts: Sequence[Responses]) -> TreePools:
+    """Put pools one after the other."""
+    last = parts[-1]
+    for part in parts:
+        if part.meter.n_features_in_ != last.meter.n_features_in_:
+            raise ValueError("models must be trained on the same columns.")
+        if _as_seen(part) is not _as_seen(last):
+            raise ValueError("models must be of one kind: they compare rows differently.")
+    forest = joined([part.forest for part in parts])
+    sizes = [part.forest.n_trees for part in parts]
+    stages = np.repeat(np.arange(len(parts)), sizes)
+    return TreePools(tuple(models), _with_forest(last, forest), stages, len(parts))
+
+
+def _as_seen(responses: Responses):
+    """How a model's rows are compared with thresholds; None: as they are."""
+    return getattr(responses.meter, "_as_seen", None)
+
+
+def _with_forest(responses: Responses, forest) -> Responses:
+    """Put other trees in the place of a model's own, also for its bills."""
+    meter = copy.copy(responses.meter)
+    meter.trees_ = forest
+    return responses._replace(forest=forest, contributions=forest.value, meter=meter)
+
+
+def _without(X, columns: np.ndarray):
+    """Rows in which some columns say nothing."""
+    values = np.array(X, dtype=np.float64)
+    values[:, columns] = 0.0
+    return values if not hasattr(X, "columns") else type(X)(values, columns=X.columns)
