@@ -19,6 +19,7 @@ from .cascades.smooth_cascade import Line, SmoothCascade, objective_of
 from .cascades.stump_cascade import Stump, StumpCascade
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
+    MOST_ROUNDS,
     Parameter,
     check_whole_number,
     checked_parameters,
@@ -88,6 +89,7 @@ _PARAMETERS = {
         "int",
         "Stumps at most, one an iteration; fewer if none lowers the objective any more.",
         0,
+        most=MOST_ROUNDS,
     ),
     "eta": number(
         "float",
