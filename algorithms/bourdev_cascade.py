@@ -50,7 +50,11 @@ def _check_detection_rate(name: str, value) -> float:
 def _check_alpha(name: str, value) -> float:
     """Give a finite number of any sign as a float."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not math.isfinite(value):
+    try:
+        number = number and math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond any float
+        number = False
+    if not number:
         raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
     return float(value)
 

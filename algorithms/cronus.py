@@ -19,7 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import (
+    LARGEST_FACTOR,
     Parameter,
+    check_factor,
     check_number,
     checked_parameters,
     choice,
@@ -56,18 +58,20 @@ def _check_share(name: str, value) -> float:
     return share
 
 
+_STEEPEST = 1e6  # a soft exit is then as wide as the last digits of a score
+_MOST_STAGES = 1000
 _PARAMETERS = {
     "estimator": ESTIMATOR,
-    "n_stages": whole("int", "K.", 1),
+    "n_stages": whole("int", "K.", 1, most=_MOST_STAGES),
     "tradeoff": number("float", "lambda of Eq. (8), for weights of the loss that sum to 1."),
-    "penalty": number("float", "rho of all stages but the last."),
+    "penalty": number("float", "rho of all stages but the last.", most=LARGEST_FACTOR),
     "last_penalty": Parameter(
         "float or None",
         "rho of the last stage. None: that of the others.",
-        lambda name, value: None if value is None else check_number(name, value),
+        lambda name, v: None if v is None else check_number(name, v, most=LARGEST_FACTOR),
     ),
     "positive_weight": POSITIVE_WEIGHT,
-    "steepness": number("float", "gamma of the soft exits.", positive=True),
+    "steepness": number("float", "gamma of the soft exits.", positive=True, most=_STEEPEST),
     "tradeoff_decay": number(
         "float",
         "delta: at initialisation stage k is solved with tradeoff * delta**(K - k).",
@@ -220,12 +224,14 @@ class CronusClassifier(CascadeClassifier):
             responses.forest, self._price_list(responses.meter), options["tree_cost"]
         )
         total = math.fsum(prices.tree) + math.fsum(prices.item)
-        largest = options["tradeoff"] * options["tradeoff_decay"] ** (options["n_stages"] - 1)
-        if not math.isfinite(total * max(largest, options["tradeoff"])):
+        check_factor("tradeoff", options["tradeoff"], total)
+        decay, steps = options["tradeoff_decay"], options["n_stages"] - 1
+        if steps * math.log10(decay) > math.log10(LARGEST_FACTOR):
             raise ValueError(
-                f"tradeoff ({options['tradeoff']:g}) times all prices ({total:g}) is not a finite "
-                "number."
+                f"tradeoff_decay ({decay:g}) to the power of n_stages - 1 ({steps}) must be at "
+                f"most {LARGEST_FACTOR:g}."
             )
+        check_factor("tradeoff", options["tradeoff"], total * decay**steps, "tradeoff_decay")
         last = options["last_penalty"]
         penalties = np.full(options["n_stages"], options["penalty"])
         penalties[-1] = options["penalty"] if last is None else last

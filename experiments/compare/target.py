@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algorithms.metering.by_name import listed
+from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
 from experiments.compare.fields import Column, Refused, number_of
 from experiments.compare.labels import (
