@@ -183,7 +183,7 @@ def test_what_a_model_cannot_give_is_named(rows):
     functions = Functions(boosted, X)
     with pytest.raises(ValueError, match="GBRTRegressor has no decision_function on demand"):
         OnDemandPredictor(boosted, functions).decision_function(range(3))
-    with pytest.raises(ValueError, match="tree_cost is of cascades and decision DAGs only"):
+    with pytest.raises(ValueError, match="tree_cost is of cascades, decision DAGs and EarlyExit"):
         OnDemandPredictor(boosted, functions, tree_cost=1.0)
     with pytest.raises(ValueError, match="must be boosted trees, a cascade or a DAG"):
         OnDemandPredictor("model", {})
