@@ -12,7 +12,7 @@ from algorithms.on_demand import OnDemandPredictor
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 
 PRICES = np.array([1.0, 2.0, 0.5, 4.0, 3.0])
-SMALL = {"n_estimators": 10, "max_leaves": 4, "feature_costs": PRICES, "split_cost": 0.125}
+SMALL = {"n_estimators": 10, "feature_costs": PRICES, "split_cost": 0.125}
 KINDS = {
     "score": (GBRTRegressor, "score", None, 0.0),
     "two classes": (GBRTClassifier, "likelihood", 2, 0.7),
@@ -20,7 +20,7 @@ KINDS = {
 }
 
 
-def fitted(kind, every=2, threshold=None):
+def fitted(kind, every=2, threshold=None, max_leaves=4):
     cls, rule, n_classes, usual = KINDS[kind]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
@@ -28,7 +28,8 @@ def fitted(kind, every=2, threshold=None):
     if n_classes is not None:
         y = np.digitize(y, [0.0, 1.0][: n_classes - 1])
     threshold = usual if threshold is None else threshold
-    return EarlyExit(cls(**SMALL).fit(X, y), rule=rule, threshold=threshold, every=every), X
+    model = cls(**SMALL, max_leaves=max_leaves).fit(X, y)
+    return EarlyExit(model, rule=rule, threshold=threshold, every=every), X
 
 
 @pytest.mark.parametrize("every", [2, 3, 50], ids="every {}".format)
@@ -55,7 +56,7 @@ def test_equals_the_full_matrix(kind, every):
 
 @pytest.mark.parametrize(("kind", "threshold"), [("score", np.inf), ("two classes", 0.1)])
 def test_what_lies_behind_an_exit_that_all_take_needs_no_function(kind, threshold):
-    early, X = fitted(kind, every=1, threshold=threshold)
+    early, X = fitted(kind, every=1, threshold=threshold, max_leaves=2)
     n_first = early.model.trees_.tree[len(early.model.initial_scores_)]
     feature = early.model.trees_.feature[:n_first]
     first = set(feature[feature >= 0].tolist())
