@@ -188,6 +188,6 @@ def test_no_module_without_a_proper_name(tmp_path):
 def test_references_need_nothing_but_numpy():
     """NumPy, SciPy and the standard library: to be read beside a paper."""
     allowed = {"numpy", "scipy", "reference", "math", "dataclasses", "collections", "typing"}
-    allowed |= {"functools", "itertools", "numbers"}
+    allowed |= {"fractions", "functools", "itertools", "numbers"}
     for path in sorted((ROOT / "reference").glob("*.py")):
         assert imported_packages(path.read_text("utf-8"), "reference") <= allowed, path.name

@@ -1,6 +1,7 @@
 """What rows walk through on demand: boosted trees as one stage, a cascade as several with exits.
 
-Or a decision DAG: one stage, in which each row has trees of its own.
+Boosted trees with early exits are several stages, too. A decision DAG is one stage, in which each
+row has trees of its own.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosted_trees.estimator import BoostedTrees
 from ..decision_dag.estimator import DecisionDAGEstimator
 from ..decision_dag.walk import Steps
+from ..early_exit import EarlyExit
+from ..early_exit import Exits as EarlyExits
+from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
+from ..exits.exit_rules import documents_stay
 from ..exits.hard_exits import Exits
 from ..metering.trees import MeteredTrees
 from ..trees.forest import Forest
+from .reach import features_of_dag, features_until, highest_scores
 
 
 class Course(NamedTuple):
@@ -36,19 +42,25 @@ class Course(NamedTuple):
         score t % n_scores, as it is.
     stops : ndarray of shape (n_stages,), int64
         Trees evaluated until the end of each stage.
-    thresholds : ndarray of shape (n_stages - 1,), float64
-        A row whose score is lower leaves at the stage.
+    asked : ndarray of shape (n_features,), bool
+        Features that a row can come to be tested for.
     tree_prices : ndarray of shape (n_stages,), float64
         What the trees themselves cost until the end of each stage.
     as_seen : callable
         How values are compared with thresholds.
     predictions : dict
-        What can be predicted, from the Exits or, without stages, from the scores (n, n_scores).
+        What can be predicted, from the exits or, where there are none, from the scores
+        (n, n_scores).
     dag : Steps or None
         Of a decision DAG. Its scores are whole steps; behind them stand the sum of the sizes, and
         the number, of the base classifiers evaluated.
     may_miss : bool
         Whether the model knows what to do with a missing value.
+    leaves : callable or None
+        ``(stage, scores) -> leaves``: who leaves at the end of a stage, from 0, by the scores
+        (n, n_scores) of the rows that remain.
+    exits : callable or None
+        ``(stage, scores) -> exits``: how rows left, by their stage and their scores.
     """
 
     meter: MeteredTrees
@@ -57,14 +69,18 @@ class Course(NamedTuple):
     initial_scores: np.ndarray
     weights: np.ndarray
     stops: np.ndarray
-    thresholds: np.ndarray
+    asked: np.ndarray
     tree_prices: np.ndarray
     as_seen: Callable[[np.ndarray], np.ndarray]
     predictions: dict[str, Callable]
     dag: Steps | None = None
     may_miss: bool = False
+    leaves: Callable[[int, np.ndarray], np.ndarray] | None = None
+    exits: Callable | None = None
 
-    def finish(self, method: str, exits: Exits | None, scores: np.ndarray) -> np.ndarray:
+    def finish(
+        self, method: str, exits: Exits | EarlyExits | None, scores: np.ndarray
+    ) -> np.ndarray:
         """Predictions of rows that have finished."""
         return self.predictions[method](scores if exits is None else exits)
 
@@ -74,9 +90,10 @@ def course_of(model, tree_cost=None) -> Course:
 
     Parameters
     ----------
-    model : boosted trees, cascade or decision DAG of this package
+    model : boosted trees, EarlyExit around them, cascade or decision DAG of this package
     tree_cost : float, optional
-        Of a cascade or DAG: the price of a tree, in the place of its own.
+        The price of a tree: of a cascade or DAG in the place of its own, of an EarlyExit 0 if it
+        is not given.
 
     Returns
     -------
@@ -85,18 +102,22 @@ def course_of(model, tree_cost=None) -> Course:
     Raises
     ------
     ValueError
-        If it is none of these, or if boosted trees are given a price of a tree.
+        If it is none of these, if boosted trees are given a price of a tree, or if early exits
+        compare rows with each other.
     """
     if isinstance(model, CascadeClassifier):
         return _of_cascade(copy.copy(model), tree_cost)
     if isinstance(model, DecisionDAGEstimator):
         return _of_dag(copy.copy(model), tree_cost)
+    if isinstance(model, EarlyExit):
+        return _of_early_exit(copy.copy(model), tree_cost)
     if not isinstance(model, BoostedTrees):
         raise ValueError(
-            f"model must be boosted trees, a cascade or a DAG of this package, got {model!r}."
+            "model must be boosted trees, EarlyExit around them, a cascade or a DAG of this "
+            f"package, got {model!r}."
         )
     if tree_cost is not None:
-        raise ValueError("tree_cost is of cascades and decision DAGs only.")
+        raise ValueError("tree_cost is of cascades, decision DAGs and EarlyExit only.")
     check_is_fitted(model)
     return _of_boosted_trees(copy.copy(model))
 
@@ -112,7 +133,7 @@ def _of_boosted_trees(model: BoostedTrees) -> Course:
         model.initial_scores_,
         np.zeros((0, 0)),
         np.array([model.trees_.n_trees]),
-        np.zeros(0),
+        model.model_features(),
         np.zeros(1),
         _as_it_is,
         predictions,
@@ -124,6 +145,20 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
     hard = model._now(priced=True)
     responses = hard.responses
     n_split = responses.forest.n_split_trees(1)
+    highest = highest_scores(
+        responses.forest, responses.contributions, hard.constants, hard.weights
+    )
+    bounds = highest[hard.stops[:-1], np.arange(len(hard.thresholds))]
+    asked = features_until(
+        responses.forest, hard.stops, bounds < hard.thresholds, responses.meter.n_features_in_
+    )
+
+    def leaves(stage: int, scores: np.ndarray) -> np.ndarray:
+        return scores[:, stage] < hard.thresholds[stage]
+
+    def exits(stage: np.ndarray, scores: np.ndarray) -> Exits:
+        return Exits(stage + 1, scores[np.arange(len(stage)), stage])
+
     return Course(
         responses.meter,
         responses.forest,
@@ -131,10 +166,67 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
         hard.constants,
         hard.weights,
         hard.stops,
-        hard.thresholds,
+        asked,
         model._price_of_a_tree(tree_cost) * n_split[hard.stops],
         getattr(responses.meter, "_as_seen", _as_it_is),
         {"predict": model._labels, "decision_function": model._decision},
+        leaves=leaves,
+        exits=exits,
+    )
+
+
+def _of_early_exit(model: EarlyExit, tree_cost) -> Course:
+    read, s = model._checked()
+    responses, rule, n_exits = read.responses, model.rule, read.n_exits
+    if not isinstance(model.model, BoostedTrees):
+        raise ValueError(
+            "EarlyExit is followed on demand around boosted trees of this package only, not around "
+            f"{responses.name}: call its predict with all features."
+        )
+    if rule not in ("score", "likelihood"):
+        raise ValueError(
+            f"EarlyExit with rule={rule!r} compares each row with the others of its query, so that "
+            "rows cannot walk on demand: take rule='score' or 'likelihood', call its predict with "
+            "all features, or give its model instead."
+        )
+    forest, n_columns = responses.forest, responses.n_columns
+    rounds = np.append(read.stages.stops[:n_exits], responses.n_rounds).astype(np.int64)
+    stops = rounds * n_columns
+    if rule == "score":
+        start, ones = responses.initial_scores, np.ones((forest.n_trees, 1))
+        highest = highest_scores(forest, responses.contributions, start, ones)
+        empties = highest[stops[:-1], 0] < s
+    else:  # one of the classes is at least as likely as their mean, but for rounding
+        empties = np.full(n_exits, s < (1.0 - 1e-9) / max(2, n_columns))
+
+    def leaves(stage: int, scores: np.ndarray) -> np.ndarray:
+        if rule == "likelihood":
+            return ~(responses.largest_likelihood(scores) <= s)
+        return ~documents_stay(rule, s, stage + 1, n_exits, model.place, scores, None)
+
+    def exits(stage: np.ndarray, scores: np.ndarray) -> EarlyExits:
+        return EarlyExits(stage + 1, rounds[stage], scores)
+
+    def decision(left: EarlyExits) -> np.ndarray:
+        return left.scores[:, 0] if n_columns == 1 else left.scores
+
+    def predict(left: EarlyExits) -> np.ndarray:
+        return left.scores[:, 0] if responses.link is None else responses.labels(left.scores)
+
+    each = check_number("tree_cost", 0.0 if tree_cost is None else tree_cost)
+    return Course(
+        responses.meter,
+        forest,
+        responses.contributions,
+        responses.initial_scores,
+        np.zeros((0, 0)),
+        stops,
+        features_until(forest, stops, empties, responses.meter.n_features_in_),
+        each * forest.n_split_trees(n_columns)[rounds],
+        _as_it_is,
+        {"predict": predict, "decision_function": decision},
+        leaves=leaves,
+        exits=exits,
     )
 
 
@@ -158,7 +250,7 @@ def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
         np.concatenate([base.initial, [0, 0]]).astype(np.float64),
         np.zeros((0, 0)),
         np.array([forest.n_trees]),
-        np.zeros(0),
+        features_of_dag(model._dag_, responses.meter.n_features_in_),
         np.array([model._price_of_an_evaluation(tree_cost)]),
         getattr(responses.meter, "_as_seen", _as_it_is),
         predictions,

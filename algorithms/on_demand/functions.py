@@ -30,7 +30,7 @@ class Source(NamedTuple):
     features : tuple of int
         The column numbers, ascending.
     tested : tuple of int
-        Those that any tree tests.
+        Those that a row can come to be tested for.
     grouped : bool
         Whether the key is a group label.
     """
@@ -74,7 +74,7 @@ def _units(model) -> list[_Unit]:
     return units
 
 
-def sources(model, functions) -> dict[int, Source]:
+def sources(model, functions, asked: np.ndarray) -> dict[int, Source]:
     """Match functions with what the model acquires.
 
     Parameters
@@ -83,6 +83,8 @@ def sources(model, functions) -> dict[int, Source]:
         Fitted.
     functions : mapping
         See :class:`algorithms.on_demand.OnDemandPredictor`.
+    asked : ndarray of shape (n_features,), bool
+        Features that a row can come to be tested for.
 
     Returns
     -------
@@ -93,14 +95,14 @@ def sources(model, functions) -> dict[int, Source]:
     ------
     ValueError
         If `functions` is no mapping to functions, has a key that the model does not know or two
-        for the same feature, or lacks what a tree tests.
+        for the same feature, or lacks what is asked for.
     """
     what = "feature" if model.feature_groups is None else "group"
     if not isinstance(functions, Mapping):
         raise ValueError(
             f"functions must map each {what} to a function of rows, got {functions!r}."
         )
-    units, is_tested = _units(model), model.model_features()
+    units = _units(model)
     unit_of_key = {key: u for u, unit in enumerate(units) for key in unit.names}
     names = feature_names(model)
     by_unit: dict[int, Source] = {}
@@ -116,14 +118,23 @@ def sources(model, functions) -> dict[int, Source]:
         columns: dict[Any, int] = {m: m for m in inside}
         if names is not None:
             columns |= {names[m]: m for m in inside}
-        tested = tuple(m for m in inside if is_tested[m])
+        tested = tuple(m for m in inside if asked[m])
         by_unit[u] = Source(key, units[u].label, function, columns, inside, tested, what == "group")
-    needed = [u for u, unit in enumerate(units) if np.any(is_tested[unit.columns])]
+    needed = [u for u, unit in enumerate(units) if np.any(asked[unit.columns])]
     lacking = [u for u in needed if u not in by_unit]
     if lacking:
         uses, lacks = ("; ".join(units[u].label for u in listed) for listed in (needed, lacking))
         raise ValueError(f"The model uses: {uses}. There is no function for: {lacks}.")
     return by_unit
+
+
+def _library(value) -> str:
+    """Which table library made something: "polars", "pyarrow" or ""; neither is imported."""
+    for cls in type(value).__mro__:
+        top = cls.__module__.partition(".")[0]
+        if top in ("polars", "pyarrow"):
+            return top
+    return ""
 
 
 def check_rows(rows) -> tuple[Any, int]:
@@ -132,10 +143,11 @@ def check_rows(rows) -> tuple[Any, int]:
     Raises
     ------
     ValueError
-        If they are no sequence, or none.
+        If they are no sequence, or none, or a table of an unknown kind, or if some are masked.
     """
     if sparse.issparse(rows):
         rows = rows.tocsr()
+    _check_kind(rows)
     shape = getattr(rows, "shape", None)
     unordered = isinstance(rows, str | bytes | Mapping | Set)
     ordered = hasattr(rows, "__getitem__") and (shape is not None or hasattr(rows, "__len__"))
@@ -148,6 +160,29 @@ def check_rows(rows) -> tuple[Any, int]:
     if n_rows == 0:
         raise ValueError("rows is empty: there is nothing to predict.")
     return rows, n_rows
+
+
+def _check_kind(rows) -> None:
+    """Refuse tables of which rows cannot be taken, and what a function would not see is missing."""
+    kind = type(rows).__name__
+    if kind == "LazyFrame" or hasattr(rows, "__dask_graph__"):
+        what = "collect()" if kind == "LazyFrame" else "compute()"
+        raise ValueError(
+            f"rows is a {kind}, which is not computed yet: give the table that {what} returns."
+        )
+    if np.ma.isMaskedArray(rows):
+        mask = np.ascontiguousarray(np.ma.getmaskarray(rows)).view(bool)
+        if mask.any():
+            raise ValueError(
+                f"rows is a masked array with {int(mask.sum())} masked values, which the functions "
+                "might read: fill them first, with rows.filled(numpy.nan) if they are missing."
+            )
+    a_table = hasattr(rows, "__dataframe__") or hasattr(rows, "__arrow_c_stream__")
+    if a_table and not hasattr(rows, "iloc") and not _library(rows):
+        raise ValueError(
+            f"rows is a {type(rows).__module__}.{kind}, of which no rows can be taken: give a "
+            "table of pandas, polars or Arrow, or an array."
+        )
 
 
 def take(rows, index: np.ndarray):
@@ -166,7 +201,10 @@ def take(rows, index: np.ndarray):
     """
     if hasattr(rows, "iloc"):
         return rows.iloc[index]
-    if isinstance(rows, np.ndarray) or sparse.issparse(rows):
+    library = _library(rows)
+    if library == "pyarrow" and hasattr(rows, "take"):  # [i] is a column of a table
+        return rows.take(index)
+    if library == "polars" or isinstance(rows, np.ndarray) or sparse.issparse(rows):
         return rows[index]
     return [rows[i] for i in index.tolist()]
 
@@ -191,7 +229,7 @@ def check_answer(
     Returns
     -------
     dict
-        For each column that any tree tests an ndarray of shape (n_rows,), float64.
+        For each column that a row can be tested for an ndarray of shape (n_rows,), float64.
 
     Raises
     ------
@@ -227,12 +265,19 @@ def check_answer(
     return {m: by_column[m] for m in source.tested}
 
 
+def _labels(answer) -> list | None:
+    """Labels of the columns of a table; None of anything else."""
+    if isinstance(answer, Mapping) or not hasattr(answer, "columns"):
+        return None
+    if _library(answer) == "pyarrow":  # whose columns are the values
+        return list(answer.schema.names)
+    return list(answer.columns)
+
+
 def _has_labels(asked: str, source: Source, answer) -> bool:
     """Whether an answer is a table by whose labels, rather than order, its columns are known."""
-    if not hasattr(answer, "columns") or isinstance(answer, Mapping):
-        return False
-    labels = list(answer.columns)
-    if labels == list(range(len(labels))):  # nobody named them
+    labels = _labels(answer)
+    if labels is None or labels == list(range(len(labels))):  # nobody named them
         return False
     knows_names = any(isinstance(name, str) for name in source.columns)
     if not knows_names and any(isinstance(label, str) for label in labels):
@@ -245,10 +290,11 @@ def _has_labels(asked: str, source: Source, answer) -> bool:
 
 def _by_label(asked: str, answer) -> dict:
     """Columns of a table by their labels, each of which must be there once."""
-    if not answer.columns.is_unique:
-        repeated = answer.columns[answer.columns.duplicated()][0]
+    labels = _labels(answer)
+    repeated = next((label for i, label in enumerate(labels) if label in labels[:i]), None)
+    if repeated is not None:
         raise ValueError(f"{asked} returned feature {repeated!r} twice.")
-    return {label: answer[label] for label in answer.columns}
+    return {label: answer[label] for label in labels}
 
 
 def _check_order(asked: str, rows, answer) -> None:
@@ -267,8 +313,10 @@ def _check_order(asked: str, rows, answer) -> None:
 
 def _numbers(asked: str, answer, shapes: list[tuple[int, ...]], may_miss: bool) -> np.ndarray:
     """Float64 of one of several shapes, finite or missing, or a ValueError that begins `asked`."""
+    if type(answer).__name__ == "LazyFrame":
+        raise ValueError(f"{asked} returned a LazyFrame: return what collect() gives.")
     try:
-        values = np.asarray(answer)
+        values = _plain(answer)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{asked} returned what is no array: {error}") from error
     if values.shape not in shapes:
@@ -289,4 +337,18 @@ def _numbers(asked: str, answer, shapes: list[tuple[int, ...]], may_miss: bool) 
             f"{asked} returned {int(wrong.sum())} {'' if may_miss else 'missing or '}infinite "
             f"values, the first ({values[at]}) for its row {at[0]}."
         )
+    return values
+
+
+def _plain(answer) -> np.ndarray:
+    """What a function returned as an array; yes, no and missing of a table's column are numbers."""
+    values = np.asarray(answer)
+    if values.dtype != object:
+        return values
+    if hasattr(answer, "iloc"):
+        dtypes = np.atleast_1d(np.asarray(answer.dtypes, dtype=object))
+        if all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes):
+            return answer.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif _library(answer) and all(isinstance(v, bool | float | None) for v in values.ravel()):
+        return np.array([np.nan if v is None else v for v in values.ravel()]).reshape(values.shape)
     return values

@@ -28,6 +28,7 @@ import numpy as np
 from scipy import sparse
 
 from ..decision_dag.walk import next_base
+from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number
 from ..exits.hard_exits import Exits
 from ..kernels.decorators import kernel
@@ -178,7 +179,7 @@ of shape (n_rows, n_features)
     calls_by_function, rows_by_function : dict
         Number of calls of each function, and of rows it was asked for, by its key.
     exits : Exits or None
-        How each row left a cascade, as its ``exits``.
+        How each row left a cascade, or an EarlyExit, as its ``exits``.
     """
 
     predictions: np.ndarray
@@ -189,7 +190,7 @@ of shape (n_rows, n_features)
     seconds_by_function: dict[Any, float]
     calls_by_function: dict[Any, int]
     rows_by_function: dict[Any, int]
-    exits: Exits | None = None
+    exits: Exits | EarlyExits | None = None
 
 
 class _Tally:
@@ -237,21 +238,25 @@ class OnDemandPredictor:
 
     Parameters
     ----------
-    model : regressor or classifier of CEGB, Greedy Miser or GBRT, a cascade, or a decision DAG
+    model : regressor or classifier of CEGB, Greedy Miser or GBRT, EarlyExit around one, a cascade,\
+ or a decision DAG
         Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
-        MDDAGClassifier and MDDAGRegressor decision DAGs, whatever their trees came from. It is
-        taken as it is now: a later `fit` or `set_params` changes nothing here.
+        MDDAGClassifier and MDDAGRegressor decision DAGs, whatever their trees came from. An
+        EarlyExit has the rule ``"score"`` or ``"likelihood"``, by which rows leave one by one. It
+        is taken as it is now: a later `fit` or `set_params` changes nothing here.
     functions : mapping
-        For each feature that the model tests a function of the rows that need it. Keys are column
-        numbers, or column names if the model was fitted on a table with names; if the model has
-        `feature_groups`, they are the group labels (numbers or names). A function gets a part of
-        the rows given to :meth:`predict`, m of them, and returns m numbers; for a group an
+        For each feature that the model can ask for a function of the rows that need it. Keys are
+        column numbers, or column names if the model was fitted on a table with names; if the model
+        has `feature_groups`, they are the group labels (numbers or names). A function gets a part
+        of the rows given to :meth:`predict`, m of them, and returns m numbers; for a group an
         (m, number of features) array in the order of the columns, or a mapping from column to m
-        numbers that may leave out what no tree tests; a table whose columns have names, or numbers
-        other than 0, 1, …, is such a mapping. A group is computed once for a row and brings all its
-        features; with `group_costs` the row is billed each one's own price when a tree first tests
-        it. Values stand in the order of the rows given; of boosted trees one may be NaN, missing,
-        and is paid for like any other. Features that no tree tests need no function.
+        numbers that may leave out what no row is tested for; a table whose columns have names, or
+        numbers other than 0, 1, …, is such a mapping. A group is computed once for a row and brings
+        all its features; with `group_costs` the row is billed each one's own price when a tree
+        first tests it. Values stand in the order of the rows given; of boosted trees one may be
+        NaN, missing, and is paid for like any other. Features that no row can be tested for need
+        no function: no tree tests them, or only trees behind an exit that every row takes, or trees
+        that a DAG sends no row to.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
         does not depend on it.
@@ -259,7 +264,8 @@ class OnDemandPredictor:
         Charge these prices instead of the model's own. A dict or a Series is matched by the
         names of the columns.
     tree_cost : float, optional
-        The same for the trees of a cascade, or the base classifiers of a DAG.
+        The same for the trees of a cascade, or the base classifiers of a DAG; for the trees of an
+        EarlyExit, which are free without it.
 
     Attributes
     ----------
@@ -299,17 +305,18 @@ class OnDemandPredictor:
     ) -> None:
         self.model, self._course = copy.copy(model), course_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
-        self._sources = sources(self._course.meter, functions)
+        self._sources = sources(self._course.meter, functions, self._course.asked)
         self.functions = {source.key: source.function for source in self._sources.values()}
         self._prepare(feature_costs, split_cost)
 
     def _prepare(self, feature_costs, split_cost) -> None:
-        """Number features and units among those tested: memory must not grow with the others."""
+        """Number features and units among those asked for: memory must not grow with the others."""
         forest, meter = self._course.forest, self._course.meter
         prices = meter._grid_prices(feature_costs, split_cost)
-        self._tested = np.flatnonzero(meter.model_features())
+        self._tested = np.flatnonzero(self._course.asked)
         self._number = {column: i for i, column in enumerate(self._tested.tolist())}
-        number = np.full(meter.n_features_in_ + 1, -1, dtype=np.int32)  # a leaf stays -1
+        # A leaf stays -1, and so does a node that no row comes to.
+        number = np.full(meter.n_features_in_ + 1, -1, dtype=np.int32)
         number[self._tested] = np.arange(len(self._tested))
         self._forest = forest._replace(feature=number[forest.feature])
         units, unit = np.unique(prices.unit[self._tested], return_inverse=True)
@@ -327,9 +334,9 @@ class OnDemandPredictor:
         Parameters
         ----------
         rows : sequence of length n_rows
-            Whatever the functions understand: an array (its first axis), a pandas table or
-            series, a sparse matrix, a list of identifiers or paths, a range. A function gets an
-            array, table, series or CSR matrix again, or else a list.
+            Whatever the functions understand: an array (its first axis), a table or series of
+            pandas, polars or Arrow, a sparse matrix, a list of identifiers or paths, a range. A
+            function gets an array, table, series or CSR matrix again, or else a list.
 
         Returns
         -------
@@ -338,9 +345,9 @@ class OnDemandPredictor:
         Raises
         ------
         ValueError
-            If there are no rows, or a function returns anything but finite numbers (of boosted
-            trees: or NaN) of the right shape; or a series or table whose index tells another order
-            of rows than was asked.
+            If there are no rows, or some are masked, or they are no sequence of rows; if a function
+            returns anything but finite numbers (of boosted trees: or NaN) of the right shape; or a
+            series or table whose index tells another order of rows than was asked.
         RuntimeError
             If a function fails; its own exception is the cause. KeyboardInterrupt and the like
             pass through. Nothing of the prediction is kept.
@@ -369,7 +376,7 @@ class OnDemandPredictor:
         return self._predict(rows, "predict_proba")
 
     def decision_function(self, rows) -> OnDemandResult:
-        """Give the decisions of a cascade or DAG; otherwise as :meth:`predict`.
+        """Give the decisions of a cascade, DAG or EarlyExit; otherwise as :meth:`predict`.
 
         Parameters
         ----------
@@ -408,9 +415,7 @@ class OnDemandPredictor:
             part = slice(first, min(first + self.batch_size, n_rows))
             batch = _Batch(self, values, (tested[part], paid[part], passed[part], scores[part]))
             stage[part] = batch.run(rows, first, tally)
-        exits = None
-        if course.weights.shape[1]:
-            exits = Exits(stage + 1, scores[np.arange(n_rows), stage])
+        exits = None if course.exits is None else course.exits(stage, scores)
         tree_prices, evaluations = course.tree_prices[stage], passed
         if course.dag is not None:
             evaluations = scores[:, -1].astype(np.int64)
@@ -471,7 +476,7 @@ class _Batch:
             self.walk_to(stop, stage, remaining, rows, first, tally)
             if stage == last:
                 break
-            leaves = walk.scores[remaining, stage] < course.thresholds[stage]
+            leaves = course.leaves(stage, walk.scores[remaining])
             gone, remaining = remaining[leaves], remaining[~leaves]
             exit_stage[gone] = stage
             walk.node[gone] = course.forest.tree[-1]  # behind all that others wait at

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -183,9 +185,22 @@ def test_what_a_model_cannot_give_is_named(rows):
     functions = Functions(boosted, X)
     with pytest.raises(ValueError, match="GBRTRegressor has no decision_function on demand"):
         OnDemandPredictor(boosted, functions).decision_function(range(3))
-    with pytest.raises(ValueError, match="tree_cost is of cascades and decision DAGs only"):
+    with pytest.raises(ValueError, match="tree_cost is of cascades, decision DAGs and EarlyExit"):
         OnDemandPredictor(boosted, functions, tree_cost=1.0)
-    with pytest.raises(ValueError, match="must be boosted trees, a cascade or a DAG"):
+    with pytest.raises(ValueError, match=r"must be boosted trees, .* a cascade or a DAG"):
         OnDemandPredictor("model", {})
     with pytest.raises(ValueError, match="There is no function for: feature"):
         OnDemandPredictor(cascade, {})
+
+
+def test_stages_behind_one_that_nobody_passes_need_no_function(rows):
+    model = copy.deepcopy(fitted(CronusClassifier, rows))
+    X, hard = rows[0], model._hard_
+    feature = hard.responses.forest.feature[: hard.responses.forest.tree[hard.stops[0]]]
+    first = set(feature[feature >= 0].tolist())
+    for threshold in (1e6, np.inf):
+        hard.thresholds[0] = threshold
+        functions = {m: f for m, f in Functions(model, X).items() if m in first}
+        result = OnDemandPredictor(model, functions).predict(range(len(X)))
+        np.testing.assert_array_equal(result.predictions, model.predict(X))
+        np.testing.assert_array_equal(result.acquired, model.acquired_features(X))
