@@ -11,12 +11,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,11 +28,12 @@ from .estimators.fitting import (
 )
 from .estimators.parameters import (
     METERED,
+    MOST_ROUNDS,
     N_THREADS,
     Parameter,
     check_number,
     check_rounds,
-    check_whole_number,
+    check_seed,
     checked_parameters,
     choice,
     documented,
@@ -70,6 +69,7 @@ _PARAMETERS = {
         "Rounds T; one stump or tree each. A perfect one does not end the training, nor does a "
         "round without any edge (whose α is 0).",
         0,
+        most=MOST_ROUNDS,
     ),
     "weak_learner": choice(
         "Stumps, or trees of them, grown best first, whose leaves vote as the stump above them "
@@ -362,10 +362,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
     def _seed(self) -> int:
         """Number from `random_state`: every training of a list starts a generator from it."""
-        seed = self.random_state
-        if isinstance(seed, Integral) and not isinstance(seed, bool):
-            return check_whole_number("random_state", seed, 0)
-        return check_random_state(seed).randint(2**31 - 1)
+        return check_seed("random_state", self.random_state)
 
     def _new_samplers(self, n_families: int):
         """Samplers of a training; a ValueError if they do not fit the weak learner."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .estimators.parameters import Parameter, documented, keep, number, whole
+from .estimators.parameters import LARGEST_FACTOR, Parameter, documented, keep, number, whole
 from .exits.parameters import PRICED
 from .weighed_trees.dual_ascent import solve_block
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
@@ -32,9 +32,9 @@ def objective(errors, squares, signs, copies, ridge, negative_weight, positive_w
 _PARAMETERS = {
     "estimator": POOLED_ESTIMATOR,
     "price_limits": LIMITS,
-    "ridge": number("float", "tau.", positive=True),
-    "negative_weight": number("float", "nu_1.", positive=True),
-    "positive_weight": number("float", "nu_2.", positive=True),
+    "ridge": number("float", "tau.", positive=True, most=LARGEST_FACTOR),
+    "negative_weight": number("float", "nu_1.", positive=True, most=LARGEST_FACTOR),
+    "positive_weight": number("float", "nu_2.", positive=True, most=LARGEST_FACTOR),
     "max_cycles": whole("int", "Cycles through the stages at most.", 1),
     "tolerance": number("float", "Relative fall of the objective below which the cycles end."),
     "max_sweeps": whole("int", "Sweeps through the rows for each stage in each cycle.", 1),

@@ -186,6 +186,7 @@ class _Rounds:
         self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
         self.builder = ForestBuilder(self.binned.edges)
         self.count_step = 2.0**-weights.exponent
+        self.rounding: float | None = None
         n_nodes = len(self.nodes.feature)
         self.penalty = charging.begin(n_samples, weights.total, self.count_step, n_nodes)
 
@@ -204,7 +205,9 @@ class _Rounds:
         options, loss, weights = self.options, self.loss, self.weights
         prepared, y, rows = self.prepared, self.y, self.workspace.rows
         d = loss.derivatives(prepared, y, tree, weights, self.second_order, self.gh)
-        scale = Scale(d.gradient_step, d.hessian_step, self.count_step)
+        if self.rounding is None:  # the first round
+            self.rounding = loss.rounding(d.gradient_step, loss.largest_target(y))
+        scale = Scale(d.gradient_step, d.hessian_step, self.count_step, self.rounding)
         training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)
         newton = None

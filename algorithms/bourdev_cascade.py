@@ -29,7 +29,7 @@ from .estimators.parameters import (
 from .exits.classifier import KINDS, CascadeClassifier
 from .exits.fitted_trees import fit_trees
 from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
-from .exits.responses import Responses, responses_of
+from .exits.responses import Responses, check_classes, responses_of
 from .grid import round_to_grid, row_weights
 from .kernels.decorators import resolve_n_threads, threads
 from .stump_cascades.cumulative_exits import CumulativeCascade
@@ -50,7 +50,11 @@ def _check_detection_rate(name: str, value) -> float:
 def _check_alpha(name: str, value) -> float:
     """Give a finite number of any sign as a float."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not math.isfinite(value):
+    try:
+        number = number and math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond any float
+        number = False
+    if not number:
         raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
     return float(value)
 
@@ -283,6 +287,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, None)
         self.estimator_, responses = _pool(self.estimator, X, y, signs, weights)
+        check_classes(responses, self.classes_)
         priced = self._priced(responses)
         initial = float(responses.initial_scores[0])
         calibrated = Calibrated(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros((0, 2)))

@@ -289,7 +289,7 @@ def price_exponent(prices: np.ndarray, split_price: np.ndarray, n_split_nodes: i
     The largest bill possible pays all `prices` that can be paid once, of units and of features
     besides, and passes every split node of the model.
     """
-    largest = math.fsum(prices) + float(np.max(split_price)) * n_split_nodes
+    largest = math.fsum(prices) + float(np.max(split_price)) * max(1, n_split_nodes)
     return 52 - math.frexp(largest)[1] if largest > 0 else 0
 
 

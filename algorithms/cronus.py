@@ -19,7 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import (
+    LARGEST_FACTOR,
     Parameter,
+    check_factor,
     check_number,
     checked_parameters,
     choice,
@@ -32,6 +34,7 @@ from .estimators.parameters import (
 from .exits.classifier import CascadeClassifier
 from .exits.fitted_trees import fit_trees
 from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
+from .exits.responses import Responses, check_classes
 from .kernels.decorators import resolve_n_threads
 from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .weighed_trees.soft_objective import (
@@ -55,18 +58,20 @@ def _check_share(name: str, value) -> float:
     return share
 
 
+_STEEPEST = 1e6  # a soft exit is then as wide as the last digits of a score
+_MOST_STAGES = 1000
 _PARAMETERS = {
     "estimator": ESTIMATOR,
-    "n_stages": whole("int", "K.", 1),
+    "n_stages": whole("int", "K.", 1, most=_MOST_STAGES),
     "tradeoff": number("float", "lambda of Eq. (8), for weights of the loss that sum to 1."),
-    "penalty": number("float", "rho of all stages but the last."),
+    "penalty": number("float", "rho of all stages but the last.", most=LARGEST_FACTOR),
     "last_penalty": Parameter(
         "float or None",
         "rho of the last stage. None: that of the others.",
-        lambda name, value: None if value is None else check_number(name, value),
+        lambda name, v: None if v is None else check_number(name, v, most=LARGEST_FACTOR),
     ),
     "positive_weight": POSITIVE_WEIGHT,
-    "steepness": number("float", "gamma of the soft exits.", positive=True),
+    "steepness": number("float", "gamma of the soft exits.", positive=True, most=_STEEPEST),
     "tradeoff_decay": number(
         "float",
         "delta: at initialisation stage k is solved with tradeoff * delta**(K - k).",
@@ -197,11 +202,14 @@ class CronusClassifier(CascadeClassifier):
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
         fitted, responses = fit_trees(self.estimator, X, y, signs, weights)
+        check_classes(responses, self.classes_)
+        if start is not None:
+            _check_start(start, responses, options["n_stages"])
         priced = self._priced(responses)
         X = priced.meter._check_X(X)
         with threadpool_limits(1, user_api="blas"):  # else results depend on the threads
             soft = self._problem(priced, X, signs, weights, options)
-            starts = [] if start is None else [_cascade_of(start, soft, options["n_stages"])]
+            starts = [] if start is None else [_cascade_of(start)]
             self._learn(soft, options, starts)
         self.estimator_ = fitted
         self._set_up(responses, *self._optimised_)
@@ -216,12 +224,14 @@ class CronusClassifier(CascadeClassifier):
             responses.forest, self._price_list(responses.meter), options["tree_cost"]
         )
         total = math.fsum(prices.tree) + math.fsum(prices.item)
-        largest = options["tradeoff"] * options["tradeoff_decay"] ** (options["n_stages"] - 1)
-        if not math.isfinite(total * max(largest, options["tradeoff"])):
+        check_factor("tradeoff", options["tradeoff"], total)
+        decay, steps = options["tradeoff_decay"], options["n_stages"] - 1
+        if steps * math.log10(decay) > math.log10(LARGEST_FACTOR):
             raise ValueError(
-                f"tradeoff ({options['tradeoff']:g}) times all prices ({total:g}) is not a finite "
-                "number."
+                f"tradeoff_decay ({decay:g}) to the power of n_stages - 1 ({steps}) must be at "
+                f"most {LARGEST_FACTOR:g}."
             )
+        check_factor("tradeoff", options["tradeoff"], total * decay**steps, "tradeoff_decay")
         last = options["last_penalty"]
         penalties = np.full(options["n_stages"], options["penalty"])
         penalties[-1] = options["penalty"] if last is None else last
@@ -291,11 +301,14 @@ class CronusClassifier(CascadeClassifier):
         return other
 
 
-def _cascade_of(start, soft: Soft, n_stages: int) -> Weights:
-    """Check a cascade to start from."""
+_DECIDING = ("tree", "feature", "threshold", "left", "value")  # of a forest
+
+
+def _check_start(start, responses: Responses, n_stages: int) -> None:
+    """Refuse what is no cascade of these trees to start from."""
     if not isinstance(start, CronusClassifier) or not hasattr(start, "coef_"):
         raise ValueError("start must be a fitted CronusClassifier.")
-    shape = (n_stages, soft.outputs.n_trees)
+    shape = (n_stages, responses.forest.n_trees)
     if start.coef_.shape != shape:
         raise ValueError(
             f"start must have {shape[0]} stages and {shape[1]} trees, as this cascade has; it has "
@@ -303,6 +316,16 @@ def _cascade_of(start, soft: Soft, n_stages: int) -> Weights:
         )
     if np.any(np.isnan(start.thresholds_)):
         raise ValueError("thresholds_ of start must not be missing (NaN).")
+    own, other = responses.forest, start._responses_.forest
+    if not all(np.array_equal(getattr(own, name), getattr(other, name)) for name in _DECIDING):
+        raise ValueError(
+            "start must be a cascade of the same trees, and its trees are others: give both the "
+            "same fitted trees in a FrozenEstimator, or the same rows and estimator."
+        )
+
+
+def _cascade_of(start) -> Weights:
+    """Give the weights of a cascade to start from."""
     return Weights(start.coef_, start.intercept_, start.thresholds_)
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
+    MOST_ROUNDS,
     Parameter,
     check_whole_number,
     checked_parameters,
@@ -88,6 +89,7 @@ _PARAMETERS = {
         "int",
         "Stumps at most, one an iteration; fewer if none lowers the objective any more.",
         0,
+        most=MOST_ROUNDS,
     ),
     "eta": number(
         "float",

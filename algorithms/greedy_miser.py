@@ -30,11 +30,9 @@ from .estimators.parameters import (
     documented,
     shown,
 )
-from .forest_costs import grid_exponent, staged_bill
+from .forest_costs import in_steps, staged_bill
 from .prices.by_name import feature_names
 from .trees.miser_penalty import MiserPrices
-
-_MOST_TREES = 2**53
 
 
 def _check_budget(name: str, value) -> float | None:
@@ -69,7 +67,8 @@ _PARAMETERS = (
         "budget": Parameter(
             "float or None",
             "B of Eq. (4): a split that would raise the bill of the forest above it is not made. "
-            "None: unlimited.",
+            "It and the prices are the decimal numbers that they are written as: ten trees of 0.1 "
+            "are within 1. None: unlimited.",
             _check_budget,
         ),
         "tree_cost": Parameter(
@@ -161,16 +160,13 @@ class _GreedyMiser:
                 "number."
             )
         tree_cost = _check_tree_cost("tree_cost", self.tree_cost)
-        # A forest never has more trees; a grid for none would not hold the price of one.
-        max_trees = max(1, min(self.n_estimators * n_score_columns(self), _MOST_TREES))
+        budget, max_trees = _check_budget("budget", self.budget), max(1, self.n_estimators)
         return MiserPrices(
             tradeoff=tradeoff,
-            budget=_check_budget("budget", self.budget),
             unit=prices.unit,
             shared=prices.shared,
             own=prices.own,
-            tree_cost=tree_cost,
-            exponent=grid_exponent(prices, tree_cost, max_trees),
+            steps=in_steps(prices, tree_cost, budget, max_trees * n_score_columns(self)),
             at_first_use=self.charging == "first_use",
         )
 
@@ -186,9 +182,9 @@ class _GreedyMiser:
 
     def _why_constant(self, row) -> str:
         prices = self._prices(self.n_features_in_)
-        if row.sum >= 2 * self.min_samples_leaf and prices.cheapest() > prices.limit():
+        if row.sum >= 2 * self.min_samples_leaf and not prices.affords_a_tree():
             return (
-                f"budget={self.budget:g} is less than one tree (tree_cost={self.tree_cost:g}) and "
+                f"budget={self.budget} is less than one tree (tree_cost={self.tree_cost}) and "
                 "the cheapest feature cost: the model is constant."
             )
         return super()._why_constant(row)

@@ -21,6 +21,7 @@ SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _ROWS_AT_ONCE = 2**15  # of 8 bytes: half of a second-level cache
 _CHUNK_BITS = 15  # of the rows whose derivatives one thread computes
 _WORTH_SHARING = 2**17  # rows for which starting threads pays
+_LAST_BITS = 2.0**-48  # of a float: what several roundings leave of it
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
 
@@ -186,6 +187,28 @@ class Loss:
             return np.array([math.ldexp(int(sums[0]), -k) / weights.sum])
         p = sums / weights.total
         return np.log(p[1:] / (1.0 - p[1:])) if self.kind == LOGISTIC else np.log(p)
+
+    def rounding(self, first_step: float, largest_target: float) -> float:
+        """Size up to which a gradient may be what rounding has left, and is no reason to split.
+
+        A residual is known no better than to half a grid step of the first round's residuals, as
+        the first leaf values are, and to ``2**-48`` of the largest target; a probability to
+        ``2**-48``.
+
+        Parameters
+        ----------
+        first_step : float
+            Grid step of the gradients in the first round.
+        largest_target : float
+            In magnitude; 0 for classes.
+
+        Returns
+        -------
+        float
+        """
+        if self.kind == SQUARED:
+            return max(0.5 * first_step, _LAST_BITS * largest_target)
+        return _LAST_BITS
 
     @property
     def prepared_is_lost(self) -> bool:

@@ -21,7 +21,7 @@ from .decision_dag.parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
 from .decision_dag.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import checked_parameters, documented, keep
-from .exits.responses import Responses
+from .exits.responses import Responses, check_classes
 from .gbrt import GBRTRegressor
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
@@ -140,12 +140,7 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
                 )
             return label
         classes = np.asarray(responses.link.classes)
-        unknown = np.setdiff1d(self.classes_, classes)
-        if len(unknown):
-            raise ValueError(
-                f"y has labels that {responses.name} does not know: {unknown.tolist()[:5]}; its "
-                f"classes are {classes.tolist()[:10]}."
-            )
+        check_classes(responses, self.classes_)
         self.classes_ = classes
         return np.searchsorted(classes, y)
 

@@ -20,6 +20,14 @@ _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
 _FEW_PLACES = 64  # more of them are found by sorting all
 
 
+def _is_missing(label) -> bool:
+    """Whether a label is None, NaN or pandas' NA, which has no truth value."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
+
+
 def query_starts(query_id) -> np.ndarray:
     """First row of each query.
 
@@ -40,11 +48,18 @@ def query_starts(query_id) -> np.ndarray:
     query_id = np.asarray(query_id)
     if query_id.ndim != 1 or len(query_id) == 0:
         raise ValueError("query_id must be one label for each row, and there must be rows.")
-    if query_id.dtype.kind == "f" and np.any(np.isnan(query_id)):
+    if query_id.dtype.kind == "O":  # text and numbers have no order, so they are numbered
+        if any(map(_is_missing, query_id)):
+            raise ValueError("query_id must not be missing (None or NaN).")
+        number: dict = {}
+        numbers = np.array([number.setdefault(label, len(number)) for label in query_id])
+    else:
+        numbers = query_id
+    if numbers.dtype.kind == "f" and np.any(np.isnan(numbers)):
         raise ValueError("query_id must not be missing (NaN).")
-    starts = np.flatnonzero(np.concatenate([[True], query_id[1:] != query_id[:-1]]))
+    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
     labels = query_id[starts]
-    _, first = np.unique(labels, return_index=True)
+    _, first = np.unique(numbers[starts], return_index=True)
     if len(first) < len(labels):
         again = np.setdiff1d(np.arange(len(labels)), first)[0]
         raise ValueError(

@@ -5,6 +5,7 @@ The formulas are reconstructed, see :mod:`reference.raykar_cascade`, which also 
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from .estimators.parameters import (
+    LARGEST_FACTOR,
     Parameter,
+    check_factor,
     check_number,
     documented,
     keep,
@@ -23,6 +26,10 @@ from .estimators.parameters import (
 from .exits.parameters import POSITIVE_WEIGHT, PRICED
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
 from .weighed_trees.tree_outputs import TreeOutputs
+
+_ALIKE = 1e-3  # of the largest score: two stages that differ by less say the same
+_APART = 0.1  # what the constants of the second start are moved by, from stage to stage
+_LOWER = 1e-6  # relatively: a second end that is not lower by so much is not taken
 
 
 def _check_probability(name: str, value) -> float:
@@ -57,17 +64,24 @@ class SoftLikelihood(NamedTuple):
     tradeoff: float
     ridge: float
 
+    def _members(self) -> list[np.ndarray]:
+        """Trees of each stage."""
+        return [np.flatnonzero(self.pools == k) for k in range(len(self.prices))]
+
+    def scores(self, x: np.ndarray) -> np.ndarray:
+        """f_k, (n_stages, n_samples), of constants and weights."""
+        constants, weights = x[: len(self.prices)], x[len(self.prices) :]
+        return np.array(
+            [
+                self.outputs.times(trees, weights[trees], constant)
+                for trees, constant in zip(self._members(), constants, strict=True)
+            ]
+        )
+
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Value and derivatives by the constants and the trees' weights."""
         n_stages, positive = len(self.prices), self.y > 0
-        constants, weights = x[:n_stages], x[n_stages:]
-        members = [np.flatnonzero(self.pools == k) for k in range(n_stages)]
-        scores = np.array(
-            [
-                self.outputs.times(trees, weights[trees], constant)
-                for trees, constant in zip(members, constants, strict=True)
-            ]
-        )
+        weights, members, scores = x[n_stages:], self._members(), self.scores(x)
         passes = expit(scores)
         log_product = np.minimum(-np.sum(np.logaddexp(0.0, -scores), axis=0), -1e-300)
         reach = np.ones_like(passes)
@@ -76,7 +90,8 @@ class SoftLikelihood(NamedTuple):
         value = -float(self.omega @ likelihood) + 0.5 * self.ridge * float(weights @ weights)
         value += self.tradeoff * float(self.prices @ (reach @ self.copies))
 
-        by_product = np.where(positive, 1.0, -1.0 / np.expm1(-log_product))
+        with np.errstate(over="ignore"):  # a product that is 0
+            by_product = np.where(positive, 1.0, -1.0 / np.expm1(-log_product))
         gradient = np.concatenate([np.zeros(n_stages), self.ridge * weights])
         to_come = np.zeros_like(self.y)
         for k in range(n_stages - 1, -1, -1):
@@ -90,11 +105,41 @@ class SoftLikelihood(NamedTuple):
         return value, gradient
 
 
+def _are_alike(scores: np.ndarray) -> bool:
+    """Whether two stages say the same of all rows, nearly."""
+    near = _ALIKE * (1.0 + np.max(np.abs(scores)))
+    pairs = combinations(scores, 2)
+    return any(np.max(np.abs(one - other)) <= near for one, other in pairs)
+
+
+def _minimised(problem: SoftLikelihood, most: int) -> tuple[np.ndarray, float, int]:
+    """Give constants and weights of the lower of at most two ends, its value, and evaluations.
+
+    Stages that may use the same trees have the same derivatives at 0, and stay alike: a saddle,
+    which only rounding leaves. There a second descent begins with the constants moved apart.
+    """
+
+    def descend(start: np.ndarray, most: int):
+        ends = {"maxfun": most, "maxiter": most, "ftol": 1e-12, "gtol": 1e-8}
+        return minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
+
+    n_stages = len(problem.prices)
+    end = descend(np.zeros(n_stages + len(problem.pools)), most)
+    spent = end.nfev
+    if spent < most and _are_alike(problem.scores(end.x)):
+        apart = end.x.copy()
+        apart[:n_stages] += _APART * np.arange(n_stages)
+        again = descend(apart, most - spent)
+        spent += again.nfev
+        end = again if again.fun < end.fun - _LOWER * abs(end.fun) else end
+    return end.x, float(end.fun), int(spent)
+
+
 _PARAMETERS = {
     "estimator": POOLED_ESTIMATOR,
     "price_limits": LIMITS,
     "tradeoff": number("float", "lambda, for weights of the loss that sum to 1."),
-    "ridge": number("float", "tau.", positive=True),
+    "ridge": number("float", "tau.", positive=True, most=LARGEST_FACTOR),
     "reject_below": Parameter(
         "float", "Probability of passing a stage below which a row is rejected.", _check_probability
     ),
@@ -170,13 +215,9 @@ class RaykarCascadeClassifier(PooledCascade):
             options["tradeoff"],
             options["ridge"],
         )
-        if not np.isfinite(options["tradeoff"] * shared.prices.sum()):
-            raise ValueError("tradeoff times all prices is not a finite number.")
+        check_factor("tradeoff", options["tradeoff"], float(shared.prices.sum()))
         n_stages, most = shared.n_stages, options["max_evaluations"]
-        ends = {"maxfun": most, "maxiter": most, "ftol": 1e-12, "gtol": 1e-8}
-        start = np.zeros(n_stages + len(shared.pools))
-        optimum = minimize(problem, start, jac=True, method="L-BFGS-B", options=ends)
-        self.objective_, self.n_evaluations_ = float(optimum.fun), int(optimum.nfev)
+        x, self.objective_, self.n_evaluations_ = _minimised(problem, most)
         self.capped_ = self.n_evaluations_ >= most
         thresholds = np.full(n_stages - 1, logit(options["reject_below"]))
-        return optimum.x[:n_stages].copy(), optimum.x[n_stages:], thresholds
+        return x[:n_stages].copy(), x[n_stages:], thresholds

@@ -16,7 +16,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
-from experiments.command_options import ARTEFACT
+from experiments.command_options import ARTEFACT, UserPath, print_whatever_the_encoding
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.listing_commands import claims, list_command, warm_up
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
         Default: the artefacts found in the papers' folders and :mod:`datasets`.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    print_whatever_the_encoding()
     try:
         if suite is None:
             import datasets
@@ -155,12 +156,12 @@ _shared_options = [
     ),
     click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=UserPath(file_okay=False, path_type=Path),
         help="Where the results of this run go; default results/runs.",
     ),
     click.option(
         "--store",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=UserPath(file_okay=False, path_type=Path),
         help="Where finished cells are kept; default results/runs/store.",
     ),
     click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -38,6 +41,14 @@ class Name(click.ParamType):
         ]
 
 
+class UserPath(click.Path):
+    """A path whose ``~`` is the home of the user, also in ``--out=~/results``: no shell sees it."""
+
+    def convert(self, value, param, ctx) -> Path:
+        """Return the path, expanded and checked."""
+        return super().convert(Path(os.path.expanduser(value)), param, ctx)
+
+
 ARTEFACT = Name(lambda suite: suite.registry.names())
 DATA_SET = Name(lambda suite: [record["name"] for record in suite.datasets.status()])
 
@@ -45,8 +56,23 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for ot
 
 
 def echo_json(value: Any) -> None:
-    """Print a value as JSON; a number that is not finite becomes null."""
-    click.echo(json.dumps(_finite(value), indent=1, ensure_ascii=False, allow_nan=False))
+    """Print a value as JSON; a number that is not finite becomes null.
+
+    Letters that standard output cannot have are written as JSON escapes.
+    """
+    text = json.dumps(_finite(value), indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(_finite(value), indent=1, allow_nan=False)
+    click.echo(text)
+
+
+def print_whatever_the_encoding() -> None:
+    """Have letters that the terminal or the pipe cannot have replaced, as under cp1252."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _finite(value: Any) -> Any:

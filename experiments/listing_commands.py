@@ -10,7 +10,7 @@ import click
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
-from experiments.command_options import ARTEFACT, echo_json, json_option
+from experiments.command_options import ARTEFACT, UserPath, echo_json, json_option
 from experiments.publishing import output
 from experiments.running.suite import Suite
 
@@ -44,7 +44,7 @@ def _described(artefact: Artefact) -> dict[str, Any]:
 @click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=UserPath(file_okay=False, path_type=Path),
     help="Judge the runs in this folder instead of the published results.",
 )
 @json_option

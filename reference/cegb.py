@@ -39,7 +39,8 @@ Deviations from the paper
 5. Section 5.2 prints n_p·α·ε_m, by which a value shared by 64 pixels would cost 64 times more,
    against its text; here α/ε_m.
 6. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
-   exact; a gain below 2**-40 of G²/H never splits.
+   exact; a gain below 2**-40 of G²/H, or within the rounding of ``losses.rounding``, never
+   splits.
 7. Features may come in groups, acquired and paid for together; with ``group_costs`` a row pays
    the group's price at its first feature, and each feature's own β_m besides.
 8. Rows may have weights: n_p and sums over I_p are sums of weights.
@@ -52,7 +53,7 @@ Deviations from the paper
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -259,6 +260,9 @@ def fit(
     limits = trees.Limits(
         max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
     )
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
+    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    limits = replace(limits, rounding=rounding)
     n_features = data.X.shape[1]
     prices = price_list(
         n_features,
@@ -279,7 +283,6 @@ def fit(
             for k, (g, h) in enumerate(derivatives(loss, F, data.y, second_order))
         ]
 
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
     rounds, scores, best = boost(
         grow_round,
         data.X,

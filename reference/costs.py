@@ -63,7 +63,7 @@ def price_exponent(prices: np.ndarray, split_price: np.ndarray, n_split_nodes: i
 
     ``prices`` are all that can be paid once: of units, and of features besides.
     """
-    largest = math.fsum(prices) + float(np.max(split_price)) * n_split_nodes
+    largest = math.fsum(prices) + float(np.max(split_price)) * max(1, n_split_nodes)
     return 52 - math.frexp(largest)[1] if largest > 0 else 0
 
 

@@ -16,18 +16,20 @@ B          ``budget``, what the bill must not pass
 A group of features shares one price, or has a price of its own (``group_costs``) beside those of
 its features; then the first feature used pays both, the others only their own.
 
-Before a bill is compared with a budget, prices are rounded up to a grid, 2**-52 of all prices and
-trees together, on which sums are exact in any order. A budget is never passed, then; one that is
-exactly the sum of prices like 0.1 may fall short by that rounding (whole numbers never do).
+Prices and budgets are what they are written as: 0.1 is one tenth, not the binary number next to
+it, so that ten trees of 0.1 cost 1. Before a bill is compared with a budget, it is counted in whole
+steps of the largest number that all affordable prices are multiples of. Only where a budget has
+more than 2**60 such steps are they longer, 2**-60 of it, and prices rounded up: it is never passed.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from reference import costs, grid
+from reference import costs
 from reference.boosting import Model
 
 # --- What has been paid for ----------------------------------------------------------------
@@ -85,34 +87,64 @@ def hold(holdings: Holdings, prices: Prices, m: int) -> None:
     holdings.features[m] = True
 
 
+def as_written(price: float) -> Fraction:
+    """The shortest decimal number that is read as this price."""
+    return Fraction(repr(float(price)))
+
+
 def bill(holdings: Holdings, n_trees: int, prices: Prices) -> float:
     """Bill for these holdings and so many trees, as one correctly rounded sum."""
     bought = [*prices.shared[holdings.units], *prices.own[holdings.features]]
-    return math.fsum([*bought, *[prices.tree] * n_trees])
+    return float(sum(map(as_written, bought)) + n_trees * as_written(prices.tree))
 
 
 # --- The budget ----------------------------------------------------------------------------
 
-
-def grid_exponent(prices: Prices, max_trees: int) -> int:
-    """Exponent k of the grid ``2**-k`` on which all prices and trees together fit in 53 bits."""
-    total = math.fsum([*prices.shared, *prices.own, prices.tree * max_trees])
-    return grid.SUM_BITS - grid.exponent_of(total) if total > 0 else 0
+MOST_STEPS = 2**60  # of a budget
 
 
-def grid_bill(holdings: Holdings, n_trees: int, prices: Prices, exponent: int) -> int:
-    """:func:`bill` in whole steps of the grid, every price rounded up."""
-    bought = [*prices.shared[holdings.units], *prices.own[holdings.features]]
-    steps = [math.ceil(math.ldexp(float(price), exponent)) for price in [*bought, prices.tree]]
-    return sum(steps[:-1]) + n_trees * steps[-1]
+@dataclass(frozen=True)
+class Steps:
+    """Prices and budget in whole steps; a price that is never affordable is one more than that."""
+
+    shared: list[int]
+    own: list[int]
+    tree: int
+    limit: int
 
 
-def is_within(
-    budget: float, holdings: Holdings, n_trees: int, prices: Prices, exponent: int
-) -> bool:
-    """Whether the bill on the grid is at most the budget."""
-    steps = grid_bill(holdings, n_trees, prices, exponent)  # below 2**53: exact as a float
-    return math.ldexp(steps, -exponent) <= budget
+def step_size(prices: list[Fraction], budget: Fraction) -> Fraction:
+    """The largest number that all affordable prices are multiples of; see the header."""
+    affordable = [price for price in prices if 0 < price <= budget]
+    if not affordable:
+        return budget + 1
+    denominator = math.lcm(*[price.denominator for price in affordable])
+    step = Fraction(math.gcd(*[int(price * denominator) for price in affordable]), denominator)
+    return step if budget <= MOST_STEPS * step else budget / MOST_STEPS
+
+
+def in_steps(prices: Prices, budget: float | None, max_trees: int) -> Steps | None:
+    """Prices and budget in steps; None if the budget, if any, is enough for everything."""
+    shared, own = ([as_written(price) for price in each] for each in (prices.shared, prices.own))
+    tree = as_written(prices.tree)
+    if budget in (None, math.inf) or sum(shared + own) + max_trees * tree <= as_written(budget):
+        return None
+    step = step_size([*shared, *own, tree], as_written(budget))
+    limit = math.floor(as_written(budget) / step)
+
+    def steps(price):
+        return min(math.ceil(price / step), limit + 1)
+
+    return Steps([*map(steps, shared)], [*map(steps, own)], steps(tree), limit)
+
+
+def is_within(steps: Steps | None, holdings: Holdings, n_trees: int) -> bool:
+    """Whether the bill for these holdings and so many trees is at most the budget."""
+    if steps is None:
+        return True
+    units, features = np.flatnonzero(holdings.units), np.flatnonzero(holdings.features)
+    bought = [*[steps.shared[u] for u in units], *[steps.own[m] for m in features]]
+    return sum(bought) + n_trees * steps.tree <= steps.limit
 
 
 # --- The bill of a fitted model ------------------------------------------------------------

@@ -24,12 +24,15 @@ Deviations from the paper
 2. Labels of the two-class loss are 0 and 1 and F is the log-odds itself; the paper has labels
    -1 and 1 and half the log-odds. The fitted probabilities are the same with the same ν.
 3. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
-   exact; a gain below 2**-40 of G²/H never splits; hessians stay above zero.
+   exact; a gain below 2**-40 of G²/H, or within the rounding of ``losses.rounding``, never
+   splits; hessians stay above zero.
 4. Both children need ``min_samples_leaf`` rows. Rows may have weights.
 5. K classes start from the log priors, not from 0 (``init="zero"`` is the paper's).
 6. Early stopping by a validation set is not in the paper.
 7. Values may be missing; :mod:`reference.trees` has the rule.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -120,6 +123,9 @@ def fit(
     """
     data = trees.training_data(X, y, sample_weight, max_bins)
     limits = trees.Limits(max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, True)
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
+    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    limits = replace(limits, rounding=rounding)
     trace: list[Decision] = []
 
     def grow_round(t, F):
@@ -128,7 +134,6 @@ def fit(
             for k, (g, h) in enumerate(losses.derivatives(loss, F, data.y))
         ]
 
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
     rounds, scores, best = boost(
         grow_round,
         data.X,

@@ -39,8 +39,8 @@ Deviations from the paper
    becomes free after the *round* in which it is bought: until then each node that uses it is
    charged anew, in all K trees; and a node is always split as long as there is a candidate.
 3. ``budget`` imposes (4) itself beside λ: a split that would raise c(β), Eq. (3), above B is no
-   candidate, and a tree for whose e nothing is left is not grown. Before they are added, prices
-   are rounded up to a grid, 2**-52 of all prices and trees together: B is never passed.
+   candidate, and a tree for whose e nothing is left is not grown. Prices and B are the decimal
+   numbers that they are written as (:mod:`reference.forest_costs` has the rule).
 4. A tree without a split is a constant that no one need evaluate: it costs no e. A round without
    any split ends the training.
 5. Trees are not normalised, as (19) assumes: a leaf's value is the mean of its r. Without costs
@@ -52,7 +52,7 @@ Deviations from the paper
 9. Features are binned (at most ``max_bins`` bins); with no more distinct values than bins every
    midpoint is a threshold. Both children need ``min_samples_leaf`` rows.
 10. Residuals are rounded to a grid (relative to the largest: 2**-31) to make sums exact; a gain
-    below 2**-40 of R²/n never splits.
+    below 2**-40 of R²/n, or within the rounding of ``losses.rounding``, never splits.
 11. Rows may have weights: n and R are sums of weights.
 12. A group of features may have a price of its own (``group_costs``), paid once by the model,
     beside the prices of its features: section 6, Scene Recognition. Without ``group_costs`` the
@@ -64,7 +64,7 @@ Deviations from the paper
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -84,11 +84,12 @@ from reference.boosting import (
 from reference.forest_costs import (
     Holdings,
     Prices,
+    Steps,
     bill,
     copy_of,
     forest_cost,
-    grid_exponent,
     hold,
+    in_steps,
     is_within,
     missing_price,
     nothing_held,
@@ -283,12 +284,11 @@ def quadratic_form(
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of the trade: λ, B, when features become free, and the prices."""
+    """The terms of the trade: λ, the prices, B beside them, and when features become free."""
 
     prices: Prices
     tradeoff: float
-    budget: float | None
-    exponent: int
+    steps: Steps | None
     at_first_use: bool
 
 
@@ -304,12 +304,10 @@ class State:
 
 def is_affordable(state: State, terms: Terms, m: int) -> bool:
     """Whether a split on feature m in the present tree keeps c(β) within B, Eq. (4)."""
-    if terms.budget is None:
-        return True
     after = copy_of(state.bought)
     hold(after, terms.prices, m)
     n_trees = state.n_trees + (not state.tree_is_split)
-    return is_within(terms.budget, after, n_trees, terms.prices, terms.exponent)
+    return is_within(terms.steps, after, n_trees)
 
 
 def grow(
@@ -380,9 +378,12 @@ def fit(
     n_features = data.X.shape[1]
     at_first_use = charging == "first_use"
     limits = trees.Limits(None, max_depth, min_samples_leaf, 0.0, "breadth_first", at_first_use)
+    initial = losses.initial_scores(loss, data.y, data.weights, init)
+    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    limits = replace(limits, rounding=rounding)
     prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
-    exponent = grid_exponent(prices, n_estimators * losses.n_columns(loss, data.y))
-    terms = Terms(prices, tradeoff, budget, exponent, at_first_use)
+    steps = in_steps(prices, budget, n_estimators * losses.n_columns(loss, data.y))
+    terms = Terms(prices, tradeoff, steps, at_first_use)
     state = State(nothing_held(prices), nothing_held(prices))
     trace: list[Decision] = []
 
@@ -395,7 +396,6 @@ def fit(
         free_what_is_bought(state)
         return grown
 
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
     rounds, scores, best = boost(
         grow_round,
         data.X,

@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 
-from reference.grid import RowWeights, round_to_grid
+from reference.grid import RowWeights, round_to_grid, value_exponent
+
+LAST_BITS = 2.0**-48  # of a float: what several roundings leave of it
 
 
 def n_columns(loss: str, y: np.ndarray) -> int:
@@ -46,6 +48,18 @@ def derivatives(loss: str, F: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarra
         return [(p - y, p * (1.0 - p))]
     factor = len(columns) / (len(columns) - 1)
     return [(p - (y == k), factor * (p * (1.0 - p))) for k, p in enumerate(columns)]
+
+
+def rounding(loss: str, y, weights: RowWeights, initial) -> float:
+    """Size up to which a gradient may be what rounding has left, and is no reason to split.
+
+    A residual is known no better than to half a grid step of the first round's residuals, as the
+    first leaf values are, and to 2**-48 of the largest target; a probability to 2**-48.
+    """
+    if loss != "squared":
+        return LAST_BITS
+    exponent = value_exponent(float(np.max(np.abs(initial[0] - y))), weights)
+    return max(0.5 * 2.0**-exponent, LAST_BITS * float(np.max(np.abs(y))))
 
 
 def row_losses(loss: str, F: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -41,7 +41,8 @@ Deviations and choices
 9. Beside the paper's choices stand those that it or its authors' programs mention: ``update="q"``
    (Watkins's Q(λ)), ``select="accuracy"``, division by the running Σα of what was evaluated, a rate
    that falls with the number of scorings.
-10. If features have prices, EVAL costs β × (price of one evaluation, and what the row's path in the
+10. A base classifier without a split is a constant vote, which looks at nothing: its EVAL is free.
+11. If features have prices, EVAL costs β × (price of one evaluation, and what the row's path in the
     base classifier asks for and has not bought), in whole steps; else β.
 """
 
@@ -74,6 +75,7 @@ class Problem:
     """What the decision process is made of; see the table of symbols.
 
     ``unit`` is the value of a step of the scores, ``beta_step`` β times that of a step of prices.
+    ``constant`` (N,): which base classifiers have no split (None: none).
     ``loss`` is "zero_one", "exponential", "squared" or a function (scores, label) -> float;
     ``loss_exponent`` k: a ``loss_step`` is 2**-k. ``kind`` is "bins", "margin"
     or "gaussians".
@@ -89,6 +91,7 @@ class Problem:
     copies: np.ndarray
     beta_step: float
     prices: Prices | None = None
+    constant: np.ndarray | None = None
     loss: object = "zero_one"
     loss_exponent: int = 0
     kind: str = "bins"
@@ -221,9 +224,9 @@ def loss(problem: Problem, scores: np.ndarray, i: int) -> int:
 
 def price(problem: Problem, i: int, path: np.ndarray) -> int:
     """Steps that row i pays for evaluating the next base classifier."""  # Eq. (7), over β
-    if problem.prices is None:
-        return 1
     j, prices = len(path), problem.prices
+    if prices is None:
+        return int(problem.constant is None or not problem.constant[j])
     bought = prices.asks[i, :j][path].any(axis=0)
     return int(prices.each[i, j] + prices.price[prices.asks[i, j] & ~bought].sum())
 

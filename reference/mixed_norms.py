@@ -52,7 +52,10 @@ class Problem:
 def make_problem(
     outputs, y, uses, tree_costs, feature_costs, sample_weight=None, positive_weight=3.5
 ) -> Problem:
-    """Add the constant, and normalise both kinds of weights; ``outputs`` is (n, T), no constant."""
+    """Add the constant, and normalise both kinds of weights; ``outputs`` is (n, T), no constant.
+
+    A feature that no tree uses has no price: its root is of 0, but smoothed.
+    """
     n = len(outputs)
     rows = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     omega = rows * np.where(np.asarray(y) > 0, positive_weight, 1.0)
@@ -64,7 +67,7 @@ def make_problem(
         rows / rows.sum(),
         np.column_stack([np.zeros(len(uses)), uses]).astype(np.float64),
         np.concatenate([[0.0], tree_costs]),
-        np.asarray(feature_costs, dtype=np.float64),
+        np.where(np.any(uses, axis=1), np.asarray(feature_costs, dtype=np.float64), 0.0),
         SMOOTHING * min(1.0, 1.0 / scale) if scale > 0 else SMOOTHING,
     )
 

@@ -45,6 +45,7 @@ class Limits:
     min_hessian_leaf: float = 1e-3
     growth: str = "best_first"
     stop_on_negative_gain: bool = True
+    rounding: float = 0.0  # of a gradient: ``losses.rounding``
 
 
 @dataclass(frozen=True)
@@ -202,10 +203,16 @@ def best_split(
     raw = np.full(len(GL), -np.inf)
     raw[allowed] = gain(GL[allowed], HL[allowed], GR[allowed], HR[allowed], G, H)
     best = int(np.argmax(raw))  # the first of equals
-    if raw[best] > NOISE * (G * G / H) and raw[best] > 0:
+    if raw[best] > max(NOISE * (G * G / H), rounding_gain(N, H, limits.rounding), 0.0):
         side = best >= n_edges if np.any(missing) else None
         return Split(float(raw[best]), best % n_edges, side)
     return Split()
+
+
+def rounding_gain(N: float, H: float, rounding: float) -> float:
+    """G²/H of rows whose gradients are all what rounding may have left of them."""
+    G = N * rounding
+    return G * G / H
 
 
 def is_missing(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from reference import greedy_miser as miser
 
 BOTH = [GreedyMiserRegressor, GreedyMiserClassifier]
 
@@ -137,19 +139,19 @@ def test_no_tradeoff_is_plain_boosting(data):
 
 
 @pytest.mark.parametrize(
-    ("miser", "cegb"),
+    ("miser_class", "cegb"),
     [(GreedyMiserRegressor, CEGBRegressor), (GreedyMiserClassifier, CEGBClassifier)],
 )
-def test_restricted_cegb_builds_the_same_trees(data, miser, cegb):
+def test_restricted_cegb_builds_the_same_trees(data, miser_class, cegb):
     """Features at the model's expense, first-order terms, breadth first, 16 leaves, from 0."""
-    X, y = data[0], target(miser, data[1])
+    X, y = data[0], target(miser_class, data[1])
     costs, used = np.array(PRICES["feature_costs"]), set()
     for tradeoff in (0.5, 3.0, 9.0):
         restricted = cegb(
             **SHORT, tradeoff=tradeoff, model_feature_costs=costs, max_leaves=None, max_depth=4,
             growth="breadth_first", second_order=False, init="zero", min_hessian_leaf=0.0,
         ).fit(X, y)  # fmt: skip
-        model = miser(**SHORT, tradeoff=tradeoff, feature_costs=costs).fit(X, y)
+        model = miser_class(**SHORT, tradeoff=tradeoff, feature_costs=costs).fit(X, y)
         same_trees(model, restricted)
         assert model.forest_cost(tree_cost=0.0) == restricted.model_cost()
         used.add(int(model.model_features().sum()))
@@ -200,6 +202,45 @@ def test_a_higher_tradeoff_costs_less(data):
     ]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < 0.9 * costs[0]
+
+
+@pytest.mark.parametrize("tree_cost", ["0.1", "0.7", "0.01", "1.1", "9.31", "1e-05"])
+@pytest.mark.parametrize("charging", ["first_use", "authors"])
+def test_a_budget_in_decimals_is_spent_to_the_last_tree(tree_cost, charging):
+    """What is affordable is counted in decimals, as a person would."""
+    X, y = np.arange(40.0)[:, None], np.where(np.arange(40) < 20, 0.0, 1.0)
+    options = {"n_estimators": 30, "min_samples_leaf": 1, "max_depth": 1, "charging": charging}
+    for n_trees in (1, 3, 7, 10, 20):
+        for price in ("0", "0.2", "0.3"):
+            budget = float(n_trees * Decimal(tree_cost) + Decimal(price))
+            prices = {"tree_cost": float(tree_cost), "feature_costs": [float(price)]}
+            model = GreedyMiserRegressor(**options, **prices, budget=budget).fit(X, y)
+            assert model.n_estimators_ == n_trees
+            assert model.forest_cost() == budget
+            reference = miser.fit(X, y, **options, **prices, budget=budget)
+            assert len(reference.rounds) == n_trees
+            assert miser.forest_cost(reference, 1, **prices) == budget
+
+
+def test_prices_of_groups_in_decimals_are_within_their_sum():
+    model = fit8(
+        budget=0.6, tree_cost=0.1, feature_costs=[0.1, 0.2], feature_groups=[0, 0],
+        group_costs={0: 0.2}, tradeoff=0.0,
+    )  # fmt: skip
+    assert model.model_features().all()
+    assert model.forest_cost() == 0.6
+
+
+def test_a_budget_of_more_steps_than_a_computer_word_is_not_passed(data):
+    """Prices of 17 digits beside a budget of many: steps are no longer exact, and rounded up."""
+    X, y = data
+    prices = {"feature_costs": [1e9 / 3, 1e-9 / 3, 1e5 / 7, 1e9 / 7, 1e-20, 1e200]}
+    prices["tree_cost"] = 1e8 / 9
+    for budget in (1e9, 4e8, 5e8 / 3):
+        model = GreedyMiserRegressor(**SHORT, **prices, budget=budget).fit(X, y)
+        assert 0.3 * budget < model.forest_cost() <= budget
+        reference = miser.fit(X, y, **SHORT, **prices, budget=budget)
+        assert miser.forest_cost(reference, 6, **prices) == model.forest_cost()
 
 
 @pytest.mark.parametrize("cls", BOTH)

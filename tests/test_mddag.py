@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 from collections import Counter
 
@@ -13,11 +14,13 @@ from sklearn.frozen import FrozenEstimator
 
 import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cegb import CEGBClassifier
 from algorithms.decision_dag import descent, episodes
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
+from algorithms.on_demand import OnDemandPredictor
 from reference import mddag
 from tests.decision_problems import both
 
@@ -113,7 +116,7 @@ def test_eval_only_is_the_model(data, model, n_classes):
     base = model(n_estimators=20).fit(X, y)
     dag = MDDAGClassifier(FrozenEstimator(base), solver="descent").fit(X, y)
     dag._set_up(dag._responses_, dag._dag_.base, np.zeros_like(dag.policy_))
-    np.testing.assert_array_equal(dag.evaluations(X), dag.n_base_)
+    np.testing.assert_array_equal(dag.evaluations(X), dag._dag_.base.evaluates.sum())
     np.testing.assert_array_equal(dag.predict(X), base.predict(X))
     np.testing.assert_allclose(
         dag.decision_function(X), base.decision_function(X), rtol=0, atol=1e-10
@@ -349,3 +352,60 @@ def test_another_models_policy(data, tmp_path):
     MDDAGClassifier._from_file(header, arrays)
     with pytest.raises(ValueError, match="its policy is that of other base classifiers"):
         MDDAGClassifier._from_file(header | {"fingerprint": other["fingerprint"]}, arrays)
+
+
+# --- constant votes ------------------------------------------------------------------------------
+
+CONSTANT = np.array([[0.0], [0], [0], [1]] * 20), np.array([1, 1, 0, 1] * 20)
+
+
+def with_constant_votes(n_estimators=4):
+    """Stumps of which the first and third have no split: no threshold is better than a constant."""
+    X, y = CONSTANT
+    model = AdaBoostMH(n_estimators=n_estimators).fit(X, y)
+    np.testing.assert_array_equal(model.stumps_.feature[:4], [-1, 0, -1, 0])
+    return model
+
+
+def test_constant_votes_are_free_in_every_meter():
+    """Of a boosted model, a DAG that evaluates all of it, and a cascade."""
+    X, y = CONSTANT
+    base = with_constant_votes()
+    prices = {"feature_costs": [4.0], "split_cost": 0.0}
+    dag = MDDAGClassifier(FrozenEstimator(base), solver="descent").fit(X, y)
+    dag._set_up(dag._responses_, dag._dag_.base, np.zeros_like(dag.policy_))
+    soft = BourdevCascadeClassifier(FrozenEstimator(base), detection_rate=1.0).fit(X, y)
+    for model in (base, dag, soft):
+        np.testing.assert_array_equal(model.evaluations(X), 2, type(model).__name__)
+    np.testing.assert_array_equal(base.prediction_cost(X, **prices | {"split_cost": 1.0}), 6)
+    np.testing.assert_array_equal(dag.prediction_cost(X, **prices, tree_cost=1.0), 6)
+    assert [cost[0] for cost in dag.staged_cost(X, **prices, tree_cost=1.0)] == [0, 5, 5, 6]
+    on_demand = OnDemandPredictor(dag, {0: lambda rows: X[rows, 0]}).predict(np.arange(len(X)))
+    np.testing.assert_array_equal(on_demand.evaluations, 2)
+    np.testing.assert_array_equal(dag.classification_path(X).sum(axis=1), 4)
+
+
+@pytest.mark.parametrize("priced", [False, True])
+def test_a_policy_is_trained_with_free_constant_votes(priced):
+    X, y = CONSTANT
+    prices = {"feature_costs": [0.5]} if priced else {}
+    for beta in (0.01, 0.2):
+        dag = MDDAGClassifier(
+            FrozenEstimator(with_constant_votes()), solver="descent", beta=beta, **prices
+        ).fit(X, y)
+        lost = dag.predict(X) != y
+        paid = dag.prediction_cost(X) if priced else dag.evaluations(X)
+        assert dag.objective_ == pytest.approx(np.mean(lost + beta * paid), rel=1e-9)
+
+
+def test_the_references_constant_votes_are_free():
+    case = both(3)
+    free = np.arange(case.problem.n_base) == 2
+    each = case.world.prices.each.copy()
+    each[2] = 0
+    prices = case.world.prices._replace(each=each)
+    problem = dataclasses.replace(case.problem, constant=free)
+    case = case._replace(problem=problem, world=case.world._replace(prices=prices))
+    got = descent.descend(case.world, None, case.objective, mddag.all_eval(case.problem).copy(), 1)
+    assert_same(mddag.fit(case.problem, "descent", None, None), got)
+    assert_same(*learned_twice(case, mddag.Settings(n_episodes=300, score_every=100)))

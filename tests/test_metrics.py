@@ -162,6 +162,17 @@ def test_row_order_within_a_query_does_not_matter():
         assert score(grades, scores, query, 5) == score(grades[order], scores[order], query, 5)
 
 
+MIXED = np.array([7, "7", "a", None], dtype=object)
+
+
+def test_queries_of_mixed_types_are_numbered():
+    y, score = [1, 0, 1, 0, 0, 1], [1.0, 2, 3, 4, 5, 6]
+    query = MIXED[[0, 0, 1, 1, 2, 2]]
+    for name in [*RANKINGS, "ndcg_letor_at_k"]:
+        score_of = getattr(fast, name)
+        assert score_of(y, score, query, 2) == score_of(y, score, [1, 1, 2, 2, 3, 3], 2)
+
+
 @pytest.mark.parametrize(
     ("y", "score", "query", "k", "message"),
     [
@@ -171,6 +182,8 @@ def test_row_order_within_a_query_does_not_matter():
         ([1, 0], [1.0, np.nan], [1, 1], 2, "y_score must not contain NaN"),
         ([1, np.inf], [1.0, 2], [1, 1], 2, "y_true must not contain NaN"),
         ([1, 0], [1.0, 2], [1, np.nan], 2, "query_id must not be missing"),
+        ([1, 0], [1.0, 2], MIXED[[0, 3]], 2, "query_id must not be missing"),
+        ([1, 0, 1], [1.0, 2, 3], MIXED[[0, 2, 0]], 2, "query 7 recurs at row 2"),
         ([1, 0], [1.0, 2], [1, 1], 0, "k must be a whole number >= 1"),
         ([1, 0], [1.0, 2], [1, 1], 1.5, "k must be a whole number >= 1"),
         ([], [], [], 1, "there must be rows"),

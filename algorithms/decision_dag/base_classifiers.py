@@ -101,6 +101,12 @@ class BaseClassifiers(NamedTuple):
         """Number N of base classifiers."""
         return len(self.sizes)
 
+    @property
+    def evaluates(self) -> np.ndarray:
+        """Whether each looks at anything, (n_base,) bool: without a split it is a constant vote."""
+        split = self.forest.left[self.forest.tree[:-1]] >= 0
+        return split.reshape(-1, self.n_parts).any(axis=1)
+
     def fingerprint(self) -> str:
         """SHA-256 of all that answers depend on."""
         digest = hashlib.sha256()
@@ -290,10 +296,10 @@ def _leaf_codes(forest, number, X, codes):
 
 
 def one_each(base: BaseClassifiers, leaves: Leaves) -> Prices:
-    """Prices of 1 for each evaluation: (8) as printed."""
+    """Prices of 1 for each evaluation, (8) as printed, and of 0 for a constant vote."""
     n_trees, n_codes, _ = leaves.values.shape
     each = np.zeros((n_trees, n_codes), dtype=np.int64)
-    each[:: base.n_parts] = 1
+    each[:: base.n_parts] = base.evaluates[:, None]
     nothing = np.zeros(0, dtype=np.int64)
     return Prices(each, np.zeros(n_trees * n_codes + 1, dtype=np.int64), nothing, nothing)
 
@@ -312,7 +318,7 @@ def by_leaf(
     per_split : ndarray of shape (n_features,), float64
         Price of each split node by the feature it tests.
     tree_cost : float
-        Price of evaluating a base classifier.
+        Price of evaluating a base classifier; constant votes are not evaluated.
 
     Returns
     -------
@@ -330,7 +336,7 @@ def by_leaf(
     per_tree = int(costs.on_grid(np.array([tree_cost]), exponent)[0])
     n_trees, n_codes = leaves.values.shape[:2]
     each = np.zeros((n_trees, n_codes), dtype=np.int64)
-    each[:: base.n_parts] = per_tree
+    each[:: base.n_parts] = per_tree * base.evaluates[:, None]
     asked: list[list[int]] = [[] for _ in range(n_trees * n_codes)]
     for tree, code, features in _paths(forest, leaves.number):
         each[tree, code] += sum(int(split[m]) for m in features)

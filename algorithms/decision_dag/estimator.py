@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_sample_weight
-from ..estimators.parameters import check_whole_number
+from ..estimators.parameters import check_factor, check_seed
 from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
 from ..exits.priced import PricedTrees
 from ..exits.responses import Responses
@@ -29,6 +28,7 @@ from .saved import SavedDAG
 from .values import EVAL, GAUSSIAN_CELLS
 from .walk import DecisionDAG, Graph, graph_of
 
+_BILL_BITS = 30  # of the largest bill on the grid of prices
 _KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first
 _MOST_COPIES = 2**30
 _COPIES_OF_FRACTIONS = 2**22  # what weights that are no whole numbers are rounded to, in all
@@ -85,6 +85,8 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             codes, leaves.values, base.n_parts, dag.cells,
             losses(kind, label, target, base.unit, exponent), prices,
         )  # fmt: skip
+        dearest = math.ldexp(2.0**_BILL_BITS, -price_exponent) if price_exponent else base.n_base
+        check_factor("beta", options["beta"], dearest)
         objective = Objective(
             math.ldexp(1.0, -exponent),
             options["beta"] * math.ldexp(1.0, -price_exponent),
@@ -139,10 +141,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
 
     def _seed(self) -> int:
         """Number from `random_state`."""
-        seed = self.random_state
-        if isinstance(seed, Integral) and not isinstance(seed, bool):
-            return check_whole_number("random_state", seed, 0)
-        return check_random_state(seed).randint(2**31 - 1)
+        return check_seed("random_state", self.random_state)
 
     def _cells(self, base) -> Cells:
         """How this estimator's states look at the scores."""
@@ -198,7 +197,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         return base.initial_scores + (steps - base.initial) * base.unit
 
     def evaluations(self, X) -> np.ndarray:
-        """Base classifiers that each row evaluates.
+        """Base classifiers that each row evaluates; constant votes look at nothing and are none.
 
         Parameters
         ----------
@@ -211,7 +210,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         return self._steps(X)[1]
 
     def classification_path(self, X):
-        """Which base classifiers each row evaluates, b_j of Eq. (1).
+        """Which base classifiers answer for each row, b_j of Eq. (1), constant votes among them.
 
         Parameters
         ----------
@@ -276,6 +275,8 @@ of shape (n_samples, n_features)
         self, X, *, feature_costs=None, split_cost=None, tree_cost=None
     ) -> np.ndarray:
         """Cost of predicting each row: what its own paths ask for, and a price per evaluation.
+
+        Constant votes are free, as they are everywhere.
 
         Parameters
         ----------

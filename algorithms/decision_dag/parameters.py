@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from numba.core.registry import CPUDispatcher
 
-from ..estimators.parameters import Parameter, check_number, choice, number, shown, whole
+from ..estimators.parameters import (
+    LARGEST_FACTOR,
+    Parameter,
+    check_number,
+    choice,
+    number,
+    shown,
+    whole,
+)
 from ..exits.parameters import PRICED, check_tree_cost
 from .rewards import LARGEST_LOSS
 
@@ -43,7 +51,11 @@ OF_CLASSES = {
         "what is in a FrozenEstimator, a MeteredForest, and models of LightGBM, CatBoost and "
         "scikit-learn are taken as fitted. None: AdaBoostMH with the paper's 1,000 rounds.",
     ),
-    "beta": number("float", "Price of evaluating a base classifier, in units of the loss."),
+    "beta": number(
+        "float",
+        "Price of evaluating a base classifier, in units of the loss.",
+        most=LARGEST_FACTOR,
+    ),
     "reward": Parameter(
         '{"zero_one", "exponential"} or compiled function',
         "What a row that quits loses: 1 if its class does not have the largest score alone, the "
@@ -69,7 +81,7 @@ OF_CLASSES = {
     "score_every": whole(
         "int", "Episodes after which the policy is scored; the best one is kept.", 1
     ),
-    "learning_rate": number("float", "Learning rate of SARSA.", positive=True),
+    "learning_rate": number("float", "Learning rate of SARSA.", positive=True, most=LARGEST_FACTOR),
     "rate_schedule": choice(
         "Whether the learning rate stays, or is divided by the number of the next scoring.",
         "constant",

@@ -125,7 +125,7 @@ class DecisionDAG(NamedTuple):
         used : ndarray of shape (n_samples, n_words), uint64
             Units acquired so far, one bit each.
         paid, evaluations : ndarray of shape (n_samples,), int64
-            Cost in grid steps, and base classifiers evaluated, so far.
+            Cost in grid steps, and base classifiers evaluated, so far; constant votes are none.
         """
         at = self.base.used
         narrow = prices._replace(
@@ -135,10 +135,11 @@ class DecisionDAG(NamedTuple):
         used = np.zeros((len(X), -(-n_marks // 64)), dtype=np.uint64)
         paid, evaluations = np.zeros((2, len(X)), dtype=np.int64)
         paths, forest, n_parts = self.paths(X, n_threads), self.base.forest, self.base.n_parts
+        counts = self.base.evaluates.astype(np.int64)
         step = 1 if staged else max(1, self.base.n_base)
         for first in range(0, self.base.n_base, step):
             now = paths[:, first : first + step]
-            evaluations += np.diff(now.indptr)
+            evaluations += now @ counts[first : first + step]
             _charge(forest, n_parts, narrow, X, now.indptr, now.indices, first, used, paid)
             if staged:
                 yield used, paid, evaluations
@@ -157,12 +158,14 @@ class Steps(NamedTuple):
         Trees of a base classifier.
     cells : Cells
     policy : ndarray of shape (n_base, n_cells), int8
+    evaluates : ndarray of shape (n_base,), bool
     """
 
     answers: np.ndarray
     n_parts: int
     cells: Cells
     policy: np.ndarray
+    evaluates: np.ndarray
 
 
 @kernel
@@ -192,15 +195,17 @@ def _walk(forest, answers, n_parts, cells, policy, X, g, evaluations, path):
                 break
             if action != EVAL:
                 continue
+            splits = False
             for t in range(j * n_parts, (j + 1) * n_parts):
                 node = forest.tree[t]
+                splits |= forest.left[node] >= 0
                 while forest.left[node] >= 0:
                     node = next_node(forest, node, X[i, forest.feature[node]])
                 for k in range(scores.shape[0]):
                     scores[k] += answers[node, k]
             ran += cells.sizes[j]
             cell = cell_of(cells, scores, ran)
-            evaluations[i] += 1
+            evaluations[i] += np.int64(splits)  # none for a constant vote
             if path.shape[0] > 0:
                 path[i, j] = True
 

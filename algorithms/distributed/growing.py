@@ -149,6 +149,8 @@ class DistributedRounds:
     options : Options
     charging : Charging
     initial : ndarray of shape (n_trees_per_round,)
+    largest_target : float
+        Of all workers, in magnitude; 0 for classes.
     """
 
     def __init__(
@@ -161,6 +163,7 @@ class DistributedRounds:
         options: Options,
         charging: Charging,
         initial: np.ndarray,
+        largest_target: float,
     ) -> None:
         self._workers, self._weights, self._loss, self._options = workers, weights, loss, options
         self._limits = bounded(options.limits, n_samples, weights)
@@ -174,6 +177,7 @@ class DistributedRounds:
         )
         self.builder = ForestBuilder(edges)
         self._count_step = 2.0**-weights.exponent
+        self._largest_target, self._rounding = largest_target, None
         n_nodes = len(self._memory.nodes.feature)
         self.penalty = charging.begin(0, weights.total, self._count_step, n_nodes)
         self._accounts = charging.row_accounts(self.penalty)
@@ -192,7 +196,9 @@ class DistributedRounds:
     def grow(self, tree: int) -> bool:
         """Grow a tree of the round; the workers bring their scores up to date with the next."""
         k_g, k_h, k_newton = self._exponents[tree]
-        scale = splitter.Scale(2.0**-k_g, 2.0**-k_h, self._count_step)
+        if self._rounding is None:  # the first round
+            self._rounding = self._loss.rounding(2.0**-k_g, self._largest_target)
+        scale = splitter.Scale(2.0**-k_g, 2.0**-k_h, self._count_step, self._rounding)
         nothing = np.empty((0, 2), dtype=np.int32)
         training = grower.Training(self._layout, nothing, scale, self._limits)
         n_nodes = self._grow(training, tree, (k_g, k_h))

@@ -27,6 +27,7 @@ class Part(NamedTuple):
     X: np.ndarray  # (n_samples, n_features), of a type that is kept
     y: np.ndarray  # (n_samples,)
     weights: np.ndarray | None  # (n_samples,) float64
+    n_given: int  # rows of the block, whatever their weight
 
 
 class Accepted(NamedTuple):
@@ -68,13 +69,13 @@ def checked_part(number: int, X, y, weights, is_classifier: bool, accepted: Acce
     elif not is_classifier:
         y = numbers(y)
     if weights is None or not len(X):
-        return Part(number, X, y, None if weights is None else np.zeros(0))
+        return Part(number, X, y, None if weights is None else np.zeros(0), len(X))
     if np.shape(weights) == (len(X),) and not np.any(weights):
-        return Part(number, X[:0], y[:0], np.zeros(0))
+        return Part(number, X[:0], y[:0], np.zeros(0), len(X))
     weights, kept = check_sample_weight(weights, len(X))
     if kept is None:
-        return Part(number, X, y, weights)
-    return Part(number, X[kept], y[kept], weights[kept])
+        return Part(number, X, y, weights, len(X))
+    return Part(number, X[kept], y[kept], weights[kept], len(X))
 
 
 class Summary(NamedTuple):

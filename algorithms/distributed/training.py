@@ -75,14 +75,15 @@ class RowsOfAll:
         given = self.weights
         told = np.array(ask.ask("weigh", self.n_samples, given.sum, given.whole, loss, classes))
         self.weights = given._replace(total=int(told[:, 0].sum()))
-        initial = np.zeros(loss.n_trees)
+        initial, largest_target = np.zeros(loss.n_trees), float(told[:, 1].max())
         if options.start_at_mean:
-            k = value_exponent(float(told[:, 1].max()), self.weights)
+            k = value_exponent(largest_target, self.weights)
             initial = loss.score_of_sums(ask.summed("target_sums", k), k, self.weights)
         found = self.edges(n_features, options.max_bins)
         state = DistributedRounds(
-            ask, found, self.n_samples, self.weights, loss, options, charging, initial
-        )
+            ask, found, self.n_samples, self.weights, loss, options, charging, initial,
+            largest_target,
+        )  # fmt: skip
         return run_rounds(state, initial, options, charging, validation)
 
     def edges(self, n_features: int, max_bins: int) -> list[np.ndarray]:

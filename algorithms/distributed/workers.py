@@ -7,14 +7,21 @@ so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from .held import Accepted, Held, Summary, checked_part, fingerprint
+from .held import Accepted, Held, Part, Summary, checked_part, fingerprint
+
+log = logging.getLogger(__name__)
 
 _PATIENCE = 2.0  # seconds without an answer after which Dask is asked whether a worker is alive
+_SAID_AFTER = 30.0  # seconds without an answer after which that is said, and again after twice that
+_NOTICED_AFTER = 1.0  # seconds after which a client knows at the latest that its scheduler is gone
 
 
 class WorkerLost(RuntimeError):
@@ -25,6 +32,45 @@ class WorkerLost(RuntimeError):
             f"The worker {address} was lost during the fit, and the rows in its memory with it. No "
             "model was made and an earlier one is as it was: fit again when Dask has the rows."
         )
+
+
+class SchedulerLost(RuntimeError):
+    """The scheduler of the cluster was lost during a fit, which has changed nothing."""
+
+    def __init__(self, client) -> None:
+        address = getattr(client.scheduler, "address", "of the cluster")
+        super().__init__(
+            f"The Dask scheduler {address} was lost during the fit: it has ended, or cannot be "
+            "reached. No model was made and an earlier one is as it was: fit again with a client "
+            "of a scheduler that runs."
+        )
+
+
+def _patiently(wait: Callable, check: Callable[[], None], what: str):
+    """Wait for an answer as long as it takes, and say that it takes long.
+
+    Parameters
+    ----------
+    wait : callable (float) -> object
+        Gives the answer, or raises TimeoutError after so many seconds.
+    check : callable () -> None
+        Raises if no answer will come.
+    what : str
+        Says what is waited for, to be followed by how long.
+    """
+    began, said_after = time.monotonic(), _SAID_AFTER
+    while True:
+        try:
+            return wait(_PATIENCE)
+        except TimeoutError:
+            check()
+        waited = time.monotonic() - began
+        if waited >= said_after:
+            said_after *= 2
+            log.warning(
+                "%s for %.0f seconds. The fit waits for it; when interrupted (Ctrl-C) it changes "
+                "nothing.", what, waited,
+            )  # fmt: skip
 
 
 class Workers:
@@ -50,12 +96,6 @@ class Workers:
         """
         for address in self._futures:
             self._actors[address] = self._made(address)
-
-    def release(self) -> None:
-        """Let the workers forget the rows."""
-        self._actors.clear()  # each keeps a future of its own
-        for future in self._futures.values():
-            future.release()
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -87,37 +127,71 @@ class Workers:
         from distributed.scheduler import KilledWorker
 
         future = self._futures[address]
-        while True:
-            try:
-                return future.result(timeout=_PATIENCE)
-            except TimeoutError:  # no worker of this address will ever do what is asked of it
-                if address not in future.client.nthreads():
-                    raise WorkerLost(address) from None
-            except (OSError, KilledWorker) as error:
-                raise WorkerLost(address) from error
+
+        def check() -> None:  # no worker of a lost address will ever do what is asked of it
+            check_connected(future.client)
+            if address not in future.client.nthreads():
+                raise WorkerLost(address)
+
+        what = f"The worker {address} has not put its rows together"
+        try:
+            return _patiently(lambda seconds: future.result(timeout=seconds), check, what)
+        except (OSError, KilledWorker) as error:
+            raise WorkerLost(address) from error
 
     def _call(self, address: str, method: str, *args):
-        if self._is_lost(address):
-            raise WorkerLost(address)
+        self._check(address)
         try:
             return getattr(self._actors[address], method)(self._step, *args)
         except RuntimeError as error:  # Dask's, if it was lost since the line above
             raise WorkerLost(address) from error
 
-    def _is_lost(self, address: str) -> bool:
-        return self._futures[address].status != "finished"
+    def _check(self, address: str) -> None:
+        """Raise if a worker or the scheduler is lost."""
+        future = self._futures[address]
+        check_connected(future.client)
+        if future.status != "finished":
+            raise WorkerLost(address)
 
     def _answer(self, address: str, future):
-        while True:
-            try:
-                return future.result(timeout=_PATIENCE)
-            except TimeoutError:  # Dask's own, or of a connection that is made anew
-                if self._is_lost(address):
-                    raise WorkerLost(address) from None
-            except Exception as error:
-                if isinstance(error, OSError) or self._is_lost(address):
-                    raise WorkerLost(address) from error
-                raise
+        what = f"The worker {address}, which computes or is stopped, has not answered"
+        try:
+            return _patiently(
+                lambda seconds: future.result(timeout=seconds), lambda: self._check(address), what
+            )
+        except OSError as error:
+            raise WorkerLost(address) from error
+        except Exception:
+            self._check(address)
+            raise
+
+
+def check_connected(client) -> None:
+    """Raise if a client has lost its scheduler.
+
+    Raises
+    ------
+    SchedulerLost
+    """
+    if client.status != "running":
+        raise SchedulerLost(client)
+
+
+@contextmanager
+def _naming_a_lost_scheduler(client) -> Iterator[None]:
+    """Say that the scheduler is lost where Dask says what came of it, or that workers are."""
+    from distributed import CancelledError
+    from distributed.client import ClosedClientError
+
+    try:
+        yield
+    except (WorkerLost, OSError, CancelledError, ClosedClientError) as error:
+        end = time.monotonic() + _NOTICED_AFTER
+        while client.status == "running" and time.monotonic() < end:
+            time.sleep(0.02)
+        if client.status != "running":
+            raise SchedulerLost(client) from error
+        raise
 
 
 def connected_client():
@@ -171,24 +245,63 @@ def rows_on_workers(
     ValueError
         If the rows do not fit, or a worker computes otherwise than this process.
     WorkerLost
+    SchedulerLost
     """
-    client = connected_client()
-    parts = _parts(client, _blocks(X, y, sample_weight), is_classifier, kind.accepted)
-    actors = {
-        address: client.submit(
-            kind, held, is_classifier, n_threads, actor=True, workers=[address], pure=False
-        )
-        for address, held in parts.items()
-    }
-    del parts  # their memory is freed as soon as the rows are put together
-    workers = Workers(actors)
-    try:
+    keys: list[str] = []  # of all that the cluster keeps for this fit
+    with (
+        _client_beside_tasks() as client,
+        _naming_a_lost_scheduler(client),
+        _forgetting(client, keys),
+    ):
+        parts = _parts(client, _blocks(X, y, sample_weight), is_classifier, kind.accepted, keys)
+        actors = {}
+        for address, held in parts.items():
+            keys.append(f"{kind.__name__}-{uuid.uuid4()}")
+            arguments = kind, held, is_classifier, n_threads
+            actors[address] = client.submit(
+                *arguments, actor=True, workers=[address], pure=False, key=keys[-1]
+            )
+        # Their memory is freed as soon as the rows are put together.
+        del parts, held, arguments
+        workers = Workers(actors)
         workers.make()
         summaries = workers.ask("summary")
         _check_equal(actors, summaries)
         yield workers, summaries
+
+
+@contextmanager
+def _client_beside_tasks() -> Iterator:
+    """The client of this process; where the fit is a task, its worker takes others meanwhile."""
+    from distributed import get_worker, worker_client
+
+    client = connected_client()
+    try:
+        get_worker()
+    except ValueError:
+        yield client
+        return
+    with worker_client() as client:  # else its own rows might wait for this very thread
+        yield client
+
+
+@contextmanager
+def _forgetting(client, keys: list[str]) -> Iterator[None]:
+    """Have the cluster forget in the end what it keeps, whoever in this process refers to it.
+
+    Whoever keeps an exception, as an interactive session does, keeps the frames of its traceback,
+    and with them Dask's futures and actors: the rows would stay on the workers until the client is
+    closed.
+    """
+    from distributed import Future
+
+    try:
+        yield
     finally:
-        workers.release()
+        # If the scheduler is lost, or the client closed, there is nothing to be forgotten.
+        with suppress(Exception):
+            if futures := [Future(key, client) for key in keys if key in client.futures]:
+                client.cancel(futures, force=True)
 
 
 def _blocks(X, y, sample_weight) -> list[tuple]:
@@ -227,36 +340,50 @@ def _blocks(X, y, sample_weight) -> list[tuple]:
     return list(zip(*blocks, strict=True))
 
 
-def _parts(client, blocks: list[tuple], is_classifier: bool, accepted: Accepted) -> dict[str, list]:
-    """Have the blocks computed and checked; futures of those with rows, by worker."""
+def _parts(
+    client, blocks: list[tuple], is_classifier: bool, accepted: Accepted, keys: list[str]
+) -> dict[str, list]:
+    """Have the blocks computed and checked; futures of those with rows, by worker.
+
+    The keys of all that is computed are added to `keys`.
+    """
     import dask
-    from distributed import wait
     from distributed.scheduler import KilledWorker
 
     check, count = dask.delayed(checked_part), dask.delayed(_n_rows)
     parts = [check(i, *block, is_classifier, accepted) for i, block in enumerate(blocks)]
-    everything = client.compute([*parts, *map(count, parts)])
-    try:
-        wait(everything)
-        futures, counts = everything[: len(parts)], everything[len(parts) :]
-        for future in futures:
-            if future.status != "finished":
-                error = future.exception()
-                if isinstance(error, KilledWorker):
-                    raise WorkerLost(error.last_worker.address) from error
-                raise error
-        n_rows = client.gather(counts)
-        if not any(n_rows):
-            from ..estimators.fitting import check_total_weight
+    asked = [*parts, *map(count, parts)]
+    keys += [one.key for one in asked]
+    everything = client.compute(asked)
+    _wait_for_blocks(client, everything)
+    futures, counts = everything[: len(parts)], everything[len(parts) :]
+    for future in futures:
+        if future.status != "finished":
+            error = future.exception()
+            if isinstance(error, KilledWorker):
+                raise WorkerLost(error.last_worker.address) from error
+            raise error
+    n_rows = np.array(client.gather(counts)).reshape(-1, 2)
+    if not n_rows[:, 1].any():
+        raise ValueError(
+            "X has no rows: there is nothing to fit. If X was filtered, no row was left of it."
+        )
+    if not n_rows[:, 0].any():
+        from ..estimators.fitting import check_total_weight
 
-            check_total_weight(False, 0.0)
-        return _by_worker(client.who_has(futures), futures, n_rows)
-    except BaseException:
-        # The client keeps a failed future's exception, whose traceback keeps this frame: with
-        # futures in it the rows would stay on the workers until the client is closed.
-        for future in everything:
-            future.release()
-        raise
+        check_total_weight(False, 0.0)
+    return _by_worker(client.who_has(futures), futures, n_rows[:, 0].tolist())
+
+
+def _wait_for_blocks(client, futures: list) -> None:
+    """Wait until all are computed, or one has failed."""
+    from distributed import wait
+
+    def wait_for(seconds: float) -> None:
+        wait(futures, timeout=seconds)
+
+    what = f"Dask has not computed all of the {len(futures) // 2} blocks of rows"
+    _patiently(wait_for, lambda: check_connected(client), what)
 
 
 def _by_worker(holders: Mapping, futures: list, n_rows: list[int]) -> dict[str, list]:
@@ -274,8 +401,9 @@ def _by_worker(holders: Mapping, futures: list, n_rows: list[int]) -> dict[str, 
     return held
 
 
-def _n_rows(part) -> int:
-    return len(part.y)
+def _n_rows(part: Part) -> tuple[int, int]:
+    """Rows that are kept, and that were given."""
+    return len(part.y), part.n_given
 
 
 def _check_equal(addresses, summaries: list[Summary]) -> None:

@@ -119,11 +119,32 @@ def as_dask_array(values):
     Returns
     -------
     object
-        Anything else as it is. To learn the lengths, Dask computes the frame once.
+        Anything else as it is. To learn the lengths, Dask computes the frame once. The columns of
+        each part are put into the frame's order, by name.
+
+    Raises
+    ------
+    ValueError
+        If a part of a frame has other columns than the frame says; when it is computed.
     """
     if of_dask(values) and hasattr(values, "to_dask_array"):
+        if hasattr(values, "map_partitions") and getattr(values, "ndim", 1) == 2:
+            values = values.map_partitions(_in_order, list(values.columns), meta=values._meta)
         return values.to_dask_array(lengths=True)
     return values
+
+
+def _in_order(part, columns: list):
+    """Put the columns of a part of a frame into the frame's order."""
+    own = list(part.columns)
+    if own == columns:
+        return part
+    if len(set(own)) != len(own) or set(own) != set(columns):
+        raise ValueError(
+            f"A part of the Dask frame has the columns {own}, and the frame says {columns}: give "
+            "all parts the same columns."
+        )
+    return part[columns]
 
 
 def one_eval_set(eval_set):

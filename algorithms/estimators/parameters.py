@@ -16,11 +16,15 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
 
 _WIDTH = 100  # of a line of documentation
+_MOST_COUNTED = 2**53  # larger whole numbers are no floats
+MOST_ROUNDS = 2**31 - 1  # 32 bits number the nodes of a forest
+LARGEST_FACTOR = 1e100  # of an objective: products of several, and their squares, stay numbers
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -32,8 +36,11 @@ def shown(value) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def check_number(name: str, value, *, positive: bool = False) -> float:
-    """Give a parameter as a float; refuse what is not a finite number >= 0, or > 0."""
+def check_number(name: str, value, *, positive: bool = False, most: float | None = None) -> float:
+    """Give a parameter as a float; refuse what is not a finite number >= 0, or > 0.
+
+    With `most` it may not be larger, nor if it is `positive` smaller than ``1 / most``.
+    """
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     try:
         number = number and np.isfinite(float(value))
@@ -42,7 +49,30 @@ def check_number(name: str, value, *, positive: bool = False) -> float:
     if not number or value < 0 or (positive and value == 0):
         least = "> 0" if positive else ">= 0"
         raise ValueError(f"{name} must be a finite number {least}, got {shown(value)}.")
-    return float(value)
+    number = float(value)
+    if most is not None and (number > most or (positive and number < 1.0 / most)):
+        limits = f"from {1.0 / most:g} to {most:g}" if positive else f"at most {most:g}"
+        raise ValueError(f"{name} must be {limits}, got {shown(value)}.")
+    return number + 0.0  # -0.0 becomes 0.0
+
+
+def check_factor(name: str, value: float, prices: float, and_of: str | None = None) -> None:
+    """Refuse a price of costs by which an objective would be no number.
+
+    Parameters
+    ----------
+    name : str
+    value : float
+    prices : float
+        What it is multiplied by: the sum of all prices.
+    and_of : str, optional
+        Parameter that has a part in them.
+    """
+    if not value * prices <= LARGEST_FACTOR:
+        others = "all prices" if and_of is None else f"all prices and the powers of {and_of}"
+        raise ValueError(
+            f"{name} ({value:g}) times {others} ({prices:g}) must be at most {LARGEST_FACTOR:g}."
+        )
 
 
 def check_whole_number(
@@ -52,11 +82,23 @@ def check_whole_number(
     if or_none and value is None:
         return None
     whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    most = _MOST_COUNTED if most is None and whole and value > _MOST_COUNTED else most
     if not whole or value < least or (most is not None and value > most):
         expected = "None or a whole number" if or_none else "a whole number"
         limits = f">= {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {expected} {limits}, got {shown(value)}.")
     return int(value)
+
+
+def check_seed(name: str, value) -> int:
+    """Give a number from a seed; None draws one, and a RandomState is asked for one."""
+    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_):
+        return check_whole_number(name, value, 0)
+    if value is not None and not isinstance(value, np.random.RandomState):
+        raise ValueError(
+            f"{name} must be None, a whole number >= 0 or a RandomState, got {shown(value)}."
+        )
+    return int(check_random_state(value).randint(2**31 - 1))
 
 
 def check_choice(name: str, value, choices: tuple[str, ...]) -> str:
@@ -104,9 +146,11 @@ class Parameter(NamedTuple):
     check: Callable[[str, Any], Any] | None = None
 
 
-def number(kind: str, text: str, *, positive: bool = False) -> Parameter:
-    """Return a parameter that is a finite number >= 0, or > 0."""
-    return Parameter(kind, text, lambda name, v: check_number(name, v, positive=positive))
+def number(kind: str, text: str, *, positive: bool = False, most: float | None = None) -> Parameter:
+    """Return a parameter that is a finite number >= 0, or > 0; see :func:`check_number`."""
+    return Parameter(
+        kind, text, lambda name, v: check_number(name, v, positive=positive, most=most)
+    )
 
 
 def whole(
@@ -201,6 +245,7 @@ TREES = {
         "Rounds K at most. Fewer are kept if a round finds no split, or by early stopping "
         "(`n_estimators_`).",
         0,
+        most=MOST_ROUNDS,
     ),
     "learning_rate": number("float", "Factor on each leaf value."),
     "max_leaves": whole("int or None", "Leaves of a tree at most.", 2, or_none=True),

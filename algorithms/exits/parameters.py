@@ -5,7 +5,14 @@ from __future__ import annotations
 from inspect import signature
 
 from .. import costs
-from ..estimators.parameters import METERED, N_THREADS, Parameter, check_number, number
+from ..estimators.parameters import (
+    LARGEST_FACTOR,
+    METERED,
+    N_THREADS,
+    Parameter,
+    check_number,
+    number,
+)
 from ..metering.trees import warn_if_free
 
 PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs")
@@ -84,4 +91,5 @@ POSITIVE_WEIGHT = number(
     "float",
     "omega+: weight of positives (the second class) in the loss; negatives have 1.",
     positive=True,
+    most=LARGEST_FACTOR,
 )

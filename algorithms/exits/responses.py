@@ -105,6 +105,37 @@ class Responses(NamedTuple):
         return self.meter._walk_until(X, prices, rounds * self.n_columns)
 
 
+def check_classes(responses: Responses, classes: np.ndarray) -> None:
+    """Refuse a classifier that was fitted to tell other classes than those of the rows.
+
+    Parameters
+    ----------
+    responses : Responses
+        Of a model that predicts numbers, nothing is refused.
+    classes : ndarray
+        Of the rows, distinct.
+
+    Raises
+    ------
+    ValueError
+        If it does not know one of them, or if it knows several and there is one.
+    """
+    if responses.link is None:
+        return
+    known = np.asarray(responses.link.classes).tolist()
+    unknown = [label for label in classes.tolist() if label not in known]
+    if unknown:
+        raise ValueError(
+            f"y has labels that {responses.name} does not know: {unknown[:5]}; its classes are "
+            f"{known[:10]}."
+        )
+    if len(classes) == 1 and len(known) > 1:
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}), and {responses.name} tells "
+            f"{len(known)}: give rows of at least two of them, {known[:10]}."
+        )
+
+
 def responses_of(model) -> Responses:
     """Read a fitted model as it is now.
 

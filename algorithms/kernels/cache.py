@@ -36,6 +36,8 @@ from numba.core.caching import (
     _SourceFileBackedLocatorMixin,
 )
 
+from .thread_pool import refers_to_pool, start_pool
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 _VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -95,6 +97,25 @@ def _usable(folder: Path) -> bool:
         return False
 
 
+def _from_environment(name: str) -> Path | None:
+    """A folder that a variable names; no shell expands ``~`` in a file of variables."""
+    configured = os.environ.get(name, "").strip()
+    return Path(os.path.expanduser(configured)) if configured else None
+
+
+def _chosen_folder() -> Path | None:
+    """Where the user wants compiled kernels; None if nothing is said, and the user has no home."""
+    if numba_s := _from_environment("NUMBA_CACHE_DIR"):
+        return numba_s.resolve()
+    base = _from_environment("COST_AWARE_BOOSTING_CACHE")
+    if base is None:
+        home_cache = _from_environment("XDG_CACHE_HOME") or Path(os.path.expanduser("~/.cache"))
+        base = home_cache / "cost-aware-boosting"
+        if base.parts[0] == "~":
+            return None
+    return (base / "numba").resolve()
+
+
 @functools.cache
 def cache_folder() -> Path | None:
     """Folder of the compiled kernels, chosen once.
@@ -107,14 +128,11 @@ def cache_folder() -> Path | None:
     Path or None
         None if there is none that is private: every process then compiles its kernels anew.
     """
-    home_cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    base = os.environ.get("COST_AWARE_BOOSTING_CACHE") or Path(home_cache) / "cost-aware-boosting"
-    chosen = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(base) / "numba").resolve()
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
     fallback = Path(tempfile.gettempdir()).resolve() / f"cost-aware-boosting-{user}"
     key = source_hash()
-    for parent in (chosen, fallback):
-        if _usable(parent) and _usable(parent / key):
+    for parent in (_chosen_folder(), fallback):
+        if parent is not None and _usable(parent) and _usable(parent / key):
             return parent / key
     return None
 
@@ -148,6 +166,12 @@ class _Placement(CompileResultCacheImpl):
         if form:
             name += f".{form}"
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+    def reduce(self, cres):
+        """Pack compiled code, with what must have happened before it is loaded."""
+        if refers_to_pool(cres.library):
+            cres = cres._replace(reload_init=[start_pool])
+        return super().reduce(cres)
 
 
 class _Entry(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from numbers import Integral
 
@@ -19,8 +20,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
 from numba.core import config as numba_config
+from numba.core.compiler import Compiler
 
 from .cache import KernelCache, cache_folder
+from .thread_pool import is_without_threads, start_pool
 
 # fastmath would re-associate and contract, which breaks the equality of the twins; error_model
 # "numpy" lets a division by zero give inf as in NumPy instead of a branch per division.
@@ -55,9 +58,17 @@ def kernel(py_func):
     return _compiled(py_func)
 
 
+class _ParallelCompiler(Compiler):
+    """numba's, for code in which loops are handed out as :mod:`.thread_pool` has it."""
+
+    def define_pipelines(self):
+        start_pool()  # before anything is linked
+        return super().define_pipelines()
+
+
 def parallel_kernel(py_func):
     """Compile a function whose ``prange`` loops run on several threads."""
-    return _compiled(py_func, parallel=True)
+    return _compiled(py_func, parallel=True, pipeline_class=_ParallelCompiler)
 
 
 def inlined_kernel(py_func):
@@ -79,6 +90,16 @@ _PARALLEL_VALUES = 100_000
 # numba's fallback threading layer ("workqueue") aborts the process on concurrent use. Re-entrant:
 # a validation score may itself predict with another model.
 _one_parallel_region = threading.RLock()
+
+
+def _after_fork() -> None:
+    """In the child: a thread of the parent may have held the lock, which nobody here gives back."""
+    global _one_parallel_region
+    _one_parallel_region = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def available_threads() -> int:
@@ -115,10 +136,19 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
     n_threads : int
     n_values : int
         Size of the data; if small, one thread does it sooner. No result depends on it.
+
+    Warns
+    -----
+    RuntimeWarning
+        If several threads are wanted in a process that was forked from one with threads: there
+        one does it all.
     """
     with _one_parallel_region:
         before = numba.get_num_threads()
         wanted = n_threads if n_values >= _PARALLEL_VALUES else 1
+        if wanted > 1 and is_without_threads():
+            _say_without_threads()
+            wanted = 1
         if wanted == before:  # inside another block; setting it takes longer than a small kernel
             yield
             return
@@ -127,3 +157,14 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
             yield
         finally:
             numba.set_num_threads(before)
+
+
+def _say_without_threads() -> None:
+    warnings.warn(
+        "This process was forked from one that had started its threads, which do not survive a "
+        "fork: one thread computes all. For more, start workers by spawn "
+        '(multiprocessing.get_context("spawn"); gunicorn without --preload). With n_threads=1 '
+        "nothing is said.",
+        RuntimeWarning,
+        stacklevel=4,
+    )

@@ -162,7 +162,7 @@ def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
         np.array([model._price_of_an_evaluation(tree_cost)]),
         getattr(responses.meter, "_as_seen", _as_it_is),
         predictions,
-        Steps(base.answers, base.n_parts, cells, policy),
+        Steps(base.answers, base.n_parts, cells, policy, base.evaluates),
     )
 
 

@@ -112,11 +112,14 @@ class Policy(NamedTuple):
         Next stump that is evaluated, from each one on, in a cell of the scores; their number where
         a window quits. A skipped stump leaves the cell as it is.
     cells : Cells
+    split : ndarray of shape (n_stumps,), bool
+        Whether a stump tests anything; else it is no evaluation.
     """
 
     answer: np.ndarray
     jump: np.ndarray
     cells: Cells
+    split: np.ndarray
 
 
 class Detector(NamedTuple):
@@ -205,7 +208,7 @@ def _of_dag(model: DecisionDAGEstimator) -> Detector:
     def finish(left: np.ndarray, scores: np.ndarray):
         return model._scores(left[:, None])[:, 0], np.ones(len(left), dtype=bool)
 
-    follow = Policy(answer, jumps(dag.policy), dag.cells)
+    follow = Policy(answer, jumps(dag.policy), dag.cells, votes.split)
     return Detector(votes, follow, responses.meter.n_features_in_, finish)
 
 

@@ -77,7 +77,7 @@ def _next_tree(dag, t, node, scores):
         return t + 1
     j = t // dag.n_parts
     scores[n_columns] += np.float64(dag.cells.sizes[j])
-    scores[n_columns + 1] += 1.0
+    scores[n_columns + 1] += np.float64(dag.evaluates[j])
     return _tree_from(dag, j + 1, scores)
 
 

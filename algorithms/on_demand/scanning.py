@@ -228,7 +228,7 @@ def bin_of(score, n_bins, running, ran):
 
 
 @inlined_kernel
-def _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, t):
+def _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t):
     """Let window w of a row pass stump t; the next one that it is sent to.
 
     Parameters
@@ -245,13 +245,15 @@ def _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, t):
     score = g[window] + answer[stump, np.uintp(right)]
     ran = row[2, window] + cells.sizes[stump]
     g[window], row[2, window] = score, ran
-    row[1, window] += 1
+    row[1, window] += np.int64(split[stump])
     cell = bin_of(score, cells.n_bins, cells.running, ran)
     return np.int64(jump[np.uintp(t + 1), np.uintp(cell)])
 
 
 @parallel_kernel
-def _scan_policy(images, window, stumps, answer, jump, cells, places, scores, left, evaluations):
+def _scan_policy(
+    images, window, stumps, answer, jump, cells, split, places, scores, left, evaluations
+):
     """Send each window through a decision DAG; as above, with scores in steps, left as such.
 
     Where a window goes next is known late. A few windows take turns, so that meanwhile the
@@ -274,7 +276,9 @@ def _scan_policy(images, window, stumps, answer, jump, cells, places, scores, le
         while n_begun < n_windows:
             for s in range(_TURNS):
                 w = turn[s]
-                t = _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, waits[s])
+                t = _pass_stump(
+                    images, stumps, answer, jump, cells, split, deviation, g, row, w, waits[s]
+                )
                 quits = t == n_stumps
                 turn[s] = n_begun if quits else w
                 waits[s] = first if quits else t
@@ -282,7 +286,7 @@ def _scan_policy(images, window, stumps, answer, jump, cells, places, scores, le
         for s in range(_TURNS):
             w, t = turn[s], waits[s]
             while w < n_windows and t < n_stumps:
-                t = _pass_stump(images, stumps, answer, jump, cells, deviation, g, row, w, t)
+                t = _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t)
         for j in range(n_windows):
             left[i, j], evaluations[i, j] = cells.initial[0] + g[j], row[1, j]
 

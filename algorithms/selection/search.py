@@ -20,6 +20,7 @@ from .scoring import (
     check_metered,
     check_missing,
     cost_scorer,
+    is_within,
     last_step,
     prediction_cost,
     takes_missing,
@@ -34,7 +35,7 @@ def best_within(score, cost, budget: float) -> int:
     score, cost : array-like of shape (n_models,)
         On validation data; a model without a score (NaN) is never chosen.
     budget : float
-        Largest cost allowed.
+        Largest cost allowed, see :func:`algorithms.selection.scoring.is_within`.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def best_within(score, cost, budget: float) -> int:
         Which; of equal scores the cheaper one, then the first. -1 where none is within the budget.
     """
     score, cost = np.asarray(score, dtype=np.float64), np.asarray(cost, dtype=np.float64)
-    allowed = np.flatnonzero((cost <= budget) & ~np.isnan(score))
+    allowed = np.flatnonzero(is_within(cost, budget) & ~np.isnan(score))
     if not len(allowed):
         return -1
     return int(allowed[np.lexsort((cost[allowed], -score[allowed]))[0]])
@@ -187,7 +188,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         best = best_within(results["mean_test_score"], results["mean_test_cost"], budget)
         if best < 0:
             raise ValueError(_nothing_within(results, budget))
-        results["within_budget"] = results["mean_test_cost"] <= budget
+        results["within_budget"] = is_within(results["mean_test_cost"], budget)
         results["rank_test_score"] = _ranks(results)
         self.cv_results_, self.best_index_ = results, best
         self.best_params_ = results["params"][best]

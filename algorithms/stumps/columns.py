@@ -30,7 +30,7 @@ def check_families(families, n_features: int) -> list[np.ndarray]:
     """
     if families is None:
         return [np.arange(n_features)]
-    if not isinstance(families, list | tuple | np.ndarray):
+    if not isinstance(families, list | tuple | np.ndarray) or getattr(families, "ndim", 1) == 0:
         raise ValueError(f"families must be a list of lists of column numbers, got {families!r}.")
     checked = []
     for k, family in enumerate(families):

@@ -19,12 +19,33 @@ _NO_LIMIT = 2**62  # more steps than any bill has
 _SPENT, _TREE_IS_SPLIT = 0, 1  # places in the account
 
 
+class Steps(NamedTuple):
+    """Prices and a budget in whole steps, on which bills are exact.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_units,), int64
+        Price of each unit; as of the others, one more than `limit` if it is never affordable.
+    own : ndarray of shape (n_features,), int64
+        What each feature costs besides.
+    tree : int
+        e, the price of evaluating one tree.
+    limit : int
+        The budget.
+    """
+
+    shared: np.ndarray
+    own: np.ndarray
+    tree: int
+    limit: int
+
+
 class MiserPenalty(NamedTuple):
     """Prices of Eqs. (3) and (5), and what has been paid for already.
 
     A *unit* is what one acquisition brings: a feature, or a group of them. A feature costs the
     price of its unit and a price of its own. What is *bought* is on the bill of Eq. (3), in whole
-    steps of a grid on which sums are exact; what is *free* (φ = 0) is not charged by Eq. (5). With
+    steps (:class:`Steps`); what is *free* (φ = 0) is not charged by Eq. (5). With
     charging at first use both are the same memory.
     """
 
@@ -32,7 +53,7 @@ class MiserPenalty(NamedTuple):
     unit: np.ndarray  # (n_features,) int64
     unit_price: np.ndarray  # (n_units,) float64
     own_price: np.ndarray  # (n_features,) float64
-    unit_steps: np.ndarray  # (n_units,) int64, the same prices on the grid
+    unit_steps: np.ndarray  # (n_units,) int64, the same prices in steps
     own_steps: np.ndarray  # (n_features,) int64
     tree_steps: int  # e
     limit: int  # B
@@ -43,6 +64,11 @@ class MiserPenalty(NamedTuple):
     account: np.ndarray  # (2,) int64: steps spent so far, and whether the present tree has a split
 
 
+def _unlimited(shared: np.ndarray, own: np.ndarray) -> Steps:
+    """Return steps that tell only whether something costs: no bill comes near their limit."""
+    return Steps((shared > 0).astype(np.int64), (own > 0).astype(np.int64), 1, _NO_LIMIT)
+
+
 @dataclass(frozen=True)
 class MiserPrices:
     """The terms of the trade: λ, B, when features become free, and the prices.
@@ -51,46 +77,31 @@ class MiserPrices:
     ----------
     tradeoff : float
         lambda of Eq. (5).
-    budget : float or None
-        B of Eq. (4); None or infinity: unlimited.
     unit : ndarray of shape (n_features,), int64
         What one acquisition brings: the feature itself, or its group.
     shared : ndarray of shape (n_units,)
         Price of each unit.
     own : ndarray of shape (n_features,)
         What each feature costs besides.
-    tree_cost : float
-        e of Eq. (3).
-    exponent : int
-        The bill is compared with the budget on the grid ``2**-exponent``, prices rounded up.
+    steps : Steps or None
+        The prices and B of Eq. (4) in whole steps; None: no bill comes near B, if there is one.
     at_first_use : bool
         Whether features are free from their first use on, or from the end of that round.
     """
 
     tradeoff: float
-    budget: float | None
     unit: np.ndarray
     shared: np.ndarray
     own: np.ndarray
-    tree_cost: float
-    exponent: int
+    steps: Steps | None
     at_first_use: bool
 
-    def steps(self, prices) -> np.ndarray:
-        """Prices in whole steps of the grid, rounded up."""
-        return np.ceil(np.ldexp(prices, self.exponent)).astype(np.int64)
-
-    def limit(self) -> int:
-        """Steps that the bill may have at most."""
-        if self.budget is None:
-            return _NO_LIMIT
-        with np.errstate(over="ignore"):
-            return int(min(np.floor(np.ldexp(self.budget, self.exponent)), _NO_LIMIT))
-
-    def cheapest(self) -> int:
-        """Steps that a model with one tree and one feature has at least."""
-        units, own = self.steps(self.shared), self.steps(self.own)
-        return int(np.min(units[self.unit] + own)) + int(self.steps(self.tree_cost))
+    def affords_a_tree(self) -> bool:
+        """Whether one tree and the cheapest feature are within the budget."""
+        if self.steps is None:
+            return True
+        cheapest = int(np.min(self.steps.shared[self.unit] + self.steps.own))
+        return cheapest + self.steps.tree <= self.steps.limit
 
     def begin(
         self, n_samples: int, total_weight: int, weight_step: float, n_nodes: int
@@ -99,6 +110,7 @@ class MiserPrices:
 
         Parameters and value are those of :meth:`algorithms.trees.penalty.Charging.begin`.
         """
+        steps = _unlimited(self.shared, self.own) if self.steps is None else self.steps
         bought = np.zeros(len(self.shared), dtype=bool), np.zeros(len(self.own), dtype=bool)
         free = bought if self.at_first_use else tuple(held.copy() for held in bought)
         return MiserPenalty(
@@ -106,10 +118,10 @@ class MiserPrices:
             unit=self.unit,
             unit_price=self.shared,
             own_price=self.own,
-            unit_steps=self.steps(self.shared),
-            own_steps=self.steps(self.own),
-            tree_steps=int(self.steps(self.tree_cost)),
-            limit=self.limit(),
+            unit_steps=steps.shared,
+            own_steps=steps.own,
+            tree_steps=steps.tree,
+            limit=steps.limit,
             bought_units=bought[0],
             bought_features=bought[1],
             free_units=free[0],

@@ -10,7 +10,8 @@ from ..kernels.decorators import borrowing_kernel, kernel
 from ..kernels.simd import SPLIT_LANES, best_split
 from .penalty import charge
 
-# A gain below this share of the parent's own score is rounding noise, not a reason to split.
+# A gain below this share of the parent's own score is rounding noise, not a reason to split; so is
+# one below the score of rows whose gradients are all Scale.rounding.
 MIN_RELATIVE_GAIN = 2.0**-40
 
 
@@ -19,11 +20,15 @@ MISSING_RIGHT, MISSING_LEFT = 256, 512
 
 
 class Scale(NamedTuple):
-    """Powers of two that turn the integer sums into numbers (exact)."""
+    """Powers of two that turn the integer sums into numbers (exact).
+
+    And how far a gradient may be rounding alone, see :meth:`algorithms.losses.Loss.rounding`.
+    """
 
     gradient: float
     hessian: float
     count: float
+    rounding: float = 0.0
 
 
 class Scratch(NamedTuple):
@@ -308,7 +313,9 @@ def scan_features(
     columns, column_code, codes = layout.feature_column, layout.column_code, layout.feature_code
     defaults, all_bins = layout.feature_default, layout.feature_n_bins
     missing = layout.feature_missing
-    noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, total[1] * scale.hessian)
+    H = total[1] * scale.hessian
+    noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, H)
+    noise = max(noise, _score(total[2] * scale.count * scale.rounding, H))
     for position in range(begin, end):
         feature = features[position]
         entry = column_code[columns[feature]] + codes[feature]

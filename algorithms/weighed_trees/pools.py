@@ -21,7 +21,7 @@ from ..estimators.parameters import Parameter, checked_parameters
 from ..exits.classifier import CascadeClassifier
 from ..exits.fitted_trees import fit_trees
 from ..exits.parameters import ESTIMATOR
-from ..exits.responses import Responses
+from ..exits.responses import Responses, check_classes
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
 from ..kernels.decorators import resolve_n_threads
@@ -123,6 +123,7 @@ class PooledCascade(CascadeClassifier):
         limits = options["price_limits"]
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
         self.estimator_, responses, self.pools_ = self._pooled_trees(X, y, signs, weights, limits)
+        check_classes(responses, self.classes_)
         priced, pools = self._priced(responses), self.pools_
         copies = np.ones(len(signs)) if weights is None else weights
         meter, forest = priced.meter, responses.forest

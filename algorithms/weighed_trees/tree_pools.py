@@ -34,7 +34,7 @@ def check_limits(name: str, value) -> tuple[float, ...]:
     """Give price limits as rising finite floats >= 0, one for each stage."""
     try:
         limits = tuple(float(limit) for limit in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         limits = ()
     rising = all(a < b for a, b in pairwise(limits))
     if not limits or not rising or not all(0 <= limit < math.inf for limit in limits):

@@ -189,9 +189,10 @@ def mirror_path() -> Path | None:
     if not configured or re.match(r"https?:", configured, re.IGNORECASE):
         return None
     if configured.lower().startswith("file:"):
-        folder = Path(url2pathname(urlsplit(configured).path))
+        folder = url2pathname(urlsplit(configured).path)
     else:
-        folder = Path(configured).expanduser()
+        folder = configured
+    folder = Path(os.path.expanduser(folder))
     problem = _mirror_problem(folder)
     if problem and configured not in _mirrors_said:
         _mirrors_said.add(configured)

@@ -41,7 +41,9 @@ def cache_folder() -> Path:
     import pooch
 
     configured = os.environ.get(CACHE_VARIABLE, "").strip()
-    return Path(configured).expanduser() if configured else pooch.os_cache("cost-aware-boosting")
+    if configured:
+        return Path(os.path.expanduser(configured))
+    return pooch.os_cache("cost-aware-boosting")
 
 
 def announce(text: str) -> None:

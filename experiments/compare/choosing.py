@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from algorithms.selection.scoring import is_within
 from algorithms.selection.search import best_within
 from experiments.compare.intervals import (
     LEVEL,
@@ -30,7 +31,7 @@ def check_budgets(rows: pd.DataFrame, budgets: Sequence[float]) -> None:
             "rows."
         )
     cheapest = rows.loc[rows["valid_cost"].idxmin()]
-    if min(budgets) < cheapest["valid_cost"]:
+    if not is_within(cheapest["valid_cost"], min(budgets)):
         raise Refused(
             f"The budget {min(budgets):g} is below the cheapest model, which costs "
             f"{cheapest['valid_cost']:g} a prediction ({cheapest['method']}): raise it, or give "

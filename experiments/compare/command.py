@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 from pathlib import Path
 
 import click
 
+from algorithms.costs import LARGEST_PRICE
+from experiments.command_options import UserPath, echo_json
 from experiments.running.provenance import default_jobs
 from experiments.running.workers import Workers
 
 # What compares imports all methods, for which no other command should wait.
 
 _TASKS = "classification", "regression", "ranking"
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = UserPath(exists=True, dir_okay=False, path_type=Path)
 
 
 class _Budgets(click.ParamType):
@@ -31,8 +31,11 @@ class _Budgets(click.ParamType):
             budgets = sorted({float(text) for text in value.split(",")})
         except ValueError:
             budgets = []
-        if not budgets or not all(0 < b < math.inf for b in budgets):
-            self.fail(f"must be numbers above 0 with commas between them, not {value!r}.")
+        if not budgets or not all(0 < b <= LARGEST_PRICE for b in budgets):
+            self.fail(
+                f"must be numbers above 0 with commas between them, at most {LARGEST_PRICE:g}, not "
+                f"{value!r}."
+            )
         return tuple(budgets)
 
 
@@ -96,13 +99,13 @@ class _Budgets(click.ParamType):
     help="A class of your own with fit, predict and prediction_cost.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 2), default=0, show_default=True)
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=UserPath(file_okay=False, path_type=Path),
     default=Path("comparison"),
     show_default=True,
     help="Folder for the results, and for finished trials.",
@@ -131,7 +134,7 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     except Refused as error:
         raise click.UsageError(str(error)) from None
     if as_json:
-        click.echo(json.dumps(_as_json(outcome), indent=1, ensure_ascii=False))
+        echo_json(_as_json(outcome))
         return
     click.echo((out / "README.txt").read_text(encoding="utf-8"))
 
@@ -144,6 +147,7 @@ def _as_json(outcome) -> dict:
         "task": prepared.task,
         "metric": prepared.metric,
         "rows": prepared.n_rows,
+        "notes": list(prepared.notes),
         "left_out": outcome.left_out,
         "table": outcome.table.to_dict("records"),
         "differences": outcome.differences.to_dict("records"),

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import qmc
 
+from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, digest
 from experiments.compare import show
 from experiments.compare.choosing import check_budgets, choose, judge
@@ -142,7 +143,7 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
 def _refuse_tiny_budgets(prepared: Prepared, split_cost: float, budgets: Sequence[float]) -> None:
     """Refuse what no tree can cost, before anything is trained: every row passes its root."""
     least = prepared.prices.cheapest() + split_cost
-    if min(budgets) < least:
+    if not is_within(least, min(budgets)):
         raise Refused(
             f"The budget {min(budgets):g} is below the cheapest model there can be: one tree on "
             f"the cheapest feature costs {least:g} a prediction."

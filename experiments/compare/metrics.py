@@ -13,6 +13,7 @@ from algorithms.metrics import (
     ndcg_letor_at_k,
     precision_at_k,
 )
+from experiments.compare.fields import Refused
 from experiments.compare.problem import Part
 
 _RANKINGS: dict[str, Callable] = {
@@ -62,7 +63,24 @@ def known(task: str, metric: str) -> bool:
     if task != "ranking":
         return metric in CHOICES[task]
     name, _, k = metric.partition("@")
-    return name in _RANKINGS and k.isascii() and k.isdigit() and int(k) >= 1
+    return name in _RANKINGS and k.isascii() and k.isdigit() and len(k) <= 9 and int(k) >= 1
+
+
+def check_relevant(metric: str, grades: np.ndarray, whose: str, advice: str) -> None:
+    """Refuse grades of which no query has a score, by a metric that counts what is relevant.
+
+    Parameters
+    ----------
+    metric : str
+    grades : (n,) float64
+    whose, advice : str
+        For the message.
+    """
+    counts = metric.partition("@")[0] in ("precision", "average_precision")
+    if counts and not np.any(grades >= 1):
+        raise Refused(
+            f"{metric} counts documents of grade 1 or more, and {whose} has none: {advice}."
+        )
 
 
 def units(metric: str, part: Part, predicted: np.ndarray) -> Units:

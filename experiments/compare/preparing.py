@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,21 +13,20 @@ import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.prices.by_name import listed
-from experiments.compare import metrics
+from experiments.compare import limits, metrics
+from experiments.compare.fields import Column, Refused, key
+from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
-from experiments.compare.tables import (
-    Prices,
-    Refused,
-    feature_matrix,
-    read_prices,
-    read_table,
-    take,
-)
+from experiments.compare.reading import Table, read_table, shown
+from experiments.compare.row_numbers import left_out, numbering
+from experiments.compare.tables import Prices, feature_matrix, read_prices, take
+from experiments.compare.target import Target
+
+log = logging.getLogger(__name__)
 
 VALID, TEST = 0.2, 0.2
 """Shares of the rows (queries, groups) that choose and that judge; without a test file."""
 
-_MOST_CLASSES = 20  # a target of more whole numbers is regressed
 _FEWEST_ROWS = 50
 _FEWEST_CLUSTERS = 10
 _FEWEST_OF_A_CLASS = 5
@@ -60,7 +60,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What trials need, and what the summary says of it; `unfit`: why a method is left out."""
+    """What trials need, and what the summary says of it.
+
+    `unfit`: why a method is left out; `notes`: how the files were read, where that may surprise.
+    """
 
     path: Path
     checksum: str
@@ -71,6 +74,7 @@ class Prepared:
     resampled: str
     some_missing: bool
     unfit: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
@@ -87,24 +91,28 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     Refused
         If the table, the price list or an option does not fit.
     """
-    table = read_table(asked.table)
-    absent = [name for name in asked.drop if name not in table]
+    limits.check_split_cost(asked.split_cost)
+    table = read_table(asked.table, _labels(asked))
+    absent = [name for name in asked.drop if table.named(name) is None]
     if absent:
-        raise Refused(f"{asked.table.name} has no column {listed(absent)}, which --drop names.")
-    columns = _columns(asked, table, asked.table.name)
-    names = [name for name in table if name not in asked.special]
-    X = feature_matrix(table, names, asked.table.name)
+        raise Refused(f"{table.file} has no column {listed(absent)}, which --drop names.")
+    columns = _columns(asked, table)
+    special = {table.named(name) for name in asked.special}
+    names, notes = left_out(table, [name for name in table if name not in special])
+    X = feature_matrix(table, names)
     prices = read_prices(asked.costs, names)
-    task = _task(asked, columns["y"])
-    metric = _metric(asked.metric, task)
-    y, classes = _target(columns["y"], task, metric)
-    columns = _numbered({**columns, "X": X, "y": y})
+    target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
+    task, metric, classes = target.task, target.metric, target.classes
+    notes += [*target.notes, *numbering(X, names), *prices.notes]
+    for note in notes:
+        log.info("note: %s", note)
+    columns = _numbered({**columns, "X": X, "y": target.values})
     _check_queries(columns)
     rows = {"all": columns}
     if asked.test is not None:
-        rows["test"] = _test_rows(asked, names, classes, task, metric)
+        rows["test"] = _test_rows(asked, names, target)
     parts = _split(rows, task, asked.seed)
-    _check_parts(parts, classes, task)
+    _check_parts(parts, classes, task, metric)
     meta = {
         "task": task,
         "metric": metric,
@@ -128,85 +136,48 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         "queries" if asked.query else "groups" if asked.groups else "rows",
         any(np.isnan(columns["X"]).any() for columns in parts.values()),
         _unfit(parts["train"], task),
+        tuple(notes),
     )
 
 
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _columns(asked: Asked, table: pd.DataFrame, file: str) -> dict[str, Any]:
+def _labels(asked: Asked) -> list[str]:
+    """Columns that options give a meaning."""
+    named = [asked.target, asked.query, asked.groups, asked.weight]
+    return [name for name in named if name is not None]
+
+
+def _columns(asked: Asked, table: Table) -> dict[str, Any]:
     """Give the columns that options name."""
-    weight = take(table, asked.weight, "--weight", file)
+    weight = take(table, asked.weight, "--weight")
     if weight is not None:
-        weight = pd.to_numeric(weight, errors="coerce").to_numpy(dtype=np.float64)
-        if not np.all(np.isfinite(weight) & (weight > 0)):
+        weight = as_numbers(weight)
+        if weight is None or not np.all(np.isfinite(weight) & (weight > 0)):
             raise Refused(f"Weights must be numbers above 0: column {asked.weight!r} has others.")
+        limits.check_weights(weight, asked.weight)
     return {
-        "y": take(table, asked.target, "--target", file),
-        "query": take(table, asked.query, "--query", file),
-        "cluster": take(table, asked.groups, "--groups", file),
+        "y": take(table, asked.target, "--target"),
+        "query": _keys(take(table, asked.query, "--query")),
+        "cluster": _keys(take(table, asked.groups, "--groups")),
         "weight": weight,
     }
 
 
-def _task(asked: Asked, y: pd.Series) -> str:
-    """Give the task: as told, by a query column, or by what the target is."""
-    if asked.query is not None and asked.task not in (None, "ranking"):
-        raise Refused(f"--query is for ranking, and --task says {asked.task}: leave one out.")
-    if asked.task == "ranking" and asked.query is None:
-        raise Refused("Ranking needs the column that names each row's query: --query COLUMN.")
-    if asked.task is not None:
-        return asked.task
-    if asked.query is not None:
-        return "ranking"
-    if not pd.api.types.is_numeric_dtype(y.dtype) or pd.api.types.is_bool_dtype(y.dtype):
-        return "classification"
-    whole = np.all(y.to_numpy() == np.rint(y.to_numpy(dtype=np.float64)))
-    return "classification" if whole and y.nunique() <= _MOST_CLASSES else "regression"
-
-
-def _metric(asked: str | None, task: str) -> str:
-    metric = asked or metrics.DEFAULT[task]
-    if not metrics.known(task, metric):
-        raise Refused(
-            f"--metric of {task} must be {' or '.join(metrics.CHOICES[task])}, not {metric!r}."
-        )
-    return metric
-
-
-def _target(y: pd.Series, task: str, metric: str) -> tuple[np.ndarray, list | None]:
-    """Give the target as numbers, and the classes that they number."""
-    if y.nunique() < 2:
-        raise Refused(
-            f"The target {y.name!r} has one value only ({y.iloc[0]}): there is nothing to learn."
-        )
-    if task == "classification":
-        if pd.api.types.is_bool_dtype(y.dtype):
-            y = y.astype(np.int64)
-        if pd.api.types.is_numeric_dtype(y.dtype):
-            whole = np.all(y == np.rint(y))
-            values = y.to_numpy(dtype=np.int64 if whole else np.float64)
-        else:
-            values = y.astype(str).to_numpy(dtype=str)
-        classes, numbers = np.unique(values, return_inverse=True)
-        return numbers.astype(np.int64), classes.tolist()
-    try:
-        values = y.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError):
-        raise Refused(f"The target {y.name!r} must be numbers for {task}.") from None
-    if not np.all(np.isfinite(values)):
-        raise Refused(f"The target {y.name!r} must be finite numbers for {task}.")
-    whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= metrics.HIGHEST_GRADE))
-    if "ndcg" in metric and not whole:
-        raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {y.name!r} has others.")
-    return values, None
+def _keys(column: Column | None) -> np.ndarray | None:
+    """Number queries or groups by their text: 7 and 007 are two."""
+    if column is None:
+        return None
+    number, texts = pd.factorize(column.text)
+    return pd.factorize(np.array([key(text) for text in texts], dtype=object))[0][number]
 
 
 def _numbered(columns: dict[str, Any]) -> dict[str, Any]:
     """Give queries and groups as numbers, and the rows of a query as one block."""
     for name in ("query", "cluster"):
         if columns[name] is not None:
-            columns[name] = pd.factorize(columns[name])[0].astype(np.int64)
+            columns[name] = columns[name].astype(np.int64)
     if columns["query"] is not None:
         if columns["cluster"] is None:
             columns["cluster"] = columns["query"]
@@ -240,21 +211,18 @@ def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
     return {name: None if v is None else v[rows] for name, v in columns.items()}
 
 
-def _test_rows(asked: Asked, names, classes, task: str, metric: str) -> dict[str, Any]:
+def _test_rows(asked: Asked, names: Sequence[str], target: Target) -> dict[str, Any]:
     """Read the test file, whose columns must be those of the table."""
-    table, file = read_table(asked.test), asked.test.name
-    lacking = [name for name in [*names, *asked.special] if name not in table]
-    lacking = [name for name in lacking if name not in asked.drop]
+    labels = _labels(asked)
+    table = read_table(asked.test, labels)
+    own = {name: table.named(name) for name in [*names, *labels]}
+    lacking = [name for name, there in own.items() if there is None]
     if lacking:
-        raise Refused(f"{file} lacks the columns {listed(lacking)} of {asked.table.name}.")
-    columns = _columns(asked, table, file)
-    y, labels = _target(columns["y"], task, metric)
-    if classes is not None:
-        unknown = [label for label in labels if label not in classes]
-        if unknown:
-            raise Refused(f"{file} has classes that {asked.table.name} lacks: {listed(unknown)}.")
-        y = np.array([classes.index(label) for label in labels], dtype=np.int64)[y]
-    return _numbered({**columns, "X": feature_matrix(table, names, file), "y": y})
+        raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {shown(asked.table)}.")
+    columns = _columns(asked, table)
+    y = target.of_another_file(columns["y"], table.file, shown(asked.table))
+    X = feature_matrix(table, [own[name] for name in names])
+    return _numbered({**columns, "X": X, "y": y})
 
 
 # --- the split ----------------------------------------------------------------------------------
@@ -312,7 +280,7 @@ def _cut(columns: dict[str, Any], share: float, task: str, seed: int):
     return np.sort(larger), np.sort(smaller)
 
 
-def _check_parts(parts: dict[str, dict], classes: list | None, task: str) -> None:
+def _check_parts(parts: dict[str, dict], classes: list | None, task: str, metric: str) -> None:
     for part, columns in parts.items():
         if task == "classification":
             absent = np.setdiff1d(np.arange(len(classes)), columns["y"])
@@ -323,6 +291,8 @@ def _check_parts(parts: dict[str, dict], classes: list | None, task: str) -> Non
                 )
         elif np.ptp(columns["y"]) == 0:
             raise Refused(f"The target has one value only in the {part} part: try another --seed.")
+        elif part != "train":
+            metrics.check_relevant(metric, columns["y"], f"the {part} part", "try another --seed")
 
 
 def _tradeoff_range(train: dict, task: str, prices: Prices, split_cost: float) -> list[float]:
@@ -341,4 +311,7 @@ def _tradeoff_range(train: dict, task: str, prices: Prices, split_cost: float) -
     if split_cost > 0:
         positive = np.append(positive, split_cost)
     low, high = np.quantile(positive, [0.1, 0.9])
-    return [float(f"{1e-4 * loss / high:.6g}"), float(f"{0.3 * loss / low:.6g}")]
+    with np.errstate(over="ignore"):
+        tradeoffs = [float(f"{1e-4 * loss / high:.6g}"), float(f"{0.3 * loss / low:.6g}")]
+    limits.check_tradeoffs(tradeoffs, positive, prices.origin)
+    return tradeoffs

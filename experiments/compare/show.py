@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -12,6 +14,7 @@ from experiments.compare.choosing import along_the_costs
 from experiments.compare.methods import Method
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.preparing import Asked
+from experiments.compare.reading import shown
 from experiments.running.store import write_atomically
 from experiments.style import LOOKS, Look, house_style, log_cost_axis, picture_bytes
 
@@ -51,9 +54,12 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
-    with house_style(_SALT):
-        figure = picture(outcome, asked, search)
-    write_atomically(folder / "picture.png", picture_bytes(figure, "png", _SALT))
+    # A user's names are no formulas, and may have letters that the font lacks.
+    as_it_is = matplotlib.rc_context({"text.parse_math": False})
+    with house_style(_SALT), as_it_is, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        drawn = picture_bytes(picture(outcome, asked, search), "png", _SALT)
+    write_atomically(folder / "picture.png", drawn)
 
 
 def _csv(table: pd.DataFrame) -> str:
@@ -147,7 +153,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     """Give README.txt: what was compared, what came out, how to go on."""
     prepared, n = outcome.prepared, outcome.prepared.n_rows
     lines = [
-        f"{asked.table.name}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is "
+        f"{shown(asked.table)}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is "
         "better).",
         f"{n['train']} rows train, {n['valid']} choose, {n['test']} judge. Costs: "
         f"{prepared.prices.origin}; each evaluated split costs {asked.split_cost:g}.",
@@ -156,6 +162,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         "For each budget the best validation score within it was chosen; scores and costs here are "
         f"of the test rows, intervals and differences from resampled {prepared.resampled} (95 %, "
         "differences corrected after Holm).",
+        *(f"Note: {line}." for line in prepared.notes),
         *(f"Left out: {line}." for line in outcome.left_out),
         "",
         *recommendation(outcome),
@@ -178,6 +185,11 @@ def _look(method: Method, number: int) -> Look:
     return _OF_THE_USERS[number % len(_OF_THE_USERS)]
 
 
+def _in_the_legend(label: str) -> str:
+    """Give a label; one that begins with _ would be left out."""
+    return f" {label}" if label.startswith("_") else label
+
+
 def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     """Draw test score against cost: a line for each method, its models at the asked budgets."""
     prepared = outcome.prepared
@@ -191,7 +203,8 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
             continue
         ax.plot(
             curve["test_cost"], curve["test_score"], color=look.colour, marker=look.marker,
-            linestyle=look.line, label=method.label, markersize=4, linewidth=1.2, alpha=0.9,
+            linestyle=look.line, label=_in_the_legend(method.label), markersize=4, linewidth=1.2,
+            alpha=0.9,
         )  # fmt: skip
         at = outcome.table[(outcome.table["method"] == method.slug) & outcome.table["recommended"]]
         ax.errorbar(
@@ -211,11 +224,11 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
             color="0.35",
         )  # fmt: skip
     log_cost_axis(ax)
-    unit = asked.unit or f"unit of {prepared.prices.origin}"
+    unit = shown(asked.unit or "") or f"unit of {prepared.prices.origin}"
     ax.set_xlabel(f"mean cost of a prediction on the test rows ({unit}, log scale)")
     ax.set_ylabel(f"{_SCORES.get(prepared.metric, prepared.metric)}, test rows")
     ax.set_title(
-        f"{asked.table.name}, {asked.target}: {search.trials} draws a method; circles: chosen on "
+        f"{shown(asked.table)}, {asked.target}: {search.trials} draws a method; circles: chosen on "
         "validation for a budget, with 95 % interval"
     )
     figure.legend(

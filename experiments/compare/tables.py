@@ -1,24 +1,20 @@
-"""Reads a user's table and price list; whatever does not fit is refused in one sentence."""
+"""Features and price list of a user; whatever does not fit is refused in one sentence."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import psutil
 
+from algorithms.costs import LARGEST_PRICE
 from algorithms.prices.by_name import listed
+from experiments.compare import limits
+from experiments.compare.fields import MISSING, Column, Refused, key, number_of
+from experiments.compare.reading import Table, read_table, shown
 
-_TIMES_AS_LARGE = 4
-"""Memory that reading and training take, in sizes of the file."""
-
-
-class Refused(ValueError):
-    """An input that cannot be compared on; one sentence that says what to do."""
+__all__ = ["Prices", "Refused", "feature_matrix", "read_prices", "read_table", "shown", "take"]
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,15 @@ class Prices:
         Price of each label, where features are paid besides.
     origin : str
         Who says so, for the axis and the summary.
+    notes : tuple of str
+        What the user should know of how the list was read.
     """
 
     feature_costs: np.ndarray
     feature_groups: list[str] | None
     group_costs: dict[str, float] | None
     origin: str
+    notes: tuple[str, ...] = ()
 
     def cheapest(self) -> float:
         """Least that a row pays for its first feature."""
@@ -55,96 +54,33 @@ class Prices:
         return prices[prices > 0]
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV or Parquet file.
-
-    Raises
-    ------
-    Refused
-        If it is too large, cannot be read, has no rows, or two columns of one name.
-    """
-    size, free = path.stat().st_size, psutil.virtual_memory().available
-    if _TIMES_AS_LARGE * size > free:
-        raise Refused(
-            f"{path.name} has {size / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free: "
-            f"take a sample of its rows that has at most {free / _TIMES_AS_LARGE / 1e9:.1f} GB."
-        )
-    if path.suffix.lower() in (".parquet", ".pq"):
-        table = _parquet(path)
-    else:
-        table = _csv(path)
-    if table.empty:
-        raise Refused(f"{path.name} has no rows.")
-    return table
-
-
-def _parquet(path: Path) -> pd.DataFrame:
-    try:
-        table = pd.read_parquet(path)
-    except ImportError:
-        raise Refused(
-            f"Reading {path.name} needs the package pyarrow, which is not installed: install it, "
-            "or write the table as CSV."
-        ) from None
-    except Exception as error:  # each engine has its own kinds
-        why = " ".join(str(error).split()).rstrip(".")
-        raise Refused(f"{path.name} is no Parquet file that can be read: {why}.") from None
-    if any(name is not None for name in table.index.names):
-        table = table.reset_index()  # whoever wrote it had columns for an index
-    table.columns = [str(name) for name in table.columns]
-    _refuse_repeated(list(table.columns), path.name)
-    return table
-
-
-def _csv(path: Path) -> pd.DataFrame:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            head = next(csv.reader(file), [])
-        _refuse_repeated(head, path.name)
-        return pd.read_csv(path, encoding="utf-8-sig", low_memory=False)
-    except Refused:
-        raise
-    except (UnicodeDecodeError, csv.Error, ValueError) as error:
-        why = " ".join(str(error).split()).rstrip(".")
-        raise Refused(f"{path.name} is no CSV file in UTF-8 that can be read: {why}.") from None
-
-
-def _refuse_repeated(names: list[str], file: str) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise Refused(
-            f"{file} has several columns of one name ({listed(repeated)}): give each its own."
-        )
-
-
-def take(table: pd.DataFrame, name: str | None, option: str, file: str) -> pd.Series | None:
+def take(table: Table, name: str | None, option: str) -> Column | None:
     """Give a column that an option names, without missing values; Refused if it is not there."""
     if name is None:
         return None
-    if name not in table:
+    own = table.named(name)
+    if own is None:
         raise Refused(
-            f"{file} has no column {name!r}, which {option} asks for: it has "
-            f"{listed(list(table.columns))}."
+            f"{table.file} has no column {name!r}, which {option} asks for: it has "
+            f"{listed(list(table))}."
         )
-    column = table[name]
-    if column.isna().any():
+    n_missing = int(table.columns[own].is_missing().sum())
+    if n_missing:
         raise Refused(
-            f"Column {name!r} of {file} ({option}) has {int(column.isna().sum())} missing values: "
+            f"Column {own!r} of {table.file} ({option}) has {n_missing} missing values: "
             "leave these rows out."
         )
-    return column
+    return table.columns[own]
 
 
-def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarray:
+def feature_matrix(table: Table, names: list[str]) -> np.ndarray:
     """Give features as numbers.
 
     Parameters
     ----------
-    table : DataFrame
+    table : Table
     names : list of str
         Columns that are features.
-    file : str
-        For messages.
 
     Returns
     -------
@@ -156,16 +92,19 @@ def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarr
     Refused
         If a column is text, a date, or has infinite values.
     """
+    file = table.file
     if not names:
         raise Refused(f"{file} has no features left beside the columns that the options name.")
-    text = [n for n in names if not pd.api.types.is_numeric_dtype(table[n].dtype)]
+    columns = [table.columns[name] for name in names]
+    text = [n for n, column in zip(names, columns, strict=True) if column.numbers is None]
     if text:
         raise Refused(
             f"Features must be numbers, and these columns of {file} are not: {listed(text)}; "
             "encode them (pandas.get_dummies makes a column of each value; give these one group in "
-            "the price list), or leave them out with --drop."
+            f"the price list), or leave them out with --drop ({text[0]!r} has "
+            f"{table.columns[text[0]].odd})."
         )
-    X = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64, na_value=np.nan))
+    X = np.column_stack([column.numbers for column in columns])
     infinite = np.isinf(X)
     if infinite.any():
         those = [names[m] for m in np.flatnonzero(infinite.any(axis=0))]
@@ -174,6 +113,7 @@ def feature_matrix(table: pd.DataFrame, names: list[str], file: str) -> np.ndarr
             f"{file} has infinite values in {n_rows} rows, in the columns {listed(those)}: "
             "leave them empty (missing), or leave rows or columns out."
         )
+    limits.check_features(X, names, file)
     return X
 
 
@@ -203,16 +143,25 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
     if path is None:
         return Prices(np.ones(len(names)), None, None, "1 for each feature (no price list given)")
     lines = read_table(path)
-    if not {"feature", "cost"} <= set(lines) <= {"feature", "cost", "group"}:
+    file = lines.file
+    asked = {name: lines.named(name) for name in ("feature", "cost", "group")}
+    if lines.nameless:
+        raise Refused(f"{file} has a column without a name, number {lines.nameless[0]}: leave it "
+                      "out.")  # fmt: skip
+    if None in (asked["feature"], asked["cost"]) or set(lines) - set(asked.values()):
         raise Refused(
-            f"{path.name} must have the columns feature and cost, and at most group besides; it "
-            f"has {listed(list(lines.columns))}."
+            f"{file} must have the columns feature and cost, and at most group besides; it "
+            f"has {listed(list(lines))}."
         )
-    labels = [str(label) for label in lines["feature"]]
-    group_of = _groups(lines, labels, names, path.name)
+    texts = {name: lines.columns[own].text for name, own in asked.items() if own is not None}
+    own_name = {key(name): name for name in names}  # as the table spells it
+    if any(label is None for label in texts["feature"]):
+        raise Refused(f"{file} has a line without the name of a feature: name it, or leave it out.")
+    labels = [own_name.get(key(label), key(label)) for label in texts["feature"]]
+    group_of = _groups(texts.get("group"), labels, own_name, file)
     priced = set(group_of.values()) - set(names)  # groups that may have a line of their own
-    _refuse_mismatch(labels, names, priced, path.name)
-    cost = _costs(lines["cost"], labels, path.name)
+    _refuse_mismatch(labels, names, priced, file)
+    cost = _costs(texts["cost"], labels, file)
     feature_costs = np.array([cost[name] for name in names])
     groups = group_costs = None
     if group_of:
@@ -220,18 +169,28 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
         if priced & set(labels):
             group_costs = {label: cost[label] if label in priced else 0.0 for label in groups}
         else:
-            _refuse_unequal(groups, feature_costs, path.name)
+            _refuse_unequal(groups, feature_costs, file)
     if not np.any(feature_costs > 0) and not any((group_costs or {}).values()):
-        raise Refused(f"All costs of {path.name} are 0: there is nothing to save.")
-    return Prices(feature_costs, groups, group_costs, path.name)
+        raise Refused(f"All costs of {file} are 0: there is nothing to save.")
+    return Prices(feature_costs, groups, group_costs, file, _notes(set(group_of.values()), file))
 
 
-def _groups(lines: pd.DataFrame, labels: list[str], names: list[str], file: str) -> dict[str, str]:
+def _notes(groups: set[str], file: str) -> tuple[str, ...]:
+    words = sorted(group for group in groups if group.lower() in MISSING)
+    return (f"{listed(words)} in {file} is taken as the name of a group",) if words else ()
+
+
+def _groups(
+    groups: np.ndarray | None, labels: list[str], own_name: dict[str, str], file: str
+) -> dict[str, str]:
     """Group of each feature that has one."""
-    if "group" not in lines:
+    if groups is None:
         return {}
-    pairs = zip(labels, lines["group"], strict=True)
-    group_of = {label: str(group) for label, group in pairs if not pd.isna(group)}
+    pairs = zip(labels, groups, strict=True)
+    group_of = {
+        label: own_name.get(key(group), key(group)) for label, group in pairs if group is not None
+    }
+    names = set(own_name.values())
     clash = [g for g in dict.fromkeys(group_of.values()) if g in names and group_of.get(g) != g]
     if clash:
         raise Refused(
@@ -241,12 +200,13 @@ def _groups(lines: pd.DataFrame, labels: list[str], names: list[str], file: str)
 
 
 def _refuse_mismatch(labels, names, groups: set[str], file: str) -> None:
+    priced, known = set(labels), set(names) | groups
     problems = (
-        ([n for n in names if n not in set(labels)], "no cost for the columns"),
-        ([n for n in labels if n not in set(names) | groups], "costs for what is no feature:"),
+        ([n for n in names if n not in priced], "no cost for the columns"),
+        ([n for n in labels if n not in known], "costs for what is no feature:"),
         ([n for n, count in Counter(labels).items() if count > 1], "more than one cost for"),
         (
-            sorted(groups - set(labels)) if groups & set(labels) else [],
+            sorted(groups - priced) if groups & priced else [],
             "a price for some groups and none for",
         ),
     )
@@ -258,13 +218,19 @@ def _refuse_mismatch(labels, names, groups: set[str], file: str) -> None:
         )
 
 
-def _costs(column: pd.Series, labels: list[str], file: str) -> dict[str, float]:
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    wrong = [label for label, v in zip(labels, values, strict=True) if not 0 <= v < np.inf]
+def _costs(texts: np.ndarray, labels: list[str], file: str) -> dict[str, float]:
+    values = [None if text is None else number_of(text) for text in texts]
+    wrong = [
+        label
+        for label, value in zip(labels, values, strict=True)
+        if value is None or not 0 <= value <= LARGEST_PRICE
+    ]
     if wrong:
-        raise Refused(f"Costs must be finite numbers of 0 or more; {file} has others for "
-                      f"{listed(wrong)}.")  # fmt: skip
-    return dict(zip(labels, values.tolist(), strict=True))
+        raise Refused(
+            f"Costs must be finite numbers of 0 or more, at most {LARGEST_PRICE:g}; {file} has "
+            f"others for {listed(wrong)}."
+        )
+    return {label: value + 0.0 for label, value in zip(labels, values, strict=True)}  # no -0.0
 
 
 def _refuse_unequal(groups: list[str], feature_costs: np.ndarray, file: str) -> None:

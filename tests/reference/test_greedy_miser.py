@@ -236,12 +236,11 @@ def test_prices_that_are_no_binary_fractions_keep_the_budget():
     # Three times the double nearest to 0.1 are more than the double nearest to 0.3.
     prices = forest_costs.price_list(3, [0.1, 0.1, 0.1], None, None, 0.0)
     holdings = forest_costs.nothing_held(prices)
-    k = forest_costs.grid_exponent(prices, 10)
     for m in range(3):
         forest_costs.hold(holdings, prices, m)
-    assert not forest_costs.is_within(0.3, holdings, 0, prices, k)
-    assert forest_costs.is_within(0.3 + 1e-15, holdings, 0, prices, k)
-    assert forest_costs.bill(holdings, 2, prices) == 0.30000000000000004
+    assert not forest_costs.is_within(forest_costs.in_steps(prices, 0.29, 10), holdings, 0)
+    assert forest_costs.is_within(forest_costs.in_steps(prices, 0.3, 10), holdings, 0)
+    assert forest_costs.bill(holdings, 2, prices) == 0.3
 
 
 # --- other algorithms -----------------------------------------------------------------------

@@ -1,10 +1,12 @@
-"""A fit on two processes, and one during which a process dies; run by a test, as a child.
+"""A fit on two processes, and one during which a process is lost; run by a test, as a child.
 
-With the word ``stumps`` it is AdaBoost.MH's, else a fit of trees.
+With the word ``stumps`` it is AdaBoost.MH's, with ``trees`` a fit of trees. A second word says what
+is lost: a worker that ``dies``, or that ``stops`` without an end, or the ``scheduler``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -12,9 +14,11 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client
+from distributed.deploy.subprocess import SubprocessCluster
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.distributed import workers
 from algorithms.feature_sampling import AllFeatures
 from algorithms.gbrt import GBRTRegressor
 
@@ -91,26 +95,42 @@ class _Once:
 
 
 def main() -> None:
-    kind = BoostedStumps() if sys.argv[1:] == ["stumps"] else Trees()
+    kind = BoostedStumps() if sys.argv[1] == "stumps" else Trees()
+    fault = sys.argv[2]
     model, X, y = kind.model, kind.X, kind.y
     here = type(model)(**model.get_params()).fit(X, y)
-    options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, silence_logs=logging.CRITICAL, **options
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    # The scheduler's process reads these; a stopped worker is given up after so long.
+    os.environ["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"] = "4s"
+    os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "1s"
+    workers._SAID_AFTER = 1.0
+    cluster = SubprocessCluster(
+        host="127.0.0.1", n_workers=2, worker_kwargs={"nthreads": 1}, silence_logs=logging.CRITICAL
+    )
+    client = Client(cluster)
+    client.wait_for_workers(2)
+    scheduler = cluster.scheduler.process.pid
+    of_workers = list(client.run(os.getpid).values())
+    lost, with_what = {
+        "dies": (of_workers[0], signal.SIGKILL),
+        "stops": (of_workers[0], signal.SIGSTOP),
+        "scheduler": (scheduler, signal.SIGKILL),
+    }[fault]
+    try:
         rows = laid_out(client, X)
         model.fit(rows, y)
         files = [saved(model), saved(here)]
         print("equal", files[0] == files[1])
-        worker = next(iter(cluster.workers.values())).pid
         try:
-            kind.fit_and_lose(model, rows, lambda: os.kill(worker, signal.SIGKILL))
+            kind.fit_and_lose(model, rows, lambda: os.kill(lost, with_what))
         except Exception as error:
             print(type(error).__name__, error)
-        print("earlier", saved(model) == files[0])
+        print("earlier", saved(model) == files[0], flush=True)
+    finally:
+        # A cluster without its scheduler would wait for it when closed.
+        for process in (*(w.process.pid for w in cluster.workers.values()), *of_workers, scheduler):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        os._exit(0 if sys.exc_info()[0] is None else 1)
 
 
 if __name__ == "__main__":

@@ -330,7 +330,13 @@ def test_wrong_rows_end_in_a_sentence_and_leave_the_model(client):
 @pytest.mark.slow
 def test_a_worker_that_dies():
     """Two processes: equal bytes; then one dies in the second round, and no model comes of it."""
-    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker", "stumps"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.algorithms.distributed.losing_a_worker",
+        "stumps",
+        "dies",
+    ]
     child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert child.returncode == 0, child.stderr
     equal, sentence, earlier = child.stdout.splitlines()

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.distributed import edges, workers
-from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.estimators.fitting import ConstantModelWarning, _in_order
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
@@ -162,11 +163,21 @@ def infinite():
         (lambda: (da.from_array(X), np.where(Y > 2, np.nan, Y)), "contains NaN"),
         (lambda: (da.from_array(X), CLASSES), "y must be numbers"),
         (lambda: (da.from_array(X)[da.from_array(Y) > 0], Y), "do not say how many rows"),
+        (lambda: (da.from_array(X)[:0], Y[:0]), "X has no rows: there is nothing to fit"),
+        (lambda: [da.from_array(v)[da.from_array(Y) > 1e9] for v in (X, Y)], "X has no rows"),
     ],
 )
 def test_wrong_rows_end_in_a_sentence(client, arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         GBRTRegressor(**SMALL).fit(*arguments())
+
+
+def test_of_nothing_no_stumps_are_boosted_either(client):
+    none = da.from_array(Y, chunks=100) > 1e9
+    rows, labels = (da.from_array(v, chunks=100) for v in (np.nan_to_num(X), CLASSES))
+    for weights in (None, da.from_array(FRACTIONS, chunks=100)[none]):
+        with pytest.raises(ValueError, match="X has no rows: there is nothing to fit"):
+            AdaBoostMH().fit(rows[none], labels[none], sample_weight=weights)
 
 
 @pytest.mark.slow
@@ -215,6 +226,34 @@ def test_real_frames(client):
     np.testing.assert_array_equal(there.predict(kept[NAMES]), here.predict(kept[NAMES]))
 
 
+@pytest.mark.slow
+def test_columns_of_a_frame_are_those_of_their_names_in_every_part(client):
+    pytest.importorskip("pyarrow")
+    import dask.dataframe as dd
+
+    table = pd.DataFrame(X, columns=NAMES)
+    halves = table[:200], table[200:][NAMES[::-1]]
+
+    def framed(parts):
+        return dd.from_map(parts.__getitem__, range(2), meta=table[:0], enforce_metadata=False)
+
+    here = GBRTRegressor(**SMALL).fit(table, Y)
+    there = GBRTRegressor(**SMALL).fit(framed(halves), Y)
+    assert saved(there) == saved(here)
+    halves = halves[0], halves[1].rename(columns={"g": "other"})
+    with pytest.raises(ValueError, match="A part of the Dask frame has the columns"):
+        GBRTRegressor(**SMALL).fit(framed(halves), Y)
+
+
+def test_columns_of_a_part_are_put_in_order_by_name():
+    part = pd.DataFrame(X, columns=NAMES)
+    pd.testing.assert_frame_equal(_in_order(part[NAMES[::-1]], NAMES), part)
+    assert _in_order(part, NAMES) is part
+    for other in (part[NAMES[1:]], part.rename(columns={"a": "z"}), part[["a", *NAMES[:-1]]]):
+        with pytest.raises(ValueError, match="give all parts the same columns"):
+            _in_order(other, NAMES)
+
+
 @pytest.mark.parametrize("names", [[0, "b", "c"], ["a", 1.5, "c"]])
 def test_names_of_two_kinds_are_refused(names):
     with pytest.raises(TypeError, match="all or none"):
@@ -241,12 +280,21 @@ def test_without_a_client_or_with_queries(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies():
-    """Two processes: equal bytes; then one dies in the second round, and no model comes of it."""
-    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker"]
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("dies", "WorkerLost The worker tcp://127.0.0.1:"),
+        ("stops", "WorkerLost The worker tcp://127.0.0.1:"),
+        ("scheduler", "SchedulerLost The Dask scheduler tcp://127.0.0.1:"),
+    ],
+)
+def test_what_is_lost_in_the_second_round(fault, says):
+    """Processes: equal bytes; then one dies or stops, and no model comes of it."""
+    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker", "trees", fault]
     child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert child.returncode == 0, child.stderr
     equal, sentence, earlier = child.stdout.splitlines()
     assert equal == "equal True"
-    assert sentence.startswith("WorkerLost The worker tcp://127.0.0.1:")
+    assert sentence.startswith(says)
     assert earlier == "earlier True"
+    assert ("which computes or is stopped, has not answered" in child.stderr) == (fault == "stops")

@@ -1,19 +1,25 @@
 """What a fit leaves on a cluster's workers, and when it gives one of them up."""
 
+import _thread
 import asyncio
+import logging
 import time
+import types
 import warnings
 
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, wait
+from distributed import CancelledError, Client, wait
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.distributed import workers
 from algorithms.distributed.held import Accepted, checked_part
+from algorithms.distributed.pair_rows import PairRows
 from algorithms.distributed.rows import Rows
-from algorithms.distributed.workers import WorkerLost, Workers
-from algorithms.gbrt import GBRTClassifier
+from algorithms.distributed.workers import SchedulerLost, WorkerLost, Workers
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 
 from .clusters import laid_out
 
@@ -93,3 +99,120 @@ def test_an_asynchronous_client_is_refused(client):
                 GBRTClassifier().fit(da.from_array(X), da.from_array(Y))
 
     asyncio.run(connected())
+
+
+# --- interrupted -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("client", [2], indirect=True)
+@pytest.mark.parametrize(
+    ("model", "holder", "method"),
+    [
+        (GBRTClassifier(n_estimators=2, min_samples_leaf=1, n_threads=1), Rows, "__init__"),
+        (GBRTClassifier(n_estimators=2, min_samples_leaf=1, n_threads=1), Rows, "summary"),
+        (GBRTClassifier(n_estimators=2, min_samples_leaf=1, n_threads=1), Rows, "weigh"),
+        (AdaBoostMH(n_estimators=2, n_threads=1), PairRows, "weigh_rows"),
+    ],
+)
+def test_ctrl_c_leaves_nothing_on_the_workers(client, monkeypatch, model, holder, method):
+    rows, y = laid_out(client, X), laid_out(client, Y)
+    wait([rows, y])
+    before, original = on_scheduler(client), getattr(holder, method)
+
+    def interrupts(self, *args):
+        monkeypatch.setattr(holder, method, original)
+        _thread.interrupt_main()  # which waits for this answer
+        time.sleep(0.2)
+        return original(self, *args)
+
+    monkeypatch.setattr(holder, method, interrupts)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        model.fit(rows, y)
+    assert not left_over(client, before)
+    assert kept.value is not None  # as an interactive session keeps it
+    assert not hasattr(model, "classes_")
+
+
+# --- waiting -----------------------------------------------------------------------------------
+
+
+def test_waiting_is_said_at_longer_and_longer_intervals(monkeypatch, caplog):
+    monkeypatch.setattr(workers, "_SAID_AFTER", 0.02)
+    turns, checked = iter(range(40)), []
+
+    def answer(seconds: float) -> str:
+        if next(turns) < 39:
+            time.sleep(0.005)
+            raise TimeoutError
+        return "answer"
+
+    with caplog.at_level(logging.WARNING, logger=workers.__name__):
+        assert (
+            workers._patiently(answer, lambda: checked.append(1), "Somebody is silent") == "answer"
+        )
+    assert len(checked) == 39
+    assert 2 <= len(caplog.records) <= 5
+    assert "Somebody is silent for 0 seconds. The fit waits" in caplog.text
+
+
+@pytest.mark.parametrize("client", [2], indirect=True)
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [("summary", "has not answered"), ("__init__", "has not put its rows together")],
+)
+def test_a_worker_that_does_not_answer_is_named(client, monkeypatch, caplog, function, said):
+    monkeypatch.setattr(workers, "_PATIENCE", 0.05)
+    monkeypatch.setattr(workers, "_SAID_AFTER", 0.1)
+    original = getattr(Rows, function)
+
+    def slow(self, *args):
+        time.sleep(0.5)
+        return original(self, *args)
+
+    monkeypatch.setattr(Rows, function, slow)
+    with (
+        caplog.at_level(logging.WARNING, logger=workers.__name__),
+        pytest.warns(ConstantModelWarning),
+    ):
+        GBRTRegressor().fit(laid_out(client, X), laid_out(client, np.ones(30)))
+    assert said in caplog.text
+    assert any(address in caplog.text for address in client.nthreads())
+
+
+@pytest.mark.parametrize("client", [1], indirect=True)
+def test_a_fit_in_a_task_does_not_wait_for_its_own_thread(client):
+    """The only thread of the only worker: it takes the rows while the fit waits for them."""
+
+    def fit():
+        rows, y = da.from_array(X, chunks=(10, 2)), da.from_array(np.full(30, 2.5), chunks=10)
+        return GBRTRegressor().fit(rows, y)
+
+    assert client.submit(fit, pure=False).result(timeout=60).predict(X[:1]) == 2.5
+
+
+# --- a lost scheduler ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("gone"), WorkerLost("tcp://127.0.0.1:9"), CancelledError("key")]
+)
+def test_what_a_lost_scheduler_brings_about_is_named_after_it(error):
+    client = types.SimpleNamespace(
+        status="connecting", scheduler=types.SimpleNamespace(address="tcp://127.0.0.1:8786")
+    )
+    with (
+        pytest.raises(SchedulerLost, match=r"scheduler tcp://127.0.0.1:8786 was lost"),
+        workers._naming_a_lost_scheduler(client),
+    ):
+        raise error
+    with pytest.raises(SchedulerLost):
+        workers.check_connected(client)
+
+
+def test_other_faults_are_not_the_scheduler_s(monkeypatch):
+    monkeypatch.setattr(workers, "_NOTICED_AFTER", 0.0)
+    client = types.SimpleNamespace(status="running")
+    for error in (WorkerLost("tcp://127.0.0.1:9"), ValueError("y")):
+        with pytest.raises(type(error)), workers._naming_a_lost_scheduler(client):
+            raise error
+    workers.check_connected(client)

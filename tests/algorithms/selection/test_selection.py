@@ -18,6 +18,7 @@ import algorithms.selection.curve
 import algorithms.selection.scoring
 import algorithms.selection.search
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserRegressor
 from algorithms.selection import (
     BudgetSearchCV,
@@ -316,3 +317,19 @@ def test_the_assertion_says_what_it_measured(data):
         assert_budget(model, X, y)
     with pytest.raises(ValueError, match="min_score must be a number"):
         assert_budget(model, X, y, min_score="high")
+
+
+def test_prices_in_decimals_are_within_their_sum():
+    """Three features of 0.1 are within 0.3, in the assertion and in the search."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] + X[:, 1] + X[:, 2]
+    model = GBRTRegressor(n_estimators=5, feature_costs=[0.1, 0.1, 0.1], min_samples_leaf=2)
+    model.fit(X, y)
+    np.testing.assert_allclose(model.prediction_cost(X), 0.3)
+    assert assert_budget(model, X, y, max_cost=0.3).cost > 0.3
+    with pytest.raises(AssertionError, match="above max_cost"):
+        assert_budget(model, X, y, max_cost=0.2999999)
+    assert best_within([0.5, 0.6], [0.1, 0.1 + 0.2], 0.3) == 1
+    assert best_within([0.5, 0.6], [0.1, 0.3001], 0.3) == 0
+    search = BudgetSearchCV(model, {"max_depth": [3]}, budget=0.3, n_iter=1, cv=2)
+    assert search.fit(X, y).cv_results_["within_budget"].all()

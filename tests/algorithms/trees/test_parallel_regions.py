@@ -53,7 +53,7 @@ def arguments_of_kernels():
         penalty._count_fresh: (accounts, 0, leaves, rows, gh, 9),
         forest.add_to_scores: (nodes, 3, rows, numbers, 0.1, scores),
         losses._largest: (*of_rows, np.zeros((1, 2))),
-        losses._write: (*of_rows, (1.0, 1.0), gh),
+        losses._write: (*of_rows, (1.0, 1.0), False, gh),
     }  # fmt: skip
 
 

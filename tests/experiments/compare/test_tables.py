@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare import tables
+from experiments.compare import reading
 from experiments.compare.preparing import Asked, prepare
 from experiments.compare.tables import Refused, read_prices, read_table
 
@@ -88,6 +88,14 @@ def test_a_test_file_judges_and_nothing_else(tmp_path):
         ("feature,cost,group\na,1,g\nb,2,g\n", "must have one cost; in costs.csv they differ"),
         ("feature,cost,group\na,1,b\nb,2,\n", "groups with the name of a feature"),
         ("feature,cost,group\na,1,g\nb,2,h\ng,1,\n", "a price for some groups and none for 'h'"),
+        ("feature,cost\na,1,\nb,2,\n", "costs.csv has 3 fields in line 2, and its header"),
+        ("feature,cost,\na,1,\nb,2,\n", "costs.csv has a column without a name, number 3"),
+        (",feature,cost\n0,a,1\n1,b,2\n", "costs.csv has a column without a name, number 1"),
+        ("feature;cost\na;1\nb;2\n", "costs.csv are separated by semicolons"),
+        ("feature,cost\na,007\nb,2\n", "costs.csv has others for 'a'"),
+        ("feature,cost\na,\nb,2\n", "costs.csv has others for 'a'"),
+        ("feature,cost\n,1\nb,2\n", "a line without the name of a feature"),
+        ("feature,cost\na,1\na ,2\nb,1\n", "more than one cost for 'a'"),
     ],
 )
 def test_price_lists_that_do_not_fit(tmp_path, text, sentence):
@@ -108,6 +116,28 @@ def test_price_lists_meet_columns_by_name(tmp_path):
     assert (prices.feature_groups, prices.group_costs, prices.cheapest()) == (["g", "g"], None, 3)
 
 
+@pytest.mark.parametrize(
+    ("names", "text", "costs", "groups"),
+    [
+        (["NA", "null"], "feature,cost\nnull,5\nNA,12\n", [12, 5], None),
+        (["00060", "60"], "feature,cost\n00060,12\n60,5\n", [12, 5], None),
+        (["401.10", "401.1"], "feature,cost\n401.10,12\n401.1,5\n", [12, 5], None),
+        (["TRUE", "True"], "feature,cost\nTRUE,12\nTrue,5\n", [12, 5], None),
+        (["1e5", "100000"], "feature,cost\n1e5,12\n100000,5\n", [12, 5], None),
+        ([str(2**53), str(2**53 + 1)], f"feature,cost\n{2**53 + 1},5\n{2**53},12\n", [12, 5], None),
+        (["a", "b"], "feature,cost,group\na,1,\nb,2,7\n7,3,\n", [1, 2], ["a", "7"]),
+        (["a", "b"], "feature,cost,group\na,1,07\nb,2,7\n7,3,\n07,3,\n", [1, 2], ["07", "7"]),
+        (["a", "b"], "feature,cost,group\na,1,NA\nb,2,x\nx,3,\nNA,3,\n", [1, 2], ["NA", "x"]),
+    ],
+)
+def test_names_in_price_lists_are_text(tmp_path, names, text, costs, groups):
+    path = tmp_path / "costs.csv"
+    path.write_text(text)
+    prices = read_prices(path, names)
+    assert (prices.feature_costs.tolist(), prices.feature_groups) == (costs, groups)
+    assert bool(prices.notes) == ("NA," in text and groups is not None)
+
+
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     path.write_text("a,b,a\n1,2,3\n")
@@ -118,7 +148,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_table(path)
     path.write_text("a,b\n1,2\n")
     monkeypatch.setattr(
-        tables.psutil, "virtual_memory", lambda: types.SimpleNamespace(available=20)
+        reading.psutil, "virtual_memory", lambda: types.SimpleNamespace(available=20)
     )
     with pytest.raises(Refused, match="take a sample of its rows"):
         read_table(path)

@@ -1,0 +1,227 @@
+"""Columns of a file: what of their fields is plainly numbers, and what is text."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+MISSING = frozenset(
+    {"na", "n/a", "#na", "#n/a", "#n/a n/a", "<na>", "nan", "-nan", "null", "none", "1.#ind",
+     "-1.#ind", "1.#qnan", "-1.#qnan"}
+)  # fmt: skip
+"""Fields of a feature that say, in upper or lower case, that a value is missing; so do blanks."""
+
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?")
+_TRUTH = {"true": 1.0, "false": 0.0}
+_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_FAST = re.compile(r"[0-9.eE+\n-]*")  # then `float` and this module agree, but for zeros that lead
+_LEADING_ZERO = re.compile(r"\n[+-]?0[0-9]")
+
+
+class Refused(ValueError):
+    """An input that cannot be compared on; one sentence that says what to do."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a file.
+
+    Attributes
+    ----------
+    numbers : (n,) float64 or None
+        If all fields are plainly numbers; NaN where a value is missing.
+    text : (n,) ndarray of str as object, or None
+        The fields as they are written, where they were kept; None where a value is missing.
+    typed : bool
+        Whether the file says what is a number and what is text, as Parquet does and CSV does not.
+    boolean : bool
+        Whether the values are true and false.
+    odd : str
+        What is no number, for messages: ``'red' in line 2``.
+    """
+
+    numbers: np.ndarray | None
+    text: np.ndarray | None
+    typed: bool = False
+    boolean: bool = False
+    odd: str = ""
+
+    def is_missing(self) -> np.ndarray:
+        """Say of each row whether its value is missing: (n,) bool."""
+        if self.text is not None:
+            return np.array([text is None for text in self.text], dtype=bool)
+        return np.isnan(self.numbers)
+
+
+def key(text: str) -> str:
+    """Give what names are matched by: without surrounding blanks, in Unicode's form NFC."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def plainly(text: str) -> bool:
+    """Whether a field is a number as people write it: no zeros that lead, no underscores."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def is_infinite(text: str) -> bool:
+    """Whether a field says "infinite" as programs write it."""
+    return _INFINITE.fullmatch(text.strip().lower()) is not None
+
+
+def number_of(text: str) -> float | None:
+    """Give a number, infinite ones included; None for any other text."""
+    text = text.strip()
+    return float(text) if plainly(text) or is_infinite(text) else None
+
+
+class Blocks:
+    """A column while its file is read, some rows at a time.
+
+    Parameters
+    ----------
+    keeps_text : bool
+        Whether text is kept that may be numbers; such a column has no words for what is missing.
+    """
+
+    def __init__(self, keeps_text: bool) -> None:
+        self.keeps_text = keeps_text
+        self.odd = ""
+        self.texts: list[str | None] = []
+        self.numbers: list[np.ndarray] = []
+        self._same: dict[str, str] = {}  # one object for equal texts
+        self._kinds: set[str] = set()
+
+    def add(self, fields: Sequence[str], lines: Sequence[int]) -> None:
+        """Take fields of the next rows, and the numbers of their lines."""
+        if self.keeps_text:
+            same = self._same
+            self.texts += [same.setdefault(f, f) if f and f.strip() else None for f in fields]
+        elif not self.odd:
+            values = None if "truth" in self._kinds else _fast(fields)
+            if values is None:
+                values = self._one_by_one(fields, lines)
+            else:
+                self._kinds.add("number")
+            self.numbers.append(values)
+
+    @property
+    def boolean(self) -> bool:
+        """Whether there were truth values, and no numbers."""
+        return self._kinds == {"truth"}
+
+    def _one_by_one(self, fields: Sequence[str], lines: Sequence[int]) -> np.ndarray:
+        values = np.full(len(fields), np.nan)
+        for i, field in enumerate(fields):
+            text = field.strip()
+            if not text or text.lower() in MISSING:
+                continue
+            value, kind = _TRUTH.get(text.lower()), "truth"
+            if value is None:
+                value, kind = number_of(text), "number"
+            self._kinds.add(kind)
+            if value is None or len(self._kinds) > 1:
+                self.odd = f"{_short(field)} in line {lines[i]}"
+                break
+            values[i] = value
+        return values
+
+
+def _fast(fields: Sequence[str]) -> np.ndarray | None:
+    """Give numbers where all fields are some and none needs a second look, else None."""
+    joined = "\n".join(("", *fields))
+    if _FAST.fullmatch(joined) is None or _LEADING_ZERO.search(joined) is not None:
+        return None
+    try:
+        if "" in fields:
+            return np.array([float(field) if field else np.nan for field in fields])
+        return np.array(list(map(float, fields)))
+    except ValueError:  # a field with a line break, or no number
+        return None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 30 else text[:29] + "…")
+
+
+def column_of_texts(blocks: Blocks) -> Column:
+    """Give the column that was read."""
+    if blocks.keeps_text:
+        return Column(None, _objects(blocks.texts))
+    if blocks.odd:
+        return Column(None, None, odd=blocks.odd)
+    values = np.concatenate(blocks.numbers) if blocks.numbers else np.empty(0)
+    return Column(values, None, boolean=blocks.boolean)
+
+
+def _objects(values: Sequence) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+# --- what a file says the type of ---------------------------------------------------------------
+
+
+def column_of_series(series: pd.Series, keeps_text: bool) -> Column:
+    """Give a column of a file that has types; the text of its values if it is kept."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    dtype = series.dtype
+    if pd.api.types.is_numeric_dtype(dtype):
+        odd, boolean = "", pd.api.types.is_bool_dtype(dtype)
+        plain = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        series = series.astype(object).where(series.notna(), None)
+        odd, boolean = _kinds(series)
+        plain = None if odd else series.astype(np.float64).to_numpy()
+    text = None
+    if keeps_text:
+        gone = series.isna()
+        text = _objects([None if m else _text(v) for v, m in zip(series, gone, strict=True)])
+    return Column(plain, text, typed=True, boolean=boolean, odd=odd)
+
+
+def _kinds(values: pd.Series) -> tuple[str, bool]:
+    """Say what among objects is no number, in words, and whether all are true or false."""
+    there = [value for value in values if value is not None]
+    boolean = bool(there) and all(isinstance(value, bool | np.bool_) for value in there)
+    for value in there:
+        number = isinstance(value, Real | Decimal)
+        if not number or (isinstance(value, bool | np.bool_) and not boolean):
+            return _words(value), False
+    return "", boolean
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return f"text such as {_short(_text(value))}"
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
+        return "dates or times"
+    return f"values of the kind {type(value).__name__}"
+
+
+def _text(value: Any) -> str:
+    """Give a value as text: whole numbers without a point, so that they match a CSV file's."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):  # text of who does not say that it is some
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(int(value)) if value == value.to_integral_value() else f"{value.normalize():f}"
+    if isinstance(value, Real):
+        value = float(value)
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value)

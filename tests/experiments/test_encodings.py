@@ -1,0 +1,38 @@
+"""Standard output that cannot have every letter: a Windows pipe, an old terminal."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from experiments.cli import main
+
+COMMANDS = (["list"], ["reproduce", "--help"], ["data"], ["claims", "cegb-figure3"])
+
+
+def printed(monkeypatch, encoding, arguments):
+    """Run a command whose standard output has an encoding; return what arrives, decoded."""
+    bytes_ = io.BytesIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(bytes_, encoding=encoding))
+        assert main(arguments) == 0
+        sys.stdout.flush()
+        return bytes_.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp437"])
+def test_what_cannot_be_written_is_replaced(monkeypatch, encoding):
+    for arguments in COMMANDS:
+        text = printed(monkeypatch, encoding, arguments)
+        assert text == printed(monkeypatch, "utf-8", arguments).encode(
+            encoding, "replace"
+        ).decode(encoding)  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+@pytest.mark.parametrize("arguments", [["list", "--json"], ["claims", "cegb-figure3", "--json"]])
+def test_json_loses_nothing(monkeypatch, encoding, arguments):
+    there = json.loads(printed(monkeypatch, encoding, arguments))
+    assert there == json.loads(printed(monkeypatch, "utf-8", arguments))
+    assert "\N{GREEK SMALL LETTER LAMDA}" in json.dumps(there, ensure_ascii=False)
