@@ -13,7 +13,7 @@ from dataclasses import replace
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.cegb_2017.cells.bisect import MOST, bisect_gaps
+from experiments.cegb_2017.cells.bisect import bisect_gaps
 from experiments.cegb_2017.show.design import (
     REPETITIONS,
     THINNED,
@@ -22,6 +22,7 @@ from experiments.cegb_2017.show.design import (
     tradeoffs,
 )
 from experiments.cegb_2017.show.panels import PANELS, TRACE_TOLERANCES
+from experiments.cells.bisection import MOST
 from experiments.cells.gaps import IN_A_ROW
 from experiments.publishing.bisections import outcome
 from experiments.style import LOOKS

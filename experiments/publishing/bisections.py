@@ -13,13 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.cells.gaps import WIDEST_GAP, gaps_between
+from experiments.cells.gaps import IN_A_ROW, WIDEST_GAP, gaps_between
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ENOUGH = 8
-"""Bisections in a row without a model inside after which a gap may stay."""
 
 _NUMBERS = {8: "eight"}
 
@@ -61,7 +58,7 @@ class Outcome:
         """
         if self.left <= WIDEST_GAP:
             return "closed" if self.found else "hidden"
-        if self.failed >= ENOUGH:
+        if self.failed >= IN_A_ROW:
             return "narrowed" if self.found or self.hidden else "empty"
         return "unfinished" if self.tried else "no bracket"
 
@@ -75,7 +72,7 @@ class Outcome:
         if self.found:
             inside.append(f"models at λ = {at}" if len(self.found) > 1 else f"a model at λ = {at}")
         by = " and ".join(inside)
-        none = f"none in {_NUMBERS[ENOUGH]}"
+        none = f"none in {_NUMBERS[IN_A_ROW]}"
         return {
             "hidden": f"filled by {by}",
             "closed": f"closed by {by}",

@@ -7,7 +7,6 @@ two. Whether a finer grid would have filled it is tried, not guessed.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,16 +16,8 @@ import pandas as pd
 from experiments.cegb_2017.cells.measure import trace
 from experiments.cegb_2017.cells.selection import choosable
 from experiments.cell import Cell, rounded
-from experiments.cells.gaps import IN_A_ROW, WIDEST_GAP, gaps_between
-
-MOST = 40
-"""Bisections of one gap, whatever they find."""
-
-GRID_STEP = math.sqrt(10)
-"""Half a decade: the next λ below the smallest of a grid, whose own neighbour is 0."""
-
-Ends = tuple[float, float]
-Trace = Sequence[Mapping]
+from experiments.cells.bisection import MOST, Ends, Trace, bisections, bracket, rows_inside
+from experiments.cells.gaps import WIDEST_GAP, gaps_between
 
 _NONE = dict.fromkeys(
     (
@@ -95,77 +86,26 @@ def bisect(train: Callable[[float], Trace], grid: Mapping[float, Trace], gap: En
     """
     known = dict(grid)
     part = widest_part(known.values(), gap)
-    steps = [_step(gap, (0.0, 0.0), 0.0, _inside(known.values(), gap), part) | _NONE]
-    failed, pair = 0, None
-    while _factor(part) > WIDEST_GAP and failed < IN_A_ROW and len(steps) <= MOST:
-        pair = pair or bracket(known, part)
-        if pair is None:
-            break
-        low, high, rounds = pair
-        tried = between(low, high)
-        if tried in known:  # they differ in the sixth digit alone
-            break
-        known[tried] = train(tried)
-        inside, before = _inside([known[tried]], part), part
-        if inside:
-            failed, pair, part = 0, None, widest_part(known.values(), gap)
-        else:
-            failed += 1
-            alike = (cost_after(known[t], rounds) >= part[1] for t in (low, tried))
-            pair = (tried, high, rounds) if len(set(alike)) == 1 else (low, tried, rounds)
-        steps.append(_step(before, (low, high), tried, inside, part))
+    steps = [_step(gap, (0.0, 0.0), 0.0, rows_inside(known.values(), gap), part) | _NONE]
+    found = True
+    while found and _factor(part) > WIDEST_GAP:
+        found, before = False, part
+        left = MOST - (len(steps) - 1)
+        for one in bisections(train, known, bracket(known, part), part, left):
+            if one.inside:
+                found, part = True, widest_part(known.values(), gap)
+            steps.append(_step(before, (one.low, one.high), one.tradeoff, one.inside, part))
     return steps
-
-
-def between(low: float, high: float) -> float:
-    """Return the λ halfway by its logarithm; below the smallest, a step of the grid further down.
-
-    With six significant digits, so that what is printed is what was trained.
-    """
-    return rounded(math.sqrt(low * high) if low > 0 else high / GRID_STEP)
 
 
 def widest_part(traces: Iterable[Trace], gap: Ends) -> Ends:
     """Return the widest part of a gap without a model; of equals the cheapest."""
-    costs = {row["valid_cost"] for row in _inside(traces, gap)}
+    costs = {row["valid_cost"] for row in rows_inside(traces, gap)}
     return max(pairwise([gap[0], *sorted(costs), gap[1]]), key=_factor)
-
-
-def bracket(known: Mapping[float, Trace], part: Ends) -> tuple[float, float, int] | None:
-    """Choose two neighbouring λ whose models lie on either side of a gap after equal rounds.
-
-    Of all neighbours and numbers of rounds the two whose costs are nearest to each other; ties:
-    the larger λ, then fewer rounds.
-
-    Returns
-    -------
-    (lower λ, higher λ, rounds), or None if there are no such two.
-    """
-    found = []
-    for low, high in pairwise(sorted(known)):
-        for rounds in {row["rounds"] for t in (low, high) for row in known[t]}:
-            cheap, dear = sorted(cost_after(known[t], rounds) for t in (low, high))
-            if cheap <= part[0] and dear >= part[1]:
-                distance = dear / cheap if cheap > 0 else math.inf
-                found.append((distance, -high, rounds, low))
-    if not found:
-        return None
-    _, high, rounds, low = min(found)
-    return low, -high, rounds
-
-
-def cost_after(model: Trace, rounds: int) -> float:
-    """Return what a model costs after at most so many rounds: where it was measured last."""
-    at = bisect_right([row["rounds"] for row in model], rounds)
-    return model[at - 1]["valid_cost"] if at else 0.0
 
 
 def _factor(part: Ends) -> float:
     return part[1] / part[0]
-
-
-def _inside(traces: Iterable[Trace], part: Ends) -> list[Mapping]:
-    return [row for rows in traces for row in rows if part[0] < row["valid_cost"] < part[1]]
 
 
 def _step(part: Ends, pair: Ends, tried: float, inside: Sequence[Mapping], left: Ends) -> dict:

@@ -184,10 +184,11 @@ def trace(cell: Cell, dataset) -> list[dict]:
         features of the model so far and 1 per tree (0 where evaluations are free); the same as
         the meter for the others. Six significant digits.
     """
-    return _traced(train(cell, dataset), cell, dataset)
+    return traced(train(cell, dataset), cell, dataset)
 
 
-def _traced(model, cell: Cell, dataset) -> list[dict]:
+def traced(model, cell: Cell, dataset) -> list[dict]:
+    """Measure a fitted model at every checkpoint; see :func:`trace`."""
     wanted = checkpoints(model.n_estimators_)
     rows = []
     for rounds, row in measured(wanted, lambda part: _follow(model, cell, dataset, part, wanted)):
@@ -218,7 +219,7 @@ def trace_and_describe(cell: Cell, dataset) -> list[dict]:
         "speaking_queries": speaking_queries(dataset, cell.params["settings"]["relevant_from"]),
         **_described(model, dataset),
     }
-    return [row | whole for row in _traced(model, cell, dataset)]
+    return [row | whole for row in traced(model, cell, dataset)]
 
 
 def _described(model, dataset) -> dict[str, float]:

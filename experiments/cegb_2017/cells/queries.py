@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 
 from algorithms.metrics import query_starts
-
-# Private there, as a new public name would change the key of every stored cell of Figure 2.
-from experiments.cegb_2017.cells.measure import PLACES, _traced, train
+from experiments.cegb_2017.cells.measure import PLACES, traced, train
 from experiments.cegb_2017.cells.selection import choosable
 from experiments.cell import Cell
 
@@ -58,7 +56,7 @@ def score_queries(cell: Cell, dataset) -> list[dict]:
     for tradeoff in sorted({value for grid in cell.params["grids"] for value in grid}):
         one = replace(cell, params={**params, "tradeoff": tradeoff})
         models[tradeoff] = train(one, dataset)
-        rows += _traced(models[tradeoff], one, dataset)
+        rows += traced(models[tradeoff], one, dataset)
     relevant = relevant_documents(dataset.y_test, dataset.query_test, relevant_from)
     key = {"panel": params["panel"], "kind": "queries", "tradeoff": 0.0, "rounds": 0}
     found = [{**key, **dict.fromkeys(COLUMNS, 0.0), "places": relevant}]

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
-from experiments.cell import rounded
-from experiments.cells.gaps import IN_A_ROW, gaps_between
-
-MOST = 40
-"""Bisections of one path, whatever they find."""
-
-Gap = tuple[float, float]
+from experiments.cells.bisection import MOST, Ends, Trace, bisections, bracket
+from experiments.cells.gaps import gaps_between
 
 
-def bisections(costs: dict[float, float], train: Callable[[float], float]) -> Iterator[float]:
+def bisect_path(costs: dict[float, float], train: Callable[[float], float]) -> Iterator[float]:
     """Bisect λ until no gap is left but those in which eight bisections found no model.
 
     Parameters
     ----------
     costs : dict
-        λ of the path, and what its model costs; what is tried joins it.
+        λ of the path, and what its model costs; what is tried joins it. A cascade without a tree
+        costs nothing, and nothing is bisected next to it.
     train : callable
         ``λ -> cost`` of a model.
 
@@ -30,37 +24,21 @@ def bisections(costs: dict[float, float], train: Callable[[float], float]) -> It
     float
         Each λ that was tried, after it was.
     """
-    left: set[Gap] = set()
+
+    def trained(tradeoff: float) -> Trace:
+        costs[tradeoff] = train(tradeoff)
+        return _of_one_row(costs[tradeoff])
+
+    known = {tradeoff: _of_one_row(cost) for tradeoff, cost in costs.items()}
+    left: set[Ends] = set()
     n_tried = 0
     while gaps := [gap for gap in gaps_between([*costs.values()]) if gap not in left]:
-        gap, failed = gaps[0], 0
-        pair = bracket(costs, gap)
-        while pair is not None and failed < IN_A_ROW and n_tried < MOST:
-            tried = rounded(math.sqrt(pair[0] * pair[1]))
-            if tried in costs:  # they differ in the sixth digit alone
-                break
-            costs[tried] = train(tried)
+        pair = bracket({t: known[t] for t in known if costs[t] > 0}, gaps[0])
+        for one in bisections(trained, known, pair, gaps[0], MOST - n_tried):
             n_tried += 1
-            yield tried
-            if gap[0] < costs[tried] < gap[1]:
-                break
-            failed += 1
-            pair = (tried, pair[1]) if costs[tried] >= gap[1] else (pair[0], tried)
-        left.add(gap)  # one that a model was found in is none of the gaps any more
+            yield one.tradeoff
+        left.add(gaps[0])  # one that a model was found in is none of the gaps any more
 
 
-def bracket(costs: dict[float, float], gap: Gap) -> tuple[float, float] | None:
-    """Choose two neighbouring λ whose models lie on either side of a gap, the dear one first.
-
-    Of several the two whose costs are nearest to each other; ties: the larger λ. None if there
-    are none.
-    """
-    found = [
-        (costs[low] / costs[high], -high, low)
-        for low, high in pairwise(sorted(t for t in costs if costs[t] > 0))
-        if costs[low] >= gap[1] and costs[high] <= gap[0]
-    ]
-    if not found:
-        return None
-    _, high, low = min(found)
-    return low, -high
+def _of_one_row(cost: float) -> Trace:
+    return [{"rounds": 1, "valid_cost": cost}]

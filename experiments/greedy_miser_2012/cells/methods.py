@@ -16,7 +16,7 @@ from algorithms.cronus import CronusClassifier
 from experiments.cell import Cell, rounded
 from experiments.cronus_2012.cells.cascades import Trainer, cascade_path, choose
 from experiments.cronus_2012.cells.task import boosted, part_of
-from experiments.greedy_miser_2012.cells.bisect_path import bisections
+from experiments.greedy_miser_2012.cells.bisect_path import bisect_path
 from experiments.greedy_miser_2012.cells.measure import score, trace
 
 
@@ -68,7 +68,7 @@ def cronus(cell: Cell, dataset) -> list[dict]:
     path = cascade_path(trainer, chosen)
     costs = {rounded(tradeoff): keep(rounded(tradeoff), model) for tradeoff, model, _ in path}
     if cell.params.get("bisected"):
-        for _ in bisections(costs, train):
+        for _ in bisect_path(costs, train):
             pass
     best = max(rows.values(), key=lambda row: (row["valid_score"], -row["valid_cost_paper"]))
     best["best"] = 1

@@ -12,9 +12,10 @@ import datasets
 from experiments.cegb_2017 import extra_bisections as bisections
 from experiments.cegb_2017 import figure2
 from experiments.cegb_2017.cells import bisect as module
-from experiments.cegb_2017.cells.bisect import between, bisect, bisect_gaps, bracket, cost_after
+from experiments.cegb_2017.cells.bisect import bisect, bisect_gaps
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cells.gaps import gaps_between
+from experiments.cells.bisection import between, bracket, cost_after
+from experiments.cells.gaps import IN_A_ROW, gaps_between
 from experiments.publishing.bisections import bisectable, outcome, outcomes, refused, why_not
 from experiments.publishing.output import read_published
 from experiments.registry import discover
@@ -65,7 +66,7 @@ def test_a_jump_stays_a_gap_after_eight_bisections():
         return model(7 if tradeoff < 0.05 else 2)
 
     steps = bisect(train, {0.0: model(7), 0.01: model(7), 0.1: model(2)}, (2.0, 7.0))
-    assert len(tried) == module.IN_A_ROW == 8
+    assert len(tried) == IN_A_ROW == 8
     assert tried[:3] == [0.0316228, 0.0562342, 0.0421697]
     assert abs(math.log(tried[-1] / 0.05)) < math.log(10) / 2**7
     assert all(step["inside"] == 0 and step["widest_left"] == 3.5 for step in steps)

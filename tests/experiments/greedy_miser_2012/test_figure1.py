@@ -16,7 +16,8 @@ from experiments.cronus_2012 import figure2 as cronus_figure2
 from experiments.cronus_2012.cells import cascades
 from experiments.cronus_2012.cells.task import boosted
 from experiments.greedy_miser_2012 import figure1, figure2
-from experiments.greedy_miser_2012.cells import bisect_path, measure, methods, usage
+from experiments.greedy_miser_2012.cells import measure, methods, usage
+from experiments.greedy_miser_2012.cells.bisect_path import MOST, bisect_path
 from experiments.greedy_miser_2012.show import comparison
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.style import LOOKS, house_style, picture_bytes
@@ -209,7 +210,7 @@ def test_cronus_is_scored_and_billed_like_every_other_method(cronus):
 
 def bisected(costs, train):
     """What is tried, in order."""
-    return [*bisect_path.bisections(costs, train)]
+    return [*bisect_path(costs, train)]
 
 
 def test_a_gap_is_bisected_until_a_model_lies_inside():
@@ -231,15 +232,21 @@ def test_a_jump_is_given_up_after_eight_bisections():
     assert above / below == pytest.approx(2 ** (1 / 2**8), rel=1e-4)
 
 
-def test_what_no_two_neighbours_enclose_is_not_bisected():
-    """The larger λ is the dearer one; and a cascade without a tree costs nothing."""
-    assert bisected({1.0: 0.0, 0.5: 9.0, 0.1: 1.0}, lambda _: pytest.fail("trained")) == []
+def test_a_cascade_without_a_tree_is_passed_over():
+    """It costs nothing: the neighbours of the gap from 1 to 9 are 0.1 and 1."""
+    costs = {1.0: 1.0, 0.3: 0.0, 0.1: 9.0}
+    assert bisected(costs, lambda tradeoff: 3.0 if tradeoff == 0.316228 else 5.0)[0] == 0.316228
+
+
+def test_a_dearer_cascade_of_a_larger_tradeoff_encloses_a_gap_too():
+    costs = {0.5: 3.5, 0.1: 1.0}
+    assert bisected(costs, lambda tradeoff: 1.8) == [0.223607]
 
 
 def test_bisections_of_a_path_end():
     costs = {2.0**-i: 3.0**i for i in range(30)}
     tried = bisected(costs, lambda tradeoff: 3.0 ** math.ceil(-math.log2(tradeoff) - 1e-6))
-    assert len(tried) == bisect_path.MOST
+    assert len(tried) == MOST
 
 
 def test_bisected_cascades_join_the_path(cronus):
