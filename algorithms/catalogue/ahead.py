@@ -71,7 +71,7 @@ def compile_all() -> int:
     if folder is None:
         print("No folder is private and writable: nothing that is compiled can be kept.")
         return 1
-    # Fresh processes: numba's threads do not survive a fork.
+    # Fresh processes: a fork of one that has fitted would have one thread only.
     spawning = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=2, mp_context=spawning) as pool:
         n_fits = sum(pool.map(compile_for, (False, True)))

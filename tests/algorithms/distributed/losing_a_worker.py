@@ -99,9 +99,8 @@ def main() -> None:
     fault = sys.argv[2]
     model, X, y = kind.model, kind.X, kind.y
     here = type(model)(**model.get_params()).fit(X, y)
-    # The scheduler's process reads these; a stopped worker is given up after so long.
-    os.environ["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"] = "4s"
-    os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "1s"
+    if fault == "stops":  # the scheduler's process reads after how long a silent one is given up
+        os.environ["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"] = "10s"
     workers._SAID_AFTER = 1.0
     cluster = SubprocessCluster(
         host="127.0.0.1", n_workers=2, worker_kwargs={"nthreads": 1}, silence_logs=logging.CRITICAL

@@ -93,6 +93,29 @@ def test_where_the_cache_is(choice, tmp_path, monkeypatch):
         assert stat.S_IMODE(made.stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize(
+    ("name", "below"),
+    [("NUMBA_CACHE_DIR", ""), ("COST_AWARE_BOOSTING_CACHE", "numba"),
+     ("XDG_CACHE_HOME", "cost-aware-boosting/numba")],
+)  # fmt: skip
+def test_home_is_found_where_no_shell_expands_it(choice, tmp_path, monkeypatch, name, below):
+    """As in a file of variables, or between quotes."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv(name, "~/kept here")
+    monkeypatch.chdir(tmp_path)
+    assert choice() == tmp_path / "kept here" / below / cache.source_hash()
+    assert not (tmp_path / "~").exists()
+
+
+def test_a_user_without_a_home_keeps_kernels_in_the_temporary_folder(choice, tmp_path, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as it is then
+    monkeypatch.chdir(tmp_path)
+    assert choice().parent.parent == tmp_path / "temporary"
+    assert not (tmp_path / "~").exists()
+
+
 def test_a_folder_of_our_own_is_private(folder):
     assert cache.is_private(folder)
     folder.chmod(0o755)  # others may read

@@ -40,6 +40,21 @@ def put(folder: Path, content: bytes, name: str = "data.csv") -> Path:
     return path
 
 
+@pytest.mark.parametrize("mirror", ["~/mirror", "file:~/mirror", " ~/mirror "])
+def test_home_is_found_where_no_shell_expands_it(tmp_path, monkeypatch, mirror):
+    """As in a file of variables, or between quotes."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", mirror)
+    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", "~/cache")
+    path = put(tmp_path / "mirror", CONTENT)
+    assert find(RAW).path == path
+    assert storage.cache_folder() == tmp_path / "cache"
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", "~nobody-of-this-name/mirror")
+    with pytest.raises(DataUnavailable, match="does not exist"):
+        find(RAW)
+
+
 @pytest.mark.parametrize("as_address", [False, True])
 def test_mirror_folder_is_read_in_place(cache, tmp_path, monkeypatch, as_address):
     path = put(tmp_path / "mirror folder", CONTENT)
