@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from .. import costs
 from ..estimators.boosted_trees import BoostedTrees
-from ..estimators.fitting import ConstantModelWarning
+from ..estimators.fitting import ignore_constant_parts
 from ..gbrt import GBRTRegressor
 from ..trees.forest import Forest
 from .mixed_norms import TreePrices
@@ -76,8 +76,8 @@ def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Resp
         fitted = estimator.estimator
     elif isinstance(estimator, BoostedTrees):
         fitted = clone(estimator)
-        with warnings.catch_warnings():  # one warning is enough, and the cascade gives it
-            warnings.simplefilter("ignore", ConstantModelWarning)
+        with warnings.catch_warnings():
+            ignore_constant_parts()
             target = y if is_classifier(fitted) else signs
             fitted.fit(X, target, sample_weight=weights)
     else:
