@@ -33,6 +33,11 @@ Deviations and choices (1 to 4 in :mod:`reference.mixed_norms`)
 10. Algorithm 1 works on the trees that the initialisation gave weight to.
 11. The end is rounded (deviation 3) once; should that raise (8) above the initialisation's, the
     initialisation is returned.
+12. Here linear algebra decides, so the other twin is not equal bit for bit. Convex stages end at a
+    gap, and weights of the size of μ are rounded to 0 or not: (8) of the initialisation agrees to
+    1e-5 of the loss of a score of 0 (½). Trees that say the same may share a weight in any way.
+13. Where L-BFGS ends depends on rounding, as (8) is not convex: its end agrees to 1 % and 1e-4 of
+    the loss of a score of 0. Equal weights leave, score and pay equally, bit for bit.
 """
 
 import itertools

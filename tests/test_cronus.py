@@ -27,6 +27,7 @@ from reference import mixed_norms as naive
 from tests.test_early_exit import queries_of
 
 PRICES = np.array([1.0, 5.0, 20.0, 0.0, 100.0])
+LOSS_OF_ZERO = 0.5  # of a score of 0: weights of the loss sum to 1
 SMALL = {"n_stages": 3, "tradeoff": 3e-4, "penalty": 1e-3, "rejection": 0.3}
 
 
@@ -132,6 +133,65 @@ def test_equals_the_reference(seed, rule):
     for cascade in (model, initial):
         expected = assert_same_exits(cascade, X)
     assert len(set(expected.stage)) > 1
+
+
+def tiny_twins(seed):
+    """Fit both twins to a few rows."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 60)), int(rng.integers(1, 5))
+    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 3)))
+    signal = X @ rng.normal(size=d) + rng.choice([0, 0.5, 2]) * rng.normal(size=n)
+    y = signal > np.quantile(signal, rng.uniform(0.2, 0.9))
+    if y.all() or not y.any():
+        y[0] = ~y[0]
+    weights = rng.integers(1, 5, n).astype(float) if rng.random() < 0.3 else None
+    prices = rng.choice([0.0, 1, 5, 20, 100], size=d)
+    options = {
+        "n_stages": int(rng.integers(1, 4)),
+        "tradeoff": float(10 ** rng.uniform(-5, -1) * (rng.random() < 0.9)),
+        "penalty": float(10 ** rng.uniform(-5, -1) * (rng.random() < 0.9)),
+        "positive_weight": float(10 ** rng.uniform(-1, 1)),
+        "steepness": float(rng.choice([5.0, 50.0])),
+        "rejection": float(rng.choice([0.0, 0.15, 0.4])),
+        "threshold_rule": str(rng.choice(["soft", "quantile"])),
+        "max_cycles": 3,
+    }
+    inner = GBRTRegressor(
+        n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
+        min_samples_leaf=int(rng.integers(1, 4)), n_threads=1,
+    )  # fmt: skip
+    model = CronusClassifier(inner, feature_costs=prices, n_threads=1, **options)
+    model.fit(X, y, sample_weight=weights)
+    H, uses, e, c = twin_of(model, X, prices)
+    options = reference_options(model) | {"tree_costs": e, "feature_costs": c}
+    return model, cronus.fit(H, np.where(y, 1.0, -1.0), uses, sample_weight=weights, **options)
+
+
+def assert_ends_as_low(model, twin):
+    """Within the tolerance that the reference states (deviations 12 and 13)."""
+    np.testing.assert_allclose(
+        model.initial_objective_, twin.initial_objective, rtol=0, atol=1e-5 * LOSS_OF_ZERO
+    )
+    np.testing.assert_allclose(
+        model.objective_, twin.objective, rtol=0.01, atol=1e-4 * LOSS_OF_ZERO
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tiny_problems_end_within_the_stated_tolerance(seed):
+    assert_ends_as_low(*tiny_twins(seed))
+
+
+@pytest.mark.slow
+def test_five_hundred_tiny_problems_end_within_the_stated_tolerance():
+    for seed in range(500):
+        assert_ends_as_low(*tiny_twins(seed))
+
+
+def test_a_feature_that_no_tree_uses_has_no_price_in_the_reference():
+    outputs, uses = np.array([[1.0], [-1.0]]), np.array([[1.0], [0.0]])
+    problem = naive.make_problem(outputs, [1, -1], uses, [1.0], np.array([2.0, 5.0]))
+    np.testing.assert_array_equal(problem.feature_costs, [2.0, 0.0])
 
 
 def problem_of(seed, n_trees=25):

@@ -176,7 +176,7 @@ def test_free_features_and_trees(fitted):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_stages": 0}, "n_stages must be a whole number >= 1"),
+        ({"n_stages": 0}, "n_stages must be a whole number from 1 to 1000"),
         ({"tradeoff": -1}, "tradeoff must be a finite number >= 0"),
         ({"tradeoff": 1e300, "feature_costs": [1e200] * 5}, "times all prices"),
         ({"rejection": 1.0}, "rejection must be at least 0 and below 1"),

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 import algorithms.raykar_cascade
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
 from algorithms.raykar_cascade import RaykarCascadeClassifier, SoftLikelihood
 from algorithms.weighed_trees import pools as pooling
@@ -95,6 +96,70 @@ def test_equals_the_reference(seed, tradeoff, reject_below):
     expected = assert_same_exits(model, X)
     # A likelihood of the product does not care where a row is rejected: the costs do.
     assert np.any(expected.stage < 3) == (tradeoff > 1e-2)
+
+
+def tiny(seed):
+    """A few rows; pools that may use the same features have the same trees."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 60)), int(rng.integers(1, 5))
+    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 3)))
+    signal = X @ rng.normal(size=d) + rng.choice([0, 0.5, 2]) * rng.normal(size=n)
+    y = signal > np.quantile(signal, rng.uniform(0.2, 0.9))
+    if y.all() or not y.any():
+        y[0] = ~y[0]
+    weights = rng.integers(1, 5, n).astype(float) if rng.random() < 0.3 else None
+    prices = rng.choice([0.0, 1, 5, 20, 100], size=d)
+    n_stages = int(rng.integers(1, 4))
+    limits = tuple(sorted(rng.choice([0, 1, 5, 20, 100, 200], n_stages, replace=False).tolist()))
+    options = {
+        "tradeoff": float(10 ** rng.uniform(-5, 0) * (rng.random() < 0.9)),
+        "ridge": float(10 ** rng.uniform(-4, 0)),
+        "positive_weight": float(10 ** rng.uniform(-1, 1)),
+    }
+    inner = GBRTRegressor(
+        n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
+        min_samples_leaf=int(rng.integers(1, 4)), n_threads=1,
+    )  # fmt: skip
+    return X, y, weights, prices, limits, options, inner
+
+
+def tiny_twins(seed):
+    """Fit both twins to a tiny problem."""
+    X, y, weights, prices, limits, options, inner = tiny(seed)
+    model = RaykarCascadeClassifier(
+        inner, price_limits=limits, feature_costs=prices, n_threads=1, **options
+    ).fit(X, y, sample_weight=weights)
+    H, uses, e, c = twin_of(model, X, prices)
+    return model, raykar_cascade.fit(
+        H, np.where(y, 1.0, -1.0), uses, model.pools_, n_stages=len(limits), tree_costs=e,
+        feature_costs=c, sample_weight=weights, **options,
+    )  # fmt: skip
+
+
+# In the last three, two stages are alike at a saddle, at which one twin ended and the other not.
+@pytest.mark.parametrize("seed", [*range(30), 671, 11808, 12990])
+def test_tiny_problems_end_at_the_same_optimum(seed):
+    model, twin = tiny_twins(seed)
+    np.testing.assert_allclose(model.objective_, twin.objective, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_thousand_tiny_problems_end_at_the_same_optimum():
+    for seed in range(1000):
+        model, twin = tiny_twins(seed)
+        np.testing.assert_allclose(model.objective_, twin.objective, rtol=1e-6, err_msg=seed)
+
+
+def test_stages_that_are_alike_are_told_apart():
+    """Two stages of the same trees: the second descent is lower, and its evaluations count."""
+    X, y, weights, prices, limits, options, inner = tiny(671)
+    model = RaykarCascadeClassifier(
+        inner, price_limits=limits, feature_costs=prices, n_threads=1, **options
+    ).fit(X, y, sample_weight=weights)
+    assert model.objective_ < 0.29  # 0.306 at the saddle
+    capped = clone(model).set_params(max_evaluations=5).fit(X, y, sample_weight=weights)
+    assert capped.n_evaluations_ <= 5 + 20  # one line search beyond
+    assert capped.capped_
 
 
 def test_pools_by_price(fitted):

@@ -174,10 +174,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     def _why_constant(self, row) -> str:
         if row.sum < 2 * self.min_samples_leaf:
-            return (
+            why = (
                 f"min_samples_leaf={self.min_samples_leaf} counts row weight, and all rows together"
                 f" weigh {row.sum:g}: no split is possible and the model is constant."
             )
+            more = " The weights are too small: with a mean of 1 they count rows."
+            return why if row.values is None else why + more
         return "No split is worth its cost: the model is constant. A smaller tradeoff allows more."
 
     def _set_fitted(self, fitted: Boosted, learning_rate: float) -> None:

@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from .. import costs
 from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
-from ..estimators.fitting import ConstantModelWarning
+from ..estimators.fitting import ignore_constant_parts
 from ..exits.responses import Responses, responses_of
 from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
 from ..trees.forest import NODE_DTYPES, Forest
@@ -53,8 +53,8 @@ def fit_base(estimator, X, y, signs, weights) -> tuple[object, Responses]:
         fitted = estimator.estimator
     elif isinstance(estimator, BoostedTrees | AdaBoostMH):
         fitted = clone(estimator)
-        with warnings.catch_warnings():  # one warning is enough, and the DAG gives it
-            warnings.simplefilter("ignore", ConstantModelWarning)
+        with warnings.catch_warnings():
+            ignore_constant_parts()
             target = y if signs is None or is_classifier(fitted) else signs
             fitted.fit(X, target, sample_weight=weights)
     else:

@@ -5,6 +5,7 @@ Also what is checked alike of every training set, and the warning of a model tha
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import wraps
 
@@ -14,6 +15,15 @@ from ..kernels.announcing import announcing
 from ..metrics import query_starts
 
 _LARGEST_WEIGHT = 2.0**52
+
+
+def ignore_constant_parts() -> None:
+    """Ignore that a part of a model is constant, but for weights that leave it no split.
+
+    To be called within :class:`warnings.catch_warnings`. That all rows are of one class the whole
+    model says itself.
+    """
+    warnings.filterwarnings("ignore", r"(?!min_samples_leaf=)", ConstantModelWarning)
 
 
 class ConstantModelWarning(UserWarning):

@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from ..boosted_trees.estimator import BoostedTrees
-from ..estimators.fitting import ConstantModelWarning
+from ..estimators.fitting import ignore_constant_parts
 from ..gbrt import GBRTRegressor
 from .responses import Responses, responses_of
 
@@ -42,8 +42,8 @@ def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Resp
         fitted = estimator.estimator
     elif isinstance(estimator, BoostedTrees):
         fitted = clone(estimator)
-        with warnings.catch_warnings():  # one warning is enough, and the cascade gives it
-            warnings.simplefilter("ignore", ConstantModelWarning)
+        with warnings.catch_warnings():
+            ignore_constant_parts()
             target = y if is_classifier(fitted) else signs
             fitted.fit(X, target, sample_weight=weights)
     else:

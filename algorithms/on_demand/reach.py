@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cascades.values import EVAL, QUIT, cell_of
+from ..decision_dag.values import EVAL, QUIT, cell_of
 from ..decision_dag.walk import DecisionDAG
 from ..kernels.decorators import kernel
 from ..metering.trees import tested_features

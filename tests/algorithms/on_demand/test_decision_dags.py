@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from algorithms.cascades.values import EVAL, QUIT, SKIP
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.decision_dag.values import EVAL, QUIT, SKIP
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
 from algorithms.on_demand import OnDemandPredictor, reach
