@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
 
 from .cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
 from .cascades.classifier import KINDS
@@ -27,6 +26,7 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.validation import validate_data
 from .grid import row_weights
 from .kernels.decorators import threads
 

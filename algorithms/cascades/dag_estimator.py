@@ -10,13 +10,14 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_sample_weight
 from ..estimators.parameters import check_whole_number
+from ..estimators.validation import validate_data
 from ..kernels.decorators import resolve_n_threads
-from ..metering.by_name import feature_names
+from ..metering.by_name import column_labels
 from ..metering.trees import from_bits
 from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
 from .decision_dag import DecisionDAG, Graph, graph_of
@@ -169,7 +170,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             return one_each(base, leaves), 0
         meter = priced.meter
         per_split = costs.split_prices(
-            meter.split_cost, meter.feature_sharing, meter.n_features_in_, feature_names(meter)
+            meter.split_cost, meter.feature_sharing, meter.n_features_in_, column_labels(meter)
         )
         return by_leaf(base, leaves, self._price_list(meter), per_split, tree_cost)
 

@@ -21,6 +21,7 @@ from ..estimators.parameters import Parameter, checked_parameters
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
 from ..kernels.decorators import resolve_n_threads
+from ..metering.by_name import take_column_numbers
 from ..trees.forest import Forest
 from .classifier import CascadeClassifier
 from .parameters import ESTIMATOR
@@ -176,6 +177,7 @@ class PooledCascade(CascadeClassifier):
         meter.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             meter.feature_names_in_ = self.feature_names_in_
+        take_column_numbers(meter, self)
         return meter
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:

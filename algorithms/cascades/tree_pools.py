@@ -19,12 +19,12 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import validate_data
 
 from .. import costs
 from ..estimators.boosted_trees import BoostedTrees
 from ..estimators.parameters import shown
-from ..metering.by_name import feature_names
+from ..estimators.validation import validate_data
+from ..metering.by_name import column_labels
 from ..trees.forest import joined
 from .responses import Responses
 from .weighed_trees import fit_trees
@@ -154,7 +154,7 @@ def prices_of(meter) -> np.ndarray:
             meter.feature_groups,
             meter.group_costs,
             meter.n_features_in_,
-            feature_names(meter),
+            column_labels(meter),
         )
     )
 

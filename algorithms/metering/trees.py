@@ -17,7 +17,7 @@ from ..kernels.decorators import resolve_n_threads, threads
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
-from .by_name import feature_names
+from .by_name import column_labels
 from .importances import mean_cost_by_feature
 
 DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
@@ -150,7 +150,7 @@ class MeteredTrees:
             self.feature_sharing,
             self.n_features_in_,
             int(np.count_nonzero(self.trees_.feature >= 0)),
-            feature_names(self),
+            column_labels(self),
             self.group_costs,
         )
 
@@ -275,4 +275,4 @@ of shape (n_samples, n_features)
         """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""
         prices = getattr(self, "model_feature_costs", None)
         used = self.model_features()
-        return costs.model_cost(used, prices, self.feature_groups, feature_names(self))
+        return costs.model_cost(used, prices, self.feature_groups, column_labels(self))
