@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .estimators.fitting import (
     ConstantModelWarning,
@@ -41,6 +41,7 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.validation import keep_column_numbers, validate_data
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.stumps import MeteredStumps
 from .metrics import labels_of
@@ -312,6 +313,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
 
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
+        keep_column_numbers(self, X)
         X, y, weights = map(as_dask_array, (X, y, sample_weight))
         with rows_on_workers(PairRows, X, y, weights, True, self.n_threads) as asked:
             pairs = PairsOfAll(*asked)

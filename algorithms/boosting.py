@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -71,7 +72,8 @@ class Validation:
     history : list of float
         One score for each round.
     best_round : int
-        Round (from 1) with the best score, the first of equals; 0 if there is none.
+        Round (from 1) with the best score, the first of equals; 0 if there is none. A score that is
+        NaN or infinite is never the best.
     """
 
     def __init__(self, X, y, query_id, metric, loss: Loss) -> None:
@@ -95,8 +97,23 @@ class Validation:
         sign = 1.0 if larger_is_better(self.metric) else -1.0
         best = sign * self.history[self.best_round - 1] if self.best_round else -np.inf
         self.history.append(score)
-        if sign * score > best:  # never true of NaN
+        if np.isfinite(score) and sign * score > best:
             self.best_round = len(self.history)
+
+    def check_some_score(self, stopping: bool) -> None:
+        """Refuse scores of which none is finite if rounds are chosen by them; else warn."""
+        if not self.history or self.best_round:
+            return
+        why = (
+            f"The validation score was no finite number in any of the {len(self.history)} rounds "
+            f"(the last one: {self.history[-1]}), so that it says nothing"
+        )
+        if stopping:
+            raise ValueError(
+                f"{why} and no round can be chosen by it: mend eval_metric or eval_set, or leave "
+                "early_stopping_rounds out."
+            )
+        warnings.warn(f"{why}: mend eval_metric or eval_set.", stacklevel=2)
 
     def _tested_columns(self, forest: Forest, first_tree: int) -> tuple[Forest, np.ndarray]:
         """Number the features that the last trees test anew, and convert their columns.
@@ -282,6 +299,11 @@ def run_rounds(
     Returns
     -------
     Boosted
+
+    Raises
+    ------
+    ValueError
+        If rounds are chosen by validation scores of which none is finite.
     """
     n_trees, n_rounds = len(initial), 0
     if validation is not None:
@@ -301,6 +323,8 @@ def run_rounds(
             patience = options.early_stopping_rounds
             if patience is not None and n_rounds - validation.best_round >= patience:
                 break
-    if validation is not None and options.early_stopping_rounds is not None:
-        n_rounds = validation.best_round or n_rounds
+    if validation is not None:
+        validation.check_some_score(options.early_stopping_rounds is not None)
+        if options.early_stopping_rounds is not None:
+            n_rounds = validation.best_round or n_rounds
     return Boosted(state.builder.forest().first(n_rounds * n_trees), initial, n_rounds)

@@ -23,7 +23,7 @@ import numpy as np
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.parameters import PENALISED, TREES, check_number, documented
-from .prices.by_name import feature_names
+from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
 _MOST_ROWS = 2.0**54  # more than row weights may sum to
@@ -85,7 +85,7 @@ class _CEGB:
 
     def _prices(self, n_features: int) -> Prices:
         tradeoff = check_number("tradeoff", self.tradeoff)
-        names = feature_names(self)
+        names = column_labels(self)
         groups = (self.feature_groups, self.group_costs)
         units, row, own = costs.price_list(self.feature_costs, *groups, n_features, names)
         model = costs.unit_prices(self.model_feature_costs, units, "model_feature_costs", names)

@@ -41,7 +41,7 @@ from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
-from .prices.by_name import feature_names
+from .prices.by_name import column_labels
 
 
 class Exits(NamedTuple):
@@ -504,7 +504,7 @@ of shape (n_samples, n_features)
             meter.feature_groups,
             meter.group_costs,
             meter.n_features_in_,
-            feature_names(meter),
+            column_labels(meter),
         )
         rounds = self.exits(X, query_id).rounds
         bills = [0.0, *staged_bill(meter.trees_, responses.n_columns, prices, tree_cost)]

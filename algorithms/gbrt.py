@@ -12,7 +12,7 @@ import numpy as np
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.parameters import METERED, TREES, documented
-from .prices.by_name import feature_names
+from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
 
@@ -65,7 +65,7 @@ class _GBRT:
 
     def _prices(self, n_features: int) -> Prices:
         # Checked here all the same: a wrong price must not first show at prediction time.
-        names = feature_names(self)
+        names = column_labels(self)
         groups = (self.feature_groups, self.group_costs)
         units = costs.price_list(self.feature_costs, *groups, n_features, names).unit
         costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)

@@ -31,7 +31,7 @@ from .estimators.parameters import (
     shown,
 )
 from .forest_costs import in_steps, staged_bill
-from .prices.by_name import feature_names
+from .prices.by_name import column_labels
 from .trees.miser_penalty import MiserPrices
 
 
@@ -149,7 +149,7 @@ class _GreedyMiser:
         }
 
     def _prices(self, n_features: int) -> MiserPrices:
-        names = feature_names(self)
+        names = column_labels(self)
         prices = self._price_list(n_features)
         costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
         tradeoff = check_number("tradeoff", self.tradeoff)
@@ -177,7 +177,7 @@ class _GreedyMiser:
             self.feature_groups,
             self.group_costs,
             n_features,
-            feature_names(self),
+            column_labels(self),
         )
 
     def _why_constant(self, row) -> str:

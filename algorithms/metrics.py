@@ -10,11 +10,13 @@ place is not discounted.
 """
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
+from reprlib import repr as shortened
 
 import numpy as np
 
 from .kernels.decorators import kernel
+from .masks import refuse_masked
 
 _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
 _FEW_PLACES = 64  # more of them are found by sorting all
@@ -45,6 +47,7 @@ def query_starts(query_id) -> np.ndarray:
     ValueError
         If a query's rows are split; the first label that recurs is named.
     """
+    refuse_masked(query_id, "query_id")
     query_id = np.asarray(query_id)
     if query_id.ndim != 1 or len(query_id) == 0:
         raise ValueError("query_id must be one label for each row, and there must be rows.")
@@ -86,6 +89,7 @@ def _check_ranking(y_true, y_score, query_id, k):
 
 def _numbers(values, name: str) -> np.ndarray:
     """Values as a finite one-dimensional float64 array, or ValueError."""
+    refuse_masked(values, name)
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -122,6 +126,18 @@ def _share(numerator, denominator, defined) -> np.ndarray:
     return out
 
 
+def _relevant(grades: np.ndarray, relevant_from: float) -> np.ndarray:
+    """Whether each document is relevant (n,); ValueError where the grades are on another scale."""
+    relevant = grades >= relevant_from
+    if not np.any(relevant) and np.any((grades != np.rint(grades)) | (grades < 0)):
+        raise ValueError(
+            f"No document is relevant: grades go from {np.min(grades):g} to {np.max(grades):g}, "
+            f"and relevant are those of {relevant_from:g} or more. Give whole grades from 0, or "
+            "another relevant_from."
+        )
+    return relevant
+
+
 def mean_over_queries(values: np.ndarray) -> float:
     """Mean of the values that are not NaN (correctly rounded sum); NaN if there is none."""
     kept = values[~np.isnan(values)]
@@ -155,11 +171,12 @@ def precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=F
     Raises
     ------
     ValueError
-        If lengths differ, numbers are missing, k < 1, or a query's rows are split.
+        If lengths differ, numbers are missing, k < 1, a query's rows are split, or no grade is
+        relevant and some are negative or no whole numbers.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     order, query, place = _ranks(y_true, y_score, starts)
-    relevant = y_true[order] >= relevant_from
+    relevant = _relevant(y_true, relevant_from)[order]
     any_relevant = _sum_per_query(relevant, query, len(starts)) > 0
     hits = _sum_per_query(relevant & (place < k), query, len(starts))
     values = _share(hits, float(k), any_relevant)
@@ -187,7 +204,7 @@ def average_precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     order, query, place = _ranks(y_true, y_score, starts)
-    relevant = y_true[order] >= relevant_from
+    relevant = _relevant(y_true, relevant_from)[order]
     n_relevant = _sum_per_query(relevant, query, len(starts))
     so_far = np.cumsum(relevant)
     before = so_far[starts] - relevant[starts]
@@ -363,6 +380,8 @@ def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_fro
 
 def accuracy(y_true, y_pred) -> float:
     """Share of rows whose label is right; ValueError if lengths differ or there are no rows."""
+    refuse_masked(y_true, "y_true")
+    refuse_masked(y_pred, "y_pred")
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if y_true.shape != y_pred.shape or y_true.ndim != 1 or len(y_true) == 0:
         raise ValueError(
@@ -493,6 +512,41 @@ def check_eval_metric(eval_metric, loss: str, has_queries: bool) -> None:
         raise ValueError(f"eval_metric={eval_metric!r} needs eval_set=(X, y, query_id).")
 
 
+def check_has_score(eval_metric, y) -> None:
+    """Refuse a validation set of which a ranking metric says nothing, whatever the scores.
+
+    Parameters
+    ----------
+    eval_metric : str or callable
+        That :func:`check_eval_metric` accepts.
+    y : (n,)
+        Grades, or classes 0 … K-1.
+
+    Raises
+    ------
+    ValueError
+        If no document is relevant (from grade 1).
+    """
+    if callable(eval_metric) or "@" not in eval_metric or np.any(np.asarray(y) >= 1):
+        return
+    raise ValueError(
+        f"eval_metric={eval_metric!r} has no score on eval_set: no document of any query is "
+        "relevant (of grade 1 or more). Give a validation set with such documents, or another "
+        "metric."
+    )
+
+
+def _one_number(score) -> float:
+    """What a function returned as a metric, as a float; NaN and infinity are numbers here."""
+    try:
+        number = score if isinstance(score, Real) else np.asarray(score).item()
+        if np.ndim(score) == 0 and isinstance(number, Real) and score is not np.ma.masked:
+            return float(number)
+    except (ArithmeticError, TypeError, ValueError):
+        pass
+    raise ValueError(f"eval_metric must return one number, got {shortened(score)}.")
+
+
 def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=None) -> float:
     """Score of raw scores on a validation set.
 
@@ -523,9 +577,7 @@ def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=Non
     check_eval_metric(eval_metric, loss, query_id is not None)
     if callable(eval_metric):
         score = eval_metric(y, scores, query_id)
-        if isinstance(score, str | bytes) or np.ndim(score) != 0 or score is None:
-            raise ValueError(f"eval_metric must return one number, got {score!r}.")
-        return float(score)
+        return _one_number(score)
     if eval_metric == "loss":
         return _LOSSES[loss](y, scores)
     if eval_metric == "accuracy":

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
 
 from .estimators.fitting import all_or_nothing, one_eval_set
 from .estimators.parameters import (
@@ -23,6 +22,7 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.validation import validate_data
 from .exits.classifier import KINDS
 from .exits.parameters import FINAL_THRESHOLD, PRICED_STUMPS
 from .grid import row_weights

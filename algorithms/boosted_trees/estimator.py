@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..boosting import Boosted, Options, Validation, boost
 from ..estimators.fitting import (
@@ -24,12 +24,13 @@ from ..estimators.fitting import (
 )
 from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
 from ..estimators.rows import all_finite, plain_rows, read_only
+from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
 from ..kernels.decorators import resolve_n_threads, threads
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
-from ..metrics import check_eval_metric, validation_score
+from ..metrics import check_eval_metric, check_has_score, validation_score
 from ..trees.forest import ForestBuilder
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
@@ -148,6 +149,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             )
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
+        keep_column_numbers(self, X)
         X, y, weights = map(as_dask_array, (X, y, weights))
         with rows_on_workers(Rows, X, y, weights, is_classifier(self), self.n_threads) as asked:
             rows = RowsOfAll(*asked)
@@ -264,6 +266,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
+            check_has_score(self.eval_metric, y)
         return Validation(read_only(X), y, query_id, self.eval_metric, loss)
 
     @property

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_sample_weight
 from ..estimators.parameters import check_factor, check_seed
+from ..estimators.validation import validate_data
 from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
 from ..exits.priced import PricedTrees
 from ..exits.responses import Responses
 from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import from_bits
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels
 from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
 from .descent import descend
 from .episodes import BadReward, Learned, Learning, Objective, learn
@@ -168,7 +169,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             return one_each(base, leaves), 0
         meter = priced.meter
         per_split = costs.split_prices(
-            meter.split_cost, meter.feature_sharing, meter.n_features_in_, feature_names(meter)
+            meter.split_cost, meter.feature_sharing, meter.n_features_in_, column_labels(meter)
         )
         return by_leaf(base, leaves, self._price_list(meter), per_split, tree_cost)
 

@@ -20,7 +20,7 @@ from ..exits.responses import responses_of
 from ..interop.as_seen import AS_SEEN
 from ..interop.forest import MeteredForest
 from ..interop.nodes import ClassLink, Leaf, Split, Tree
-from ..prices.by_name import Labelled
+from ..prices.by_name import Labelled, by_place
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .base_classifiers import BaseClassifiers, nothing, on_grid
 from .values import N_ACTIONS
@@ -55,8 +55,9 @@ def _metered(base: BaseClassifiers, forest: Forest, n_features, as_seen, names, 
     return meter
 
 
-def _stored_price(name: str, value):
+def _stored_price(meter, name: str):
     """Prices as JSON can hold them; a MeteredForest has them with the names as it spells them."""
+    value = by_place(meter, name, getattr(meter, name))
     if isinstance(value, Labelled):
         value = dict(zip(value.labels, value.values, strict=True))
     return plain(name, value)
@@ -77,7 +78,11 @@ class SavedDAG(SavedModel):
     def _stored_params(self) -> dict:
         """As of any estimator, but for the trees, which are stored as such."""
         params = self.get_params(deep=False)
-        return {name: plain(name, v) for name, v in params.items() if name != "estimator"}
+        return {
+            name: plain(name, by_place(self, name, v))
+            for name, v in params.items()
+            if name != "estimator"
+        }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         meter, base = self._responses_.meter, self._dag_.base
@@ -86,7 +91,7 @@ class SavedDAG(SavedModel):
         (name,) = [name for name, function in AS_SEEN.items() if function is as_seen]
         header = {
             "as_seen": name,
-            "prices": {name: _stored_price(name, getattr(meter, name)) for name in _PRICES},
+            "prices": {name: _stored_price(meter, name) for name in _PRICES},
             "objective": float(self.objective_),
             "parts": base.n_parts,
             "fingerprint": base.fingerprint(),

@@ -17,6 +17,7 @@ from ..estimators.rows import read_only
 from ..grid import row_weights, weights_on_grid
 from ..kernels.cache import source_hash
 from ..kernels.decorators import resolve_n_threads, threads
+from ..masks import masked_as_missing, refuse_masked
 from .edges import Ranges, Values, distinct, in_short, within
 
 
@@ -57,6 +58,8 @@ def checked_part(number: int, X, y, weights, is_classifier: bool, accepted: Acce
     """
     if len(X):
         finite = "allow-nan" if accepted.missing else True
+        X = masked_as_missing(X, accepted.missing, "the estimator")
+        refuse_masked(y, "y")
         X, y = check_X_y(
             X, y, dtype=accepted.dtypes, order="C", ensure_all_finite=finite, y_numeric=False
         )
@@ -68,6 +71,7 @@ def checked_part(number: int, X, y, weights, is_classifier: bool, accepted: Acce
         check_classification_targets(np.tile(y, 3))
     elif not is_classifier:
         y = numbers(y)
+    refuse_masked(weights, "sample_weight")
     if weights is None or not len(X):
         return Part(number, X, y, None if weights is None else np.zeros(0), len(X))
     if np.shape(weights) == (len(X),) and not np.any(weights):

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..prices.by_name import labelled
+from ..prices.by_name import by_place, labelled
 from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
 
 MOST_FEATURES = 2**24  # a row of them is 128 MB
@@ -228,7 +228,8 @@ class SavedModel:
 
     def _stored_params(self) -> dict:
         """Parameters as JSON can hold them."""
-        return {name: plain(name, value) for name, value in self.get_params(deep=False).items()}
+        params = self.get_params(deep=False)
+        return {name: plain(name, by_place(self, name, v)) for name, v in params.items()}
 
     @staticmethod
     def _restored_params(params: dict) -> dict:

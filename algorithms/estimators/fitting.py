@@ -12,6 +12,7 @@ from functools import wraps
 import numpy as np
 
 from ..kernels.announcing import announcing
+from ..masks import refuse_masked
 from ..metrics import query_starts
 
 _LARGEST_WEIGHT = 2.0**52
@@ -207,10 +208,11 @@ def check_sample_weight(
     Raises
     ------
     ValueError
-        If they do not fit, are negative, not finite, all zero, or sum to more than 2**52.
+        If they do not fit, are negative, not finite, masked, all zero, or sum to more than 2**52.
     """
     if sample_weight is None:
         return None, None
+    refuse_masked(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -270,10 +272,11 @@ def check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        If there is not one label for each row, or a query's rows are not one block.
+        If there is not one label for each row, one is masked, or a query's rows are not one block.
     """
     if query_id is None:
         return None
+    refuse_masked(query_id, name)
     query_id = np.asarray(query_id)
     if query_id.shape != (n_samples,):
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from .. import costs
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels, take_column_numbers
 from .parameters import PRICES
 from .responses import Responses
 
@@ -17,6 +17,7 @@ class PricedTrees:
         """Put this estimator's prices, where it has any, in the place of the trees' own."""
         meter = copy.copy(responses.meter)
         meter.n_threads = self.n_threads
+        take_column_numbers(meter, self)
         for name in PRICES:
             value = getattr(self, name)
             if value is not None:
@@ -40,5 +41,5 @@ class PricedTrees:
             meter.feature_groups,
             meter.group_costs,
             meter.n_features_in_,
-            feature_names(meter),
+            column_labels(meter),
         )

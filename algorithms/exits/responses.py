@@ -26,6 +26,7 @@ from ..interop.nodes import ClassLink, Leaf, Split, Tree
 from ..losses import Loss
 from ..metering.trees import MeteredTrees
 from ..metrics import labels_of
+from ..prices.by_name import by_place, take_column_numbers
 from ..trees.forest import Forest
 
 
@@ -214,14 +215,15 @@ def _of_adaboost_mh(model: AdaBoostMH) -> MeteredForest:
         model.n_features_in_,
         as_seen=np.asarray,
         library="AdaBoostMH",
-        feature_costs=model.feature_costs,
+        feature_costs=by_place(model, "feature_costs", model.feature_costs),
         split_cost=model.split_cost,
-        feature_groups=model.feature_groups,
+        feature_groups=by_place(model, "feature_groups", model.feature_groups),
         group_costs=model.group_costs,
         feature_names=getattr(model, "feature_names_in_", None),
         link=ClassLink(model.classes_, None),  # its scores are no log-odds
     )
     meter.n_threads = model.n_threads
+    take_column_numbers(meter, model)
     return meter
 
 

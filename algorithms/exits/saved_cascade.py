@@ -19,7 +19,7 @@ from ..estimators.parameters import checked_parameters
 from ..interop.as_seen import AS_SEEN
 from ..interop.forest import MeteredForest
 from ..interop.nodes import Leaf, Split, Tree
-from ..prices.by_name import Labelled
+from ..prices.by_name import Labelled, by_place
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .responses import Responses, responses_of
 
@@ -75,8 +75,9 @@ def metered(forest: Forest, n_features: int, as_seen: str, names, prices: dict) 
     return meter
 
 
-def _stored_price(name: str, value):
+def _stored_price(meter, name: str):
     """Prices as JSON can hold them; a MeteredForest has them with the names as it spells them."""
+    value = by_place(meter, name, getattr(meter, name))
     if isinstance(value, Labelled):
         value = dict(zip(value.labels, value.values, strict=True))
     return plain(name, value)
@@ -98,14 +99,18 @@ class SavedCascade(SavedModel):
     def _stored_params(self) -> dict:
         """As of any estimator, but for the trees, which are stored as such."""
         params = self.get_params(deep=False)
-        return {name: plain(name, v) for name, v in params.items() if name != "estimator"}
+        return {
+            name: plain(name, by_place(self, name, v))
+            for name, v in params.items()
+            if name != "estimator"
+        }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         meter = self._responses_.meter
         as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
         header = {
             "as_seen": _NAME_OF[as_seen],
-            "prices": {name: _stored_price(name, getattr(meter, name)) for name in _PRICES},
+            "prices": {name: _stored_price(meter, name) for name in _PRICES},
             **{name: float(getattr(self, f"{name}_")) for name in self._stored_numbers},
         }
         return header, self._stored_stages() | self._responses_.forest._asdict()

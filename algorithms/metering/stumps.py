@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels
 from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
 
 
@@ -56,7 +56,7 @@ class MeteredStumps:
             None,
             self.n_features_in_,
             n_stumps,
-            feature_names(self),
+            column_labels(self),
             self.group_costs,
         )
 

@@ -14,7 +14,7 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
 from ..kernels.decorators import resolve_n_threads, threads
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
 from ..trees.predictor import charge
@@ -150,7 +150,7 @@ class MeteredTrees:
             self.feature_sharing,
             self.n_features_in_,
             int(np.count_nonzero(self.trees_.feature >= 0)),
-            feature_names(self),
+            column_labels(self),
             self.group_costs,
         )
 
@@ -275,4 +275,4 @@ of shape (n_samples, n_features)
         """Cost that the model pays once whatever the rows, Eq. (5): gamma of its features."""
         prices = getattr(self, "model_feature_costs", None)
         used = self.model_features()
-        return costs.model_cost(used, prices, self.feature_groups, feature_names(self))
+        return costs.model_cost(used, prices, self.feature_groups, column_labels(self))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels, feature_names
 from ..prices.groups import acquisition_units, group_labels
 
 
@@ -61,8 +61,8 @@ def _units(model) -> list[_Unit]:
             _Unit((m,) if names is None else (m, names[m]), f"feature {titles[m]}", np.array([m]))
             for m in range(d)
         ]
-    labels = group_labels(model.feature_groups, d, names)
-    unit_of = acquisition_units(model.feature_groups, d, names)
+    labels = group_labels(model.feature_groups, d, column_labels(model))
+    unit_of = acquisition_units(model.feature_groups, d, column_labels(model))
     units = []
     order = np.argsort(unit_of, kind="stable")
     for columns in np.split(order, np.cumsum(np.bincount(unit_of))[:-1]):

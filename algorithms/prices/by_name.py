@@ -22,6 +22,49 @@ def feature_names(model):
     return getattr(model, "feature_names_in_", None)
 
 
+def column_numbers(X) -> tuple[int, ...] | None:
+    """Names of a table's columns if all are whole numbers, each once; else None."""
+    columns = list(getattr(X, "columns", ()))
+    if not columns or not all(
+        isinstance(column, Integral) and not isinstance(column, bool) for column in columns
+    ):
+        return None
+    numbers = tuple(int(column) for column in columns)
+    return numbers if len(set(numbers)) == len(numbers) else None
+
+
+def column_labels(model):
+    """What prices call the columns that a model was fitted on, or None.
+
+    Names, or the whole numbers that a table's columns were called by.
+    """
+    names = feature_names(model)
+    return getattr(model, "_column_numbers_", None) if names is None else names
+
+
+def take_column_numbers(meter, model) -> None:
+    """Let a meter call the columns by the numbers that a model, or its table, called them by."""
+    if hasattr(model, "_column_numbers_"):
+        meter._column_numbers_ = model._column_numbers_
+
+
+def by_place(model, name: str, values):
+    """Values whose labels are the numbers that columns are called by, in the columns' order.
+
+    Files do not hold these numbers. Anything else is returned as it is.
+    """
+    numbers, pairs = getattr(model, "_column_numbers_", None), labelled(values)
+    of_columns = name != "group_costs" and pairs is not None
+    if numbers is None or not of_columns or not _are(pairs.labels, numbers):
+        return values
+    return in_column_order(values, name, len(numbers), numbers)
+
+
+def _are(labels: Sequence, columns: Sequence) -> bool:
+    """Whether labels are those of the columns, each once."""
+    return len(labels) == len(columns) and set(labels) == set(columns)
+
+
 def labelled(values) -> Labelled | None:
     """Labels and values of a dict or a Series; None of what has no labels.
 
@@ -52,9 +95,11 @@ def in_column_order(values, name: str, n_features: int, feature_names=None):
     name : str
         What to call it in messages.
     n_features : int
-    feature_names : sequence of str or None
+    feature_names : sequence of str, sequence of int or None
         Names of the columns. With them, labels must be these names, each once. Without them,
         labels must be the numbers of the columns; those of a Series that was given no index are.
+        Names that are whole numbers are matched if the labels are the same numbers; otherwise
+        labels are places.
 
     Returns
     -------
@@ -70,11 +115,16 @@ def in_column_order(values, name: str, n_features: int, feature_names=None):
     if pairs is None:
         return values
     labels, by_label = pairs
-    if feature_names is None:
+    numbered = feature_names is not None and isinstance(feature_names[0], int)
+    if numbered and _are(labels, range(n_features)) and not _are(labels, feature_names):
+        feature_names, numbered = None, False  # places
+    if numbered:
+        columns: Sequence = feature_names
+    elif feature_names is None:
         if all(isinstance(key, Integral) and not isinstance(key, bool) for key in labels):
             if labels == list(range(len(labels))):
                 return by_label
-            columns: Sequence = range(n_features)
+            columns = range(n_features)
         else:
             raise ValueError(
                 f"{name} has names ({listed(labels)}), but the columns of X had none when the "
@@ -98,9 +148,10 @@ def in_column_order(values, name: str, n_features: int, feature_names=None):
     ]
     complaints = [f"{words} {listed(those)}" for those, words in problems if those]
     if complaints:
+        by = "number" if numbered or feature_names is None else "name"
         raise ValueError(
-            f"{name} must have exactly one value for each column of X, by its "
-            f"{'number' if feature_names is None else 'name'}: it has {' and '.join(complaints)}."
+            f"{name} must have exactly one value for each column of X, by its {by}: it has "
+            f"{' and '.join(complaints)}."
         )
     return [by_label[place[column]] for column in columns]
 

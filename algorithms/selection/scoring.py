@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..estimators.parameters import check_number, shown
+from ..masks import hides_values
 
 _ROUNDING = 1e-9  # of a budget: prices are not the decimals that they are written as
 
@@ -79,6 +80,8 @@ def _first(model):
 def _some_missing(X) -> bool:
     if hasattr(X, "isna"):
         return bool(X.isna().to_numpy().any())
+    if hides_values(X):
+        return True
     values = X.data if issparse(X) else np.asarray(X)
     if values.dtype.kind == "O":
         return any(value is None or value != value for value in values.ravel())

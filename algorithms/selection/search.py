@@ -331,7 +331,10 @@ def _ranks(results: dict) -> np.ndarray:
 def _nothing_within(results: dict, budget: float) -> str:
     cost = np.where(np.isnan(results["mean_test_score"]), np.nan, results["mean_test_cost"])
     if np.all(np.isnan(cost)):
-        return "No candidate has a score: see the warnings of the fits."
+        return (
+            "No candidate has a score: in some fold each is missing (NaN). See the warnings of the "
+            "fits; where there are none, scoring gives no number on these folds."
+        )
     cheapest = int(np.nanargmin(cost))
     return (
         f"budget={budget:g} is below the cheapest candidate, {results['params'][cheapest]}, whose "

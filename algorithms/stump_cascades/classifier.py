@@ -12,6 +12,7 @@ from ..exits.responses import Responses, responses_of
 from ..interop.as_seen import AS_SEEN
 from ..interop.forest import MeteredForest
 from ..interop.nodes import Leaf, Split, Tree
+from ..prices.by_name import take_column_numbers
 
 
 class Stump(NamedTuple):
@@ -89,7 +90,9 @@ class StumpCascade(CascadeClassifier):
     def _responses(self, stumps: list[Stump]) -> Responses:
         """Stumps as a model; wrong prices are refused."""
         names = getattr(self, "feature_names_in_", None)
-        responses = responses_of(forest_of(stumps, self.n_features_in_, names))
+        meter = forest_of(stumps, self.n_features_in_, names)
+        take_column_numbers(meter, self)
+        responses = responses_of(meter)
         self._priced(responses)
         return responses
 

@@ -13,6 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from ..estimators.files import SavedModel, entry, known_classes, n_score_columns, plain
+from ..prices.by_name import by_place
 from ..trees.forest import check_forest
 from .boosting import Stumps
 from .hamming_trees import HammingTrees
@@ -284,7 +285,7 @@ class SavedStumps(SavedModel):
             )
             params["random_state"] = None
         params["sampler"] = None  # follows below
-        stored = {name: plain(name, value) for name, value in params.items()}
+        stored = {name: plain(name, by_place(self, name, v)) for name, v in params.items()}
         return stored | {"sampler": stored_sampler(self.sampler)}
 
     @staticmethod

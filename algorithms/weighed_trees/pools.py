@@ -25,6 +25,7 @@ from ..exits.responses import Responses, check_classes
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
 from ..kernels.decorators import resolve_n_threads
+from ..prices.by_name import take_column_numbers
 from ..trees.forest import Forest
 from .tree_outputs import TreeOutputs, tree_outputs
 from .tree_pools import TreePools, boosted_within, check_limits, feature_prices
@@ -176,6 +177,7 @@ class PooledCascade(CascadeClassifier):
         meter.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             meter.feature_names_in_ = self.feature_names_in_
+        take_column_numbers(meter, self)
         return meter
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:

@@ -19,14 +19,14 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import validate_data
 
 from .. import costs
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.parameters import shown
+from ..estimators.validation import validate_data
 from ..exits.fitted_trees import fit_trees
 from ..exits.responses import Responses
-from ..prices.by_name import feature_names
+from ..prices.by_name import column_labels
 from ..trees.forest import joined
 
 
@@ -154,7 +154,7 @@ def prices_of(meter) -> np.ndarray:
             meter.feature_groups,
             meter.group_costs,
             meter.n_features_in_,
-            feature_names(meter),
+            column_labels(meter),
         )
     )
 

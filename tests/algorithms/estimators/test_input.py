@@ -243,7 +243,57 @@ def test_validation_metric_that_does_not_fit():
         refuse(cls, "needs one score", needs, y=three, eval_set=(X, three, QUERIES))
 
 
-@pytest.mark.parametrize("answer", [None, "0.5", [0.1, 0.2]])
+RANKINGS = ["precision@3", "average_precision@3", "ndcg@3", "ndcg_letor@3"]
+
+
+@pytest.mark.parametrize("metric", RANKINGS)
+@pytest.mark.parametrize("cls", TREES)
+@pytest.mark.parametrize("patience", [None, 2])
+def test_validation_set_without_relevant_documents(cls, metric, patience):
+    options = {"eval_metric": metric, "early_stopping_rounds": patience}
+    nothing = (X, np.zeros(N, int), QUERIES)
+    refuse(cls, "no document of any query is relevant", options, eval_set=nothing)
+
+
+@pytest.mark.parametrize("metric", RANKINGS[:2])
+@pytest.mark.parametrize("grades", [(0.0, 0.5), (-1.0, 0.0)])
+def test_validation_grades_below_one(metric, grades):
+    y = np.where(LABELS, *grades)
+    for cls in REGRESSORS:
+        refuse(cls, "No document is relevant", {"eval_metric": metric}, eval_set=(X, y, QUERIES))
+
+
+@pytest.mark.parametrize("answer", [np.nan, np.inf, -np.inf, np.float32("nan")])
+@pytest.mark.parametrize("cls", TREES)
+@pytest.mark.usefixtures("working")
+def test_validation_score_that_is_never_finite(cls, answer):
+    def metric(y, scores, query_id):
+        return answer
+
+    y, rounds = target(cls), {"n_estimators": 6, "eval_metric": metric}
+    model = cls(**rounds, early_stopping_rounds=3)
+    words = f"no finite number in any of the 3 rounds .*{answer}.*mend eval_metric"
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y, eval_set=(X, y))
+    with pytest.raises(ValueError, match="any of the 6 rounds"):  # the patience outlasts them
+        model.set_params(early_stopping_rounds=9).fit(X, y, eval_set=(X, y))
+    with pytest.warns(UserWarning, match="any of the 6 rounds"):
+        cls(**rounds).fit(X, y, eval_set=(X, y))
+
+
+@pytest.mark.usefixtures("working")
+def test_infinite_validation_scores_are_never_the_best():
+    scores = iter([-np.inf, np.inf, 0.5, 0.4, 0.3])
+    model = GBRTRegressor(
+        n_estimators=9, early_stopping_rounds=2, eval_metric=lambda *_: next(scores)
+    )
+    assert model.fit(X, Y, eval_set=(X, Y)).n_estimators_ == 3
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, "0.5", [0.1, 0.2], [[1], [1, 2]], np.ones(1), {}, 1j, pd.NA, np.ma.masked, 10**400],
+)
 @pytest.mark.usefixtures("working")
 def test_validation_metric_that_returns_no_number(answer):
     model = CEGBRegressor(n_estimators=2, eval_metric=lambda y, scores, query_id: answer)

@@ -208,6 +208,48 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     assert cls.load(tmp_path / "model").group_costs == {9: 3.0, 8: 0.25}
 
 
+# --- columns called by whole numbers -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", [[2, 0, 3, 1], [7, 5, 2, 11]])
+@pytest.mark.parametrize("cls", EVERY)
+def test_columns_called_by_numbers(cls, numbers, tmp_path):
+    table = TABLE.set_axis(numbers, axis=1)
+
+    def by_number(values):
+        return pd.Series(values, index=numbers).sort_index().to_dict()
+
+    expected = priced(cls, list).fit(TABLE, Y)
+    model = priced(cls, by_number).fit(table, Y)
+    np.testing.assert_array_equal(model.predict(table), expected.predict(TABLE))
+    bill = expected.prediction_cost(TABLE)
+    np.testing.assert_array_equal(model.prediction_cost(table), bill)
+    prices = pd.Series(by_number([8.0, 1.0, 3.0, 3.0]))
+    np.testing.assert_array_equal(
+        model.prediction_cost(table, feature_costs=prices),
+        expected.prediction_cost(TABLE, feature_costs=[8.0, 1.0, 3.0, 3.0]),
+    )
+    with pytest.raises(ValueError, match=r"columns of X .* in another order"):
+        model.predict(table[sorted(numbers)])
+    model.save(tmp_path / "model")  # files do not hold the numbers
+    np.testing.assert_array_equal(cls.load(tmp_path / "model").prediction_cost(table), bill)
+
+
+def test_numbers_that_are_no_columns():
+    numbers = [7, 5, 2, 11]
+    table = TABLE.set_axis(numbers, axis=1)
+    places = small(GBRTRegressor, feature_costs=dict(enumerate(COSTS))).fit(table, Y)
+    expected = small(GBRTRegressor, feature_costs=COSTS).fit(TABLE, Y)
+    np.testing.assert_array_equal(places.prediction_cost(table), expected.prediction_cost(TABLE))
+    with pytest.raises(ValueError, match=r"by its number: it has no value for 11"):
+        small(GBRTRegressor, feature_costs={7: 1, 5: 1, 2: 1}).fit(table, Y)
+    with pytest.raises(ValueError, match=r"feature_costs has names|no value for 7"):
+        small(GBRTRegressor, feature_costs=shuffled_dict(COSTS)).fit(table, Y)
+    again = places.fit(TABLE.to_numpy(), Y)  # nothing of the earlier columns stays
+    assert not hasattr(again, "_column_numbers_")
+    again.predict(table[[2, 5, 7, 11]])
+
+
 # --- prediction on demand ------------------------------------------------------------------------
 
 

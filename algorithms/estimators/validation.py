@@ -1,0 +1,98 @@
+"""Scikit-learn's checks of rows and targets, and what they pass over.
+
+They read what a mask hides as values, and the columns of a table whose names are numbers by their
+places alone.
+"""
+
+from __future__ import annotations
+
+from sklearn.utils import validation
+
+from ..masks import masked_as_missing, refuse_masked
+from ..prices.by_name import column_numbers, listed
+
+
+def check_array(X, *, reader: str, ensure_all_finite=True, **options):
+    """Check rows by scikit-learn's rules; what a mask hides is missing.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    reader : str
+        Who reads the rows, for messages.
+    ensure_all_finite : bool or "allow-nan"
+    **options
+        As scikit-learn's ``check_array``.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+
+    Raises
+    ------
+    ValueError
+        If the rows do not fit, or values are hidden and may not be missing.
+    """
+    X = masked_as_missing(X, ensure_all_finite == "allow-nan", reader)
+    return validation.check_array(
+        X, ensure_all_finite=ensure_all_finite, estimator=reader, **options
+    )
+
+
+def validate_data(estimator, X, *y, reset: bool = True, ensure_all_finite=True, **options):
+    """Check rows, and perhaps targets, by scikit-learn's rules for an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n_samples, n_features)
+        What a mask hides is missing.
+    *y : array-like of shape (n_samples,)
+        Targets, if there are any; nothing may be hidden.
+    reset : bool
+        Whether the columns are those that the estimator is fitted on. If not, they must be these.
+    ensure_all_finite : bool or "allow-nan"
+    **options
+        As scikit-learn's ``validate_data``.
+
+    Returns
+    -------
+    ndarray, or tuple of two
+        As scikit-learn's.
+
+    Raises
+    ------
+    ValueError
+        If the input does not fit, values are hidden that may not be missing, or columns whose names
+        are whole numbers are in another order than in `fit`.
+    """
+    given, name = X, type(estimator).__name__
+    X = masked_as_missing(X, ensure_all_finite == "allow-nan", name)
+    for targets in y:
+        refuse_masked(targets, "y")
+    checked = validation.validate_data(
+        estimator, X, *y, reset=reset, ensure_all_finite=ensure_all_finite, **options
+    )
+    if reset:
+        keep_column_numbers(estimator, given)
+    else:
+        _check_column_numbers(estimator, given)
+    return checked
+
+
+def keep_column_numbers(estimator, X) -> None:
+    """Keep the names of a table's columns if they are whole numbers: prices are matched by them."""
+    vars(estimator).pop("_column_numbers_", None)
+    if (numbers := column_numbers(X)) is not None:
+        estimator._column_numbers_ = numbers
+
+
+def _check_column_numbers(estimator, X) -> None:
+    """Refuse the columns of `fit` in another order."""
+    fitted = getattr(estimator, "_column_numbers_", None)
+    given = None if fitted is None else column_numbers(X)
+    if given is not None and given != fitted and set(given) == set(fitted):
+        raise ValueError(
+            f"The columns of X have the names that they had in fit, in another order: "
+            f"{listed(given)}, and in fit {listed(fitted)}. Put them into the order of fit."
+        )

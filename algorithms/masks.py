@@ -1,0 +1,67 @@
+"""Masked arrays: what a mask hides is missing, and never read as a value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def hides_values(values) -> bool:
+    """Whether an array, or an array in a list, is masked and its mask hides something."""
+    if isinstance(values, list | tuple):
+        return any(np.ma.isMaskedArray(one) and np.ma.is_masked(one) for one in values)
+    return np.ma.isMaskedArray(values) and np.ma.is_masked(values)
+
+
+def refuse_masked(values, name: str) -> None:
+    """Refuse hidden values where none may be missing.
+
+    Parameters
+    ----------
+    values : object
+    name : str
+        What to call them in the message.
+
+    Raises
+    ------
+    ValueError
+        If a mask hides some of them.
+    """
+    if hides_values(values):
+        raise ValueError(
+            f"{name} must have all of its values, so that it is not a masked array: fill it in "
+            "first."
+        )
+
+
+def masked_as_missing(X, allow_nan: bool, reader: str):
+    """Give rows whose hidden values are NaN.
+
+    Parameters
+    ----------
+    X : object
+    allow_nan : bool
+        Whether the reader takes missing values.
+    reader : str
+        Who reads the rows, for the message.
+
+    Returns
+    -------
+    object
+        Rows without a mask that hides something as they are.
+
+    Raises
+    ------
+    ValueError
+        If values are hidden and the reader does not take missing ones.
+    """
+    if not hides_values(X):
+        return X
+    if not allow_nan:
+        raise ValueError(
+            f"X is a masked array: what it hides is missing, and {reader} takes no missing values "
+            "(NaN). Give it no masked array: fill it in first."
+        )
+    X = np.ma.array(X)
+    if X.dtype.kind not in "fc":
+        X = X.astype(np.float64 if X.dtype.kind in "iub" else object)
+    return X.filled(np.nan)
