@@ -361,7 +361,7 @@ def test_direction_of_eval_metric():
 @pytest.mark.parametrize("name", ["precision_at_k", "average_precision_at_k"])
 @pytest.mark.parametrize("grades", [[0.0, 0.5, 0.5], [-1.0, 0.0, 0.0]])
 def test_grades_below_the_relevant_ones(name, grades):
-    metric = getattr(fast_metrics, name)
+    metric = getattr(fast, name)
     with pytest.raises(ValueError, match="No document is relevant: grades go from"):
         metric(grades, np.arange(3.0), np.zeros(3), 2)
     assert metric(grades, np.arange(3.0), np.zeros(3), 2, relevant_from=max(grades)) == 1.0
