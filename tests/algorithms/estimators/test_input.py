@@ -283,9 +283,9 @@ def test_validation_score_that_is_never_finite(cls, answer):
 
 @pytest.mark.usefixtures("working")
 def test_infinite_validation_scores_are_never_the_best():
-    scores = iter([-np.inf, np.inf, 0.5, 0.4, 0.3])
+    scores = iter([-np.inf, np.inf, 0.5, 0.4, 0.3, 0.2])
     model = GBRTRegressor(
-        n_estimators=9, early_stopping_rounds=2, eval_metric=lambda *_: next(scores)
+        n_estimators=9, early_stopping_rounds=3, eval_metric=lambda *_: next(scores)
     )
     assert model.fit(X, Y, eval_set=(X, Y)).n_estimators_ == 3
 

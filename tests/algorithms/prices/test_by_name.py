@@ -140,8 +140,7 @@ def test_columns_without_names(cls):
 
 def test_names_that_are_not_all_text_follow_scikit_learn():
     numbered = TABLE.set_axis([10, 20, 30, 40], axis=1)  # no names, for scikit-learn
-    with pytest.raises(ValueError, match=r"no value for 0, 1, 2, 3"):
-        small(CEGBRegressor, feature_costs={10: 1, 20: 2, 30: 3, 40: 4}).fit(numbered, Y)
+    assert not hasattr(small(CEGBRegressor).fit(numbered, Y), "feature_names_in_")
     mixed = TABLE.set_axis(["a", 1, 2, 3], axis=1)
     with pytest.raises(TypeError, match=r"[Ff]eature names"):
         small(CEGBRegressor).fit(mixed, Y)
