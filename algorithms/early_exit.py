@@ -36,6 +36,7 @@ from .exits.exit_rules import (
 from .exits.files import SavedWithModel
 from .exits.ranking import ranks_by_exit
 from .exits.responses import Responses, responses_of
+from .exits.staged_exits import StagedExits
 from .exits.walk import Stages, stages_of, walk
 from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
@@ -101,7 +102,7 @@ _ATTRIBUTES = {
 
 
 @documented
-class EarlyExit(SavedWithModel, BaseEstimator):
+class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
     """A fitted additive model that rows leave early; they pay, and compute, until their exit.
 
     There is an exit after every `every` rounds, E in all. At each, among the documents of a query
@@ -364,7 +365,7 @@ class EarlyExit(SavedWithModel, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X, query_id=None) -> np.ndarray:
-        """Predict by the scores at the exit: classes of a classifier, else the scores.
+        """Predict by the scores at the exit: classes of a classifier, else numbers as the model.
 
         To rank, take :meth:`ranking_score`: scores at different exits do not compare.
 
@@ -377,9 +378,12 @@ class EarlyExit(SavedWithModel, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self.exits(X, query_id).scores
+        return self._predicted(self.exits(X, query_id).scores)
+
+    def _predicted(self, scores: np.ndarray) -> np.ndarray:
+        """What scores (n_samples, n_columns) predict."""
         responses = self.responses_
-        return scores[:, 0] if responses.link is None else responses.labels(scores)
+        return responses.numbers(scores) if responses.link is None else responses.labels(scores)
 
     def ranking_score(self, X, query_id=None) -> np.ndarray:
         """Number of documents of the same query that rank lower.

@@ -6,6 +6,8 @@ places alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sklearn.utils import validation
 
 from ..masks import masked_as_missing, refuse_masked
@@ -96,3 +98,14 @@ def _check_column_numbers(estimator, X) -> None:
             f"The columns of X have the names that they had in fit, in another order: "
             f"{listed(given)}, and in fit {listed(fitted)}. Put them into the order of fit."
         )
+
+
+def check_order(known: Sequence | None, given: Sequence | None) -> None:
+    """Refuse columns that are called as those of training, in another order (ValueError)."""
+    if known is None or given is None or list(known) == list(given) or set(known) != set(given):
+        return
+    raise ValueError(
+        f"X's columns stand in another order than in training: they are called "
+        f"{listed(list(given))} here and {listed(list(known))} there. Give X with its columns in "
+        "that order."
+    )

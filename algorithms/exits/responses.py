@@ -22,10 +22,10 @@ from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
 from ..interop import from_catboost, from_lightgbm, from_scikit_learn
 from ..interop.forest import MeteredForest
+from ..interop.links import InverseLink
 from ..interop.nodes import ClassLink, Leaf, Split, Tree
 from ..losses import Loss
 from ..metering.trees import MeteredTrees
-from ..metrics import labels_of
 from ..prices.by_name import by_place, take_column_numbers
 from ..trees.forest import Forest
 
@@ -49,6 +49,8 @@ class Responses(NamedTuple):
         gives several scores but is passed, and paid for, once.
     link : ClassLink or None
         What the scores mean, if the model is a classifier.
+    inverse_link : InverseLink or None
+        How they become predictions, if these are not the scores themselves.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Responses(NamedTuple):
     initial_scores: np.ndarray
     meter: MeteredTrees
     link: ClassLink | None
+    inverse_link: InverseLink | None = None
 
     @property
     def n_columns(self) -> int:
@@ -70,9 +73,13 @@ class Responses(NamedTuple):
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Classes (n,) of scores (n, n_columns), the lower one in a tie; of a classifier."""
-        if len(self.link.classes) == 1:
-            return np.repeat(self.link.classes, len(scores))
-        return self.link.classes[labels_of(scores)]
+        return self.link.labels(scores)
+
+    def numbers(self, scores: np.ndarray) -> np.ndarray:
+        """What the model predicts (n,) of scores (n, 1), if it is no classifier."""
+        if self.inverse_link is None:
+            return scores[:, 0]
+        return self.inverse_link(scores, self.meter.library)[:, 0]
 
     def largest_likelihood(self, scores: np.ndarray) -> np.ndarray:
         """Likelihood (n,) of the likeliest class at scores (n, n_columns); of a classifier."""
@@ -202,6 +209,7 @@ def _of_forest(meter: MeteredForest) -> Responses:
         meter.initial_scores_,
         meter,
         meter.link,
+        meter.inverse_link,
     )
 
 

@@ -15,6 +15,7 @@ from ..estimators.files import (
     MOST_FEATURES,
     SavedModel,
     entry,
+    finite_number,
     plain,
     refusing_parameters,
     restored,
@@ -25,6 +26,7 @@ from ..estimators.files import (
 from ..prices.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .as_seen import AS_SEEN
+from .links import InverseLink
 from .nodes import ClassLink, Leaf, Split, Tree
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
@@ -79,6 +81,7 @@ class SavedMeteredForest(SavedModel):
             "prices": {name: _stored_price(name, getattr(self, name)) for name in _PRICES},
             "classes": None if self.link is None else stored_classes(self.link.classes),
             "likelihood": None if self.link is None else self.link.likelihood,
+            **self._how_it_answers(),
             "allow_nan": self.allow_nan,
             "n_features": self.n_features_in_,
             "feature_names": None if names is None else names.tolist(),
@@ -88,6 +91,15 @@ class SavedMeteredForest(SavedModel):
             "numbers": self._leaf_numbers,
             "initial_scores": self.initial_scores_,
         }
+
+    def _how_it_answers(self) -> dict:
+        """What a file says of predictions and columns where it is not the usual."""
+        said = {}
+        if self.inverse_link is not None:
+            said["inverse_link"] = self.inverse_link._asdict()
+        if self.link is not None and self.link.second_if_zero:
+            said["second_if_zero"] = True
+        return said
 
     def _leaf_values(self) -> np.ndarray:
         """Values of the trees as the library has them, (n_nodes, values of a leaf)."""
@@ -125,6 +137,7 @@ class SavedMeteredForest(SavedModel):
                 feature_names=_names(header, n_features),
                 link=_link(header, len(initial)),
                 allow_nan=allow_nan,
+                inverse_link=_inverse_link(header, len(initial)),
                 **prices,
             )
             forest.feature_sharing = sharing
@@ -153,7 +166,19 @@ def _link(header: dict, n_outputs: int) -> ClassLink | None:
         raise ValueError("it does not hold a score for each class")
     if likelihood is not None and (likelihood == "logistic") != (n_outputs == 1):
         raise ValueError("its likelihood does not fit the number of its scores")
-    return ClassLink(classes, likelihood)
+    second = "second_if_zero" in header and entry(header, "second_if_zero", bool, "true or false")
+    return ClassLink(classes, likelihood, second)
+
+
+def _inverse_link(header: dict, n_outputs: int) -> InverseLink | None:
+    stored = header.get("inverse_link")
+    if stored is None:
+        return None
+    stored = entry(header, "inverse_link", dict, "an object")
+    kind = entry(stored, "kind", str, "a name")
+    link = InverseLink(kind, finite_number(stored, "slope"))
+    link.check(n_outputs)
+    return link
 
 
 def _trees(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> list[Tree]:

@@ -8,22 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from .. import costs
 from ..estimators.parameters import check_whole_number
+from ..estimators.validation import check_array, check_order
 from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.trees import MeteredTrees, tested_features
-from ..metrics import labels_of
-from ..prices.by_name import Labelled, labelled
+from ..prices.by_name import Labelled, labelled, labels_of_columns
 from ..prices.by_name import feature_names as feature_names_of
 from ..trees.forest import Forest, check_forest
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
+from .answers import ForestAnswers
 from .files import SavedMeteredForest
+from .links import InverseLink
 from .nodes import ClassLink, Leaf, Tree
 
 
-class MeteredForest(MeteredTrees, SavedMeteredForest):
+class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
     """A forest read from another library; made by :mod:`algorithms.interop`.
 
     Parameters
@@ -52,6 +53,9 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         Of a classifier.
     allow_nan : bool
         Whether the library predicts rows with missing values; their splits then say where to.
+    inverse_link : InverseLink, optional
+        How the library turns raw scores into predictions. None: classes by `link`, or the scores
+        themselves.
 
     Attributes
     ----------
@@ -85,9 +89,11 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         feature_names: Sequence[str] | None = None,
         link: ClassLink | None = None,
         allow_nan: bool = False,
+        inverse_link: InverseLink | None = None,
     ) -> None:
         self.library = library
         self.link = link
+        self.inverse_link = inverse_link
         self.allow_nan = allow_nan
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
@@ -139,13 +145,13 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
 
     def _check_X(self, X) -> np.ndarray:
         """Rows as the library compares them."""
-        columns = list(getattr(X, "columns", ()))
+        columns = labels_of_columns(X)
         X = check_array(
             X,
             dtype=np.float64,
             order="C",
             ensure_all_finite="allow-nan" if self.allow_nan else True,
-            estimator=f"a {self.library} forest",
+            reader=f"a {self.library} forest",
         )
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -158,16 +164,29 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
         X.flags.writeable = False
         return X
 
-    def _check_names(self, columns: list) -> None:
+    def _check_names(self, columns: list | None) -> None:
         """Refuse a table whose columns bear other names than in training, or in another order."""
-        names = feature_names_of(self)
-        if names is None or not all(isinstance(name, str) for name in columns):
+        if columns is None:
             return
-        for m, (got, wanted) in enumerate(zip(columns, names, strict=False)):
-            if got.replace(" ", "_") != wanted.replace(" ", "_"):  # LightGBM writes them so
+        names = feature_names_of(self)
+        if names is None:
+            # What libraries call columns that have no names, in another order.
+            for called in ("Column_{}", "{}"):
+                places = [called.format(m) for m in range(self.n_features_in_)]
+                if set(columns) == set(places):
+                    check_order(places, columns)
+            known = getattr(self, "_column_numbers_", None)
+            check_order(known, columns)
+            return
+        got, wanted = ([_spelled(name) for name in listed] for listed in (columns, names))
+        if columns == list(range(len(columns))) and set(got) != set(wanted):
+            return  # nobody named them
+        for m, (one, other) in enumerate(zip(got, wanted, strict=True)):
+            if one != other:
                 raise ValueError(
                     f"X's columns have other names or another order than those that this "
-                    f"{self.library} model was trained on: column {m} is {got!r}, not {wanted!r}."
+                    f"{self.library} model was trained on: column {m} is {columns[m]!r}, not "
+                    f"{names[m]!r}."
                 )
 
     def predict_raw(self, X) -> np.ndarray:
@@ -188,48 +207,20 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
             If a value is infinite, or missing without `allow_nan`, or the number of features is
             another, or the names of a table's columns are.
         """
-        X = self._check_X(X)
+        return self._shaped(self._raw_columns(self._check_X(X)))
+
+    def _raw_columns(self, X: np.ndarray) -> np.ndarray:
+        """Raw scores (n_samples, n_outputs) of checked rows."""
         out = np.tile(self.initial_scores_, (len(X), 1))
         with threads(resolve_n_threads(self.n_threads), X.size):
             walk_scores(self._scored, 0, self._scored.value, X, out)
-        return self._shaped(out)
+        return out
 
-    def predict(self, X) -> np.ndarray:
-        """Predict by the raw scores: classes of a classifier, else the scores themselves.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            As for :meth:`predict_raw`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_outputs)
-            Of a classifier the class with the largest score, the lower one in a tie.
-        """
-        scores = self.predict_raw(X)
-        if self.link is None:
-            return scores
-        if len(self.link.classes) == 1:
-            return np.repeat(self.link.classes, len(scores))
-        return self.link.classes[labels_of(scores[:, None] if scores.ndim == 1 else scores)]
-
-    def staged_raw(self, X) -> Iterator[np.ndarray]:
-        """Raw scores after 1, 2, … rounds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray
-            As from :meth:`predict_raw`.
-        """
+    def _staged_columns(self, X) -> Iterator[np.ndarray]:
+        """Raw scores (n_samples, n_outputs) after 1, 2, … rounds."""
         X, n_threads = self._check_X(X), resolve_n_threads(self.n_threads)
         forest, initial = self._scored, self.initial_scores_
-        for scores in staged_scores(forest, forest.value, initial, X, n_threads):
-            yield self._shaped(scores)
+        return staged_scores(forest, forest.value, initial, X, n_threads)
 
     def first_rounds(self, n_rounds: int) -> MeteredForest:
         """Give the forest as it was after its first rounds.
@@ -284,6 +275,11 @@ class MeteredForest(MeteredTrees, SavedMeteredForest):
 
 
 # --- from any tree to flat arrays ---------------------------------------------------------------
+
+
+def _spelled(name) -> str:
+    """A name as LightGBM writes it."""
+    return str(name).replace(" ", "_")
 
 
 class _Nodes(NamedTuple):

@@ -21,7 +21,16 @@ import numpy as np
 
 from .as_seen import double_precision, single_precision, tiny_is_zero
 from .forest import MeteredForest
-from .nodes import ClassLink, Leaf, Split, Tree
+from .nodes import Leaf, Split, Tree
+from .objectives import (
+    catboost_inverse_link,
+    catboost_link,
+    catboost_loss,
+    lightgbm_inverse_link,
+    lightgbm_link,
+    scikit_learn_inverse_link,
+    scikit_learn_link,
+)
 
 __all__ = ["MeteredForest", "from_catboost", "from_lightgbm", "from_scikit_learn"]
 
@@ -48,13 +57,14 @@ def from_lightgbm(
     Returns
     -------
     MeteredForest
-        Its raw scores are those of ``predict(X, raw_score=True)``, bit for bit.
+        Its raw scores are those of ``predict(X, raw_score=True)``, bit for bit. Its `predict` is
+        the library's: classes of a LGBMClassifier, likelihoods of a Booster that classifies.
 
     Raises
     ------
     ValueError
         For categorical splits, ``zero_as_missing``, linear leaves, random forests (averaged), and
-        what is no LightGBM model.
+        what is no LightGBM model. Of an objective that is not known here, `predict` is refused.
     """
     booster = getattr(model, "booster_", model)
     if not callable(getattr(booster, "dump_model", None)):
@@ -77,22 +87,10 @@ def from_lightgbm(
         feature_groups=feature_groups,
         group_costs=group_costs,
         feature_names=None if unnamed else names,
-        link=_lightgbm_link(model, dump),
+        link=lightgbm_link(model, dump),
         allow_nan=True,
+        inverse_link=lightgbm_inverse_link(model, dump),
     )
-
-
-def _lightgbm_link(model, dump: dict) -> ClassLink | None:
-    """Classes of an estimator of LightGBM, or 0, 1, … of a booster that was told to classify."""
-    objective, *options = dump.get("objective", "").split() or [""]
-    likelihood = {"binary": "logistic", "multiclass": "multinomial"}.get(objective)
-    if objective == "binary" and "sigmoid:1" not in options:
-        likelihood = None  # its log-odds are a multiple of the score
-    if getattr(model, "classes_", None) is not None:
-        return ClassLink(np.asarray(model.classes_), likelihood)
-    if objective in ("binary", "multiclass", "multiclassova"):
-        return ClassLink(np.arange(max(2, dump["num_class"])), likelihood)
-    return None
 
 
 def _read_lightgbm(node: dict) -> Leaf | Split:
@@ -139,17 +137,25 @@ def from_catboost(
     -------
     MeteredForest
         Its raw scores are those of ``predict(X, prediction_type="RawFormulaVal")``, but for the
-        order of summation.
+        order of summation. Its `predict` is the library's: classes of a CatBoostClassifier, rates
+        of a CatBoostRegressor with Poisson or Tweedie loss, raw scores of a plain CatBoost.
 
     Raises
     ------
     ValueError
-        For categorical, text and embedding features, and what is no fitted CatBoost model.
+        For categorical, text and embedding features, models of several labels a row, a
+        probability threshold other than 0.5, and what is no fitted CatBoost model.
     """
     if not callable(getattr(model, "get_scale_and_bias", None)):
         raise ValueError(f"from_catboost needs a CatBoost model, got {type(model).__name__}.")
     if not model.is_fitted():
         raise ValueError("This CatBoost model is not fitted.")
+    loss = catboost_loss(model)
+    if loss in ("MultiLogloss", "MultiCrossEntropy"):
+        raise ValueError(
+            f"CatBoost's {loss} gives each row several labels; this is not supported: train a "
+            "model for each label."
+        )
     names = model.feature_names_
     unnamed = names == [str(m) for m in range(len(names))]
     for kind in ("text", "embedding"):  # of such models CatBoost writes no JSON
@@ -173,7 +179,7 @@ def from_catboost(
         trees = [_oblivious(tree, len(bias), scale, column) for tree in dump["oblivious_trees"]]
     else:
         trees = [_asymmetric(tree, scale, column) for tree in dump["trees"]]
-    return MeteredForest(
+    forest = MeteredForest(
         trees,
         bias,
         len(names),
@@ -184,17 +190,13 @@ def from_catboost(
         feature_groups=feature_groups,
         group_costs=group_costs,
         feature_names=None if unnamed else names,
-        link=_catboost_link(model),
+        link=catboost_link(model, loss),
         allow_nan=True,
+        inverse_link=catboost_inverse_link(model, loss),
     )
-
-
-def _catboost_link(model) -> ClassLink | None:
-    if not len(model.classes_):
-        return None
-    loss = model.get_all_params().get("loss_function", "").partition(":")[0]
-    likelihoods = {"Logloss": "logistic", "CrossEntropy": "logistic", "MultiClass": "multinomial"}
-    return ClassLink(np.asarray(model.classes_), likelihoods.get(loss))
+    if unnamed:
+        forest._column_numbers_ = tuple(range(len(names)))
+    return forest
 
 
 def _not_numeric(kinds: list[str]) -> ValueError:
@@ -267,8 +269,7 @@ def from_scikit_learn(
     Returns
     -------
     MeteredForest
-        Its raw scores are those of ``decision_function``, or of ``predict`` of a regressor with an
-        identity link.
+        Its raw scores are those of ``decision_function``, or those of a regressor before its link.
 
     Raises
     ------
@@ -297,16 +298,10 @@ def from_scikit_learn(
         feature_groups=feature_groups,
         group_costs=group_costs,
         feature_names=getattr(model, "feature_names_in_", None),
-        link=_scikit_learn_link(model, len(initial)),
+        link=scikit_learn_link(model, len(initial)),
         allow_nan=allow_nan,
+        inverse_link=scikit_learn_inverse_link(model),
     )
-
-
-def _scikit_learn_link(model, n_outputs: int) -> ClassLink | None:
-    if not hasattr(model, "classes_"):
-        return None
-    likelihood = "logistic" if n_outputs == 1 else "multinomial"
-    return ClassLink(model.classes_, likelihood if model.loss == "log_loss" else None)
 
 
 def _hist_gradient_boosting(model) -> tuple[list[Tree], np.ndarray]:

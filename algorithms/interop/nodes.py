@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..metrics import labels_of
+
 
 class Leaf(NamedTuple):
     """A leaf: its value for each output, and the number that the library gives it."""
@@ -34,10 +36,21 @@ class ClassLink(NamedTuple):
         Labels; class k has score column k, or the second of two has the only one.
     likelihood : {"logistic", "multinomial"} or None
         How scores become likelihoods; None if they do not, or in another way.
+    second_if_zero : bool
+        Whether a single score of 0 means the second class.
     """
 
     classes: np.ndarray
     likelihood: str | None
+    second_if_zero: bool = False
+
+    def labels(self, scores: np.ndarray) -> np.ndarray:
+        """Classes (n,) of scores (n, n_outputs); the lower one in a tie of several."""
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(scores))
+        if self.second_if_zero and scores.shape[1] == 1:
+            return self.classes[(scores[:, 0] >= 0).astype(np.int64)]
+        return self.classes[labels_of(scores)]
 
 
 class Tree(NamedTuple):

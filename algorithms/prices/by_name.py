@@ -22,6 +22,22 @@ def feature_names(model):
     return getattr(model, "feature_names_in_", None)
 
 
+def labels_of_columns(X) -> list | None:
+    """What a table calls its columns, from left to right; None of what is no table.
+
+    Parameters
+    ----------
+    X : object
+        A frame of pandas, polars or Dask, a table of Arrow, or anything else.
+    """
+    columns = getattr(X, "column_names", None)  # Arrow's `columns` are the values
+    if columns is None:
+        columns = getattr(X, "columns", None)
+    if columns is None or callable(columns) or getattr(X, "ndim", 2) != 2:
+        return None
+    return list(columns)
+
+
 def column_numbers(X) -> tuple[int, ...] | None:
     """Names of a table's columns if all are whole numbers, each once; else None."""
     columns = list(getattr(X, "columns", ()))

@@ -1,0 +1,167 @@
+"""What a forest of another library predicts, as scikit-learn's tools ask for it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+from sklearn.utils.metaestimators import available_if
+
+from .links import likelihoods
+
+
+def _has_classes(forest) -> bool:
+    return forest.link is not None
+
+
+def _has_likelihoods(forest) -> bool:
+    return forest.link is not None and forest.link.likelihood is not None
+
+
+class ForestAnswers:
+    """The predictions of a :class:`algorithms.interop.MeteredForest`; a mixin."""
+
+    def fit(self, X=None, y=None):
+        """Learn nothing: the forest stays as it was read.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        classifies = self.link is not None and self.inverse_link is None
+        return Tags(
+            estimator_type="classifier" if classifies else "regressor",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags() if classifies else None,
+            regressor_tags=None if classifies else RegressorTags(),
+            input_tags=InputTags(allow_nan=self.allow_nan),
+        )
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels, of a classifier."""
+        if self.link is None:
+            raise AttributeError(f"This {self.library} model is no classifier: no classes_.")
+        return self.link.classes
+
+    def as_classifier(self):
+        """Give a copy whose `predict` gives classes, if there are any; else the forest itself."""
+        if self.link is None or self.inverse_link is None:
+            return self
+        classifier = copy.copy(self)
+        classifier.inverse_link = None
+        return classifier
+
+    def _answer(self, scores: np.ndarray) -> np.ndarray:
+        """What `predict` gives of scores (n_samples, n_outputs)."""
+        if self.inverse_link is not None:
+            return self._shaped(self.inverse_link(scores, self.library))
+        return self._shaped(scores) if self.link is None else self.link.labels(scores)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict what the library's own ``predict`` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for :meth:`predict_raw`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs)
+            Of an estimator that classifies the class with the largest score, in a tie the one that
+            the library takes; of a Booster of LightGBM the classes' likelihoods. Else numbers in
+            the unit of the target: the raw scores, or what the library makes of them (their
+            exponential after a Poisson loss, say).
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict_raw`; or if it is not known here how the library predicts.
+        """
+        return self._answer(self._raw_columns(self._check_X(X)))
+
+    @available_if(_has_classes)
+    def decision_function(self, X) -> np.ndarray:
+        """Raw scores of a classifier; as :meth:`predict_raw`."""
+        return self.predict_raw(X)
+
+    @available_if(_has_likelihoods)
+    def predict_proba(self, X) -> np.ndarray:
+        """Likelihoods of the classes, where scores are log-odds or their like.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), float64
+        """
+        return self._likelihoods(self._raw_columns(self._check_X(X)))
+
+    def _likelihoods(self, scores: np.ndarray) -> np.ndarray:
+        if len(self.link.classes) == 1:
+            return np.ones((len(scores), 1))
+        return likelihoods(scores, self.link.likelihood)
+
+    def staged_raw(self, X) -> Iterator[np.ndarray]:
+        """Raw scores after 1, 2, … rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+            As from :meth:`predict_raw`.
+        """
+        for scores in self._staged_columns(X):
+            yield self._shaped(scores)
+
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
+        """What :meth:`predict` gives after 1, 2, … rounds."""
+        for scores in self._staged_columns(X):
+            yield np.copy(self._answer(scores))
+
+    @available_if(_has_classes)
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """What :meth:`decision_function` gives after 1, 2, … rounds."""
+        yield from self.staged_raw(X)
+
+    @available_if(_has_likelihoods)
+    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+        """What :meth:`predict_proba` gives after 1, 2, … rounds."""
+        for scores in self._staged_columns(X):
+            yield self._likelihoods(scores)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Accuracy where `predict` gives classes, else R².
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        classifies = self.link is not None and self.inverse_link is None
+        metric = accuracy_score if classifies else r2_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
