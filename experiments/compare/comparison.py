@@ -140,7 +140,7 @@ def _too_small(prepared: Prepared, split_cost: float, budgets: Sequence[float]) 
 
     Every row passes the root of a tree. If that is so of all budgets, they are refused.
     """
-    least = prepared.prices.cheapest() + split_cost
+    least = float(f"{prepared.prices.cheapest() + split_cost:.12g}")  # 0.1 + 0.2 is 0.3
     why = f"one tree on the cheapest feature costs {least:g} a prediction"
     small = [budget for budget in budgets if budget < least]
     if len(small) == len(budgets):

@@ -139,7 +139,7 @@ def recommendation(outcome: Outcome) -> list[str]:
     """Give a line for each budget: the method, its test score and cost, and what to know of it."""
     labels = _labels(outcome)
     lines = {
-        line.budget: f"budget {plain(line.budget)}: {labels[line.method]}, test "
+        line.budget: f"budget {plain(line.budget)}: {labels[line.method]} [{line.kind}], test "
         f"{outcome.prepared.metric} {line.test_score:.4f} ({line.test_low:.4f} to "
         f"{line.test_high:.4f}) at a cost of {line.test_cost:.4g}; "
         + "; ".join(_besides(outcome, line))

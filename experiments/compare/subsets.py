@@ -11,6 +11,7 @@ budget.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,9 +37,13 @@ def prices_of(problem: Problem) -> PriceList:
 
 
 def price_of(prices: PriceList, columns: Sequence[int]) -> float:
-    """Give what a row pays that asks for all of these features."""
+    """Give what a row pays that asks for all of these features, in twelve digits.
+
+    So 0.1 and 0.2 are within 0.3.
+    """
     columns = np.asarray(columns, dtype=np.int64)
-    return float(prices.shared[np.unique(prices.unit[columns])].sum() + prices.own[columns].sum())
+    each = [*prices.shared[np.unique(prices.unit[columns])], *prices.own[columns]]
+    return float(f"{math.fsum(each):.12g}")
 
 
 def run_subset(cell: Cell, problem: Problem) -> list[dict]:

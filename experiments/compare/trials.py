@@ -106,7 +106,7 @@ def _retrained(cell: Cell, problem: Problem) -> tuple[Trained | None, str | None
             return None, "retrained, it is constant"
         valid = problem.parts["valid"]
         ((_, costs),) = trained.follow(valid)
-        cost = mean_cost(valid, costs)
+        cost = rounded(mean_cost(valid, costs))  # as when it was chosen
     except Exception as error:  # the training rows alone did not fail
         return None, f"retraining failed ({reason(error)})"
     if cost > cell.params["budget"]:
