@@ -199,12 +199,9 @@ def draw_curve(
     line_x, line_y = x, y
     if gaps is not None and np.any(gaps):
         before = np.flatnonzero(gaps)
-        line_x, line_y = (np.insert(np.asarray(v, float), before + 1, np.nan) for v in (x, y))
         marked = np.unique(np.r_[np.arange(0, len(x), every), before, before + 1])
         every = [int(i + (before < i).sum()) for i in marked]
-        ends = np.column_stack([before, before + 1, before])
-        across = (np.where([True, True, False], np.asarray(v)[ends], np.nan) for v in (x, y))
-        ax.plot(*(v.ravel() for v in across), color=look.colour, **_OVER_A_GAP)
+        line_x, line_y = interrupted(ax, look.colour, x, y, before)
     ax.plot(
         line_x,
         line_y,
@@ -215,6 +212,32 @@ def draw_curve(
         label=label or look.label,
     )
     draw_band(ax, look.colour, x, low, high, most=most)
+
+
+def interrupted(ax: Axes, colour, x, y, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Draw thin dotted lines over a curve's gaps; give the curve without them.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    colour
+        The curve's.
+    x, y : (n,) float
+        The curve.
+    before : (n_gaps,) int
+        The point before each gap.
+
+    Returns
+    -------
+    x, y : (n + n_gaps,) float64
+        With NaN in each gap.
+    """
+    ends = np.column_stack([before, before + 1, before])
+    across = (np.where([True, True, False], np.asarray(v)[ends], np.nan) for v in (x, y))
+    ax.plot(*(v.ravel() for v in across), color=colour, **_OVER_A_GAP)
+    x, y = (np.insert(np.asarray(v, float), before + 1, np.nan) for v in (x, y))
+    return x, y
 
 
 def draw_band(ax: Axes, colour, x, low, high, *, most: float = 1.0, alpha: float = 0.15) -> None:

@@ -17,26 +17,41 @@ from experiments.compare.intervals import (
     resampled_means,
 )
 from experiments.compare.metrics import Units
+from experiments.compare.plan import plain
 from experiments.compare.tables import Refused
+
+CONSTANT = ("constant", -1, 0.0)
+"""Method, trial and cut of what answers always alike."""
 
 _BETWEEN = 60
 """Budgets at which curves choose."""
 
 
-def check_budgets(rows: pd.DataFrame, budgets: Sequence[float]) -> None:
-    """Refuse a budget within which no method has a model."""
+def unreached(rows: pd.DataFrame, budgets: Sequence[float]) -> dict[float, str]:
+    """Say of each budget within which no method has a model what the cheapest one costs.
+
+    Raises
+    ------
+    Refused
+        If that is so of all budgets, or there is no model at all.
+    """
     if rows.empty:
         raise Refused(
             "No method has found a split worth its cost, in any trial: give more --trials, or more "
             "rows."
         )
     cheapest = rows.loc[rows["valid_cost"].idxmin()]
-    if not is_within(cheapest["valid_cost"], min(budgets)):
+    least = f"{cheapest['valid_cost']:g} a prediction ({cheapest['method']})"
+    below = [budget for budget in sorted(budgets) if not is_within(cheapest["valid_cost"], budget)]
+    if len(below) == len(set(budgets)):
         raise Refused(
-            f"The budget {min(budgets):g} is below the cheapest model, which costs "
-            f"{cheapest['valid_cost']:g} a prediction ({cheapest['method']}): raise it, or give "
-            "more --trials."
+            f"The budget {plain(max(budgets))} is below the cheapest model, which costs {least}: "
+            "raise it, or give more --trials."
         )
+    return {
+        budget: f"no model within {plain(budget)} was found: the cheapest costs {least}"
+        for budget in below
+    }
 
 
 def choose(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
@@ -62,11 +77,38 @@ def choose(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
             at = best_within(pool["valid_score"], pool["valid_cost"], budget)
             if at >= 0:
                 lines.append({"budget": budget, **pool.iloc[at].to_dict(), "recommended": False})
+        if not lines:
+            continue
         table = pd.DataFrame(lines)
         at = best_within(table["valid_score"], table["valid_cost"], budget)
         table.loc[at, "recommended"] = True
         chosen.append(table)
     return pd.concat(chosen, ignore_index=True)
+
+
+def gaps(rows: pd.DataFrame, budgets: Sequence[float]) -> list[dict]:
+    """Say where a budget stays half unspent because nothing better was found near it.
+
+    Returns
+    -------
+    list of dict
+        ``budget``; ``method``, None for all together; ``below``, the validation cost of the best
+        model within the budget, less than half of it; ``above``, that of the next one with a better
+        validation score, more than twice `below`.
+    """
+    found = []
+    pools = [(None, rows), *rows.groupby("method", sort=False)]
+    for budget in sorted(budgets):
+        for method, pool in pools:
+            at = best_within(pool["valid_score"], pool["valid_cost"], budget)
+            if at < 0:
+                continue
+            best = pool.iloc[at]
+            better = pool.loc[pool["valid_score"] > best["valid_score"], "valid_cost"]
+            below, above = float(best["valid_cost"]), float(better.min())
+            if below < budget / 2 and above > 2 * below:  # NaN where nothing is better
+                found.append({"budget": budget, "method": method, "below": below, "above": above})
+    return found
 
 
 def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
@@ -87,13 +129,15 @@ def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFram
     costs = rows.loc[rows["valid_cost"] > 0, "valid_cost"]
     between = np.geomspace(costs.min(), costs.max(), _BETWEEN) if len(costs) else []
     # Rounding must not put the first of them below every model.
-    table = choose(rows, np.union1d(budgets, np.maximum(between, rows["valid_cost"].min())))
+    least = rows["valid_cost"].min()
+    within = [budget for budget in budgets if budget >= least]
+    table = choose(rows, np.union1d(within, np.maximum(between, least)))
     return table.drop_duplicates(["method", "trial", "cut"], ignore_index=True)
 
 
 def judge(
     chosen: pd.DataFrame, measured: Mapping[tuple, Units], seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float]]:
     """Say how sure the test scores are, and compare each with the recommended one.
 
     Parameters
@@ -101,7 +145,7 @@ def judge(
     chosen : DataFrame
         From :func:`choose`.
     measured : mapping of (method, trial, cut) to Units
-        Test units of each model chosen.
+        Test units of each model chosen, and under :data:`CONSTANT` of what answers always alike.
     seed : int
         Of the resamples.
 
@@ -112,6 +156,9 @@ def judge(
     differences : DataFrame
         ``budget, method, recommended, difference`` (method less recommended), its interval
         ``low, high``, ``p``, ``p_holm`` (corrected for all comparisons of the table) and ``real``.
+        The constant is one of the methods.
+    constant : dict
+        ``test_score, test_low, test_high`` of it.
     """
     keys = list(measured)
     means = resampled_means([measured[key] for key in keys], seed)
@@ -125,22 +172,24 @@ def judge(
     lines = []
     for budget, pool in table.groupby("budget", sort=True):
         best = pool[pool["recommended"]].iloc[0]
-        reference = column[tuple(best[names])]
-        for _, line in pool[~pool["recommended"]].iterrows():
-            resamples = column[tuple(line[names])] - reference
+        reference = tuple(best[names])
+        others = [tuple(line) for line in pool.loc[~pool["recommended"], names].itertuples(False)]
+        for key in [*others, CONSTANT]:
+            resamples = column[key] - column[reference]
             low, high = interval(resamples)
             lines.append(
                 {
                     "budget": budget,
-                    "method": line["method"],
+                    "method": key[0],
                     "recommended": best["method"],
-                    "difference": line["test_score"] - best["test_score"],
+                    "difference": measured[key].mean() - best["test_score"],
                     "low": low,
                     "high": high,
                     "p": p_value(resamples),
                 }
             )
-    kinds = ["budget", "method", "recommended", "difference", "low", "high", "p"]
-    differences = pd.DataFrame(lines, columns=kinds)
+    differences = pd.DataFrame(lines)
     corrected = holm(differences["p"])
-    return table, differences.assign(p_holm=corrected, real=corrected < 1 - LEVEL)
+    low, high = interval(column[CONSTANT])
+    constant = {"test_score": measured[CONSTANT].mean(), "test_low": low, "test_high": high}
+    return table, differences.assign(p_holm=corrected, real=corrected < 1 - LEVEL), constant

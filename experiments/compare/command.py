@@ -141,6 +141,7 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
 
 def _as_json(outcome) -> dict:
     from experiments.compare import show
+    from experiments.compare.plan import plain
 
     prepared = outcome.prepared
     return {
@@ -151,8 +152,9 @@ def _as_json(outcome) -> dict:
         "left_out": outcome.left_out,
         "table": outcome.table.to_dict("records"),
         "differences": outcome.differences.to_dict("records"),
+        **show.said(outcome),
         "models": {
-            f"{budget:g}": {
+            plain(budget): {
                 "path": None if model["path"] is None else str(model["path"]),
                 "load": show.loading(model, prepared.task),
             }

@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import inspect
 import logging
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import qmc
 
 from algorithms.selection.scoring import is_within
-from experiments.cell import Cell, digest
+from experiments.cell import Cell, rounded
 from experiments.compare import show
-from experiments.compare.choosing import check_budgets, choose, judge
-from experiments.compare.methods import METHODS, N_DRAWN, Method, allows_nan, imported, method_of
+from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
+from experiments.compare.computing import Computing
+from experiments.compare.constant import always_alike
+from experiments.compare.methods import METHODS, Method, method_of
 from experiments.compare.metrics import Units
-from experiments.compare.outcome import Outcome, Search
+from experiments.compare.outcome import Outcome, Search, Trained
+from experiments.compare.plan import Trial, plain
 from experiments.compare.preparing import Asked, Prepared, prepare
 from experiments.compare.problem import load
 from experiments.compare.tables import Refused
-from experiments.compare.trials import run_chosen, run_trial
-from experiments.running.closure import sources_hash
-from experiments.running.provenance import environment
-from experiments.running.run import compute_and_keep
+from experiments.compare.training import n_cells, train
+from experiments.compare.trials import run_chosen
+from experiments.compare.users_class import allows_nan, imported
+from experiments.running.run import CellsFailed
 from experiments.running.store import Store
-from experiments.running.workers import Task, Workers
+from experiments.running.workers import Workers
 
 log = logging.getLogger(__name__)
 
 
-class Trial(Cell):
-    """A cell whose data set is a file of the run, of which nobody wants to read."""
-
-    def label(self) -> str:
-        """Return one line that names the trial."""
-        cut = f", cut {self.params['cut']:g}" if "cut" in self.params else ""
-        return f"{self.algorithm} · trial {self.params['trial']}{cut}"
+class TrialFailed(RuntimeError):
+    """A method that must not fail did; the text is what it said."""
 
 
 def compare(
@@ -50,8 +44,8 @@ def compare(
     """Compare all methods that fit on a table, and write what came out.
 
     Finished trials are kept in ``trials/`` of the folder, under a hash of data, method, parameters
-    and sources: the same command goes on where it stopped, and other budgets train nothing anew but
-    what they choose.
+    and sources: the same command goes on where it stopped, and other budgets train anew only what
+    depends on budgets.
 
     Parameters
     ----------
@@ -68,41 +62,43 @@ def compare(
     Raises
     ------
     Refused
-        If an input does not fit, or a budget is below the cheapest model.
+        If an input does not fit, or all budgets are below the cheapest model.
     CellsFailed
-        If a trial raised.
+        If a method of the suite raised, or the user's own class in all its trials; all files are
+        written by then.
     """
     out.mkdir(parents=True, exist_ok=True)
     prepared = prepare(asked, out / "trials")
     methods, left_out = _methods(prepared, search)
+    budgets, too_small = sorted(set(search.budgets)), {}
     if not search.own:
-        _refuse_tiny_budgets(prepared, asked.split_cost, search.budgets)
+        too_small = _too_small(prepared, asked.split_cost, budgets)
+    possible = [budget for budget in budgets if budget not in too_small]
     log.info(
         "%s by %s; methods: %d, draws of each: %d", prepared.task, prepared.metric, len(methods),
         search.trials,
     )  # fmt: skip
-    store = Store(out / "trials")
-    draws = _draws(search, asked.seed)
-    cells = [
-        Trial(str(prepared.path), method.slug, {"trial": i, "draw": _draw_of(method, draw)})
-        for i, draw in enumerate(draws)
-        for method in methods
-    ]
-    results = _computed(run_trial, cells, prepared, store, workers, progress)
-    rows = _rows(cells, results)
-    check_budgets(rows, search.budgets)
-    chosen = choose(rows, search.budgets)
-    keys = list(dict.fromkeys(chosen[["method", "trial", "cut"]].itertuples(index=False)))
-    kept = [_chosen_cell(cells, *key) for key in keys]
-    results = _computed(run_chosen, kept, prepared, store, workers, progress)
-    whole = {tuple(key): rows[0] for key, (rows, _) in zip(keys, results, strict=True)}
+    total = n_cells(methods, search, len(possible))
+    with Computing(prepared, Store(out / "trials"), workers, total, progress) as computing:
+        cells, trained = train(
+            prepared, methods, search, asked.seed, possible, asked.split_cost, computing
+        )
+        _refuse_if_all_failed(trained, methods)
+        missed = too_small | unreached(trained.rows, possible)
+        chosen, whole = _chosen(cells, trained, possible, computing)
+    answer, valid_score, units = always_alike(load(str(prepared.path)))
     measured = {
         key: Units(*(np.array(row[name]) for name in Units._fields)) for key, row in whole.items()
     }
-    table, differences = judge(chosen, measured, asked.seed)
-    models = _write_models(out, table, whole)
-    outcome = Outcome(prepared, methods, left_out, rows, table, differences, models)
+    table, differences, constant = judge(chosen, measured | {CONSTANT: units}, asked.seed)
+    models = _write_models(out, search.budgets, table, whole)
+    outcome = Outcome(
+        prepared, methods, left_out, trained, table, differences,
+        {"answer": answer, "valid_score": valid_score, **constant},
+        gaps(trained.rows, possible), missed, models,
+    )  # fmt: skip
     show.write(out, outcome, asked, search)
+    _name_what_must_not_fail(trained, methods, cells)
     return outcome
 
 
@@ -140,95 +136,95 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
     return methods, left_out
 
 
-def _refuse_tiny_budgets(prepared: Prepared, split_cost: float, budgets: Sequence[float]) -> None:
-    """Refuse what no tree can cost, before anything is trained: every row passes its root."""
+def _too_small(prepared: Prepared, split_cost: float, budgets: Sequence[float]) -> dict[float, str]:
+    """Say of which budgets no tree can be within, before anything is trained.
+
+    Every row passes the root of a tree. If that is so of all budgets, they are refused.
+    """
     least = prepared.prices.cheapest() + split_cost
-    if not is_within(least, min(budgets)):
+    why = f"one tree on the cheapest feature costs {least:g} a prediction"
+    small = [budget for budget in budgets if not is_within(least, budget)]
+    if len(small) == len(budgets):
         raise Refused(
-            f"The budget {min(budgets):g} is below the cheapest model there can be: one tree on "
-            f"the cheapest feature costs {least:g} a prediction."
+            f"The budget {plain(max(small))} is below the cheapest model there can be: {why}."
         )
-
-
-def _draws(search: Search, seed: int) -> list[dict[str, Any]]:
-    """Give the draws, equal for all methods and spread evenly over each range."""
-    hypercube = qmc.LatinHypercube(N_DRAWN, rng=np.random.default_rng([seed, 17]))
-    seeds = np.random.default_rng([seed, 18]).integers(2**31 - 1, size=search.trials)
-    return [
-        {"u": [round(float(v), 9) for v in u], "rounds": search.rounds, "seed": int(s)}
-        for u, s in zip(hypercube.random(search.trials), seeds, strict=True)
-    ]
-
-
-def _draw_of(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
-    """Give a draw, with what tells a class of the user's from another version of it."""
-    if ":" not in method.slug:
-        return draw
-    kind = imported(method.slug)
-    try:
-        source = Path(inspect.getfile(kind)).read_bytes()
-    except (OSError, TypeError):
-        source = b""
     return {
-        "seed": draw["seed"],
-        "method": method.slug,
-        "source": hashlib.sha256(source).hexdigest(),
+        budget: f"no model within {plain(budget)} was found: there can be none, {why}"
+        for budget in small
     }
 
 
-def _computed(run_cell, cells, prepared: Prepared, store: Store, workers, progress) -> list:
-    """Give (rows, seconds) of each cell, from the store or computed now."""
-    identity = {"checksum": prepared.checksum}
-    sources = sources_hash(run_cell.__module__, load.__module__, str(prepared.path))
-    keys = [_key(run_cell, cell, prepared, sources) for cell in cells]
-    results = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
-    pending = [i for i in range(len(cells)) if i not in results]
-    if pending:
-        tasks = [Task(run_cell, load, cells[i], "", "", identity, sources) for i in pending]
-        names = [keys[i] for i in pending]
-        computed = compute_and_keep(
-            "the comparison", tasks, names, store, workers, kept=len(results), progress=progress
+def _refuse_if_all_failed(trained: Trained, methods: Sequence[Method]) -> None:
+    if trained.rows.empty and trained.failed:
+        raise Refused(f"Every method failed: {'; '.join(trained.lost(methods))}.")
+
+
+def _name_what_must_not_fail(
+    trained: Trained, methods: Sequence[Method], cells: Sequence[Cell]
+) -> None:
+    """Raise for a method of the suite that failed once, or a class of the user's that always did.
+
+    A library that fails loses its trials; README.txt names it.
+    """
+    failures = []
+    for method in methods:
+        said = trained.failed.get(method.slug, [])
+        if (method.ours and said) or (
+            method.of_the_user and said and len(said) == trained.n_trained[method.slug]
+        ):
+            cell = next(cell for cell in cells if cell.algorithm == method.slug)
+            failures.append((cell, TrialFailed(said[0])))
+    if failures:
+        raise CellsFailed("the comparison", failures)
+
+
+# --- what is chosen -----------------------------------------------------------------------------
+
+
+def _chosen(
+    cells: Sequence[Cell], trained: Trained, budgets: Sequence[float], computing: Computing
+) -> tuple[pd.DataFrame, dict[tuple, dict]]:
+    """Choose for each budget and train what is chosen again; choose anew where that fails."""
+    rows = trained.rows
+    by_key = {(cell.algorithm, cell.params["trial"]): cell for cell in cells}
+    while True:
+        chosen = choose(rows, budgets)
+        least = chosen.groupby(["method", "trial", "cut"], sort=False)["budget"].min()
+        kept = [
+            Trial(cell.dataset, cell.algorithm, {**cell.params, "cut": cut, "budget": budget})
+            for (method, trial, cut), budget in least.items()
+            for cell in [by_key[method, trial]]
+        ]
+        computing.expect(len(kept))
+        whole = dict(
+            zip(least.index, (r[0] for r in computing.rows(run_chosen, kept)), strict=True)
         )
-        results.update(zip(pending, computed, strict=True))
-    return [results[i] for i in range(len(cells))]
+        lost = [key for key, row in whole.items() if "failed" in row]
+        if not lost:
+            break
+        keys = pd.MultiIndex.from_frame(rows[["method", "trial", "cut"]])
+        rows = rows[~keys.isin(lost)]
+        if rows["valid_cost"].min() > max(budgets) or rows.empty:
+            raise Refused(f"What was chosen cannot be trained again: {whole[lost[0]]['failed']}.")
+    at = [tuple(line) for line in chosen[["method", "trial", "cut"]].itertuples(index=False)]
+    return chosen.assign(
+        test_cost=[rounded(whole[key]["test_cost"]) for key in at],
+        not_retrained=[whole[key]["not_retrained"] or "" for key in at],
+    ), whole
 
 
-def _key(run_cell, cell: Cell, prepared: Prepared, sources: str) -> str:
-    """Hash of what determines a cell's rows; where the data stand is not of it."""
-    method = method_of(cell.algorithm)
-    library = {} if method.library is None else {method.library: metadata.version(method.library)}
-    params = {name: value for name, value in cell.params.items() if name != "trial"}
-    return digest(
-        [run_cell.__name__, cell.algorithm, params, prepared.checksum, sources, library,
-         environment()]
-    )  # fmt: skip
-
-
-def _rows(cells: Sequence[Cell], results: list) -> pd.DataFrame:
-    """Put every trial at every cut into one table."""
-    lines = [
-        {"method": cell.algorithm, "trial": cell.params["trial"], **row}
-        for cell, (rows, _) in zip(cells, results, strict=True)
-        for row in rows
-    ]
-    names = ["method", "trial", "cut", "valid_score", "valid_cost", "test_score", "test_cost"]
-    return pd.DataFrame(lines, columns=[*names, "parameters"])
-
-
-def _chosen_cell(cells: Sequence[Cell], method: str, trial: int, cut: float) -> Cell:
-    (cell,) = [c for c in cells if (c.algorithm, c.params["trial"]) == (method, trial)]
-    return Trial(cell.dataset, method, {**cell.params, "cut": cut})
-
-
-def _write_models(out: Path, table: pd.DataFrame, whole: dict) -> dict[float, dict[str, Any]]:
+def _write_models(
+    out: Path, budgets: Sequence[float], table: pd.DataFrame, whole: dict
+) -> dict[float, dict[str, Any]]:
     """Write the recommended model of each budget; say how each is loaded."""
     folder = out / "models"
     folder.mkdir(exist_ok=True)
+    for budget in budgets:  # of an earlier run, perhaps
+        (folder / f"budget-{plain(budget)}.zip").unlink(missing_ok=True)
     models = {}
     for line in table[table["recommended"]].itertuples():
         row = whole[line.method, line.trial, line.cut]
-        path = folder / f"budget-{line.budget:g}.zip"
-        path.unlink(missing_ok=True)
+        path = folder / f"budget-{plain(line.budget)}.zip"
         if row["model"] is not None:
             path.write_bytes(base64.b64decode(row["model"]))
         models[line.budget] = {

@@ -38,13 +38,86 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Trained:
+    """What training gave.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Every trial at every cut.
+    n_trained : dict of str to int
+        Trainings of each method.
+    n_further : int
+        Of them for each budget.
+    constant : dict of str to list of str
+        Of each method, why a trained model is constant; one reason a trial.
+    failed : dict of str to list of str
+        Of each method, what a trial said that failed.
+    """
+
+    rows: pd.DataFrame
+    n_trained: dict[str, int]
+    n_further: int
+    constant: dict[str, list[str]]
+    failed: dict[str, list[str]]
+
+    def without_models(self, methods: Sequence[Method]) -> list[str]:
+        """Give a line for each method that has no usable model at all, and why."""
+        lines = []
+        for method in methods:
+            if (self.rows["method"] == method.slug).any():
+                continue
+            whys = [*self.failed.get(method.slug, []), *self.constant.get(method.slug, [])]
+            lines.append(
+                f"{method.label}: no usable model in {self.n_trained.get(method.slug, 0)} "
+                f"trainings ({whys[0].rstrip('.') if whys else 'nothing was trained'})"
+            )
+        return lines
+
+    def lost(self, methods: Sequence[Method]) -> list[str]:
+        """Give a line for each method of which trials failed, with the first reason."""
+        return [
+            f"{method.label}: {len(self.failed[method.slug])} of "
+            f"{self.n_trained[method.slug]} trainings failed ({self.failed[method.slug][0]})"
+            for method in methods
+            if method.slug in self.failed
+        ]
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What came out; see :mod:`experiments.compare.choosing` for the tables."""
+    """What came out; see :mod:`experiments.compare.choosing` for the tables.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    methods : list of Method
+    left_out : list of str
+        Why methods do not take part.
+    trained : Trained
+    table, differences : DataFrame
+    constant : dict
+        ``answer`` in words, ``valid_score, test_score, test_low, test_high`` of what answers always
+        alike.
+    gaps : list of dict
+    unreached : dict of float to str
+        Budgets without a model, each with a sentence.
+    models : dict of float to dict
+        The recommended model of each budget: its file, and what loads it.
+    """
 
     prepared: Prepared
     methods: list[Method]
     left_out: list[str]
-    rows: pd.DataFrame
+    trained: Trained
     table: pd.DataFrame
     differences: pd.DataFrame
+    constant: dict[str, Any]
+    gaps: list[dict]
+    unreached: dict[float, str]
     models: dict[float, dict[str, Any]]
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Every trial at every cut."""
+        return self.trained.rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,8 @@ class Asked:
 class Prepared:
     """What trials need, and what the summary says of it.
 
-    `unfit`: why a method is left out; `notes`: how the files were read, where that may surprise.
+    `unfit` says why a method is left out, `notes` how the files were read, where that may surprise;
+    `loss` is that of the best constant, for a row.
     """
 
     path: Path
@@ -74,6 +76,7 @@ class Prepared:
     resampled: str
     some_missing: bool
     unfit: Mapping[str, str]
+    loss: float
     notes: tuple[str, ...] = ()
 
 
@@ -111,7 +114,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     rows = {"all": columns}
     if asked.test is not None:
         rows["test"] = _test_rows(asked, names, target)
-    parts = _split(rows, task, asked.seed)
+    parts = _scaled(_split(rows, task, asked.seed))
     _check_parts(parts, classes, task, metric)
     meta = {
         "task": task,
@@ -121,11 +124,12 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         "feature_groups": prices.feature_groups,
         "group_costs": prices.group_costs,
         "split_cost": asked.split_cost,
-        "tradeoff_range": _tradeoff_range(parts["train"], task, prices, asked.split_cost),
     }
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
     path = write(folder, arrays, meta)
+    loss = _loss_of_a_constant(parts["train"], task)
+    _check_prices_against(loss, prices, asked.split_cost)
     return Prepared(
         path,
         load(str(path)).provenance["checksum"],
@@ -136,6 +140,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         "queries" if asked.query else "groups" if asked.groups else "rows",
         any(np.isnan(columns["X"]).any() for columns in parts.values()),
         _unfit(parts["train"], task),
+        loss,
         tuple(notes),
     )
 
@@ -295,23 +300,34 @@ def _check_parts(parts: dict[str, dict], classes: list | None, task: str, metric
             metrics.check_relevant(metric, columns["y"], f"the {part} part", "try another --seed")
 
 
-def _tradeoff_range(train: dict, task: str, prices: Prices, split_cost: float) -> list[float]:
-    """Give the range of λ that is tried: from next to nothing to where hardly anything is bought.
+def _scaled(parts: dict[str, dict]) -> dict[str, dict]:
+    """Scale weights to a mean of 1 over the training rows: least rows of a leaf count weight.
 
-    λ is loss per unit of cost; the scale is the loss of the best constant for a row, and the tenth
-    and ninth decile of the prices.
+    They are rounded to 40 bits, so that any common factor gives the same weights.
     """
+    weight = parts["train"]["weight"]
+    if weight is None:
+        return parts
+    largest = max(float(part["weight"].max()) for part in parts.values())
+    mean = math.fsum(weight / largest) / len(weight)
+    for part in parts.values():
+        fraction, exponent = np.frexp(part["weight"] / largest / mean)
+        part["weight"] = np.ldexp(np.rint(np.ldexp(fraction, 40)), exponent - 40)
+    return parts
+
+
+def _loss_of_a_constant(train: dict, task: str) -> float:
     y = train["y"]
     if task == "classification":
         share = np.bincount(y) / len(y)
-        loss = -float(np.sum(share[share > 0] * np.log(share[share > 0])))
-    else:
-        loss = float(np.var(y)) / 2
-    positive = prices.positive()
-    if split_cost > 0:
-        positive = np.append(positive, split_cost)
+        return -float(np.sum(share[share > 0] * np.log(share[share > 0])))
+    return float(np.var(y)) / 2
+
+
+def _check_prices_against(loss: float, prices: Prices, split_cost: float) -> None:
+    """Refuse prices that no λ can weigh against the loss."""
+    positive = np.append(prices.positive(), split_cost if split_cost > 0 else [])
     low, high = np.quantile(positive, [0.1, 0.9])
     with np.errstate(over="ignore"):
-        tradeoffs = [float(f"{1e-4 * loss / high:.6g}"), float(f"{0.3 * loss / low:.6g}")]
+        tradeoffs = [1e-4 * loss / high, 0.3 * loss / low]
     limits.check_tradeoffs(tradeoffs, positive, prices.origin)
-    return tradeoffs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,6 @@ class Problem:
     feature_groups : list of str or None
     group_costs : dict of str to float or None
     split_cost : float
-    tradeoff_range : tuple of float
-        Smallest and largest price of cost in loss that is tried.
     provenance : dict
         ``checksum`` of all that trials read.
     """
@@ -73,7 +71,6 @@ class Problem:
     feature_groups: list[str] | None
     group_costs: dict[str, float] | None
     split_cost: float
-    tradeoff_range: tuple[float, float]
     provenance: dict[str, Any]
 
     @property
@@ -87,9 +84,27 @@ class Problem:
         }
 
     @property
+    def fit(self) -> Part:
+        """Rows that models are fitted to: the training part, or more (:func:`with_validation`)."""
+        return self.parts.get("fit", self.parts["train"])
+
+    @property
     def names(self) -> list[str]:
         """Names of the features."""
         return list(self.parts["train"].X.columns)
+
+
+def with_validation(problem: Problem) -> Problem:
+    """Give a problem whose models are fitted to training and validation rows together."""
+    train, valid = problem.parts["train"], problem.parts["valid"]
+    joined = {
+        name: None
+        if getattr(train, name) is None
+        else np.concatenate([getattr(train, name), getattr(valid, name)])
+        for name in _ARRAYS[1:]
+    }
+    both = Part(X=pd.concat([train.X, valid.X], ignore_index=True), **joined)
+    return replace(problem, parts={**problem.parts, "fit": both})
 
 
 def write(folder: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, Any]) -> Path:
@@ -146,6 +161,5 @@ def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Proble
         feature_groups=meta["feature_groups"],
         group_costs=meta["group_costs"],
         split_cost=meta["split_cost"],
-        tradeoff_range=tuple(meta["tradeoff_range"]),
         provenance={"checksum": checksum(arrays)},
     )

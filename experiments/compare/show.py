@@ -8,31 +8,21 @@ from typing import Any
 
 import matplotlib
 import pandas as pd
-from matplotlib.figure import Figure
 
-from experiments.compare.choosing import along_the_costs
-from experiments.compare.methods import Method
+from experiments.compare import plan
+from experiments.compare.choosing import CONSTANT
 from experiments.compare.outcome import Outcome, Search
+from experiments.compare.picture import picture
+from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
 from experiments.compare.reading import shown
 from experiments.running.store import write_atomically
-from experiments.style import LOOKS, Look, house_style, log_cost_axis, picture_bytes
+from experiments.style import house_style, picture_bytes
 
 WHEEL = "cost_aware_boosting"
 """What the package ``algorithms`` is called in the wheel."""
 
 _SALT = "compare"
-_OF_THE_USERS = (
-    Look("", "#000000", "X", "--"),
-    Look("", "#7A5C00", "H", "-."),
-    Look("", "#3F3D99", "8", ":"),
-)
-_SCORES = {
-    "accuracy": "accuracy (share of rows)",
-    "balanced_accuracy": "balanced accuracy (mean share over classes)",
-    "neg_mean_squared_error": "minus the mean squared error",
-    "neg_mean_absolute_error": "minus the mean absolute error",
-}
 
 
 def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
@@ -70,61 +60,129 @@ def _labels(outcome: Outcome) -> dict[str, str]:
     return {method.slug: method.label for method in outcome.methods}
 
 
+def said(outcome: Outcome) -> dict[str, Any]:
+    """Give what the results as JSON say beside the tables."""
+    trained = outcome.trained
+    return {
+        "constant": outcome.constant,
+        "gaps": outcome.gaps,
+        "unreached": {plain(budget): why for budget, why in outcome.unreached.items()},
+        "without_models": trained.without_models(outcome.methods),
+        "failed": trained.lost(outcome.methods),
+        "n_trained": trained.n_trained,
+    }
+
+
 # --- text ---------------------------------------------------------------------------------------
 
 
 def markdown(outcome: Outcome) -> str:
     """Give the table of each budget, best validation score first, and the differences."""
+    lines = []
+    for budget in sorted([*outcome.unreached, *outcome.table["budget"].unique()]):
+        if budget in outcome.unreached:
+            lines += [f"Budget {plain(budget)}: {outcome.unreached[budget]}.", ""]
+        else:
+            lines += [*_table(outcome, budget), ""]
+    trained = outcome.trained
+    complaints = [*trained.without_models(outcome.methods), *trained.lost(outcome.methods)]
+    return "\n".join([*lines, *(f"{line}." for line in complaints)])
+
+
+def _table(outcome: Outcome, budget: float) -> list[str]:
     labels, metric = _labels(outcome), outcome.prepared.metric
     different = outcome.differences.set_index(["budget", "method"])
-    lines = []
-    for budget, pool in outcome.table.groupby("budget", sort=True):
-        best = labels[pool.loc[pool["recommended"], "method"].iloc[0]]
-        lines += [
-            f"Budget {budget:g}: {best}",
-            "",
-            f"| method | validation {metric} | test {metric} | 95 % interval | test cost | less "
-            "the recommended | real? |",
-            "|---|--:|--:|---|--:|---|---|",
+    pool = outcome.table[outcome.table["budget"] == budget]
+
+    def versus(method: str) -> str:
+        d = different.loc[(budget, method)]
+        real = "yes" if d["real"] else "no"
+        return f"{d['difference']:+.4f} ({d['low']:+.4f} to {d['high']:+.4f}) | {real}"
+
+    lines = [
+        f"Budget {plain(budget)}: {labels[pool.loc[pool['recommended'], 'method'].iloc[0]]}",
+        "",
+        f"| method | trained on | validation {metric} | test {metric} | 95 % interval | test cost "
+        "| less the recommended | real? |",
+        "|---|---|--:|--:|---|--:|---|---|",
+    ]
+    for line in pool.sort_values("valid_score", ascending=False, kind="stable").itertuples():
+        beside = "recommended | " if line.recommended else versus(line.method)
+        lines.append(
+            f"| {labels[line.method]} | {line.kind} | {line.valid_score:.4f} | "
+            f"{line.test_score:.4f} | {line.test_low:.4f} to {line.test_high:.4f} | "
+            f"{line.test_cost:.4g} | {beside} |"
+        )
+    c = outcome.constant
+    lines.append(
+        f"| {c['answer']} | | {c['valid_score']:.4f} | {c['test_score']:.4f} | "
+        f"{c['test_low']:.4f} to {c['test_high']:.4f} | 0 | {versus(CONSTANT[0])} |"
+    )
+    rows = outcome.rows
+    cheapest = rows.groupby("method")["valid_cost"].min()
+    lacking = [
+        f"{labels[slug]} (its cheapest costs {cheapest[slug]:.4g})"
+        for slug in labels
+        if slug not in set(pool["method"]) and slug in cheapest.index
+    ]
+    if lacking:
+        lines += ["", f"No model within this budget: {', '.join(lacking)}."]
+    found = [gap for gap in outcome.gaps if gap["budget"] == budget]
+    if found:
+        each = [
+            f"{labels.get(gap['method'], 'all methods together')} {gap['below']:.4g} and "
+            f"{gap['above']:.4g}"
+            for gap in found
         ]
-        for line in pool.sort_values("valid_score", ascending=False, kind="stable").itertuples():
-            versus, real = "recommended", ""
-            if not line.recommended:
-                d = different.loc[(budget, line.method)]
-                versus = f"{d['difference']:+.4f} ({d['low']:+.4f} to {d['high']:+.4f})"
-                real = "yes" if d["real"] else "no"
-            lines.append(
-                f"| {labels[line.method]} | {line.valid_score:.4f} | {line.test_score:.4f} | "
-                f"{line.test_low:.4f} to {line.test_high:.4f} | {line.test_cost:.4g} | {versus} | "
-                f"{real} |"
-            )
-        lacking = [labels[slug] for slug in labels if slug not in set(pool["method"])]
-        if lacking:
-            lines += ["", f"No model within this budget: {', '.join(lacking)}."]
-        lines.append("")
-    return "\n".join(lines)
+        lines += ["", f"Nothing better was found between costs of: {'; '.join(each)}."]
+    kept = [f"{labels[r.method]} ({r.not_retrained})" for r in pool.itertuples() if r.not_retrained]
+    if kept:
+        lines += ["", f"Kept as trained on the training rows alone: {'; '.join(kept)}."]
+    return lines
 
 
 def recommendation(outcome: Outcome) -> list[str]:
-    """Give a line for each budget: the method, its test score and cost, who is really worse."""
-    labels, lines = _labels(outcome), []
-    for line in outcome.table[outcome.table["recommended"]].itertuples():
-        pool = outcome.differences[outcome.differences["budget"] == line.budget]
-        worse = [labels[m] for m in pool.loc[pool["real"] & (pool["difference"] < 0), "method"]]
-        better = [labels[m] for m in pool.loc[pool["real"] & (pool["difference"] > 0), "method"]]
-        text = (
-            f"budget {line.budget:g}: {labels[line.method]}, test {outcome.prepared.metric} "
-            f"{line.test_score:.4f} ({line.test_low:.4f} to {line.test_high:.4f}) at a cost of "
-            f"{line.test_cost:.4g}"
-        )
-        if worse:
-            text += f"; really worse: {', '.join(worse)}"
-        if better:
-            text += f"; really better on the test rows: {', '.join(better)}"
-        if len(pool) and not worse and not better:
-            text += "; no difference to another method is real"
-        lines.append(text)
-    return lines
+    """Give a line for each budget: the method, its test score and cost, and what to know of it."""
+    labels = _labels(outcome)
+    lines = {
+        line.budget: f"budget {plain(line.budget)}: {labels[line.method]} [{line.kind}], test "
+        f"{outcome.prepared.metric} {line.test_score:.4f} ({line.test_low:.4f} to "
+        f"{line.test_high:.4f}) at a cost of {line.test_cost:.4g}; "
+        + "; ".join(_besides(outcome, line))
+        for line in outcome.table[outcome.table["recommended"]].itertuples()
+    }
+    lines |= {budget: f"budget {plain(budget)}: {why}" for budget, why in outcome.unreached.items()}
+    return [lines[budget] for budget in sorted(lines)]
+
+
+def _besides(outcome: Outcome, line) -> list[str]:
+    """Say of a recommended model how it stands to the constant, to others and to its budget."""
+    labels, constant = _labels(outcome), outcome.constant
+    pool = outcome.differences[outcome.differences["budget"] == line.budget].set_index("method")
+    zero, others = pool.loc[CONSTANT[0]], pool.drop(CONSTANT[0])
+    words = [f"{constant['answer']} has {constant['test_score']:.4f}"]
+    if not (zero["real"] and zero["difference"] < 0):
+        words.append("THIS IS NOT REALLY BETTER THAN THAT CONSTANT, which costs nothing")
+    worse = [labels[m] for m in others.index[others["real"] & (others["difference"] < 0)]]
+    better = [labels[m] for m in others.index[others["real"] & (others["difference"] > 0)]]
+    if worse:
+        words.append(f"really worse: {', '.join(worse)}")
+    if better:
+        words.append(f"really better on the test rows: {', '.join(better)}")
+    if len(others) and not worse and not better:
+        words.append("no difference to another method is real")
+    words += [
+        f"nothing better was found between costs of {gap['below']:.4g} and {gap['above']:.4g}, by "
+        "any method"
+        for gap in outcome.gaps
+        if gap["budget"] == line.budget and gap["method"] is None
+    ]
+    if line.test_cost > line.budget:
+        words.append("on the test rows it costs more than the budget, within which it was on the "
+                     "validation rows")  # fmt: skip
+    if line.not_retrained:
+        words.append(f"kept as trained on the training rows alone ({line.not_retrained})")
+    return words
 
 
 def loading(model: dict[str, Any], task: str) -> list[str]:
@@ -150,8 +208,31 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
 
 
 def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str:
-    """Give README.txt: what was compared, what came out, how to go on."""
+    """Give README.txt: what was compared, what came out, how far to trust it, how to go on."""
+    prepared, trained = outcome.prepared, outcome.trained
+    complaints = [*trained.without_models(outcome.methods), *trained.lost(outcome.methods)]
+    lines = [
+        *_what_was_done(outcome, asked, search),
+        *(f"Note: {line}." for line in outcome.prepared.notes),
+        *(f"Left out: {line}." for line in outcome.left_out),
+        *(f"{line}." for line in complaints),
+        "",
+        *recommendation(outcome),
+        "",
+        *_limits(outcome),
+        "",
+        "table.md, table.csv: every method at every budget. differences.csv: which are real.",
+        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be "
+        "computed again.",
+    ]
+    for budget, model in outcome.models.items():
+        lines += ["", f"# the model for budget {plain(budget)}", *loading(model, prepared.task)]
+    return "\n".join(lines)
+
+
+def _what_was_done(outcome: Outcome, asked: Asked, search: Search) -> list[str]:
     prepared, n = outcome.prepared, outcome.prepared.n_rows
+    for_each = outcome.trained.n_further
     lines = [
         f"{shown(asked.table)}: {prepared.task} of {asked.target!r}, {prepared.metric} (larger is "
         "better).",
@@ -159,79 +240,31 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         f"{prepared.prices.origin}; each evaluated split costs {asked.split_cost:g}.",
         f"Each method had {search.trials} draws of its parameters, the same for all, up to "
         f"{search.rounds} rounds, and was measured at many rounds (or thresholds) of each.",
-        "For each budget the best validation score within it was chosen; scores and costs here are "
-        f"of the test rows, intervals and differences from resampled {prepared.resampled} (95 %, "
-        "differences corrected after Holm).",
-        *(f"Note: {line}." for line in prepared.notes),
-        *(f"Left out: {line}." for line in outcome.left_out),
-        "",
-        *recommendation(outcome),
-        "",
-        "table.md, table.csv: every method at every budget. differences.csv: which are real.",
-        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be "
-        "computed again.",
+        f"For each budget it had {for_each} trainings more, on features that are affordable within "
+        f"it together; {plan.n_bisected(for_each)} of them, where a method has a price of cost "
+        "(λ), bisect λ towards the budget instead, and Greedy Miser takes the budget itself in "
+        "every second of the others.",
+        "For each budget the best validation score within it was chosen, and that setting trained "
+        "again on training and validation rows; where that would cost more than the budget, the "
+        "chosen model was kept.",
+        "Scores and costs here are those of the test rows, intervals and differences from "
+        f"resampled {prepared.resampled} (95 %, differences corrected after Holm).",
     ]
-    for budget, model in outcome.models.items():
-        lines += ["", f"# the model for budget {budget:g}", *loading(model, prepared.task)]
-    return "\n".join(lines)
+    if asked.weight is not None:
+        lines.append(
+            "Weights are scaled to a mean of 1 over the training rows, since the least rows of a "
+            "leaf count weight."
+        )
+    return lines
 
 
-# --- picture ------------------------------------------------------------------------------------
-
-
-def _look(method: Method, number: int) -> Look:
-    if method.slug in LOOKS:
-        return LOOKS[method.slug]
-    return _OF_THE_USERS[number % len(_OF_THE_USERS)]
-
-
-def _in_the_legend(label: str) -> str:
-    """Give a label; one that begins with _ would be left out."""
-    return f" {label}" if label.startswith("_") else label
-
-
-def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
-    """Draw test score against cost: a line for each method, its models at the asked budgets."""
-    prepared = outcome.prepared
-    figure = Figure(figsize=(9.5, 5.2), layout="constrained")
-    ax = figure.subplots()
-    curves = along_the_costs(outcome.rows, search.budgets)
-    for number, method in enumerate(outcome.methods):
-        look = _look(method, number)
-        curve = curves[(curves["method"] == method.slug) & (curves["test_cost"] > 0)]
-        if curve.empty:
-            continue
-        ax.plot(
-            curve["test_cost"], curve["test_score"], color=look.colour, marker=look.marker,
-            linestyle=look.line, label=_in_the_legend(method.label), markersize=4, linewidth=1.2,
-            alpha=0.9,
-        )  # fmt: skip
-        at = outcome.table[(outcome.table["method"] == method.slug) & outcome.table["recommended"]]
-        ax.errorbar(
-            at["test_cost"], at["test_score"],
-            yerr=[at["test_score"] - at["test_low"], at["test_high"] - at["test_score"]],
-            fmt="none", ecolor=look.colour, elinewidth=1.4, capsize=4,
-        )  # fmt: skip
-        ax.plot(
-            at["test_cost"], at["test_score"], linestyle="none", marker="o", markersize=13,
-            markerfacecolor="none", markeredgecolor=look.colour, markeredgewidth=1.6,
-        )  # fmt: skip
-    for budget in search.budgets:
-        ax.axvline(budget, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
-        ax.annotate(
-            f"budget {budget:g}", (budget, 1), xycoords=("data", "axes fraction"),
-            xytext=(3, -3), textcoords="offset points", rotation=90, va="top", fontsize=7,
-            color="0.35",
-        )  # fmt: skip
-    log_cost_axis(ax)
-    unit = shown(asked.unit or "") or f"unit of {prepared.prices.origin}"
-    ax.set_xlabel(f"mean cost of a prediction on the test rows ({unit}, log scale)")
-    ax.set_ylabel(f"{_SCORES.get(prepared.metric, prepared.metric)}, test rows")
-    ax.set_title(
-        f"{shown(asked.table)}, {asked.target}: {search.trials} draws a method; circles: chosen on "
-        "validation for a budget, with 95 % interval"
-    )
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside right upper", fontsize=7, handlelength=3
-    )
-    return figure
+def _limits(outcome: Outcome) -> list[str]:
+    n_trained, n_models = sum(outcome.trained.n_trained.values()), len(outcome.rows)
+    return [
+        f"Limits: {n_models} models of {n_trained} trainings were looked at. The best of so many "
+        "validation scores is too high; go by the test score.",
+        "Intervals are of this one split and of the models chosen on it: another --seed splits and "
+        "draws anew, and may choose others.",
+        "A score is not to be chosen by test rows: whoever picks another line of table.md for its "
+        "test score needs new rows to judge it.",
+    ]

@@ -5,12 +5,25 @@ from __future__ import annotations
 import base64
 import json
 import tempfile
+import warnings
 from pathlib import Path
 
+from algorithms.estimators.fitting import ConstantModelWarning
 from experiments.cell import Cell, rounded
 from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
-from experiments.compare.problem import Problem
+from experiments.compare.problem import Problem, with_validation
+from experiments.compare.trained import Trained
+
+_LONGEST_REASON = 300
+
+
+def reason(error: BaseException) -> str:
+    """Give what an exception says, in one line."""
+    said = " ".join(str(error).split())
+    if len(said) > _LONGEST_REASON:
+        said = said[:_LONGEST_REASON] + " …"
+    return f"{type(error).__name__}: {said}".rstrip(": ")
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
@@ -20,11 +33,23 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
     -------
     list of dict
         ``cut, valid_score, valid_cost, test_score, test_cost``, six significant digits each, and
-        ``parameters`` as JSON; nothing of a constant model.
+        ``parameters`` as JSON. Of a constant model one row, ``constant``: why. If the method
+        raised, one row, ``failed``: what it said, in one line (an exception of another library's
+        may not be readable in another process).
     """
-    trained = method_of(cell.algorithm).train(problem, cell.params["draw"])
+    try:
+        return _measured(cell, problem)
+    except Exception as error:  # whatever it is that a library, or the user's class, does
+        return [{"failed": reason(error)}]
+
+
+def _measured(cell: Cell, problem: Problem) -> list[dict]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConstantModelWarning)
+        trained = method_of(cell.algorithm).train(problem, cell.params["draw"])
     if not trained.cuts:
-        return []
+        said = [str(w.message) for w in caught if issubclass(w.category, ConstantModelWarning)]
+        return [{"constant": said[0] if said else "no tree has a split: the model is constant."}]
     measured = {}
     for part in ("valid", "test"):
         rows = problem.parts[part]
@@ -33,7 +58,7 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
             for predicted, costs in trained.follow(rows)
         ]
     names = ("valid_score", "valid_cost", "test_score", "test_cost")
-    parameters = json.dumps(trained.parameters)
+    parameters = json.dumps(trained.parameters, ensure_ascii=False)
     return [
         {
             "cut": cut,
@@ -45,33 +70,67 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
 
 
 def run_chosen(cell: Cell, problem: Problem) -> list[dict]:
-    """Train a draw again and give one cut of it whole: its test units, and its file.
+    """Train a chosen draw again, and give its cut whole: its test units, and its file.
+
+    It is trained on training and validation rows. Where that model would cost more than the budget
+    on the validation rows, is constant, or cannot be trained, the one of the training rows alone,
+    which was chosen, is kept.
 
     Returns
     -------
     list of dict
-        One row: ``value, weight, cluster`` of the test units, ``test_cost``; ``model`` (base64) and
-        ``module, class`` of what loads it, None where the class has no ``save``.
+        One row: ``value, weight, cluster`` of the test units, ``test_cost``; ``not_retrained``: why
+        the chosen model was kept, or None; ``model`` (base64) and ``module, class`` of what loads
+        it, None where the class has no ``save``. If the method raised, one row, ``failed``.
     """
-    trained = method_of(cell.algorithm).train(problem, cell.params["draw"])
+    try:
+        trained, why = _retrained(cell, problem)
+        return [_whole(trained or _at(cell, problem), problem) | {"not_retrained": why}]
+    except Exception as error:  # as above
+        return [{"failed": reason(error)}]
+
+
+def _at(cell: Cell, problem: Problem) -> Trained:
+    """Train the draw of a cell and keep its cut."""
+    with warnings.catch_warnings(record=True):
+        trained = method_of(cell.algorithm).train(problem, cell.params["draw"])
+    trained.only(cell.params["cut"])
+    return trained
+
+
+def _retrained(cell: Cell, problem: Problem) -> tuple[Trained | None, str | None]:
+    """Train on training and validation rows; else say why the result cannot be taken."""
+    try:
+        trained = _at(cell, with_validation(problem))
+        if not trained.cuts:
+            return None, "retrained, it is constant"
+        valid = problem.parts["valid"]
+        ((_, costs),) = trained.follow(valid)
+        cost = rounded(mean_cost(valid, costs))  # as when it was chosen
+    except Exception as error:  # the training rows alone did not fail
+        return None, f"retraining failed ({reason(error)})"
+    if cost > cell.params["budget"]:
+        return None, f"retrained, it costs {cost:.4g} on the validation rows"
+    return trained, None
+
+
+def _whole(trained: Trained, problem: Problem) -> dict:
     test = problem.parts["test"]
-    at = trained.cuts.index(cell.params["cut"])
-    (predicted, costs) = list(trained.follow(test))[at]
+    ((predicted, costs),) = trained.follow(test)
     score = units(problem.metric, test, predicted)
-    model, kind = trained.model(trained.cuts[at]), None
+    model, kind = trained.model(trained.cuts[0]), None
     if callable(getattr(model, "save", None)):
         kind = type(model)
-    return [
-        {
-            "value": score.value.tolist(),
-            "weight": score.weight.tolist(),
-            "cluster": score.cluster.tolist(),
-            "test_cost": mean_cost(test, costs),
-            "model": None if kind is None else _file(model),
-            "module": None if kind is None else _public_module(kind),
-            "class": None if kind is None else kind.__name__,
-        }
-    ]
+    return {
+        "value": score.value.tolist(),
+        "weight": score.weight.tolist(),
+        "cluster": score.cluster.tolist(),
+        "cut": trained.cuts[0],
+        "test_cost": mean_cost(test, costs),
+        "model": None if kind is None else _file(model),
+        "module": None if kind is None else _public_module(kind),
+        "class": None if kind is None else kind.__name__,
+    }
 
 
 def _file(model) -> str:

@@ -14,12 +14,13 @@ from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import MeteredForest
 from algorithms.metrics import ndcg_at_k
 from experiments.cli import main
-from experiments.compare import choosing, command, comparison, intervals, preparing, show
+from experiments.compare import choosing, command, comparison, intervals, plan, preparing, show
 from experiments.compare.comparison import Search, compare
-from experiments.compare.methods import METHODS, allows_nan
+from experiments.compare.methods import METHODS
 from experiments.compare.metrics import Units
 from experiments.compare.preparing import Asked
 from experiments.compare.problem import load
+from experiments.compare.users_class import allows_nan
 from experiments.running import workers
 
 COSTS = {"cheap": 1.0, "middling": 3.0, "dear": 8.0}
@@ -227,7 +228,7 @@ def test_lambdarank_learns_the_order_within_queries(folder, tmp_path):
     rows = ranked.rows.groupby("method")["parameters"].unique()
     assert sorted(rows.iloc[0]) == sorted(rows.iloc[1])  # the same draws
     problem = load(str(ranked.prepared.path))
-    train, (draw, *_) = problem.parts["train"], comparison._draws(Search((), 2, 4), 0)
+    train, (draw, *_) = problem.parts["train"], plan.draws(Search((), 2, 4), 0)
     trained = METHODS["lightgbm_lambdarank"].train(problem, draw)
     parameters = METHODS["lightgbm"].train(problem, draw).parameters
     assert trained.parameters == parameters

@@ -1,0 +1,99 @@
+"""Computes cells of a comparison, keeps what is finished, and loses no more than what fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from importlib import metadata
+
+from tqdm import tqdm
+
+from experiments.cell import Cell, digest
+from experiments.compare.methods import METHODS, method_of
+from experiments.compare.preparing import Prepared
+from experiments.compare.problem import load
+from experiments.compare.trials import reason
+from experiments.running.closure import sources_hash
+from experiments.running.provenance import environment
+from experiments.running.store import Store
+from experiments.running.workers import Task, Workers
+
+log = logging.getLogger(__name__)
+
+
+class Computing:
+    """What computes cells: store, workers, and one progress bar for all of them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    store : Store
+    workers : Workers
+    total : int
+        Cells that there will be.
+    progress : bool
+        Draw the bar on standard error, if that is a terminal.
+    """
+
+    def __init__(
+        self, prepared: Prepared, store: Store, workers: Workers, total: int, progress: bool
+    ) -> None:
+        self._prepared, self._store, self._workers = prepared, store, workers
+        self._bar = tqdm(total=total, unit="cell", disable=None if progress else True)
+        self._done, self._total = 0, total
+
+    def __enter__(self) -> Computing:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._bar.close()
+
+    def expect(self, n_more: int) -> None:
+        """Say how many cells are still to come."""
+        self._total = self._bar.total = self._done + n_more
+        self._bar.refresh()
+
+    def rows(self, run_cell: Callable, cells: Sequence[Cell]) -> list[list[dict]]:
+        """Give the rows of each cell, from the store or computed now.
+
+        What failed is a single row ``failed`` with the reason, and is not kept: the next run tries
+        it again.
+        """
+        prepared = self._prepared
+        identity = {"checksum": prepared.checksum}
+        sources = sources_hash(run_cell.__module__, load.__module__, str(prepared.path))
+        keys = [_key(run_cell, cell, prepared, sources) for cell in cells]
+        found = {key: entry[0] for key in set(keys) if (entry := self._store.get(key)) is not None}
+        self._advance(sum(key in found for key in keys))
+        pending = {key: cell for key, cell in zip(keys, cells, strict=True) if key not in found}
+        names = list(pending)
+        tasks = [Task(run_cell, load, pending[k], "", "", identity, sources) for k in names]
+        for index, outcome in self._workers.compute(tasks) if tasks else ():
+            key = names[index]
+            label = tasks[index].cell.label()
+            self._advance(keys.count(key))
+            if isinstance(outcome, BaseException):  # the worker itself, not what it trained
+                outcome = [{"failed": reason(outcome)}], 0.0
+            found[key], seconds = outcome
+            if found[key] and "failed" in found[key][0]:
+                log.error("failed: %s · %s", label, found[key][0]["failed"])
+            else:
+                self._store.put(key, found[key], seconds)
+                log.info("[%d/%d] %s · %.2f s", self._done, self._total, label, seconds)
+        return [found[key] for key in keys]
+
+    def _advance(self, n: int) -> None:
+        self._done += n
+        self._bar.update(n)
+
+
+def _key(run_cell: Callable, cell: Cell, prepared: Prepared, sources: str) -> str:
+    """Hash of what determines a cell's rows; where the data stand is not of it."""
+    library = {}
+    if cell.algorithm in METHODS and (name := method_of(cell.algorithm).library) is not None:
+        library = {name: metadata.version(name)}
+    params = {name: v for name, v in cell.params.items() if name not in ("trial", "kind")}
+    return digest(
+        [run_cell.__name__, cell.algorithm, params, prepared.checksum, sources, library,
+         environment()]
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""What answers always alike and costs nothing: the score that every other must be better than."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.compare.metrics import Units, units
+from experiments.compare.problem import Part, Problem, with_validation
+
+_ORDERS = 20
+"""Random orders of a ranking, whose scores are averaged."""
+
+
+def always_alike(problem: Problem) -> tuple[str, float, Units]:
+    """Give the best constant answer, in words, and how good it is.
+
+    Its training rows are those of the models beside it: the training part where it is measured on
+    validation rows, both where on test rows. Of rankings it is the mean of twenty random orders,
+    for a constant would leave the order to how ties are broken.
+
+    Returns
+    -------
+    what : str
+        Such as "always 'no' (the most frequent class)".
+    valid_score : float
+    test : Units
+    """
+    valid, test = problem.parts["valid"], problem.parts["test"]
+    if problem.task == "ranking":
+        scores = [_random_order(problem.metric, part) for part in (valid, test)]
+        return "rows of a query in random order", scores[0].mean(), scores[1]
+    answers = [
+        _best_constant(problem.metric, rows)
+        for rows in (problem.parts["train"], with_validation(problem).fit)
+    ]
+    scores = [
+        units(problem.metric, part, np.full(len(part), answer))
+        for part, answer in zip((valid, test), answers, strict=True)
+    ]
+    return _in_words(problem.metric, answers[1]), scores[0].mean(), scores[1]
+
+
+def _best_constant(metric: str, rows: Part):
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    if metric in ("accuracy", "balanced_accuracy"):
+        classes, numbers = np.unique(rows.y, return_inverse=True)
+        return classes[int(np.argmax(np.bincount(numbers, weight)))]
+    if metric == "neg_mean_squared_error":
+        return float(np.average(rows.y, weights=weight))
+    order = np.argsort(rows.y, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(rows.y[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def _in_words(metric: str, answer) -> str:
+    if metric in ("accuracy", "balanced_accuracy"):
+        return f"always {answer.item()!r} (the most frequent class)"
+    kind = "mean" if metric == "neg_mean_squared_error" else "median"
+    return f"always {answer:.6g} (the {kind} of the target)"
+
+
+def _random_order(metric: str, part: Part) -> Units:
+    rng = np.random.default_rng(0)
+    each = [units(metric, part, rng.random(len(part))) for _ in range(_ORDERS)]
+    return each[0]._replace(value=np.mean([one.value for one in each], axis=0))

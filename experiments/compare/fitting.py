@@ -1,0 +1,63 @@
+"""What all methods do alike with a draw: the shape of their trees, and the rows they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.compare.problem import Problem
+
+N_DRAWN = 5
+"""Numbers of a draw: learning rate, leaves, rows in a leaf, price of cost, distance of exits."""
+
+
+def log_between(u: float, low: float, high: float) -> float:
+    """Give the number at a share `u` of the way from `low` to `high`, in logarithms."""
+    return float(low * (high / low) ** u)
+
+
+def shape(problem: Problem, draw: Mapping) -> dict[str, Any]:
+    """Give what all boosted trees draw alike: learning rate, leaves, rows in a leaf, rounds."""
+    u = draw["u"]
+    most = max(2.0, min(100.0, len(problem.parts["train"]) / 20))
+    return {
+        "learning_rate": float(f"{log_between(u[0], 0.03, 0.3):.4g}"),
+        "max_leaves": round(log_between(u[1], 4, 48)),
+        "min_samples_leaf": round(log_between(u[2], 2, most)),
+        "n_estimators": draw["rounds"],
+    }
+
+
+def named(problem: Problem, draw: Mapping, parameters: Mapping) -> dict[str, Any]:
+    """Give parameters together with the features that a model may use, if not all."""
+    if draw.get("columns") is None:
+        return dict(parameters)
+    return {**parameters, "features": [problem.names[m] for m in draw["columns"]]}
+
+
+def features(problem: Problem, draw: Mapping) -> pd.DataFrame:
+    """Give the rows to be fitted, all columns but those of the draw constant.
+
+    No tree splits on a constant. The model still takes the whole table, so that it is saved and
+    used like any other; what the other columns hold then, missing values too, changes nothing.
+    """
+    X = problem.fit.X
+    if draw.get("columns") is None:
+        return X
+    X = X.copy()
+    X.iloc[:, np.setdiff1d(np.arange(X.shape[1]), draw["columns"])] = 0.0
+    return X
+
+
+def one_of(problem: Problem, classifier: type, regressor: type) -> type:
+    """Give the class that fits the task; rankings are learned by regression."""
+    return classifier if problem.task == "classification" else regressor
+
+
+def fitted(model, problem: Problem, draw: Mapping):
+    """Fit an estimator of ours; it sees names, and classes as the user writes them."""
+    part = problem.fit
+    return model.fit(features(problem, draw), part.y, sample_weight=part.weight)

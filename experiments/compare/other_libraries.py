@@ -1,0 +1,129 @@
+"""Other libraries' boosted trees as methods, read into our meter once they are trained.
+
+They are given plain arrays, without names, which each spells in its own way, and classes numbered
+0, 1, …, which some of them round; the metered forest has the names and the user's own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
+from experiments.compare.fitting import features, named, one_of, shape
+from experiments.compare.problem import Problem
+from experiments.compare.trained import Rounds, Trained
+
+
+def _numbered(problem: Problem) -> np.ndarray:
+    """Targets; classes as numbers of their sorted list."""
+    if problem.task != "classification":
+        return problem.fit.y
+    return np.unique(problem.fit.y, return_inverse=True)[1].astype(np.int64)
+
+
+def _fitted(model, problem: Problem, draw: Mapping, **extras):
+    X = features(problem, draw).to_numpy()
+    return model.fit(X, _numbered(problem), sample_weight=problem.fit.weight, **extras)
+
+
+def _metered(forest, problem: Problem, draw: Mapping, parameters: Mapping) -> Trained:
+    forest.n_threads = 1
+    forest.feature_names_in_ = np.array(problem.names, dtype=object)
+    if forest.link is not None:
+        forest.link = forest.link._replace(classes=np.unique(problem.fit.y))
+    return Rounds(forest, named(problem, draw, parameters))
+
+
+def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
+    options = shape(problem, draw)
+    return {
+        "learning_rate": options["learning_rate"],
+        "num_leaves": options["max_leaves"],
+        "min_child_samples": options["min_samples_leaf"],
+        "n_estimators": options["n_estimators"],
+        "random_state": draw["seed"],
+        "deterministic": True,
+        "force_col_wise": True,
+        "n_jobs": 1,
+        "verbosity": -1,
+    }
+
+
+def lightgbm(problem: Problem, draw: Mapping, **options) -> Trained:
+    """Train LightGBM."""
+    import lightgbm
+
+    kind = one_of(problem, lightgbm.LGBMClassifier, lightgbm.LGBMRegressor)
+    model = kind(**_lightgbm_options(problem, draw), **options)
+    model = _fitted(model, problem, draw)
+    parameters = shape(problem, draw)
+    if "cegb_tradeoff" in options:
+        parameters["cegb_tradeoff"] = options["cegb_tradeoff"]
+    return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
+
+
+def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
+    """Train with LightGBM's penalties per row ("lazy"); its gain has no 1/2, hence the 2."""
+    return lightgbm(
+        problem,
+        draw,
+        cegb_tradeoff=2 * draw["tradeoff"],
+        cegb_penalty_feature_lazy=problem.feature_costs.tolist(),
+    )
+
+
+def lambdarank(problem: Problem, draw: Mapping) -> Trained:
+    """Train on the order within queries; how long is chosen on validation queries, as for all."""
+    import lightgbm
+
+    part = problem.fit
+    options = _lightgbm_options(problem, draw) | {
+        "objective": "lambdarank",
+        "label_gain": [2.0**grade - 1 for grade in range(int(part.y.max()) + 1)],
+    }
+    starts = np.flatnonzero(np.diff(part.query, prepend=part.query[0] - 1))
+    sizes = np.diff(starts, append=len(part))
+    model = _fitted(lightgbm.LGBMRanker(**options), problem, draw, group=sizes)
+    parameters = shape(problem, draw)
+    return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
+
+
+def catboost(problem: Problem, draw: Mapping) -> Trained:
+    """Train CatBoost, whose trees are oblivious."""
+    import catboost
+
+    options = shape(problem, draw)
+    del options["min_samples_leaf"]  # oblivious trees have none
+    options["depth"] = max(2, round(np.log2(options.pop("max_leaves"))))
+    kind = one_of(problem, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
+    model = kind(
+        iterations=options["n_estimators"],
+        learning_rate=options["learning_rate"],
+        depth=options["depth"],
+        random_seed=draw["seed"],
+        thread_count=1,
+        allow_writing_files=False,
+        verbose=0,
+    )
+    model = _fitted(model, problem, draw)
+    return _metered(from_catboost(model, **problem.prices), problem, draw, options)
+
+
+def hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:
+    """Train scikit-learn's HistGradientBoosting."""
+    options = shape(problem, draw)
+    kind = one_of(problem, HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    model = kind(
+        max_iter=options["n_estimators"],
+        learning_rate=options["learning_rate"],
+        max_leaf_nodes=options["max_leaves"],
+        min_samples_leaf=options["min_samples_leaf"],
+        early_stopping=False,
+        random_state=draw["seed"],
+    )
+    model = _fitted(model, problem, draw)
+    return _metered(from_scikit_learn(model, **problem.prices), problem, draw, options)

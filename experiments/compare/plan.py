@@ -1,0 +1,199 @@
+"""What is trained: draws that are equal for all methods, and more of them for each budget asked.
+
+Every method has the drawn trials on the whole table. For each budget it has as many further
+trainings as every other: on features that are affordable within it, by :mod:`subsets`, with new
+draws; a method that has a λ spends a part of them on λ bisected towards the budget, and one that
+takes a budget itself spends every second of the others on that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from algorithms.costs import price_list
+from experiments.cell import Cell
+from experiments.compare.fitting import N_DRAWN, log_between
+from experiments.compare.methods import Method
+from experiments.compare.outcome import Search
+from experiments.compare.tables import Prices
+from experiments.compare.users_class import imported
+
+FEWEST = 3
+"""Further trainings of a method for a budget, at least."""
+
+_FEWEST_BUDGETS = 3  # up to so many, one budget more changes nothing of the others
+_EXPONENTS = (1.0, 0.5, 0.0)
+_LEAST_SHARE, _MOST_DECADES = 1e-3, 5
+
+
+class Trial(Cell):
+    """A cell whose data set is a file of the run, of which nobody wants to read."""
+
+    def label(self) -> str:
+        """Return one line that names the trial."""
+        words = [self.algorithm, self.params.get("kind", "")]
+        if "trial" in self.params:
+            words.append(f"trial {self.params['trial']}")
+        if "cut" in self.params:
+            words.append(f"cut {self.params['cut']:g}")
+        return " · ".join(word for word in words if word)
+
+
+def plain(budget: float) -> str:
+    """Give a budget as text: short, unless that were another number."""
+    short = f"{budget:g}"
+    return short if float(short) == budget else repr(float(budget))
+
+
+def n_further(search: Search, n_budgets: int) -> int:
+    """Give how many further trainings a method has for each budget."""
+    return max(FEWEST, math.ceil(search.trials / max(_FEWEST_BUDGETS, n_budgets)))
+
+
+def n_bisected(n_further: int) -> int:
+    """Give how many of them bisect λ, where there is one."""
+    return n_further // 2
+
+
+def draws(search: Search, seed: int) -> list[dict[str, Any]]:
+    """Give the draws, equal for all methods and spread evenly over each range."""
+    hypercube = qmc.LatinHypercube(N_DRAWN, rng=np.random.default_rng([seed, 17]))
+    seeds = np.random.default_rng([seed, 18]).integers(2**31 - 1, size=search.trials)
+    return [
+        _draw(u, s, search) for u, s in zip(hypercube.random(search.trials), seeds, strict=True)
+    ]
+
+
+def further_draws(search: Search, seed: int, budget: float, n: int) -> list[dict[str, Any]]:
+    """Give a budget's own draws; the first of them are the same, however many there are."""
+    own = [seed, 19, *struct.unpack("<2I", struct.pack("<d", budget))]
+    sequence = qmc.Halton(N_DRAWN, rng=np.random.default_rng(own))
+    seeds = np.random.default_rng([*own, 1]).integers(2**31 - 1, size=n)
+    return [_draw(u, s, search) for u, s in zip(sequence.random(n), seeds, strict=True)]
+
+
+def _draw(u, seed: int, search: Search) -> dict[str, Any]:
+    return {"u": [round(float(v), 9) for v in u], "rounds": search.rounds, "seed": int(seed)}
+
+
+def tradeoff_range(
+    loss: float, prices: Prices, split_cost: float, budgets: Sequence[float]
+) -> tuple[float, float]:
+    """Give the range of λ that is drawn from, by the budgets.
+
+    λ is loss per unit of cost. Above the loss of the best constant over the smallest budget, no
+    model that spends it pays. A thousandth of that loss over the largest budget buys what tells a
+    thousandth of what there is to learn; no budget counts as more than all features cost.
+    """
+    largest, total = max(budgets), _total(prices)
+    if split_cost == 0 and total > 0:
+        largest = min(largest, total)
+    high = loss / min(*budgets, largest)
+    return max(_LEAST_SHARE * loss / largest, high * 10.0**-_MOST_DECADES), high
+
+
+def _total(prices: Prices) -> float:
+    each = (prices.feature_costs, prices.feature_groups, prices.group_costs)
+    prices = price_list(*each, len(each[0]))
+    return float(prices.shared.sum() + prices.own.sum())
+
+
+def subset_cells(data: str, search: Search, seed: int, budgets, n: int) -> list[Cell]:
+    """Give what chooses features for each draw of each budget, budget by budget."""
+    cells = []
+    for budget in budgets:
+        for j, draw in enumerate(further_draws(search, seed, budget, n)):
+            by_rule = j < len(_EXPONENTS)
+            exponent = _EXPONENTS[j] if by_rule else draw["u"][3]
+            params = {"kind": f"within {plain(budget)}", "budget": budget,
+                      "exponent": exponent, "seed": None if by_rule else draw["seed"]}  # fmt: skip
+            cells.append(Trial(data, "feature subsets", params))
+    return cells
+
+
+def drawn_cells(data: str, methods, search: Search, seed: int, of_tradeoff) -> list[Cell]:
+    """Give the trials on the whole table."""
+    return [
+        _cell(data, method, i, "all features", _for(method, draw, of_tradeoff))
+        for i, draw in enumerate(draws(search, seed))
+        for method in methods
+    ]
+
+
+def further_cells(
+    data: str, methods, search: Search, seed: int, budgets, subsets: Sequence, of_tradeoff
+) -> list[Cell]:
+    """Give the further trainings for each budget, but for those that bisect λ.
+
+    Parameters
+    ----------
+    subsets : sequence of (list of int or None)
+        Columns of each draw of each budget, budget by budget.
+    """
+    n, cells = n_further(search, len(budgets)), []
+    for k, budget in enumerate(budgets):
+        for j, draw in enumerate(further_draws(search, seed, budget, n)):
+            for method in methods:
+                number = search.trials + k * n + j
+                if method.of_the_user:
+                    if getattr(imported(method.slug), "search_space", None):
+                        kind = "all features"
+                        cells.append(_cell(data, method, number, kind, _users(method, draw)))
+                    continue
+                if method.has_tradeoff and j >= n - n_bisected(n):
+                    continue
+                own, kind = _for(method, draw, of_tradeoff, half=True), "all features"
+                if method.has_budget and j % 2 == 0:
+                    own, kind = own | {"budget": budget}, f"own budget {plain(budget)}"
+                elif subsets[k * n + j] is not None:
+                    own, kind = own | {"columns": subsets[k * n + j]}, f"within {plain(budget)}"
+                cells.append(_cell(data, method, number, kind, own))
+    return cells
+
+
+def bisecting_cell(
+    data: str, method: Method, search: Search, n_budgets: int, k: int, step: int, budget, draw
+) -> Cell:
+    """Give one step of bisecting λ towards the budget with the number `k`."""
+    n = n_further(search, n_budgets)
+    number = search.trials + k * n + n - n_bisected(n) + step
+    return _cell(data, method, number, f"λ towards {plain(budget)}", draw)
+
+
+def _cell(data: str, method: Method, number: int, kind: str, draw: Mapping) -> Cell:
+    return Trial(data, method.slug, {"trial": number, "kind": kind, "draw": dict(draw)})
+
+
+def _for(method: Method, draw: dict, of_tradeoff, *, half: bool = False) -> dict[str, Any]:
+    """Give a draw as a method takes it.
+
+    Where the features alone are within the budget, λ is drawn from the lower half of its range.
+    """
+    if method.of_the_user:
+        return _users(method, draw)
+    if not method.has_tradeoff:
+        return draw
+    u = draw["u"][3] / 2 if half else draw["u"][3]
+    return draw | {"tradeoff": float(f"{log_between(u, *of_tradeoff):.4g}")}
+
+
+def _users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
+    """Give a draw, with what tells a class of the user's from another version of it."""
+    try:
+        source = Path(inspect.getfile(imported(method.slug))).read_bytes()
+    except (OSError, TypeError):
+        source = b""
+    return {
+        "seed": draw["seed"],
+        "method": method.slug,
+        "source": hashlib.sha256(source).hexdigest(),
+    }

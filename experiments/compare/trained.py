@@ -1,0 +1,139 @@
+"""Trained models and the cuts at which they can be used.
+
+A cut costs no further training: after how many rounds a model is stopped, or with which threshold
+rows leave it. Each trial is measured at all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from algorithms.early_exit import EarlyExit
+from algorithms.selection import prediction_cost
+from experiments.compare.problem import Part
+
+
+class Trained:
+    """A trained model and its cuts.
+
+    Attributes
+    ----------
+    cuts : list of float
+        Rounds or thresholds; empty if the model is constant.
+    parameters : dict
+        What was drawn, as the method calls it.
+    """
+
+    cuts: list[float]
+    parameters: dict[str, Any]
+
+    def only(self, cut: float) -> None:
+        """Keep one cut, chosen of a model that was trained with the same draw on other rows."""
+        self.cuts = [cut] if self.cuts else []
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield predictions and costs of the rows at each cut."""
+        raise NotImplementedError
+
+    def model(self, cut: float):
+        """Give the model at a cut, to be saved and used."""
+        raise NotImplementedError
+
+
+def checkpoints(first: int, last: int) -> list[int]:
+    """Give the rounds at which a model is measured: 1, 2, 3, 5, 8, … from its first split on."""
+    rounds, a, b = [], 1, 2
+    while a < last:
+        rounds.append(a)
+        a, b = b, a + b
+    kept = {max(first, r) for r in [*rounds, last] if last}
+    return sorted(r for r in kept if r <= last)
+
+
+class Rounds(Trained):
+    """Boosted trees, ours or another library's under our meter, after some of their rounds."""
+
+    def __init__(self, model, parameters: Mapping) -> None:
+        self._model, self.parameters = model, dict(parameters)
+        sizes = np.diff(model.trees_.tree).reshape(-1, len(model.initial_scores_))
+        with_splits = 1 + np.flatnonzero((sizes > 1).any(axis=1))
+        self.cuts = []
+        if len(with_splits):
+            self.cuts = checkpoints(int(with_splits[0]), int(with_splits[-1]))
+
+    def only(self, cut: float) -> None:
+        """Keep one cut; a model with fewer rounds is taken whole, one without a split by then not.
+
+        Parameters
+        ----------
+        cut : float
+            Rounds.
+        """
+        if self.cuts:
+            self.cuts = [min(int(cut), self.cuts[-1])] if cut >= self.cuts[0] else []
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield predictions and costs at each cut."""
+        model = self._model
+        if hasattr(model, "staged_predict"):
+            answers, decide = model.staged_predict(part.X), np.copy
+        else:
+            answers, decide = model.staged_raw(part.X), self._decided
+        wanted = set(self.cuts)
+        for n, (answer, cost) in enumerate(zip(answers, model.staged_cost(part.X), strict=True), 1):
+            if n in wanted:
+                yield decide(answer), cost
+            if n == self.cuts[-1]:
+                return
+
+    def _decided(self, raw: np.ndarray) -> np.ndarray:
+        link = self._model.link
+        if link is None:
+            return raw.copy()
+        second = (raw > 0).astype(np.int64) if raw.ndim == 1 else np.argmax(raw, axis=1)
+        return link.classes[second]
+
+    def model(self, cut: float):
+        """Give the model as it was after so many rounds."""
+        model = self._model.first_rounds(int(cut))
+        model.n_threads = None  # whoever uses it may have all of them
+        return model
+
+
+class Exits(Trained):
+    """Boosted trees that rows leave early; the cuts are thresholds."""
+
+    def __init__(self, model, parameters: Mapping, rule: str, every: int, thresholds) -> None:
+        self._options = {"rule": rule, "every": every}
+        self._model, self.parameters = model, {**parameters, **self._options}
+        self.cuts = [float(f"{t:.6g}") for t in thresholds] if model.n_estimators_ else []
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield predictions and costs at each cut."""
+        query = () if part.query is None else (part.query,)
+        for cut in self.cuts:
+            model = self.model(cut)
+            predict = model.ranking_score if query else model.predict
+            yield predict(part.X, *query), model.prediction_cost(part.X, *query)
+
+    def model(self, cut: float):
+        """Give the model with this threshold."""
+        return EarlyExit(self._model, threshold=cut, **self._options)
+
+
+class Single(Trained):
+    """Any class of the user's: one model, one price."""
+
+    def __init__(self, model, parameters: Mapping) -> None:
+        self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield what it predicts, and what it says that it costs."""
+        yield np.asarray(self._model.predict(part.X)), prediction_cost(self._model, part.X)
+
+    def model(self, cut: float):
+        """Give the model."""
+        return self._model

@@ -1,0 +1,134 @@
+"""Trains what is planned, in an order in which each step knows what it builds on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from experiments.cell import Cell
+from experiments.compare import bisecting, plan
+from experiments.compare.bisecting import Spent
+from experiments.compare.computing import Computing
+from experiments.compare.methods import Method
+from experiments.compare.outcome import Search, Trained
+from experiments.compare.preparing import Prepared
+from experiments.compare.subsets import run_subset
+from experiments.compare.tables import Refused
+from experiments.compare.trials import run_trial
+
+_COLUMNS = (
+    *("method", "trial", "kind", "cut"),
+    *("valid_score", "valid_cost", "test_score", "test_cost", "parameters"),
+)
+
+
+def n_cells(methods: Sequence[Method], search: Search, n_budgets: int) -> int:
+    """Give about how many cells there will be, chosen models included."""
+    n = plan.n_further(search, n_budgets)
+    further = n_budgets * n * (1 + len(methods))
+    return len(methods) * search.trials + further + n_budgets * len(methods)
+
+
+def train(
+    prepared: Prepared,
+    methods: Sequence[Method],
+    search: Search,
+    seed: int,
+    budgets: Sequence[float],
+    split_cost: float,
+    computing: Computing,
+) -> tuple[list[Cell], Trained]:
+    """Train all methods: drawn trials, affordable features, λ bisected towards the budgets.
+
+    Parameters
+    ----------
+    budgets : sequence of float
+        Those that a model can be within.
+
+    Returns
+    -------
+    cells : list of Cell
+    trained : Trained
+    """
+    data = str(prepared.path)
+    range_ = plan.tradeoff_range(prepared.loss, prepared.prices, split_cost, budgets)
+    n = plan.n_further(search, len(budgets))
+    choosing = plan.subset_cells(data, search, seed, budgets, n)
+    subsets = []
+    for rows in computing.rows(run_subset, choosing):
+        if "failed" in rows[0]:
+            raise Refused(f"No features could be chosen ({rows[0]['failed']}).")
+        subsets.append(rows[0]["columns"])
+    drawn = plan.drawn_cells(data, methods, search, seed, range_)
+    further = plan.further_cells(data, methods, search, seed, budgets, subsets, range_)
+    results = computing.rows(run_trial, [*drawn, *further])
+    cells = [*drawn, *further]
+    bisected, found = _bisect(data, methods, search, budgets, drawn, results, computing)
+    cells += bisected
+    return cells, _gathered(cells, [*results, *found], n)
+
+
+def _bisect(data, methods, search, budgets, drawn, results, computing):
+    """Bisect λ for each method that has one and each budget; a step of all of them at a time."""
+    spent = {}
+    for cell, rows in zip(drawn, results, strict=False):  # what is drawn comes first
+        spent.setdefault(cell.algorithm, []).append((cell.params["draw"], rows))
+    paths = {}
+    for method in methods:
+        if not method.has_tradeoff:
+            continue
+        for k, budget in enumerate(budgets):
+            known = [_spent(draw, rows, budget) for draw, rows in spent[method.slug]
+                     if not _has(rows, "failed")]  # fmt: skip
+            start = bisecting.begin(known, budget)
+            if start is not None:
+                paths[method.slug, k] = (method, budget, known, [start])
+    cells, found = [], []
+    for step in range(plan.n_bisected(plan.n_further(search, len(budgets)))):
+        now = {
+            (slug, k): plan.bisecting_cell(
+                data, method, search, len(budgets), k, step, budget,
+                {**path[0].draw, "tradeoff": bisecting.next_tradeoff(path, known, budget)},
+            )
+            for (slug, k), (method, budget, known, path) in paths.items()
+        }  # fmt: skip
+        answers = computing.rows(run_trial, list(now.values()))
+        for key, cell, rows in zip(now, now.values(), answers, strict=True):
+            _, budget, _, path = paths[key]
+            if _has(rows, "failed"):
+                del paths[key]
+            else:
+                path.append(_spent(cell.params["draw"], rows, budget))
+        cells += now.values()
+        found += answers
+    return cells, found
+
+
+def _has(rows: list[dict], what: str) -> bool:
+    return bool(rows) and what in rows[0]
+
+
+def _spent(draw, rows: list[dict], budget: float) -> Spent:
+    if _has(rows, "constant"):
+        return Spent(draw["tradeoff"], 0.0, float("-inf"), draw)
+    within = [row["valid_score"] for row in rows if row["valid_cost"] <= budget]
+    return Spent(draw["tradeoff"], rows[-1]["valid_cost"], max(within, default=float("-inf")), draw)
+
+
+def _gathered(cells: Sequence[Cell], results: Sequence[list[dict]], n_further: int) -> Trained:
+    """Put every trial at every cut into one table, and count what gave no model."""
+    lines, n_trained, constant, failed = [], {}, {}, {}
+    for cell, rows in zip(cells, results, strict=True):
+        slug = cell.algorithm
+        n_trained[slug] = n_trained.get(slug, 0) + 1
+        if _has(rows, "failed"):
+            failed.setdefault(slug, []).append(rows[0]["failed"])
+        elif _has(rows, "constant"):
+            constant.setdefault(slug, []).append(rows[0]["constant"])
+        else:
+            names = {"method": slug, "trial": cell.params["trial"], "kind": cell.params["kind"]}
+            lines += [{**names, **row} for row in rows]
+    return Trained(
+        pd.DataFrame(lines, columns=list(_COLUMNS)), n_trained, n_further, constant, failed
+    )

@@ -1,0 +1,70 @@
+"""Any class of the user's as a method."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+
+from sklearn.model_selection import ParameterSampler
+from sklearn.utils import get_tags
+
+from experiments.compare.problem import Problem
+from experiments.compare.trained import Single, Trained
+
+
+def imported(name: str) -> type:
+    """Import ``package.module:Class``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such class, or it lacks ``fit``, ``predict`` or ``prediction_cost``.
+    """
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise ValueError(f"--method must be package.module:Class, got {name!r}.")
+    try:
+        kind = getattr(importlib.import_module(module), attribute, None)
+    except Exception as error:  # whatever it is that the user's module does
+        raise ValueError(
+            f"--method {name}: {module} cannot be imported ({type(error).__name__}: {error})."
+        ) from None
+    if not isinstance(kind, type):
+        raise ValueError(f"--method {name}: {module} has no class {attribute!r}.")
+    lacking = [m for m in ("fit", "predict", "prediction_cost") if not hasattr(kind, m)]
+    if lacking:
+        raise ValueError(
+            f"--method {name}: {attribute} has no {lacking[0]}; a method needs fit(X, y), "
+            "predict(X) and prediction_cost(X), one number for each row."
+        )
+    return kind
+
+
+def allows_nan(kind: type) -> bool:
+    """Whether a class of the user's says, by scikit-learn's tags, that it takes missing values."""
+    if not hasattr(kind, "__sklearn_tags__"):
+        return False
+    try:
+        return bool(get_tags(kind()).input_tags.allow_nan)
+    except Exception:  # whatever it is that the user's class does
+        return False
+
+
+def of_the_user(problem: Problem, draw: Mapping) -> Trained:
+    """Train a class of the user's with a draw of its ``search_space``."""
+    kind = imported(draw["method"])
+    space = getattr(kind, "search_space", None)
+    drawn = {}
+    if space:
+        (drawn,) = ParameterSampler(space, 1, random_state=draw["seed"])
+    accepted = inspect.signature(kind).parameters
+    any_name = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
+    offered = {**problem.prices, "random_state": draw["seed"]}
+    given = {n: v for n, v in offered.items() if v is not None and (any_name or n in accepted)}
+    model, part = kind(**given, **drawn), problem.fit
+    extras = {"sample_weight": part.weight, "query_id": part.query}
+    takes = inspect.signature(model.fit).parameters
+    extras = {n: v for n, v in extras.items() if v is not None and n in takes}
+    model.fit(part.X, part.y, **extras)
+    return Single(model, {name: str(value) for name, value in drawn.items()})
