@@ -70,10 +70,17 @@ def compare(
     out.mkdir(parents=True, exist_ok=True)
     prepared = prepare(asked, out / "trials")
     methods, left_out = _methods(prepared, search)
-    budgets, too_small = sorted(set(search.budgets)), {}
-    if not search.own:
-        too_small = _too_small(prepared, asked.split_cost, budgets)
+    budgets = sorted(set(search.budgets))
+    too_small = _too_small(prepared, asked.split_cost, budgets)
     possible = [budget for budget in budgets if budget not in too_small]
+    if search.own:  # which may cost less than a tree
+        too_small = {}
+    elif not possible:
+        raise Refused(
+            f"The budget {plain(max(budgets))} is below the cheapest model there can be: "
+            f"{too_small[max(budgets)].partition('there can be none, ')[2]}."
+        )
+    asked_for = [budget for budget in budgets if budget not in too_small]
     log.info(
         "%s by %s; methods: %d, draws of each: %d", prepared.task, prepared.metric, len(methods),
         search.trials,
@@ -84,8 +91,8 @@ def compare(
             prepared, methods, search, asked.seed, possible, asked.split_cost, computing
         )
         _refuse_if_all_failed(trained, methods)
-        missed = too_small | unreached(trained.rows, possible)
-        chosen, whole = _chosen(cells, trained, possible, computing)
+        missed = too_small | unreached(trained.rows, asked_for)
+        chosen, whole = _chosen(cells, trained, asked_for, computing)
     answer, valid_score, units = always_alike(load(str(prepared.path)))
     measured = {
         key: Units(*(np.array(row[name]) for name in Units._fields)) for key, row in whole.items()
@@ -95,7 +102,7 @@ def compare(
     outcome = Outcome(
         prepared, methods, left_out, trained, table, differences,
         {"answer": answer, "valid_score": valid_score, **constant},
-        gaps(trained.rows, possible), missed, models,
+        gaps(trained.rows, asked_for), missed, models,
     )  # fmt: skip
     show.write(out, outcome, asked, search)
     _name_what_must_not_fail(trained, methods, cells)
@@ -137,20 +144,13 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
 
 
 def _too_small(prepared: Prepared, split_cost: float, budgets: Sequence[float]) -> dict[float, str]:
-    """Say of which budgets no tree can be within, before anything is trained.
-
-    Every row passes the root of a tree. If that is so of all budgets, they are refused.
-    """
+    """Say of which budgets no tree can be within: every row passes its root."""
     least = prepared.prices.cheapest() + split_cost
-    why = f"one tree on the cheapest feature costs {least:g} a prediction"
-    small = [budget for budget in budgets if not is_within(least, budget)]
-    if len(small) == len(budgets):
-        raise Refused(
-            f"The budget {plain(max(small))} is below the cheapest model there can be: {why}."
-        )
     return {
-        budget: f"no model within {plain(budget)} was found: there can be none, {why}"
-        for budget in small
+        budget: f"no model within {plain(budget)} was found: there can be none, one tree on the "
+        f"cheapest feature costs {least:g} a prediction"
+        for budget in budgets
+        if not is_within(least, budget)
     }
 
 

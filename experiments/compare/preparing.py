@@ -116,6 +116,8 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         rows["test"] = _test_rows(asked, names, target)
     parts = _scaled(_split(rows, task, asked.seed))
     _check_parts(parts, classes, task, metric)
+    loss = _loss_of_a_constant(parts["train"], task)
+    _check_prices_against(loss, prices, asked.split_cost)
     meta = {
         "task": task,
         "metric": metric,
@@ -128,8 +130,6 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
     path = write(folder, arrays, meta)
-    loss = _loss_of_a_constant(parts["train"], task)
-    _check_prices_against(loss, prices, asked.split_cost)
     return Prepared(
         path,
         load(str(path)).provenance["checksum"],

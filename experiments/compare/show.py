@@ -162,7 +162,7 @@ def _besides(outcome: Outcome, line) -> list[str]:
     zero, others = pool.loc[CONSTANT[0]], pool.drop(CONSTANT[0])
     words = [f"{constant['answer']} has {constant['test_score']:.4f}"]
     if not (zero["real"] and zero["difference"] < 0):
-        words.append("THIS IS NOT REALLY BETTER THAN THAT CONSTANT, which costs nothing")
+        words.append("IT IS NOT REALLY BETTER than this constant, which costs nothing")
     worse = [labels[m] for m in others.index[others["real"] & (others["difference"] < 0)]]
     better = [labels[m] for m in others.index[others["real"] & (others["difference"] > 0)]]
     if worse:

@@ -6,7 +6,8 @@ the squared error of the other half; of features that are paid together, how far
 them does. The residuals are those of a few boosted trees on what is taken already; classes are
 indicators. Each step takes what tells most for its price to the power of an exponent (1: by price,
 0: whatever it costs), as long as all features together, groups' prices included, are within the
-budget.
+budget, and as long as something tells anything. Where luck has a hand in it, gains are multiplied
+by random numbers, and what remains of the budget is filled up at random.
 """
 
 from __future__ import annotations
@@ -111,7 +112,15 @@ class _Forward:
             if not added:
                 break
             self._learn(taken)
+        if seed is not None:
+            self._fill(taken, budget, luck)
         return sorted(int(m) for m in taken)
+
+    def _fill(self, taken: list[int], budget: float, luck: np.ndarray) -> None:
+        """Take whatever else is affordable by luck: alone it told nothing, together it may."""
+        for m in np.argsort(-luck, kind="stable"):
+            if m not in taken and price_of(self._prices, [*taken, m]) <= budget:
+                taken.append(int(m))
 
     def _price(self, taken: list[int], columns) -> float:
         before = price_of(self._prices, taken) if taken else 0.0

@@ -44,7 +44,7 @@ def train(
     Parameters
     ----------
     budgets : sequence of float
-        Those that a model can be within.
+        Those that a tree can be within.
 
     Returns
     -------
@@ -52,7 +52,9 @@ def train(
     trained : Trained
     """
     data = str(prepared.path)
-    range_ = plan.tradeoff_range(prepared.loss, prepared.prices, split_cost, budgets)
+    range_ = plan.tradeoff_range(
+        prepared.loss, prepared.prices, split_cost, budgets or search.budgets
+    )
     n = plan.n_further(search, len(budgets))
     choosing = plan.subset_cells(data, search, seed, budgets, n)
     subsets = []
