@@ -20,7 +20,7 @@ from experiments.compare.comparison import Search, compare
 from experiments.compare.methods import METHODS
 from experiments.compare.metrics import Units
 from experiments.compare.preparing import Asked
-from experiments.compare.problem import load
+from experiments.compare.problem import load, with_validation
 from experiments.compare.users_class import allows_nan
 from experiments.running import workers
 
