@@ -33,9 +33,13 @@ SMALLEST_EFFECT = 0.01
 SMALLEST_EFFECT_ON_ERROR = 0.1
 """Smallest difference of test errors of interest, in percentage points."""
 
+SIMILAR = 0.5
+"""Percentage points of test error within which two methods count as alike."""
+
 EARLY = (10, 100, 1_000)
 FINAL = 10_000
-__UNIT, _POINTS = "decades of loss", "percentage points"
+_UNIFORM = ("uniform_naive", "uniform_1q", "uniform_q1")
+_UNIT, _POINTS = "decades of loss", "percentage points"
 
 
 def headline_of(dataset: str, meta: Mapping) -> str:
@@ -191,6 +195,15 @@ def _ahead(dataset: str) -> list[Claim]:
     return claims
 
 
+def no_advantage(table: pd.DataFrame) -> np.ndarray:
+    """Return how far the best that samples examples stays below the lead that counts, per seed."""
+    sampling, others = group(MAS, LAMINATING), group(BASELINE, TASTING)
+    if missing(table, KEYS):
+        return np.empty(0)
+    gained = lead(table, [best_of(table, sampling)], [best_of(table, others)])
+    return 2 * SMALLEST_EFFECT - gained
+
+
 def _no_advantage(dataset: str) -> list[Claim]:
     # Worded as it is judged: the effect is what is left of the margin.
     return [
@@ -219,6 +232,21 @@ def _beaten(dataset: str) -> list[Claim]:
         )
         for name in (MAS, LAMINATING)
     ]
+
+
+def alike(table: pd.DataFrame) -> np.ndarray:
+    """Return how far the range of all methods but Best family stays below what counts, per seed."""
+    methods = [key for key in KEYS if key != "best_family"]
+    if missing(table, KEYS):
+        return np.empty(0)
+    spread = table[methods].max(axis=1) - table[methods].min(axis=1)
+    return (SIMILAR + SMALLEST_EFFECT_ON_ERROR - spread).to_numpy()
+
+
+def no_better_error(table: pd.DataFrame, method: str) -> np.ndarray:
+    """Return how far a method's lead in test error stays below what counts, per seed."""
+    gained = lead_over_best(table, method)
+    return 2 * SMALLEST_EFFECT_ON_ERROR - gained
 
 
 def _at_the_end(dataset: str) -> list[Claim]:
