@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..masks import refuse_masked
 from ..metrics import query_starts
 
 _LARGEST_WEIGHT = 2.0**52
+
+_Estimator = TypeVar("_Estimator")
+_Given = ParamSpec("_Given")
 
 
 def ignore_constant_parts() -> None:
@@ -40,7 +44,9 @@ def _without_fit(estimator) -> dict:
     }
 
 
-def all_or_nothing(fit: Callable) -> Callable:
+def all_or_nothing(
+    fit: Callable[Concatenate[_Estimator, _Given], object],
+) -> Callable[Concatenate[_Estimator, _Given], _Estimator]:
     """Make a `fit` that fails or is interrupted leave the earlier model whole.
 
     Collections of Dask are refused unless the estimator says ``_trains_on_dask``.
@@ -58,11 +64,14 @@ def all_or_nothing(fit: Callable) -> Callable:
     Returns
     -------
     function
-        The method that does so and returns the estimator.
+        The method that does so and returns the estimator; for type checkers, too, with the
+        parameters of `fit`.
     """
 
     @wraps(fit)
-    def fit_all_or_nothing(self, *args, **kwargs):
+    def fit_all_or_nothing(
+        self: _Estimator, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> _Estimator:
         _refuse_dask(self, args[0] if args else kwargs.get("X"))
         unfitted = object.__new__(type(self))
         unfitted.__dict__ = _without_fit(self)

@@ -50,6 +50,30 @@ def allocate_scratch(n_tiles: int) -> Scratch:
     )
 
 
+class _Bins(NamedTuple):
+    """Histograms of features side by side, on their grids; a feature's bins are neighbours."""
+
+    gradient: np.ndarray
+    hessian: np.ndarray
+    count: np.ndarray
+
+
+class _Found(NamedTuple):
+    """Where a search writes the thresholds of one feature that may be: a tile of the scratch."""
+
+    left_g: np.ndarray
+    left_h: np.ndarray
+    places: np.ndarray
+
+
+class _Node(NamedTuple):
+    """The node that is split, and what each of its sides needs."""
+
+    total: tuple[int, int, int]  # gradient, hessian and count on their grids
+    scale: Scale
+    least: tuple[int, int]  # hessian and count, in grid steps
+
+
 class Limits(NamedTuple):
     """What a tree may become."""
 
@@ -117,9 +141,7 @@ def _last_allowed(hessian, count, begin, end, least):
 
 
 @borrowing_kernel
-def _sums_to_the_left(
-    gradient, hessian, count, begin, end, before, total, least, few, left_g, left_h, places
-):
+def _sums_to_the_left(bins, begin, end, before, node, few, found):
     """Write what is to the left of each allowed threshold; they are neighbours of each other.
 
     In a node of few rows most bins are empty. The threshold after an empty bin divides the rows as
@@ -129,12 +151,12 @@ def _sums_to_the_left(
 
     Parameters
     ----------
-    gradient, hessian, count : ndarray, one-dimensional, int64
-        The feature's bins are ``[begin : end + 1]``.
+    bins : _Bins
+        The feature's are ``[begin : end + 1]``.
     before : tuple of int
         Gradient, hessian and count that are to the left of every threshold.
     few : bool
-        Whether to leave out those after empty bins; then `places` tells which are there.
+        Whether to leave out those after empty bins; then the places tell which are there.
 
     Returns
     -------
@@ -142,6 +164,9 @@ def _sums_to_the_left(
     first : int
         The bin after which the first of them is; the others follow if not `few`.
     """
+    gradient, hessian, count = bins.gradient, bins.hessian, bins.count
+    left_g, left_h, places = found.left_g, found.left_h, found.places
+    total, least = node.total, node.least
     one, k = np.uint64(1), np.uint64(0)
     first, (sum_g, sum_h, sum_n) = begin, before
     while first < end:
@@ -175,87 +200,47 @@ def _sums_to_the_left(
 
 
 @borrowing_kernel
-def _scan_bins(
-    gradient, hessian, count, begin, n_bins, before, total, scale, least, left_g, left_h, places
-):
+def _scan_bins(bins, begin, n_bins, before, node, found):
     """Largest raw gain of the thresholds between bins, and the first bin of those with it.
 
     The bins are as for :func:`_sums_to_the_left`. Without an allowed threshold the gain is 0.
     """
+    total, scale = node.total, node.scale
     begin, few = np.uint64(begin), total[2] < n_bins
     end = begin + np.uint64(n_bins - 1)
-    n_candidates, first = _sums_to_the_left(
-        gradient, hessian, count, begin, end, before, total, least, few, left_g, left_h, places
-    )
+    n_candidates, first = _sums_to_the_left(bins, begin, end, before, node, few, found)
     if n_candidates == 0:
         return 0.0, np.int64(-1)
     G, H = total[0] * scale.gradient, total[1] * scale.hessian
+    left_g, left_h = found.left_g, found.left_h
     gain, which = best_split(
         left_g, left_h, n_candidates, scale.gradient, scale.hessian, G, H, _score(G, H)
     )
     if which < 0:
         return 0.0, np.int64(-1)
-    return gain, np.int64(places[which]) if few else np.int64(first - begin) + which
+    return gain, np.int64(found.places[which]) if few else np.int64(first - begin) + which
 
 
 @borrowing_kernel
-def _scan_both_ways(
-    gradient,
-    hessian,
-    count,
-    begin,
-    n_bins,
-    some_missing,
-    total,
-    scale,
-    least,
-    left_g,
-    left_h,
-    places,
-):
+def _scan_both_ways(bins, begin, n_bins, some_missing, node, found):
     """The same; where the last bin is of missing values and has any, with them on either side."""
     nothing = np.int64(0), np.int64(0), np.int64(0)
-    gain, cut = _scan_bins(
-        gradient,
-        hessian,
-        count,
-        begin,
-        n_bins,
-        nothing,
-        total,
-        scale,
-        least,
-        left_g,
-        left_h,
-        places,
-    )
+    gain, cut = _scan_bins(bins, begin, n_bins, nothing, node, found)
     last = begin + n_bins - 1
-    if not some_missing or count[last] == 0:
+    if not some_missing or bins.count[last] == 0:
         return gain, cut
-    missing = gradient[last], hessian[last], count[last]
-    gain_left, cut_left = _scan_bins(
-        gradient,
-        hessian,
-        count,
-        begin,
-        n_bins - 1,
-        missing,
-        total,
-        scale,
-        least,
-        left_g,
-        left_h,
-        places,
-    )
+    missing = bins.gradient[last], bins.hessian[last], bins.count[last]
+    gain_left, cut_left = _scan_bins(bins, begin, n_bins - 1, missing, node, found)
     if gain_left > gain:
         return gain_left, cut_left + MISSING_LEFT
     return gain, cut + MISSING_RIGHT
 
 
 @borrowing_kernel
-def _scan_two(g, h, n, entry, default, some_missing, total, scale, least):
+def _scan_two(bins, entry, default, some_missing, node):
     """The one threshold of a feature with two bins."""
-    left_g, left_h, left_n = g[entry], h[entry], n[entry]
+    total, scale, least = node.total, node.scale, node.least
+    left_g, left_h, left_n = bins.gradient[entry], bins.hessian[entry], bins.count[entry]
     if default == 0:  # stored is the upper bin
         left_g, left_h, left_n = total[0] - left_g, total[1] - left_h, total[2] - left_n
     gain, cut = 0.0, np.int64(-1)
@@ -269,17 +254,12 @@ def _scan_two(g, h, n, entry, default, some_missing, total, scale, least):
 
 
 @borrowing_kernel
-def _scan_bundled(
-    hists, slot, entry, n_bins, default, some_missing, total, scale, least, scratch, tile
-):
+def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scratch, tile):
     """A feature with more than two bins that is in a bundle."""
-    unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
-    g, h, n = scratch.bins[tile, 0], scratch.bins[tile, 1], scratch.bins[tile, 2]
-    left_g, left_h = scratch.left_g[tile], scratch.left_h[tile]
-    places, first = scratch.places[tile], np.int64(0)
-    return _scan_both_ways(
-        g, h, n, first, n_bins, some_missing, total, scale, least, left_g, left_h, places
-    )
+    unbundle(hists, slot, entry, n_bins, default, node.total, scratch, tile)
+    bins = _Bins(scratch.bins[tile, 0], scratch.bins[tile, 1], scratch.bins[tile, 2])
+    found = _Found(scratch.left_g[tile], scratch.left_h[tile], scratch.places[tile])
+    return _scan_both_ways(bins, np.int64(0), n_bins, some_missing, node, found)
 
 
 @borrowing_kernel
@@ -307,9 +287,9 @@ def scan_features(
         Output: the last bin of numbers that goes left, and :data:`MISSING_RIGHT` or
         :data:`MISSING_LEFT` more if a row is missing the feature; -1 if no split is allowed.
     """
-    g, h, n = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-    left_g, left_h = scratch.left_g[tile], scratch.left_h[tile]
-    places, features = scratch.places[tile], layout.tile_features
+    bins = _Bins(hists.gradient[slot], hists.hessian[slot], hists.count[slot])
+    found = _Found(scratch.left_g[tile], scratch.left_h[tile], scratch.places[tile])
+    node, features = _Node(total, scale, least), layout.tile_features
     columns, column_code, codes = layout.feature_column, layout.column_code, layout.feature_code
     defaults, all_bins = layout.feature_default, layout.feature_n_bins
     missing = layout.feature_missing
@@ -321,16 +301,13 @@ def scan_features(
         entry = column_code[columns[feature]] + codes[feature]
         n_bins, default, some_missing = all_bins[feature], defaults[feature], missing[feature]
         if n_bins == 2:
-            gain, cut = _scan_two(g, h, n, entry, default, some_missing, total, scale, least)
+            gain, cut = _scan_two(bins, entry, default, some_missing, node)
         elif default < 0:
-            gain, cut = _scan_both_ways(
-                g, h, n, entry, n_bins, some_missing, total, scale, least, left_g, left_h, places
-            )
+            gain, cut = _scan_both_ways(bins, entry, n_bins, some_missing, node, found)
         else:
             gain, cut = _scan_bundled(
-                hists, slot, entry, n_bins, default, some_missing, total, scale, least, scratch,
-                tile,
-            )  # fmt: skip
+                hists, slot, entry, n_bins, default, some_missing, node, scratch, tile
+            )
         worth = gain > noise
         raw_gain[feature] = gain if worth else 0.0
         cuts[feature] = cut if worth else -1
