@@ -22,8 +22,7 @@ Theorem 1 as printed says something (less than 1) where δ²S > 111, as it follo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -31,15 +30,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.trials import run_cell
+from experiments.adaptive_sampling_2014.claims import of_theorem1
+from experiments.adaptive_sampling_2014.show.simulations import BOUNDS, DELTA, against, counts
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.data_kinds import NAME
 from experiments.estimates import rate_interval
 from experiments.style import LOOKS, headline
-from reference import adaptive_sampling
-
-DELTA = 0.5
-"""Edge by which the best learner is better than all others."""
 
 STRENGTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 """Values of δ²S."""
@@ -55,18 +51,6 @@ SETTINGS = (
     ("whole", "independent", 64),
 )
 """Procedure, how the learners' votes hang together, and Q."""
-
-SHOWN_BOUNDS = (1e-3, 1.0)
-"""Bounds are tested where they lie between these: above they say nothing, below nothing is seen."""
-
-SMALLEST_EFFECT = 1e-3
-
-_lemma_of_votes = partial(adaptive_sampling.lemma_bound, divisor=adaptive_sampling.OF_VOTES)
-BOUNDS: dict[str, tuple[Callable, Callable]] = {
-    "one iteration": (adaptive_sampling.lemma_bound, _lemma_of_votes),
-    "whole": (adaptive_sampling.failure_bound, adaptive_sampling.failure_bound_of_votes),
-}
-"""For each procedure the bound as printed and as it follows: (δ, S) -> probability."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -87,66 +71,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         )
         for seed in seeds
         for procedure, votes, Q in SETTINGS
-    ]
-
-
-def counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return failures and trials of all seeds together, one line for each setting and δ²S."""
-    keys = ["procedure", "votes", "n_features", "strength", "n_examples"]
-    return rows.groupby(keys, as_index=False)[["failures", "trials"]].sum()
-
-
-def against(rows: pd.DataFrame, procedure: str, which: int = 0) -> np.ndarray:
-    """Return bound, failures and trials wherever a bound can be tested.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of the artefact.
-    procedure : str
-        Key of :data:`BOUNDS`.
-    which : {0, 1}
-        The bound as printed, or as it follows.
-
-    Returns
-    -------
-    (k, 3) float
-    """
-    failures = counts(rows[rows["procedure"] == procedure])
-    bound = BOUNDS[procedure][which]
-    bounds = np.array([bound(DELTA, S) for S in failures["n_examples"]])
-    kept = (bounds >= SHOWN_BOUNDS[0]) & (bounds < SHOWN_BOUNDS[1])
-    return np.column_stack([bounds, failures["failures"], failures["trials"]])[kept]
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the claims that the bounds as printed hold, of the lemma and of the theorem."""
-    where = f"wherever the printed bound is between {SHOWN_BOUNDS[0]:g} and 1"
-    shared = {
-        "dataset": NAME,
-        "smallest_effect": SMALLEST_EFFECT,
-        "unit": "probability below the bound",
-        "spread": "trials",
-    }
-    return [
-        Claim(
-            id="lemma",
-            sentence="An iteration of Laminating loses all learners within δ of the best one with "
-            f"a probability of at most 4 exp(-δ²S/2), {where}; the case nearest to it.",
-            place="section 5.4, Lemma 1",
-            effects=partial(against, procedure="one iteration"),
-            **shared,
-        ),
-        Claim(
-            id="theorem",
-            sentence="In our trials (which prove nothing: the proof has an error, and no failure "
-            "is seen where the bound says anything) Laminating ends up with a learner δ worse than "
-            f"the best one no more often than 4 / (1 - exp(-δ²S/69)) - 4, {where}; the case "
-            "nearest to it.",
-            place="section 5.4, Theorem 1",
-            effects=partial(against, procedure="whole"),
-            **shared,
-        ),
     ]
 
 
@@ -280,7 +204,7 @@ ARTEFACT = Artefact(
         "trials": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_theorem1,
     alt=alt,
     paper_numbers="Lemma 1: 4 exp(-δ²S/2); Theorem 1: 4 / (1 - exp(-δ²S/69)) - 4; the paper shows "
     "no failure rates.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,24 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.gaussian_edges import run_cell
+from experiments.adaptive_sampling_2014.claims import of_figure1
+from experiments.adaptive_sampling_2014.show.simulations import COSTS, STDS, best_size
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.data_kinds import NAME
 from experiments.style import frame, headline
-
-STDS = (0.1, 0.01)
-"""Standard deviations of the edges: N(0, 10^-2) above, N(0, 10^-4) below."""
-
-COSTS = (1_000, 10_000, 100_000)
-"""Fixed costs QS of the lines."""
 
 DRAWS = {"smoke": 200, "laptop": 4_000, "overnight": 20_000, "paper": 20_000}
 """Repetitions of each estimate by drawing."""
 
 LARGEST = {"smoke": 1_000, "laptop": 10_000, "overnight": 10_000, "paper": 10_000}
 
-TWICE = 0.30103
-"""Decades by which the best Q must be larger for the larger variance: twice as many."""
 
 _LINES = {
     1_000: ("#8C8C8C", ":", "o"),
@@ -60,58 +52,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     cells = [Cell(NAME, method, {"std": std, **surface}, FIRST_SEED) for std in STDS]
     return cells + [
         Cell(NAME, method, {"std": std, **lines}, FIRST_SEED + s) for s in seeds for std in STDS
-    ]
-
-
-def best_size(line: pd.DataFrame, column: str) -> float:
-    """Return the Q with the largest value of one line, between the grid's: a parabola's vertex.
-
-    Parameters
-    ----------
-    line : DataFrame
-        Rows of one variance, cost and seed.
-    column : str
-        "expected" or "simulated".
-
-    Returns
-    -------
-    float
-        At an end of the grid the end itself.
-    """
-    line = line.sort_values("n_features")
-    x, y = np.log10(line["n_features"].to_numpy()), line[column].to_numpy()
-    i = int(np.argmax(y))
-    if i in (0, len(y) - 1):
-        return float(10 ** x[i])
-    a, b, _ = np.polyfit(x[i - 1 : i + 2] - x[i], y[i - 1 : i + 2], 2)
-    return float(10 ** (x[i] - b / (2 * a)))
-
-
-def growth(rows: pd.DataFrame, cost: int) -> np.ndarray:
-    """Return for each seed how many decades larger the best Q is for the larger variance."""
-    mine = rows[(rows["kind"] == "line") & (rows["cost"] == cost)]
-    best = {
-        (seed, std): np.log10(best_size(line, "simulated"))
-        for (seed, std), line in mine.groupby(["seed", "std"])
-    }
-    return np.array([best[seed, STDS[0]] - best[seed, STDS[1]] for seed in mine["seed"].unique()])
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return for each cost the claim that the best Q grows with the variance."""
-    return [
-        Claim(
-            id=f"cost-{cost}",
-            sentence=f"Gaussian edges, QS = {cost:,}: the Q with the largest E[ε*], found by "
-            "drawing, is at least twice as large for edges of variance 10^-2 as for 10^-4.",
-            place='section 5.2, Fig. 1: "the optimal value for Q is greater for larger variances '
-            "of the ϵq's\"",
-            dataset=NAME,
-            smallest_effect=TWICE,
-            unit="decades of Q",
-            effects=partial(growth, cost=cost),
-        )
-        for cost in COSTS
     ]
 
 
@@ -234,7 +174,7 @@ ARTEFACT = Artefact(
         "error": Tolerance(absolute=1e-6, relative=1e-4),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure1,
     alt=alt,
     paper_numbers="Figure 1 prints surfaces and curves without numbers.",
     data_form="none",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
+from experiments.adaptive_sampling_2014.claims import of_figure2
+from experiments.adaptive_sampling_2014.show.simulations import differences
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.estimates import t_interval
 from experiments.style import LOOKS, draw_curve, headline, stamp
 
@@ -26,16 +25,9 @@ With the 300 images of the smoke scale so few passes would leave one example for
 
 ROUNDS = {"smoke": 10, "laptop": 100, "overnight": 100, "paper": 100}
 
-SMALLEST_EFFECT = 0.1
-"""Share of the better other strategy's difference by which Laminating's must be smaller."""
 
 _LARGEST = 2.0
 """Difference of two edges, each between -1 and 1."""
-
-_PLACE = (
-    'section 5.4, Fig. 2: "typically smaller than the difference with the edge of a learner '
-    'selected by a strategy looking at a fixed number of weak learners and training examples"'
-)
 
 
 FIRST_SEED = 10
@@ -49,50 +41,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         for seed in seeds
         for passes in PASSES[scale]
         for name in STRATEGIES
-    ]
-
-
-def differences(rows: pd.DataFrame, passes: int) -> pd.DataFrame:
-    """Return the mean difference over all rounds: one line per seed, one column per strategy."""
-    mine = rows[rows["passes"] == passes]
-    return mine.pivot_table(index="seed", columns="algorithm", values="difference")
-
-
-def saving(rows: pd.DataFrame, passes: int) -> np.ndarray:
-    """Return for each seed by what share Laminating's difference is below the best other one's.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of the artefact.
-    passes : int
-        Which cost.
-
-    Returns
-    -------
-    (n_seeds,) float
-        At most 1; negative where another strategy is better.
-    """
-    table = differences(rows, passes)
-    others = table.drop(columns="laminating").min(axis=1)
-    return (1 - table["laminating"] / others).to_numpy()
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return for each cost the claim that Laminating comes nearest to the best edge."""
-    return [
-        Claim(
-            id=f"passes-{passes}",
-            sentence=f"MNIST, pixels, a round costing {passes} features on all examples: over "
-            "all rounds Laminating's mean edge difference is smaller than that of either other "
-            "strategy of equal cost (on these training images, the same for every seed).",
-            place=_PLACE,
-            dataset="mnist",
-            smallest_effect=SMALLEST_EFFECT,
-            unit="of the better other strategy's difference",
-            effects=partial(saving, passes=passes),
-        )
-        for passes in sorted(rows["passes"].unique().tolist())
     ]
 
 
@@ -175,7 +123,7 @@ ARTEFACT = Artefact(
         "difference": Tolerance(absolute=0.01),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure2,
     alt=alt,
     paper_numbers="Figure 2 prints curves without numbers; Q and S of the first two strategies are "
     "in its legend (3 and 60,000, 784 and 230; 10 and 60,000, 784 and 765), Laminating's are not.",

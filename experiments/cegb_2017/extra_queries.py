@@ -6,9 +6,8 @@ queries. Here every query speaks: its difference in AP@5 is one value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,15 +15,10 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell
 from experiments.cegb_2017 import figure2, figure3
 from experiments.cegb_2017.cells.queries import score_queries
-from experiments.cegb_2017.show.design import REPETITIONS, tradeoffs
-from experiments.cegb_2017.show.panels import PANELS, TRACE_TOLERANCES
-from experiments.cegb_2017.show.queries import (
-    lead_of_each_query,
-    loss_of_each_query,
-    over_repetitions,
-)
-from experiments.claims import NOT_REPRODUCED, REPRODUCED, Claim, counted, evaluate
-from experiments.curves import advantage
+from experiments.cegb_2017.claims import both_kinds, of_queries
+from experiments.cegb_2017.show.design import REPETITIONS
+from experiments.cegb_2017.show.panels import TRACE_TOLERANCES
+from experiments.claims import NOT_REPRODUCED, REPRODUCED, counted, evaluate
 
 KEYS = ("a'", "b'", "y", "m", "w")
 """Panels with real ranking data."""
@@ -58,87 +52,12 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-# --- claims -------------------------------------------------------------------------------------
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the claims of Figures 2 and 3 whose effects are means over queries."""
-    return [over_queries for _, over_queries in _both_kinds(rows, meta)]
-
-
-def _both_kinds(rows: pd.DataFrame, meta: Mapping) -> list[tuple[Claim, Claim]]:
-    """Return each claim as the figures have it, over repetitions, and over queries.
-
-    The figures' own smallest effects, places and words: nothing is declared twice.
-    """
-    models = rows[rows["kind"] == "model"]
-    pairs = []
-    for figure in (figure2, figure3):
-        for claim in figure.make_claims(models, meta):
-            how = _BY_QUERY.get(claim.effects.func)
-            if how is not None:
-                mine = partial(_of_figure_2, meta["scale"]) if figure is figure2 else _all
-                pairs.append((_over_seeds(claim, mine), _over_queries(claim, how, mine)))
-    return pairs
-
-
-def _of_figure_2(scale: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out deep CEGB's models of those λ that Figure 3 alone has."""
-    own = pd.Series(True, index=rows.index)
-    for panel in PANELS:
-        mine = (rows["panel"] == panel.key) & (rows["algorithm"] == "cegb")
-        own &= ~mine | rows["tradeoff"].isin(tradeoffs(scale, panel, "cegb"))
-    return rows[own]
-
-
-def _all(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows
-
-
-def _over_seeds(claim: Claim, mine: Callable) -> Claim:
-    def effects(rows: pd.DataFrame) -> np.ndarray:
-        return claim.effects(mine(rows[rows["kind"] == "model"]))
-
-    return replace(claim, effects=effects)
-
-
-def _over_queries(claim: Claim, how: Callable, mine: Callable) -> Claim:
-    """Return a claim bootstrapped over test queries; its sentence says what it speaks for."""
-    fixed = claim.overlap == 1
-    said = ("these trainings' mean" if fixed else "these trainings") + ", on queries like these"
-    text = claim.sentence.removesuffix(".")
-    text = text.removesuffix(" (on these test queries, the same for every seed)")
-
-    def effects(rows: pd.DataFrame) -> np.ndarray:
-        return over_repetitions(how(mine(rows), **claim.effects.keywords), fixed)
-
-    return replace(claim, sentence=f"{text} ({said}).", spread="units", effects=effects)
-
-
-def _within(rows: pd.DataFrame, panel: str, tradeoff: float) -> list[np.ndarray]:
-    """Return what is left on each query of the margin that Figure 3 calls similar."""
-    lost = loss_of_each_query(rows, panel, tradeoff)
-    return [figure3.SIMILAR - each for each in lost]
-
-
-_BY_QUERY = {
-    advantage: lead_of_each_query,
-    figure3.loss_within: _within,
-    figure3.score_lost: loss_of_each_query,
-}
-"""For each effect over repetitions that is a mean over queries: the same on each query.
-
-Left out are costs and shares of rows, which queries do not have, and what is so at each seed's
-worst budget: it is chosen by the mean over the same queries.
-"""
-
-
 # --- table --------------------------------------------------------------------------------------
 
 
 def _evaluated(rows: pd.DataFrame, meta: Mapping) -> list[tuple[dict, dict]]:
     """Return each claim judged over repetitions and over queries, at one level."""
-    kinds = zip(*_both_kinds(rows, meta), strict=True)
+    kinds = zip(*both_kinds(rows, meta), strict=True)
     tables = [evaluate(claims, rows, meta["data"]).to_dict("records") for claims in kinds]
     return list(zip(*tables, strict=True))
 
@@ -229,7 +148,7 @@ ARTEFACT = Artefact(
     tolerances=TRACE_TOLERANCES,
     drawn_columns=("places",),
     render=render,
-    make_claims=make_claims,
+    make_claims=of_queries,
     alt=alt,
     paper_numbers="Figures 2 and 3 print curves without numbers: nothing to compare with.",
 )

@@ -6,7 +6,6 @@ The abstract and section 6 call them comparable, without a number or a figure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,22 +13,14 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.stopwatch import run_cell
+from experiments.cegb_2017.claims import AT_MOST, of_training_time
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
-from experiments.claims import Claim
+from experiments.cegb_2017.show.training_time import VARIANTS, ratios
 from experiments.style import LOOKS, headline
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
 ROUNDS = {"smoke": 3, "laptop": 20, "overnight": 100, "paper": 100}
 """Rounds that are timed: every round does the same work, and a fit is repeated often."""
-
-AT_MOST = 1.5
-"""As many times as long is comparable; the paper gives no number."""
-
-_SMALLEST_EFFECT = 0.263  # log2(1.5 / 1.25)
-VARIANTS = {
-    "cegb": "CEGB",
-    "cegb_all_splits": "CEGB with as many splits (no stop at negative gain)",
-}
 
 
 def tradeoff(panel: Panel) -> float:
@@ -50,50 +41,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             params = {"tradeoff": tradeoff(panel), "settings": base}
             cells.append(Cell(dataset, "cegb", params, seed, alone=True))
     return cells
-
-
-def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
-    """Return for each seed how many times as long as plain boosting a method takes.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``dataset, seed, method, fit_seconds``.
-    dataset, method : str
-        Which.
-    """
-    table = rows[rows["dataset"] == dataset].pivot(
-        index="seed", columns="method", values="fit_seconds"
-    )
-    return table[method] / table["gbrt"]
-
-
-def margin(rows: pd.DataFrame, dataset: str, method: str) -> np.ndarray:
-    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
-    return np.log2(AT_MOST / ratios(rows, dataset, method)).to_numpy()
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return for each data set the claim, with and without CEGB's smaller trees."""
-    claims = []
-    for dataset in dict.fromkeys(rows["dataset"]):
-        for method, name in VARIANTS.items():
-            claims.append(
-                Claim(
-                    id=f"{dataset}-{method.replace('_', '-')}",
-                    # Worded as it is judged: the effect is what is left of the margin.
-                    sentence=f"{dataset}: training {name} takes at most "
-                    f"{AT_MOST / 2**_SMALLEST_EFFECT:.3g} times as long as plain boosting, and "
-                    f"surely less than {AT_MOST:g} times.",
-                    place='abstract: "its learning time is comparable to that of the original '
-                    'gradient boosting"',
-                    dataset=dataset,
-                    smallest_effect=_SMALLEST_EFFECT,
-                    unit=f"doublings below {AT_MOST:g}",
-                    effects=partial(margin, dataset=dataset, method=method),
-                )
-            )
-    return claims
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
@@ -183,7 +130,7 @@ ARTEFACT = Artefact(
     tolerances={"n_splits": Tolerance(relative=0.02)},
     timing_columns=("fit_seconds",),
     render=render,
-    make_claims=make_claims,
+    make_claims=of_training_time,
     alt=alt,
     paper_numbers='The paper gives no time: "comparable" (abstract), "does not slow down training '
     'significantly" (section 6).',

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
 from experiments.cegb_2017.cells.selection import choosable
+from experiments.cegb_2017.claims import of_figure2
 from experiments.cegb_2017.show.curves_of_panel import (
     draw_panel,
     say_no_data,
@@ -24,8 +25,7 @@ from experiments.cegb_2017.show.panels import (
     Panel,
     panel_name,
 )
-from experiments.claims import Claim, Subject
-from experiments.curves import HALF_THE_COST, advantage, saving, smallest_lead
+from experiments.curves import advantage
 from experiments.lines import lines_of
 from experiments.style import GAP_IN_WORDS
 
@@ -56,97 +56,6 @@ _DESCRIBING = ("test_dear", "mean_depth", "mean_path")
 def selectable(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out what no budget can choose, and what Figure 3 alone is about."""
     return choosable(rows, THINNED).drop(columns=list(_DESCRIBING), errors="ignore")
-
-
-# --- claims -----------------------------------------------------------------------------------
-
-_SMALLEST_EFFECT = 0.005
-_PLACES = {
-    "a": 'section 5, Fig. 2a: "even the shallow trees are already always strictly better"',
-    "b": 'section 5, Fig. 2b: "again performs significantly better than others"',
-    "c": 'section 5, Fig. 2c: "a significantly better predictor"',
-    "d": 'section 5, Fig. 2d: "a significantly better predictor"',
-    "e": 'section 5, Fig. 2e: "a classifier with a better tradeoff than GreedyMiser"',
-    "f": 'section 5, Fig. 2f: "a classifier with a better tradeoff than GreedyMiser"',
-}
-_DEEP_PLACE_A = 'section 5, Fig. 2a: "better accuracy at a much lower cost"'
-_PLACE_ELSEWHERE = "section 5 says it of Figs. 2a to 2f; asked of these data here"
-_PAPER_ACCOUNTING = "where every row pays for all features of Greedy Miser's forest, "
-_LIKE_2A = ("a", "a'", "y")
-"""Yahoo! LTR, what is like it, and a part of it: Fig. 2a says more of these data."""
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return for each panel that both CEGBs beat Greedy Miser, in both accountings; more of 2a."""
-    claims = []
-    for panel in PANELS:
-        mine = rows[rows["panel"] == panel.key]
-        if mine.empty:
-            continue
-        dataset = mine["dataset"].iloc[0]
-        overlap = meta["data"][dataset].get("test_overlap", 0.0)
-        subject = Subject(panel.key, panel_name(panel, dataset), dataset, overlap)
-        claims += _height_claims(subject, "accuracy" if panel.relevant_from is None else "AP@5")
-        if panel.key in _LIKE_2A:
-            claims += _claims_like_2a(subject)
-    return claims
-
-
-def _place(key: str, word: str) -> str:
-    if key[0] == "a":
-        return _DEEP_PLACE_A if word == "deep" else _PLACES["a"]
-    if word == "shallow":
-        return "section 5 says it of Fig. 2a; asked of every data set here"
-    return _PLACES.get(key[0], _PLACE_ELSEWHERE)
-
-
-def _height_claims(subject: Subject, unit: str) -> list[Claim]:
-    """Return that deep and shallow CEGB score higher on average, by the meter and by the paper."""
-    claims = []
-    for ending, accounting, where in (("", "", ""), ("-paper", "_paper", _PAPER_ACCOUNTING)):
-        for method, word in (("cegb", "deep"), ("cegb_shallow", "shallow")):
-            claims.append(
-                subject.claim(
-                    f"{word}{ending}",
-                    f"{where}{word} CEGB scores higher than Greedy Miser at equal cost",
-                    _place(subject.key, word),
-                    _SMALLEST_EFFECT,
-                    unit,
-                    advantage,
-                    better=method,
-                    worse="greedy_miser",
-                    accounting=accounting,
-                )
-            )
-    return claims
-
-
-def _claims_like_2a(subject: Subject) -> list[Claim]:
-    """Return that deep CEGB needs much less cost, and that shallow CEGB is always better."""
-    rival = {"worse": "greedy_miser"}
-    return [
-        subject.claim(
-            "saving",
-            "at the highest score that both reach, deep CEGB costs at most half as much as "
-            "Greedy Miser",
-            _DEEP_PLACE_A,
-            HALF_THE_COST,
-            "decades of cost",
-            saving,
-            better="cegb",
-            **rival,
-        ),
-        subject.claim(
-            "always",
-            "shallow CEGB scores higher than Greedy Miser at each seed's worst budget for it",
-            _PLACES["a"],
-            _SMALLEST_EFFECT,
-            "AP@5",
-            smallest_lead,
-            better="cegb_shallow",
-            **rival,
-        ),
-    ]
 
 
 # --- picture ----------------------------------------------------------------------------------
@@ -224,7 +133,7 @@ ARTEFACT = Artefact(
     keys=("panel", "tradeoff", "rounds"),
     tolerances=TRACE_TOLERANCES | {"rounds_trained": Tolerance(), "speaking_queries": Tolerance()},
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure2,
     alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
+from experiments.cegb_2017.claims import of_figure3
 from experiments.cegb_2017.show.curves_of_panel import say_speaking_queries
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
-    PANELS,
     TRACE_TOLERANCES,
     Panel,
     cost_label,
@@ -22,22 +22,20 @@ from experiments.cegb_2017.show.panels import (
     panel_title,
     score_label,
 )
-from experiments.claims import Claim, Subject
-from experiments.curves import HALF_THE_COST, advantage, curves, smallest_lead
+from experiments.cegb_2017.show.penalties import (
+    CONVERGES_LOWER,
+    LARGE,
+    PROGRAMS_TRADEOFF,
+    SHOWN,
+    final,
+)
+from experiments.curves import advantage, curves
 from experiments.estimates import t_interval
 from experiments.lines import lines_of
 from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, stamp
 
-SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "y", "m", "w"))
-"""Section 5.1 uses Yahoo! LTR; the other four are real for everybody."""
-
-PROGRAMS_TRADEOFF = 5e-4
-"""The authors' gain has no 1/2: if Fig. 3's λ = 0.001 is their program's, it is 5e-4 here."""
-
 UNIT_COST_TRADEOFFS = (1e-4, 1e-3)
 """λ of the models trained at β = 1; the paper does not say which it took."""
-
-CONVERGES_LOWER = 1e-3
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -50,7 +48,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         grid = tuple(sorted({*tradeoffs(scale, panel, "cegb"), CONVERGES_LOWER}))
         unit = (CONVERGES_LOWER,)
         if scale != "smoke":
-            grid = tuple(sorted({*grid, *_LARGE, PROGRAMS_TRADEOFF}))
+            grid = tuple(sorted({*grid, *LARGE, PROGRAMS_TRADEOFF}))
             unit = UNIT_COST_TRADEOFFS
         for seed in repetitions(scale, panel, seeds):
             for method, values in (
@@ -60,182 +58,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             ):
                 cells += cells_of(scale, panel, method, seed, values)
     return cells
-
-
-# --- claims -----------------------------------------------------------------------------------
-
-_SMALLEST_EFFECT = 0.005
-SIMILAR = 0.01
-_NEARER = 0.1
-_FEWER_ROWS = 0.1
-_DEEPER = 0.0414
-"""log10(1.1): a tenth."""
-_LARGE = (3e-4,)
-"""λ called large: the largest of the grid below the one that "converges to a lower accuracy"."""
-
-
-def final(rows: pd.DataFrame, panel: str, algorithm: str, tradeoff: float) -> pd.DataFrame:
-    """Return the last stage of each seed's model, indexed by seed.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, algorithm, seed, tradeoff, rounds, test_score, test_cost, …``.
-    panel, algorithm, tradeoff
-        Which model.
-    """
-    mine = rows[
-        (rows["panel"] == panel) & (rows["algorithm"] == algorithm) & (rows["tradeoff"] == tradeoff)
-    ]
-    return mine.sort_values("rounds").groupby("seed").last()
-
-
-def _decades(expensive: pd.DataFrame, cheap: pd.DataFrame) -> pd.Series:
-    """Return log10 of a ratio of final costs; models without any cost give no value."""
-    costs = [frame["test_cost"].where(frame["test_cost"] > 0) for frame in (expensive, cheap)]
-    return np.log10(costs[0] / costs[1])
-
-
-def loss_within(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return by how much the final score stays within the margin below that of λ = 0."""
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (SIMILAR - (free["test_score"] - priced["test_score"])).to_numpy()
-
-
-def cost_saved(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return how many decades the final cost lies below that of λ = 0."""
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return _decades(free, priced).to_numpy()
-
-
-def score_lost(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return how far the final score lies below that of λ = 0."""
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (free["test_score"] - priced["test_score"]).to_numpy()
-
-
-def nearer_to_free(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return how much nearer a model trained at β = 1 is in cost to λ = 0 than to true prices.
-
-    Distances between final costs are in decades; positive means nearer to λ = 0.
-    """
-    unit = final(rows, panel, "cegb_unit_costs", tradeoff)
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (_decades(unit, priced).abs() - _decades(unit, free).abs()).to_numpy()
-
-
-def fewer_buy_dear(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return by how much the share of test rows that buy a dearest feature falls from λ = 0's."""
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (free["test_dear"] - priced["test_dear"]).to_numpy()
-
-
-def deeper_than_paths(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return how many decades further best-first trees reach below their mean path.
-
-    Depth of a tree's deepest leaf over the split nodes that a test row passes in it, best-first
-    against breadth-first growth.
-    """
-    grown = (final(rows, panel, m, tradeoff) for m in ("cegb", "cegb_breadth_first"))
-    best, breadth = (
-        one["mean_depth"] / one["mean_path"].where(one["mean_path"] > 0) for one in grown
-    )
-    return np.log10(best / breadth).to_numpy()
-
-
-_FIG_3A = "section 5.1, Fig. 3a: "
-_SECTION_43 = 'section 4.3: "deep trees that are nevertheless cheap to compute on average"'
-_SUBSET = 'section 5.1: "limiting usage of expensive features to a small subset of inputs"'
-_FIG_3B = 'section 5.1, Fig. 3b: "always reaches a higher accuracy for a given prediction cost"'
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what section 5.1 says, for each data set."""
-    claims = []
-    for panel in SHOWN:
-        mine = rows[rows["panel"] == panel.key]
-        if mine.empty:
-            continue
-        there = set(mine["tradeoff"])
-        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-        claim = Subject(panel.key, panel_name(panel, panel.dataset), panel.dataset, overlap).claim
-        claims += _penalty_claims(claim, there)
-        claims += _growth_claims(claim)
-        if _LARGE[-1] in there:
-            claims += _cheap_though_deep(claim)
-    return claims
-
-
-def _penalty_claims(claim: Callable, tradeoffs: set[float]) -> list[Claim]:
-    """Return the claims of Fig. 3a for those λ that were run."""
-    similar = _FIG_3A + '"a large λ reach similar accuracy as those with smaller λ"'
-    cheaper = _FIG_3A + '"at a much cheaper cost"'
-    lower = _FIG_3A + '"Only λ = 0.001 converges to a lower accuracy"'
-    unit = _FIG_3A + '"behaves similarly to one learned with λ = 0"'
-    claims = []
-    for t in (t for t in _LARGE if t in tradeoffs):
-        # Worded as it is judged: the effect is what is left of the margin.
-        text = (
-            f"λ = {t:g} ends at most {SIMILAR - _SMALLEST_EFFECT:g} below the score of λ = 0, "
-            f"and surely less than {SIMILAR:g}"
-        )
-        claims.append(
-            claim(
-                f"similar-{t:g}",
-                text,
-                similar,
-                _SMALLEST_EFFECT,
-                f"AP@5 inside the {SIMILAR:g}",
-                loss_within,
-                tradeoff=t,
-            )
-        )
-        text = f"λ = {t:g} ends at no more than half the cost of λ = 0"
-        claims.append(
-            claim(
-                f"cheaper-{t:g}",
-                text,
-                cheaper,
-                HALF_THE_COST,
-                "decades of cost",
-                cost_saved,
-                tradeoff=t,
-            )
-        )
-    for t in (t for t in (PROGRAMS_TRADEOFF, CONVERGES_LOWER) if t in tradeoffs):
-        text = f"λ = {t:g} ends with a lower score than λ = 0"
-        name = f"lower-{t:g}"
-        claims.append(claim(name, text, lower, _SMALLEST_EFFECT, "AP@5", score_lost, tradeoff=t))
-    if CONVERGES_LOWER in tradeoffs:
-        t = CONVERGES_LOWER
-        text = f"trained at β = 1 with λ = {t:g}, the final cost is nearer to λ = 0 than to β"
-        claims.append(
-            claim("unit-costs", text, unit, _NEARER, "decades of cost", nearer_to_free, tradeoff=t)
-        )
-    return claims
-
-
-def _growth_claims(claim: Callable) -> list[Claim]:
-    """Return the claims of Fig. 3b: on average, and at any given budget."""
-    text = "best-first growth scores higher than breadth-first at equal cost"
-    worst = "best-first growth scores higher than breadth-first at each seed's worst budget for it"
-    both = {"better": "cegb", "worse": "cegb_breadth_first"}
-    return [
-        claim("best-first", text, _FIG_3B, _SMALLEST_EFFECT, "AP@5", advantage, **both),
-        claim("every-budget", worst, _FIG_3B, _SMALLEST_EFFECT, "AP@5", smallest_lead, **both),
-    ]
-
-
-def _cheap_though_deep(claim: Callable) -> list[Claim]:
-    """Return why deep trees are cheap: few rows buy dear features, and few go all the way down."""
-    t = _LARGE[-1]
-    few = f"with λ = {t:g} fewer rows buy a feature of the highest price than with λ = 0"
-    deep = f"with λ = {t:g} best-first trees reach further below their mean path than breadth-first"
-    dear = (_FEWER_ROWS, "share of test rows", fewer_buy_dear)
-    return [
-        claim("dear", few, _SUBSET, *dear, tradeoff=t),
-        claim("deep", deep, _SECTION_43, _DEEPER, "decades", deeper_than_paths, tradeoff=t),
-    ]
 
 
 # --- picture ----------------------------------------------------------------------------------
@@ -369,7 +191,7 @@ ARTEFACT = Artefact(
         "mean_path": Tolerance(relative=0.05),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure3,
     alt=alt,
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 3 prints curves without numbers; there is no table to compare with.",

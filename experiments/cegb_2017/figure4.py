@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,8 +10,19 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
-from experiments.claims import Claim
-from experiments.curves import HALF_THE_COST, curves, saving
+from experiments.cegb_2017.claims import of_figure4
+from experiments.cegb_2017.show.frames import (
+    BY_LEVEL,
+    LEVELS,
+    REAL,
+    VIDEOS,
+    Video,
+    best,
+    by_levels,
+    by_method,
+    saving_on_video,
+)
+from experiments.curves import curves
 from experiments.estimates import t_interval
 from experiments.lines import lines_of
 from experiments.style import (
@@ -27,43 +36,6 @@ from experiments.style import (
     stamp,
 )
 
-LEVELS = (1, 2, 4, 8)
-
-
-@dataclass(frozen=True)
-class Video:
-    """A set of frames: one panel of curves by method, one by the resolutions available.
-
-    Attributes
-    ----------
-    panel, by_level : str
-        Keys of the two panels.
-    dataset, name : str
-        Data set, and what the panel calls it.
-    seeds : int
-        Repetitions at laptop scale, at most.
-    frames : dict of str to int
-        Frames looked at, at laptop scale.
-    literal : bool
-        Whether the price as section 5.2 prints it is tried on it.
-    """
-
-    panel: str
-    by_level: str
-    dataset: str
-    name: str
-    seeds: int
-    frames: dict[str, int]
-    literal: bool = False
-
-
-VIDEOS = (
-    Video("b", "c", "flies", "stand-in 1: small insects", 2, {"valid": 1, "test": 3}, True),
-    Video("b2", "c2", "flies_large", "stand-in 2: large insects", 5, {"valid": 1, "test": 3}),
-    Video("b3", "c3", "phc_c2dl_psc", "microscopy", 1, {"valid": 3, "test": 12}),
-)
-REAL = VIDEOS[2]
-
 FIRST_SEED = 5
 """Repetitions 0 to 2 are those of this figure's first version."""
 
@@ -75,8 +47,6 @@ TRADEOFFS = {
 }
 """λ, in decades around the 1e-3 of section 5.1 and beyond; fixed before any score was seen."""
 
-BY_LEVEL = 1e-2
-"""λ of panel c."""
 
 LITERAL = 1e-3
 """λ of the reading of section 5.2 as printed (``cegb_literal``)."""
@@ -92,9 +62,6 @@ ROUNDS = {
 }
 LEARNING_RATE = {"smoke": 0.3, "laptop": 0.3, "overnight": 0.1, "paper": 0.1}
 EVERY_FRAME = {"valid": 4, "test": 20}
-
-_PLACE = 'section 5.2, Fig. 4b: "similar accuracy with a significantly smaller evaluation cost"'
-_PLACE_C = 'section 5.2, Fig. 4c: "Coarser resolutions allow a very efficient prediction at the cost of accuracy"'  # noqa: E501
 
 
 def _models(scale: str, video: Video) -> list[dict]:
@@ -135,175 +102,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         for video in reversed(VIDEOS)  # the real frames take longest
         if scale != "laptop" or seed < video.seeds
     ]
-
-
-# --- claims -----------------------------------------------------------------------------------
-
-SIMILAR = 0.01
-"""SEG that CEGB may lose and still be called similar."""
-
-SMALLEST = 0.005
-"""Smallest difference in SEG of interest."""
-
-
-def by_method(rows: pd.DataFrame, video: Video) -> pd.DataFrame:
-    """Return a set's rows of whole parts; λ = 0 is no CEGB, but with Friedman's plain boosting."""
-    mine = rows[(rows["panel"] == video.panel) & (rows["kind"] == "score")]
-    plain = mine[(mine["tradeoff"] == 0) & mine["algorithm"].isin(("gbrt", "cegb"))]
-    others = mine[mine["tradeoff"] > 0]
-    return pd.concat([plain.assign(algorithm="gbrt"), others], ignore_index=True)
-
-
-def best(pool: pd.DataFrame, most: float = np.inf) -> pd.Series:
-    """Return the model with the highest validation SEG within a cost (ties: the cheaper one)."""
-    within = pool[(pool["valid_cost"] <= most) & (pool["rounds"] > 0)]
-    order = within.sort_values(["valid_score", "valid_cost"], ascending=[False, True])
-    return order.iloc[0]
-
-
-def _by_frame(rows: pd.DataFrame, chosen: pd.Series, column: str) -> np.ndarray:
-    """Return a test value of a chosen model on each test frame."""
-    same = rows["kind"] == "frame"
-    for name in ("panel", "seed", "origin", "coarsest", "tradeoff", "rounds"):
-        same &= rows[name] == chosen[name]
-    return rows[same].sort_values("line")[column].to_numpy()
-
-
-def _over_seeds(rows: pd.DataFrame, of_one_seed) -> np.ndarray:
-    """Mean over seeds of an effect on each test frame; empty if there are no rows."""
-    rows = rows[rows["panel"].isin((REAL.panel, REAL.by_level))]
-    rows = rows.assign(origin=rows["algorithm"])
-    found = [of_one_seed(mine) for _, mine in rows.groupby("seed")]
-    return np.mean(found, axis=0) if found else np.empty(0)
-
-
-def at_half_the_cost(rows: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
-    """Choose on validation: plain boosting, plain boosting at half its cost, CEGB at half of it.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one seed, with ``origin``, the algorithm as it was trained.
-    """
-    pools = by_method(rows, REAL)
-    plain = best(pools[pools["algorithm"] == "gbrt"])
-    half = plain["valid_cost"] / 2
-    cegb = pools[pools["algorithm"] == "cegb"]
-    return plain, best(pools[pools["algorithm"] == "gbrt"], half), best(cegb, half)
-
-
-def similar(rows: pd.DataFrame) -> np.ndarray:
-    """What is left on each test frame of the SEG that CEGB at half the cost may lose.
-
-    Returns
-    -------
-    (n_frames,) float64
-        NaN throughout if on the test frames it costs more than half.
-    """
-
-    def of_one_seed(mine):
-        plain, _, cegb = at_half_the_cost(mine)
-        lost = _by_frame(mine, plain, "test_score") - _by_frame(mine, cegb, "test_score")
-        dear = cegb["test_cost"] > plain["test_cost"] / 2
-        return np.full(lost.shape, np.nan) if dear else SIMILAR - lost
-
-    return _over_seeds(rows, of_one_seed)
-
-
-def better(rows: pd.DataFrame) -> np.ndarray:
-    """SEG by which CEGB lies above plain boosting on each test frame, both at half the cost."""
-
-    def of_one_seed(mine):
-        _, plain, cegb = at_half_the_cost(mine)
-        return _by_frame(mine, cegb, "test_score") - _by_frame(mine, plain, "test_score")
-
-    return _over_seeds(rows, of_one_seed)
-
-
-def by_levels(rows: pd.DataFrame, video: Video) -> pd.DataFrame:
-    """Return the rows of panel c: CEGB at one λ by the coarsest resolution available."""
-    same = (rows["algorithm"] == "cegb") & (rows["tradeoff"] == BY_LEVEL)
-    return rows[same & rows["panel"].isin((video.panel, video.by_level))]
-
-
-def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
-    """Compare the finest resolution alone with all four, on each test frame.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The artefact's rows.
-    column : {"test_score", "test_cost"}
-        SEG lost with all four, or decades of cost saved.
-    """
-
-    def of_one_seed(mine):
-        mine = by_levels(mine, REAL)
-        whole = mine[mine["kind"] == "score"]
-        ends = [best(whole[whole["coarsest"] == level]) for level in (LEVELS[0], LEVELS[-1])]
-        fine, all_four = (_by_frame(mine, end, column) for end in ends)
-        return fine - all_four if column == "test_score" else np.log10(fine / all_four)
-
-    return _over_seeds(rows, of_one_seed)
-
-
-def _saving(rows: pd.DataFrame, video: Video) -> np.ndarray:
-    return saving(by_method(rows, video), video.panel, "cegb", "gbrt")
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the claims: b and c on the real frames, b on the stand-ins."""
-    claims = [
-        Claim(
-            id=f"{video.panel}-cheaper",
-            sentence=f"{video.name}: at the highest SEG that both reach, CEGB costs at most half "
-            "as many split evaluations per pixel as plain boosting.",
-            place=_PLACE,
-            dataset=video.dataset,
-            smallest_effect=HALF_THE_COST,
-            unit="decades of cost",
-            effects=partial(_saving, video=video),
-        )
-        for video in VIDEOS
-        if video is not REAL
-    ]
-    only = "(12 consecutive frames of one sequence, silver truth)"
-    for name, text, place, smallest, unit, effects in (
-        (
-            "similar",
-            "at half of plain boosting's cost or less, CEGB's SEG is at most 0.01 lower",
-            *(_PLACE, SMALLEST, "SEG (0.01 less what is lost)", similar),
-        ),
-        (
-            "better-at-half",
-            "CEGB's SEG is higher than that of plain boosting with fewer rounds, both held to half "
-            "of plain boosting's cost",
-            *(_PLACE, SMALLEST, "SEG", better),
-        ),
-        (
-            "coarser-cheaper",
-            "CEGB with all four resolutions costs at most half as much as with the finest alone",
-            *(_PLACE_C, HALF_THE_COST, "decades of cost", partial(coarser, column="test_cost")),
-        ),
-        (
-            "coarser-worse",
-            "CEGB with all four resolutions has a lower SEG than with the finest alone",
-            *(_PLACE_C, SMALLEST, "SEG", partial(coarser, column="test_score")),
-        ),
-    ):
-        claims.append(
-            Claim(
-                id=f"{REAL.panel}-{name}",
-                sentence=f"Microscopy {only}: {text}.",
-                place=place,
-                dataset=REAL.dataset,
-                smallest_effect=smallest,
-                unit=unit,
-                effects=effects,
-                spread="units",
-            )
-        )
-    return claims
 
 
 # --- picture ----------------------------------------------------------------------------------
@@ -484,7 +282,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{picked[method]['test_cost'].mean():.3g} split evaluations"
             for method, name in (("gbrt", "plain boosting"), ("cegb", "CEGB"))
         )
-        saved = 10 ** _saving(rows, video).mean()
+        saved = 10 ** saving_on_video(rows, video).mean()
         parts.append(
             f"{video.name} ({kind}), best on validation: {text}; at the highest SEG that both "
             f"reach, plain boosting costs {saved:.3g} times as much."
@@ -513,7 +311,7 @@ ARTEFACT = Artefact(
         "threshold": Tolerance(absolute=1.0),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure4,
     alt=alt,
     lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 4 prints a curve without numbers; there is no table to compare with.",

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.variants import VARIANTS, varied
-from experiments.cronus_2012.show.panels import PANELS, START, Panel, make_cell
+from experiments.cronus_2012.claims import of_choices
+from experiments.cronus_2012.show.choices import SAYS, SHOWN, effects, mean_by_seed, panels_there
+from experiments.cronus_2012.show.panels import START, Panel, make_cell
 from experiments.tables import mean_and_deviation
-
-SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "c"))
-"""Real ranking sets, the paper's own and one with five folds."""
 
 STEPS = {"smoke": [4], "laptop": [3, 9], "overnight": [3, 6, 9, 14], "paper": [3, 6, 9, 14]}
 """λ, in factors of 1.3 below the smallest that leaves the cascade empty."""
-
-SAYS = {
-    "tied": "who is rejected gets -1, as the paper says (ours: exit stage, then score)",
-    "quantile": "θ by quantiles of the inputs that are there (ours: the soft share d_k)",
-    "no_copies": "training negatives are not copied",
-    "after_step": "leaf values after the step of 0.1 (ours: before)",
-    "steepness_20": "γ = 20 instead of 50",
-    "steepness_200": "γ = 200 instead of 50",
-    "one_start": "optimised from the initialisation only (ours: also from the neighbouring λ)",
-    "leaves_8": "trees of 8 leaves instead of 16",
-    "stages_5": "K = 5 instead of 10",
-    "stages_20": "K = 20 instead of 10",
-    "rejection_0.05": "ε = 0.05 instead of 0.15",
-    "rejection_0.3": "ε = 0.3 instead of 0.15",
-    "positive_weight_35": "ω⁺ = 35 instead of 3.5",
-    "penalty_1e-4": "ρ₁ = 1e-4 instead of 1e-5",
-    "last_penalty_1e-3": "ρ_K = 1e-3 instead of 1e-5",
-    "decay_1.1": "δ = 1.1 instead of 1.3",
-}
-"""The table's words for each line; all but ``tied`` are trained."""
-
-TUNED = ("ours", "quantile", "positive_weight_35", "penalty_1e-4", "last_penalty_1e-3", "decay_1.1")
-"""Settings that validation chooses from by the initialisation alone."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -64,106 +37,6 @@ def _with(cell: Cell, variant: str, steps: list[int]) -> Cell:
     return Cell(cell.dataset, cell.algorithm, params, cell.seed)
 
 
-def mean_by_seed(rows: pd.DataFrame, panel: str, variant: str, method: str) -> pd.DataFrame:
-    """Return the means over λ of one variant, by seed; of "tied", of our own cascades."""
-    tied = variant == "tied"
-    wanted = "ours" if tied else variant
-    mine = rows[(rows["panel"] == panel) & (rows["variant"] == wanted)]
-    mine = mine[mine["method"] == method]
-    if tied:
-        mine = mine.assign(test_score=mine["tied_score"])
-    columns = ["valid_score", "test_score", "test_cost_paper", "hard", "n_stages"]
-    return mine.groupby("seed")[columns].mean()
-
-
-def effects(rows: pd.DataFrame, panel: str, variant: str, method: str = "cronus") -> pd.DataFrame:
-    """Return for each seed what a change does: ``score``, difference; ``cost``, ratio.
-
-    Both are of means over λ.
-    """
-    ours, other = (mean_by_seed(rows, panel, v, method) for v in ("ours", variant))
-    paid = ours["test_cost_paper"].where(ours["test_cost_paper"] > 0)
-    return pd.DataFrame(
-        {
-            "score": other["test_score"] - ours["test_score"],
-            "cost": other["test_cost_paper"] / paid,
-        }
-    ).dropna(subset="score")
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-_MARGIN, _SURELY = 0.02, 0.01
-_SMALLEST_CORRELATION = 0.5
-_INSENSITIVE = 'section 3.4: "surprisingly insensitive to the values of K and ε"'
-_TUNING = (
-    'section 3.4: "a very efficient way to set hyper-parameters … choose the best-performing setup '
-    '(without further training) on a validation set"'
-)
-
-
-def inside(rows: pd.DataFrame, panel: str, variant: str) -> np.ndarray:
-    """Return by how much the difference in score stays below the margin, one value per seed."""
-    return _MARGIN - effects(rows, panel, variant)["score"].abs().to_numpy()
-
-
-def foretold(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return the rank correlation, over settings, of initial and optimised scores, by seed."""
-    tables = [
-        pd.concat(
-            [mean_by_seed(rows, panel, v, method)["valid_score"].rename(v) for v in TUNED], axis=1
-        )
-        for method in ("cronus_initial", "cronus")
-    ]
-    correlations = []
-    for seed in tables[0].index:
-        initial, optimised = (table.loc[seed].to_numpy() for table in tables)
-        alike = np.ptp(initial) == 0 or np.ptp(optimised) == 0
-        correlations.append(0.0 if alike else stats.spearmanr(initial, optimised).statistic)
-    return np.array(correlations)
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what the paper says of K, ε and tuning, for each data set."""
-    claims = []
-    for panel in _there(rows):
-        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-        claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
-        tried = set(rows.loc[rows["panel"] == panel.key, "variant"])
-        claims += _claims(claim, tried)
-    return claims
-
-
-def _claims(claim: Callable, tried: set[str]) -> list[Claim]:
-    claims = [
-        claim(
-            variant.replace("_", "-"),
-            f"with {SAYS[variant]} the score differs by less than {_MARGIN:g} in each "
-            "repetition, on average",
-            _INSENSITIVE,
-            _SURELY,
-            f"precision@5 inside the {_MARGIN:g}",
-            inside,
-            variant=variant,
-        )
-        for variant in ("stages_5", "stages_20", "rejection_0.05", "rejection_0.3")
-        if variant in tried
-    ]
-    if tried >= set(TUNED):
-        claims.append(
-            claim(
-                "initialisation-tunes",
-                "settings rank by the validation scores of their initialisations as by those of "
-                "their optimised cascades",
-                _TUNING,
-                _SMALLEST_CORRELATION,
-                "rank correlation",
-                foretold,
-            )
-        )
-    return claims
-
-
 # --- table ----------------------------------------------------------------------------------------
 
 
@@ -183,10 +56,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "ours | remain, initialised | optimised |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for panel in _there(rows):
+    for panel in panels_there(rows):
         lines.append(_line("(ours)", "ours", panel, rows, meta))
     for variant, says in SAYS.items():
-        lines += [_line(says, variant, panel, rows, meta) for panel in _there(rows, variant)]
+        lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows, variant)]
     return "\n".join(lines) + "\n"
 
 
@@ -207,22 +80,17 @@ def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mappi
     return f"| {says} | {panel.name}{standin} | {' | '.join(cells)} |"
 
 
-def _there(rows: pd.DataFrame, variant: str = "ours") -> list[Panel]:
-    mine = rows[rows["variant"] == ("ours" if variant == "tied" else variant)]
-    return [panel for panel in SHOWN if (mine["panel"] == panel.key).any()]
-
-
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which change moves the score most."""
     moved = {
         (says, panel.name): effects(rows, panel.key, variant)["score"].mean()
         for variant, says in SAYS.items()
-        for panel in _there(rows, variant)
+        for panel in panels_there(rows, variant)
     }
     (says, name), most = max(moved.items(), key=lambda item: abs(item[1]))
     return (
-        f"A table of {len({key[0] for key in moved})} changes on {len(_there(rows))} data sets, "
-        f"each against our own way. The largest effect on the score has: {says}, on {name}: "
+        f"A table of {len({key[0] for key in moved})} changes on {len(panels_there(rows))} data "
+        f"sets, each against our own way. The largest effect on the score has: {says}, on {name}: "
         f"{most:+.4f}."
     )
 
@@ -247,7 +115,7 @@ ARTEFACT = Artefact(
         "n_stages": Tolerance(absolute=1),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_choices,
     alt=alt,
     paper_numbers='The paper gives no numbers: "surprisingly insensitive to the values of K and ε" '
     "(section 3.4).",

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.measure import FAMILIES, run_cell
+from experiments.cronus_2012.claims import of_figure2
 from experiments.cronus_2012.show.comparison import (
     MARGIN,
     PAPER,
-    RULES,
+    STEPS,
     chosen_by_validation,
     decades_saved,
-    lead,
-    least_lead,
     models,
     there,
-    times_as_long,
     whole_models,
 )
 from experiments.cronus_2012.show.panels import (
@@ -37,7 +33,7 @@ from experiments.cronus_2012.show.panels import (
     score_label,
     shown,
 )
-from experiments.curves import HALF_THE_COST, curves
+from experiments.curves import curves
 from experiments.lines import lines_of
 from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, stamp
 
@@ -52,125 +48,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-STEPS = ("gbrt", "single_stage", "cronus_initial", "cronus")
 RIVALS = ("gbrt", "early_exit", "raykar_cascade", "and_or_cascade", "cronus")
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-TENFOLD = 1.0
-"""Decades of cost: "an order of magnitude"."""
-
-_SMALLEST_EFFECT = 0.01
-_SMALLEST_DECADES = 0.05
-
-_LEFT = 'section 4, Fig. 2 left: "each step improves the precision-cost curve"'
-_TENFOLD = (
-    'section 1: "reduces the average cost … by an order of magnitude … with only a marginal '
-    'reduction in retrieval precision"'
-)
-_INITIAL = (
-    'section 1: "even our initialization already significantly outperforms the current '
-    'state-of-the-art"'
-)
-_LIMITED = 'section 4: "the benefits from early-exiting are very limited in our scenario"'
-_PROXIMITY = 'section 4: "the best-performing method, Early Exits Using Proximity Threshold"'
-_POOR = (
-    'section 4: "both methods perform rather poorly … Because both algorithms assign trees to '
-    'stages prior to learning"'
-)
-_WHOLE = (
-    'section 3.1: "forcing the classifier to pick many weak-learners that require it, or none at '
-    'all"'
-)
-_SLOWER = (
-    'section 4: "both require several hours for a single training … Cronus can be … trained in '
-    'less than one hour"'
-)
-_NAMES = {
-    "gbrt": "GBRT",
-    "single_stage": "the single stage",
-    "cronus_initial": "the initialisation",
-    "cronus": "Cronus",
-    "early_exit": "early exit",
-    "raykar_cascade": "the soft cascade",
-    "and_or_cascade": "AND-OR",
-}
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what the paper says, for each data set; costs by the paper's bill."""
-    claims = []
-    for panel in PANELS:
-        if (rows["panel"] == panel.key).any():
-            overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-            claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
-            unit = "precision@5" if panel.ranking else "average precision"
-            claims += [*_step_claims(claim, unit), *_rival_claims(claim, unit)]
-            claims += _exit_claims(claim, unit, panel)
-    return claims
-
-
-def _ahead(claim: Callable, unit: str, place: str, better: str, worse: str) -> Claim:
-    """Return the claim that one method lies above another."""
-    text = f"{_NAMES[better]} scores higher than {_NAMES[worse]} at equal cost"
-    short = {"cronus_initial": "initial", "single_stage": "single"}
-    name = "-above-".join(short.get(m, m).replace("_", "-") for m in (better, worse))
-    return claim(name, text, place, _SMALLEST_EFFECT, unit, lead, better=better, worse=worse)
-
-
-def _step_claims(claim: Callable, unit: str) -> list[Claim]:
-    claims = [_ahead(claim, unit, _LEFT, b, a) for a, b in pairwise(STEPS)]
-    text = f"as good as GBRT within {MARGIN:g}, Cronus costs at most a tenth as much"
-    claims.append(
-        claim("tenfold", text, _TENFOLD, TENFOLD, "decades of cost", decades_saved, method="cronus")
-    )
-    text = "the single stage scores higher than a plain ℓ1 penalty with as many features"
-    claims.append(
-        claim("whole-features", text, _WHOLE, _SMALLEST_EFFECT, unit, lead,
-              better="single_stage", worse="plain_l1", accounting="_features")
-    )  # fmt: skip
-    return claims
-
-
-def _rival_claims(claim: Callable, unit: str) -> list[Claim]:
-    rivals = ("early_exit", "raykar_cascade", "and_or_cascade")
-    claims = [_ahead(claim, unit, _INITIAL, "cronus_initial", rival) for rival in rivals]
-    for rival, free in (("raykar_cascade", "raykar_free"), ("and_or_cascade", "and_or_free")):
-        name = _NAMES[rival]
-        claims.append(_ahead(claim, unit, _POOR, "cronus", rival))
-        text = f"{name} scores higher with trees in boosting order than with trees by price"
-        claims.append(
-            claim(f"{free.replace('_', '-')}-control", text, _POOR, _SMALLEST_EFFECT, unit, lead,
-                  better=free, worse=rival)
-        )  # fmt: skip
-        text = f"one training of {name} takes at least twice as long as one of Cronus"
-        claims.append(
-            claim(f"{rival.replace('_', '-')}-slower", text, _SLOWER, HALF_THE_COST,
-                  "decades of processor time", times_as_long, method=rival, than="cronus")
-        )  # fmt: skip
-    return claims
-
-
-def _exit_claims(claim: Callable, unit: str, panel: Panel) -> list[Claim]:
-    text = f"early exit as good as GBRT within {MARGIN:g} costs more than half as much"
-    claims = [
-        claim("exit-limited", text, _LIMITED, _SMALLEST_DECADES,
-              "decades of cost above a half", above_half)
-    ]  # fmt: skip
-    if panel.ranking:
-        text = "early exit by proximity scores higher than by each other rule at equal cost"
-        others = tuple(f"early_exit_{rule}" for rule in RULES if rule != "proximity")
-        claims.append(
-            claim("proximity-best", text, _PROXIMITY, _SMALLEST_EFFECT, unit, least_lead,
-                  better="early_exit_proximity", others=others)
-        )  # fmt: skip
-    return claims
-
-
-def above_half(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return log10 of early exit's cost to half of GBRT's, where it is as good."""
-    return np.log10(2) - decades_saved(rows, panel, "early_exit")
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -254,7 +132,7 @@ ARTEFACT = Artefact(
     keys=MODEL_KEYS,
     tolerances=MODEL_TOLERANCES,
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure2,
     alt=alt,
     curve=("method", "valid_cost"),
     lines=lines_of(render, "95 % t interval over seeds"),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.claims import Claim, Subject
 from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.claims import of_figure3
 from experiments.cronus_2012.show.comparison import (
+    BOTH_ENDS,
     chosen_by_validation,
     chosen_stages,
     shares_remaining,
-    stages_with_trees,
     there,
 )
 from experiments.cronus_2012.show.panels import (
@@ -29,8 +28,6 @@ from experiments.cronus_2012.show.panels import (
 )
 from experiments.style import LOOKS, headline, stamp
 
-METHODS = ("cronus_initial", "cronus")
-
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return Cronus's cells of Figure 2: nothing is trained that is not there already."""
@@ -41,62 +38,19 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-# --- claims ---------------------------------------------------------------------------------------
-
-_SMALLEST_SHARE = 0.05
-_SMALLEST_STAGES = 1.0
-_RAPID = (
-    'section 4, Fig. 3: "The optimized classifier is more aggressive and reduces inputs more '
-    'rapidly in earlier stages"'
-)
-_FEWER = 'section 4, Fig. 3: "the resulting cascade is reduced to four stages (1,3,4,10)"'
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what the paper says of the optimised cascade beside the initialised one."""
-    claims = []
-    for panel in PANELS:
-        if not there(rows, panel.key, *METHODS):
-            continue
-        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-        claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
-        claims += [
-            claim("rejects-earlier",
-                  "of the optimised cascade fewer test inputs remain at stages 2 to K than of the "
-                  "initialised one, mean over stages",
-                  _RAPID, _SMALLEST_SHARE, "share of the inputs", area_between),
-            claim("fewer-stages",
-                  "the optimised cascade has fewer stages with trees than the initialised one",
-                  _FEWER, _SMALLEST_STAGES, "stages", stages_emptied),
-        ]  # fmt: skip
-    return claims
-
-
-def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return the mean share, over stages 2 to K, that optimisation rejects more, by seed."""
-    initial, optimised = (shares_remaining(rows, panel, m, "hard") for m in METHODS)
-    return (initial - optimised).loc[:, 2:].mean(axis=1).to_numpy()
-
-
-def stages_emptied(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return how many stages fewer have trees after the optimisation, by seed."""
-    initial, optimised = (stages_with_trees(rows, panel, m) for m in METHODS)
-    return (initial - optimised).to_numpy(dtype=np.float64)
-
-
 # --- picture --------------------------------------------------------------------------------------
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the shares that remain, hard and soft."""
-    panels = [panel for panel in PANELS if there(rows, panel.key, *METHODS)]
+    panels = [panel for panel in PANELS if there(rows, panel.key, *BOTH_ENDS)]
     columns = min(3, len(panels))
     lines = -(-len(panels) // columns)
     figure = Figure(figsize=(4.6 * columns, 1.2 + 3.6 * lines), layout="constrained")
     axes = list(figure.subplots(lines, columns, squeeze=False).flat)
     for ax, panel in zip(axes, panels, strict=False):
         record = meta["data"][panel.dataset]
-        for method in METHODS:
+        for method in BOTH_ENDS:
             for kind in ("hard", "soft"):
                 _draw(ax, shares_remaining(rows, panel.key, method, kind), method, kind)
         ax.set_title(panel_title(panel, record), loc="left")
@@ -138,9 +92,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say for each data set what share comes to the last stage."""
     said = []
     for panel in PANELS:
-        if there(rows, panel.key, *METHODS):
+        if there(rows, panel.key, *BOTH_ENDS):
             standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
-            ends = [shares_remaining(rows, panel.key, m, "hard").mean().iloc[-1] for m in METHODS]
+            ends = [shares_remaining(rows, panel.key, m, "hard").mean().iloc[-1] for m in BOTH_ENDS]
             said.append(f"({panel.key}) {panel.name}{standin}: {ends[0]:.2f} and {ends[1]:.2f}")
     return (
         "Share of the test inputs that come to each stage of the cascade as it was initialised "
@@ -161,7 +115,7 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure3,
     alt=alt,
     paper_numbers="Figure 3 prints curves without numbers. The text: stages 1, 3, 4 and 10 of ten "
     "keep trees.",

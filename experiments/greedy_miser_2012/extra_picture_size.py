@@ -18,8 +18,8 @@ from datasets.scene15 import SIDES
 from experiments.artefact import Artefact, Cell
 from experiments.greedy_miser_2012 import figure3
 from experiments.greedy_miser_2012.cells.scenes import measure
-from experiments.greedy_miser_2012.figure3 import SCENES
-from experiments.greedy_miser_2012.show.comparison import BASELINE, chosen, of_panel
+from experiments.greedy_miser_2012.claims import of_figure3
+from experiments.greedy_miser_2012.show.comparison import BASELINE, SCENES, chosen, of_panel
 from experiments.greedy_miser_2012.show.panels import TRACE_TOLERANCES
 from experiments.style import LOOKS
 from experiments.tables import mean_and_deviation
@@ -93,7 +93,7 @@ def effects(rows: pd.DataFrame, meta: Mapping, panel: str) -> dict[str, tuple[st
         By sentence: the effects' unit, and one of them for each draw.
     """
     mine = rows[rows["panel"] == panel].assign(panel=SCENES.key)
-    claims = figure3.make_claims(mine, meta)
+    claims = of_figure3(mine, meta)
     return {claim.sentence: (claim.unit, claim.effects(mine)) for claim in claims}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -11,21 +11,18 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.claims import Claim, Subject
 from experiments.cronus_2012.show import panels as cronus_panels
-from experiments.curves import HALF_THE_COST, advantage, curves
+from experiments.curves import curves
 from experiments.greedy_miser_2012.cells.methods import run_cell
+from experiments.greedy_miser_2012.claims import of_figure1
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
     PAPER,
     RIVALS,
     chosen,
     decades_saved,
-    feature_share,
-    largest_step,
     of_panel,
     pooled,
-    shortfall_left,
 )
 from experiments.greedy_miser_2012.show.panels import (
     BISECTED,
@@ -97,135 +94,6 @@ def _cronus(scale: str, panel: Panel, seed: int) -> Cell:
     if panel.key in BISECTED:
         params["bisected"] = True
     return Cell(panel.dataset, "cronus", params, seed)
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-A_TENTH = 1.0
-"""Decades of cost."""
-
-_SMALLEST_EFFECT = 0.005
-_HALF_THE_MARGIN = 0.0025
-_GRADUAL, _SURELY_GRADUAL = 0.01, 0.005
-_SMALLEST_SHARE = 0.05
-
-_RIGHT = "section 6, Fig. 1 right: "
-_TENTH = (
-    f'{_RIGHT}"almost match the ranking accuracy of stage-wise regression with 1/10 of the cost"'
-)
-_HALF = f'{_RIGHT}"Early-Exits to 1/2"'
-_ABOVE = f'{_RIGHT}"stays consistently above that of Cronus and Early Exits"'
-_ABOVE_SUBSETS = f"{_RIGHT}drawn above the curve of feature subsets"
-_REACH = (
-    f'{_RIGHT}"all algorithms manage to match the unconstrained cost-results of stage-wise '
-    'regression"'
-)
-_DROPS = 'section 6, Fig. 1 left: "drops very gradually"'
-_LIMITED = (
-    'section 6: "limited because the cost is dominated by the feature acquisition, rather than '
-    'tree computation"'
-)
-_FUTURE = "section 6 and 7: early exits are complementary and should be combined (future work)"
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what section 6 says, for each data set; costs in the paper's accounting."""
-    claims = []
-    for panel in PANELS:
-        if of_panel(rows, panel.key, BASELINE).empty:
-            continue
-        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-        claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
-        claims.append(_gradual(claim))
-        if panel.rivals:
-            claims += _saving_claims(claim)
-            claims += _rival_claims(claim, panel)
-    return claims
-
-
-def _gradual(claim: Callable) -> Claim:
-    return claim(
-        "gradual",
-        f"between neighbouring λ from 0 to {LEFT_TRADEOFFS[-1]:g} the score never differs by more "
-        f"than {_GRADUAL:g}",
-        _DROPS,
-        _SURELY_GRADUAL,
-        f"score inside the {_GRADUAL:g}",
-        gradual,
-    )
-
-
-def gradual(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return by how much the largest step between the paper's λ stays below the margin."""
-    tried = set(of_panel(rows, panel, "greedy_miser")["tradeoff"]) | {0.0}
-    papers = tuple(t for t in tried if t <= LEFT_TRADEOFFS[-1])
-    return _GRADUAL - largest_step(rows, panel, papers)
-
-
-def _saving_claims(claim: Callable) -> list[Claim]:
-    """Return how much cheaper the baseline's score is had."""
-    text = "as good as λ = 0 within 0.005, {} costs {} as much"
-    unit = "decades of cost"
-    return [
-        claim("tenth", text.format("Greedy Miser", "at most a tenth"), _TENTH, A_TENTH, unit,
-              decades_saved, method="greedy_miser"),
-        claim("half", text.format("early exit", "at most half"), _HALF, HALF_THE_COST, unit,
-              decades_saved, method="early_exit"),
-    ]  # fmt: skip
-
-
-def _rival_claims(claim: Callable, panel: Panel) -> list[Claim]:
-    """Return who lies above whom, who reaches the baseline, and what limits early exit."""
-    unit = "NDCG@5" if panel.ranking else "accuracy"
-    claims = []
-    rivals = dict(RIVALS)
-    if panel.key not in WITH_CRONUS["paper"]:
-        del rivals["cronus"]
-    for rival, name in rivals.items():
-        place = _ABOVE_SUBSETS if rival == "stagewise_subsets" else _ABOVE
-        text = f"Greedy Miser scores higher than {name} at equal cost"
-        claims.append(
-            claim(f"above-{rival.replace('_', '-')}", text, place, _SMALLEST_EFFECT, unit,
-                  lead, better="greedy_miser", worse=rival)
-        )  # fmt: skip
-    # Feature subsets end at the whole set, which is the baseline.
-    ending = {"greedy_miser": "Greedy Miser", **rivals}
-    del ending["stagewise_subsets"]
-    for method, name in ending.items():
-        claims.append(
-            claim(f"reaches-{method.replace('_', '-')}",
-                  f"the best model of {name} scores no less than 0.005 below λ = 0",
-                  _REACH, _HALF_THE_MARGIN, f"{unit} inside the 0.005", shortfall_left,
-                  method=method)
-        )  # fmt: skip
-    if panel.tree_cost:  # else there is nothing but features
-        claims.append(
-            claim("exit-limited",
-                  "where early exit is as good as λ = 0 within 0.005, features are at least half "
-                  "of what is left of its cost",
-                  _LIMITED, _SMALLEST_SHARE, "share of the cost above ½", above_half,
-                  tree_cost=panel.tree_cost)
-        )  # fmt: skip
-    claims.append(
-        claim("with-exits", "Greedy Miser with early exits scores higher than Greedy Miser at "
-              "equal cost", _FUTURE, _SMALLEST_EFFECT, unit, lead,
-              better="greedy_miser_early_exit", worse="greedy_miser")
-    )  # fmt: skip
-    return claims
-
-
-def lead(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
-    """Return the mean lead over shared budgets, logarithmically spaced, one value per seed."""
-    if any(of_panel(rows, panel, method).empty for method in (better, worse)):
-        return np.empty(0)
-    return advantage(pooled(rows), panel, better, worse, PAPER)
-
-
-def above_half(rows: pd.DataFrame, panel: str, tree_cost: float) -> np.ndarray:
-    """Return by how much the features' share of early exit's cost lies above a half."""
-    if of_panel(rows, panel, "early_exit").empty:
-        return np.empty(0)
-    return feature_share(rows, panel, tree_cost) - 0.5
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -358,7 +226,7 @@ ARTEFACT = Artefact(
     keys=("panel", "tradeoff", "limit", "exit", "rounds"),
     tolerances=TRACE_TOLERANCES,
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure1,
     alt=alt,
     curve=("algorithm", "valid_cost"),
     lines=lines_of(render, "95 % t interval over seeds"),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.figure import Figure
-from scipy import stats
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.greedy_miser_2012.cells.usage import usage
+from experiments.greedy_miser_2012.claims import of_figure2
+from experiments.greedy_miser_2012.show.comparison import shares
 from experiments.greedy_miser_2012.show.panels import (
     LEFT_TRADEOFFS,
     PANELS,
@@ -36,122 +34,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         for seed in repetitions(scale, panel, seeds)
         for tradeoff in tradeoffs
     ]
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-KEPT = 0.8
-"""Share of the cheapest features used without prices that large λ still uses."""
-
-DEAR = 0.75
-"""A feature is expensive from this part of the largest price on: 150 of 200 in the paper."""
-
-FIRST_PART = 0.1
-"""Early is the first tenth of the rounds."""
-
-_SMALLEST_SHARE = 0.05
-_SMALLEST_CORRELATION = 0.5
-_HALF_OF_THE_SEEDS = 0.5
-
-_CHEAP = 'section 6, Fig. 2: "cheap features (c = 1) are extracted constantly in different λ"'
-_FEWER = 'section 6, Fig. 2: "expensive features (c ≥ 5) are extracted more often when λ is small"'
-_ALWAYS = (
-    'section 6, Fig. 2: "the most expensive (and invaluable) feature c = 200 is always extracted"'
-)
-_EARLY = (
-    'section 6: "a few expensive features (cost ≥ 150) are always extracted within early '
-    'iterations"'
-)
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what Figure 2 and its text say, for each data set."""
-    claims = []
-    for panel in PANELS:
-        mine = rows[rows["panel"] == panel.key]
-        if mine.empty:
-            continue
-        overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
-        claims += [
-            Claim(
-                id=f"{panel.key}-{name}",
-                sentence=f"{panel.name}: {text}.",
-                place=place,
-                dataset=panel.dataset,
-                smallest_effect=smallest,
-                unit=unit,
-                effects=partial(effects, panel=panel.key),
-                spread=spread,
-                overlap=overlap,
-            )
-            for name, text, place, smallest, unit, spread, effects in _sayings(mine["price"].max())
-        ]
-    return claims
-
-
-def _sayings(highest: float) -> list[tuple]:
-    """Return the sentences: name, text, place, smallest effect, unit, spread, effects."""
-    return [
-        ("cheap-kept",
-         "of the features of the lowest price the largest λ uses at least 0.8 times as many as "
-         "λ = 0", _CHEAP, _SMALLEST_SHARE, "ratio above 0.8", "seeds", cheap_kept),
-        ("dearer-fall",
-         "the larger λ, the smaller the used share of every higher price (rank correlation, mean "
-         "over prices)", _FEWER, _SMALLEST_CORRELATION, "rank correlation with -λ", "seeds",
-         dearer_fall),
-        ("dearest-always",
-         "a feature of the highest price is used at every λ, in most repetitions",
-         _ALWAYS, _SMALLEST_SHARE, "share of repetitions", "trials", dearest_always),
-        ("dear-early",
-         f"at every λ a feature of price {DEAR * highest:g} or more is used in the first tenth of "
-         "the rounds, in most repetitions",
-         _EARLY, _SMALLEST_SHARE, "share of repetitions", "trials", dear_early),
-    ]  # fmt: skip
-
-
-def shares(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """Return the used share of each price (columns) for each (seed, λ)."""
-    mine = rows[rows["panel"] == panel]
-    share = mine.assign(share=mine["n_used"] / mine["n_features"])
-    return share.pivot(index=["seed", "tradeoff"], columns="price", values="share")
-
-
-def cheap_kept(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return the ratio of used shares of the lowest price, largest λ to λ = 0, less 0.8."""
-    cheapest = shares(rows, panel).iloc[:, 0].unstack()
-    free = cheapest[0.0].where(cheapest[0.0] > 0)
-    return (cheapest[cheapest.columns.max()] / free - KEPT).to_numpy()
-
-
-def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return the mean rank correlation of -λ with the used shares of higher prices, by seed."""
-    falls = []
-    for _, table in shares(rows, panel).groupby("seed"):
-        tradeoffs = table.index.get_level_values("tradeoff").to_numpy()
-        # A share that never changes neither falls nor rises.
-        each = [
-            0.0 if np.ptp(column) == 0 else stats.spearmanr(-tradeoffs, column).statistic
-            for column in table.iloc[:, 1:].to_numpy().T
-        ]
-        falls.append(np.mean(each))
-    return np.array(falls)
-
-
-def dearest_always(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return bound, failures, trials: repetitions in which some λ uses nothing of that price."""
-    used = shares(rows, panel).iloc[:, -1].unstack() > 0
-    return np.array([[_HALF_OF_THE_SEEDS, float((~used.all(axis=1)).sum()), float(len(used))]])
-
-
-def dear_early(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return bound, failures, trials: repetitions in which some λ uses nothing dear early."""
-    mine = rows[rows["panel"] == panel]
-    mine = mine[mine["price"] >= DEAR * mine["price"].max()]
-    # Every model has a first tenth: at least its first round.
-    limit = np.maximum(1, np.ceil(FIRST_PART * mine["rounds"]))
-    early = mine.assign(early=(mine["first_round"] > 0) & (mine["first_round"] <= limit))
-    by_seed = early.groupby(["seed", "tradeoff"])["early"].any().unstack().all(axis=1)
-    return np.array([[_HALF_OF_THE_SEEDS, float((~by_seed).sum()), float(len(by_seed))]])
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -240,7 +122,7 @@ ARTEFACT = Artefact(
         "rounds": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure2,
     alt=alt,
     paper_numbers="Figure 2 prints shares without numbers; its legend has the prices and how many "
     "features have each: 123×1, 31×5, 191×20, 125×50, 16×100, 32×150, 1×200.",

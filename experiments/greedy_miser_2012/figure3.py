@@ -10,21 +10,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.claims import Claim, Subject
-from experiments.curves import HALF_THE_COST, curves
+from experiments.curves import curves
 from experiments.greedy_miser_2012.cells.scenes import measure
-from experiments.greedy_miser_2012.figure1 import lead
+from experiments.greedy_miser_2012.claims import of_figure3
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
     PAPER,
+    SCENES,
     chosen,
-    decades_saved,
     of_panel,
     pooled,
 )
 from experiments.greedy_miser_2012.show.panels import (
     TRACE_TOLERANCES,
-    Panel,
     cost_label,
     make_cell,
     panel_title,
@@ -32,8 +30,6 @@ from experiments.greedy_miser_2012.show.panels import (
 )
 from experiments.lines import lines_of
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
-
-SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_smoke=True)
 
 TRADEOFFS = {"smoke": (0.0, 1.0), "laptop": (0.0, 1.0, 4.0)}
 TRADEOFFS |= dict.fromkeys(
@@ -72,87 +68,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 def _with(cell: Cell, **params) -> Cell:
     return Cell(cell.dataset, cell.algorithm, {**cell.params, **params}, cell.seed)
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-SIMILAR = 0.01
-"""Accuracy called similar to that of the support vector machine."""
-
-L1_NEVER_ABOVE = 0.74
-
-_SMALLEST_EFFECT = 0.005
-_SMALLEST_DECADES = 0.05
-_FIGURE = (
-    'section 6, Fig. 3: "obtains similar accuracy as the SVM with multiple kernels with only half '
-    'its test-time cost"'
-)
-_L1 = (
-    'section 6: "original vision features with ℓ1 regularization … its accuracy never exceeds 0.74"'
-)
-_CHAMPIONS = 'section 6, Fig. 3: "champions the accuracy/cost tradeoff"'
-_LIMITED = 'section 6, Fig. 3: "Early Exit has only limited improvement"'
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what section 6 says of Scene-15; costs in the paper's accounting."""
-    if rows.empty:
-        return []
-    overlap = meta["data"][SCENES.dataset].get("test_overlap", 0.0)
-    claim = Subject(SCENES.key, SCENES.name, SCENES.dataset, overlap).claim
-    return [
-        claim(
-            "half-of-svm",
-            f"Greedy Miser is no more than {SIMILAR:g} less accurate than the support vector "
-            "machine on the averaged kernel at no more than half its cost",
-            _FIGURE,
-            HALF_THE_COST,
-            "decades of cost",
-            decades_saved,
-            method="greedy_miser",
-            beside="svm_averaged_kernel",
-            margin=SIMILAR,
-        ),
-        claim(
-            "l1-below",
-            f"a linear model with ℓ1 penalty on the descriptors is less than {L1_NEVER_ABOVE:g} "
-            "accurate",
-            _L1,
-            _SMALLEST_EFFECT,
-            "accuracy",
-            below_limit,
-        ),
-        claim(
-            "above-early-exit",
-            "Greedy Miser is more accurate than stage-wise regression with early exits at equal "
-            "cost",
-            _CHAMPIONS,
-            _SMALLEST_EFFECT,
-            "accuracy",
-            lead,
-            better="greedy_miser",
-            worse="early_exit",
-        ),
-        claim(
-            "exit-limited",
-            "early exits as accurate as stage-wise regression within 0.01 cost more than half of "
-            "it",
-            _LIMITED,
-            _SMALLEST_DECADES,
-            "decades of cost above a half",
-            more_than_half,
-        ),
-    ]
-
-
-def below_limit(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return how far the ℓ1 baseline's accuracy lies below 0.74."""
-    return (L1_NEVER_ABOVE - chosen(rows, panel, "l1_raw_descriptors")["test_score"]).to_numpy()
-
-
-def more_than_half(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return log10 of early exit's cost, as accurate as λ = 0 within 0.01, to half of λ = 0's."""
-    return np.log10(2) - decades_saved(rows, panel, "early_exit", margin=SIMILAR)
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -253,7 +168,7 @@ ARTEFACT = Artefact(
     keys=("panel", "tradeoff", "limit", "exit", "rounds"),
     tolerances=TRACE_TOLERANCES,
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure3,
     alt=alt,
     curve=("algorithm", "valid_cost"),
     lines=lines_of(render, "95 % t interval over draws"),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
-from experiments.mddag_2012.show.panels import EPISODES, PANELS, Panel
+from experiments.mddag_2012.claims import of_choices
+from experiments.mddag_2012.show.choices import (
+    SHOWN,
+    VALUES,
+    difference,
+    mean_by_seed,
+    panels_there,
+)
+from experiments.mddag_2012.show.panels import EPISODES, Panel
 from experiments.tables import mean_and_deviation
-
-SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "b"))
-"""The paper's VJ, and CBCL with windows of one kind on both sides."""
 
 BETAS = {
     "smoke": [0.01],
@@ -68,62 +70,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-VALUES = (
-    "train_objective",
-    "test_objective",
-    "test_error",
-    "test_evaluations",
-    "test_tpr_05",
-    "n_paths",
-)
-
-
-def mean_by_seed(rows: pd.DataFrame, panel: str, variant: str) -> pd.DataFrame:
-    """Return the means over β of one variant, by seed."""
-    mine = rows[(rows["panel"] == panel) & (rows["variant"] == variant)]
-    return mine.groupby("seed")[list(VALUES)].mean()
-
-
-def difference(rows: pd.DataFrame, panel: str, variant: str, value: str) -> np.ndarray:
-    """Return by how much a change raises a value, mean over β, one value per seed."""
-    ours, other = (mean_by_seed(rows, panel, name)[value] for name in ("ours", variant))
-    return (other - ours).dropna().to_numpy()
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-_SMALLEST_EFFECT = 0.005
-_DECREASING = (
-    'section 2.2: a learning rate that decreases to 0 "forced the algorithm to converge too fast '
-    'to suboptimal solutions. Instead we set the learning rate to a constant 0.2"'
-)
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the one sentence of the paper on these choices, for each data set."""
-    return [
-        Claim(
-            id=f"{panel.key}-decreasing-worse",
-            sentence=f"{panel.name}: with a decreasing learning rate the objective (8) on training "
-            "windows ends higher than with a constant one.",
-            place=_DECREASING,
-            dataset=panel.dataset,
-            smallest_effect=_SMALLEST_EFFECT,
-            unit="objective",
-            effects=partial(
-                difference, panel=panel.key, variant="rate_decreasing", value="train_objective"
-            ),
-            overlap=meta["data"][panel.dataset].get("test_overlap", 0.0),
-        )
-        for panel in _there(rows)
-    ]
-
-
 # --- table ----------------------------------------------------------------------------------------
-
-
-def _there(rows: pd.DataFrame) -> list[Panel]:
-    return [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
 
 
 _HEADER = (
@@ -148,10 +95,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "",
         *_HEADER,
     ]
-    for panel in _there(rows):
+    for panel in panels_there(rows):
         lines.append(_line("(ours)", "ours", panel, rows, meta))
     for variant, says in SAYS.items():
-        lines += [_line(says, variant, panel, rows, meta) for panel in _there(rows)]
+        lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -169,13 +116,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     changed = {
         (says, panel.name): difference(rows, panel.key, variant, "test_objective").mean()
         for variant, says in SAYS.items()
-        for panel in _there(rows)
+        for panel in panels_there(rows)
     }
     (best, where), least = min(changed.items(), key=lambda item: item[1])
     (worst, there), most = max(changed.items(), key=lambda item: item[1])
     return (
-        f"A table of {len(SAYS)} changes on {len(_there(rows))} data sets, each against our own "
-        f"way. The test objective falls most with: {best}, on {where}: {least:+.4f}; and rises "
+        f"A table of {len(SAYS)} changes on {len(panels_there(rows))} data sets, each against our "
+        f"own way. The test objective falls most with: {best}, on {where}: {least:+.4f}; and rises "
         f"most with: {worst}, on {there}: {most:+.4f}."
     )
 
@@ -202,7 +149,7 @@ ARTEFACT = Artefact(
         "n_paths": Tolerance(absolute=5, relative=0.2),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_choices,
     alt=alt,
     paper_numbers="The paper gives no numbers on these choices but their values: rate 0.2, λ = "
     "0.95, 10^6 episodes, the policy evaluated every 10,000.",

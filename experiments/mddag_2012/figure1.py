@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy import stats
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.mddag_2012.cells.toy import run_cell
+from experiments.mddag_2012.claims import of_figure1
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
+from experiments.mddag_2012.show.toy import BETA, DATASET, of, on_two_paths
 from experiments.style import LOOKS, headline, stamp
 
-DATASET, BETA = "toy", 0.01
 METHODS = ("mddag_i", "mddag_i_descent")
 CLASSIFIERS = {"smoke": 60, "laptop": 1000, "overnight": 1000, "paper": 1000}
 EPISODES = {"smoke": 30_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
@@ -40,99 +39,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             seed,
         )
         for seed in seeds
-    ]
-
-
-def of(rows: pd.DataFrame, record: str, method: str = "mddag_i") -> pd.DataFrame:
-    """Return the rows of one kind."""
-    return rows[(rows["record"] == record) & (rows["method"] == method)]
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-_SMALLEST_CORRELATION, _SMALLEST_DIFFERENCE = 0.3, 0.5
-_TENFOLD, _SMALLEST_SHARE = 1.0, 0.05
-_EASY = (
-    "section 3.1, Fig. 1(b): \"the 'easier' the instance, the smaller the number of base "
-    'classifiers are needed"'
-)
-_SELECTIVE = (
-    'section 3.1, Fig. 1(c): "base classifiers are used selectively, depending on whether the '
-    'positive instance is in the blue or red cluster"'
-)
-_FEW = 'section 3.1: "the number of realized paths is quite small"'
-_TWO = 'section 3.1: "the bulk of the data mostly follows two paths"'
-
-
-def easy_use_less(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
-    """Return minus the rank correlation of margin and evaluations, by seed.
-
-    The margin is that of all of AdaBoost: the more, the easier. 0 where all evaluate alike.
-    """
-    correlations = []
-    for _, mine in of(rows, "point", method).groupby("seed"):
-        alike = mine["evaluations"].nunique() < 2 or mine["margin"].nunique() < 2
-        ranked = 0.0 if alike else stats.spearmanr(mine["margin"], mine["evaluations"]).statistic
-        correlations.append(-ranked)
-    return np.array(correlations)
-
-
-def largest_difference(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
-    """Return the largest difference between the clusters' shares that use a classifier, by seed."""
-    differences = []
-    for seed, points in of(rows, "point", method).groupby("seed"):
-        used = of(rows, "classifier", method)
-        used, sizes = used[used["seed"] == seed], points["cluster"].value_counts()
-        apart = used["first"] / sizes[0] - used["second"] / sizes[1]
-        differences.append(apart.abs().max() if len(apart) else 0.0)
-    return np.array(differences)
-
-
-def points_per_path(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
-    """Return log10 of the positive points for each path that any of them takes, by seed."""
-    points = of(rows, "point", method).groupby("seed").size()
-    return np.log10(points / of(rows, "path", method).groupby("seed").size()).to_numpy()
-
-
-def on_two_paths(rows: pd.DataFrame, method: str = "mddag_i") -> np.ndarray:
-    """Return the share of positive points on the two most frequent paths, by seed."""
-    paths = of(rows, "path", method)
-    taken = (paths["first"] + paths["second"]).groupby(paths["seed"])
-    return (taken.apply(lambda counts: counts.nlargest(2).sum()) / taken.sum()).to_numpy()
-
-
-def above_half(rows: pd.DataFrame) -> np.ndarray:
-    """Return by how much the two most frequent paths carry more than half of the points."""
-    return on_two_paths(rows) - 0.5
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what section 3.1 says of the figure."""
-    declared = (
-        ("easy-use-less",
-         "the larger the margin of a positive point under all of AdaBoost, the fewer base "
-         "classifiers it evaluates", _EASY, _SMALLEST_CORRELATION, "rank correlation",
-         easy_use_less),
-        ("use-differs",
-         "a base classifier is evaluated for a much larger share of one positive cluster than of "
-         "the other", _SELECTIVE, _SMALLEST_DIFFERENCE, "largest difference of shares",
-         largest_difference),
-        ("few-paths", "ten positive points or more come to each path that is realised", _FEW,
-         _TENFOLD, "decades of points a path", points_per_path),
-        ("two-paths", "more than half of the positive points follow the two most frequent paths",
-         _TWO, _SMALLEST_SHARE, "share of points above ½", above_half),
-    )  # fmt: skip
-    return [
-        Claim(
-            id=name,
-            sentence=f"Toy data: {text}.",
-            place=place,
-            dataset=DATASET,
-            smallest_effect=smallest,
-            unit=unit,
-            effects=effects,
-        )
-        for name, text, place, smallest, unit, effects in declared
     ]
 
 
@@ -286,7 +192,7 @@ ARTEFACT = Artefact(
         "objective": Tolerance(absolute=0.01),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure1,
     alt=alt,
     paper_numbers="Figure 1 and section 3.1 print no numbers but β = 0.01 and 1,000 stumps.",
 )

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.claims import Claim
 from experiments.lines import lines_of
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.cells.rows import NO_EDGE
+from experiments.mddag_2012.claims import of_figure2
 from experiments.mddag_2012.show.comparison import (
     CASCADES,
     FEW,
     MDDAG,
-    evaluations_fall,
-    inside_of_best,
-    train_minus_test,
 )
 from experiments.mddag_2012.show.dag import PLAIN, draw_dag, frequent
 from experiments.mddag_2012.show.panels import (
@@ -48,88 +44,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 
 DRAWN = ("adaboost", *CASCADES, *MDDAG)
-
-# --- claims ---------------------------------------------------------------------------------------
-
-_SMALLEST_TPR = 0.01
-_SLIGHTLY = 0.005
-_INSIDE = 0.001  # of a margin: the sentence says where it ends, so hardly more is asked
-_MARGIN, _ADABOOST_MARGIN, _FITTED_MARGIN = 0.01, 0.02, 0.01
-_SMALLEST_CORRELATION = 0.5
-
-_LOW = (
-    'section 3.2: "MDDAG outperforms the three benchmark algorithms consistently in the regime of '
-    'low number base classifiers"'
-)
-_FULL = 'section 3.2: "it is competitive with them over the full range"'
-_LOSSES = (
-    'section 3.2: "MDDAG.I is slightly better at low complexities, whereas MDDAG.EXP is more '
-    'effective at a slightly higher number of base classifiers"'
-)
-_VANILLA = (
-    'section 3.2: "vanilla AdaBoost is fairly competitive with tailor-made cascade detectors"'
-)
-_OVERFITTING = 'section 2.2: "overfitting the MDP was a non-issue"'
-_BETA = 'section 5: "one user-provided hyperparameter … directly determining the accuracy-speed"'
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what the paper says, for each data set."""
-    claims = []
-    for panel in PANELS:
-        if (rows["panel"] == panel.key).any():
-            claims += _claims(panel, meta["data"][panel.dataset])
-    return claims
-
-
-def _claims(panel: Panel, record: Mapping) -> list[Claim]:
-    overlap = record.get("test_overlap", 0.0)
-    only = " (on these test windows, the same for every seed)" if overlap == 1 else ""
-    few = f"up to {FEW:g} base classifiers"
-    low, high = {"high": FEW}, {"low": FEW}
-    declared = [
-        *((f"low-above-{method.replace('_', '-')}",
-           f"at {few} MDDAG.I's TPR is higher than that of {LOOKS[method].label}", _LOW,
-           _SMALLEST_TPR, "TPR", partial(lead, better="mddag_i", worse=method, **low))
-          for method in CASCADES),
-        ("competitive", f"beyond {FEW:g} base classifiers the better of MDDAG.I and MDDAG.EXP is "
-         f"less than {_MARGIN:g} below the best cascade", _FULL, _INSIDE,
-         f"TPR inside the {_MARGIN:g}",
-         partial(inside_of_best, methods=("mddag_i", "mddag_exp"), others=CASCADES,
-                 margin=_MARGIN, **high)),
-        ("i-low", f"at {few} MDDAG.I's TPR is higher than MDDAG.EXP's", _LOSSES, _SLIGHTLY, "TPR",
-         partial(lead, better="mddag_i", worse="mddag_exp", **low)),
-        ("exp-high", f"beyond {FEW:g} base classifiers MDDAG.EXP's TPR is higher than MDDAG.I's",
-         _LOSSES, _SLIGHTLY, "TPR", partial(lead, better="mddag_exp", worse="mddag_i", **high)),
-        ("exp-slow-high", f"beyond {FEW:g} base classifiers the TPR of MDDAG.EXP with learning "
-         "rate 0.02 is higher than MDDAG.I's", _LOSSES, _SLIGHTLY, "TPR",
-         partial(lead, better="mddag_exp_slow", worse="mddag_i", **high)),
-        ("adaboost", f"AdaBoost is less than {_ADABOOST_MARGIN:g} below the best cascade", _VANILLA,
-         _INSIDE, f"TPR inside the {_ADABOOST_MARGIN:g}",
-         partial(inside_of_best, methods=("adaboost",), others=CASCADES,
-                 margin=_ADABOOST_MARGIN)),
-        ("not-overfitted", "of MDDAG.I's policies the objective (8) is less than "
-         f"{_FITTED_MARGIN:g} higher on test than on training windows", _OVERFITTING, _INSIDE,
-         f"objective inside the {_FITTED_MARGIN:g}",
-         partial(train_minus_test, method="mddag_i", margin=_FITTED_MARGIN)),
-        ("beta", "the larger β, the fewer base classifiers MDDAG.I evaluates", _BETA,
-         _SMALLEST_CORRELATION, "correlation of logarithms",
-         partial(evaluations_fall, method="mddag_i")),
-    ]  # fmt: skip
-    return [
-        Claim(
-            id=f"{panel.key}-{name}",
-            sentence=f"{panel.name}: {text}{only}.",
-            place=place,
-            dataset=panel.dataset,
-            smallest_effect=smallest,
-            unit=unit,
-            effects=partial(effects, panel=panel.key),
-            overlap=overlap,
-        )
-        for name, text, place, smallest, unit, effects in declared
-    ]
-
 
 # --- picture --------------------------------------------------------------------------------------
 
@@ -254,7 +168,7 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure2,
     alt=alt,
     curve=("method", "test_evaluations"),
     lines=lines_of(render, "95 % t interval over divisions"),

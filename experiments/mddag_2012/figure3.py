@@ -3,112 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
-from experiments.curves import budgets_between
 from experiments.lines import lines_of
 from experiments.mddag_2012.cells.documents import run_cell
+from experiments.mddag_2012.claims import of_figure3
 from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.panels import EPISODES, betas
+from experiments.mddag_2012.show.rankings import RANKINGS, Ranking
 from experiments.mddag_2012.show.selection import Curve, there
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
-
-@dataclass(frozen=True)
-class Panel:
-    """One ranking set.
-
-    Attributes
-    ----------
-    key, name, dataset : str
-        Letter; name in titles and for :func:`datasets.load`.
-    own_copy : bool
-        Only who has a copy has the real data: it is left to the long scales.
-    """
-
-    key: str
-    name: str
-    dataset: str
-    own_copy: bool = False
-
-
 CLASSIFIERS = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 1000}
 """N, of AdaBoost.MH, with trees of eight leaves."""
-
-PANELS = (Panel("a", "MQ2007", "mq2007", own_copy=True), Panel("b", "MQ2008", "mq2008"))
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × fold × (AdaBoost.MH, MDDAG)."""
     return [
         _cell(scale, panel, family, seed)
-        for panel in PANELS
+        for panel in RANKINGS
         if scale in ("overnight", "paper") or not panel.own_copy
         for seed in seeds
         for family in ("adaboost", "mddag")
     ]
 
 
-def _cell(scale: str, panel: Panel, family: str, seed: int) -> Cell:
+def _cell(scale: str, panel: Ranking, family: str, seed: int) -> Cell:
     params = {"panel": panel.key, "n_estimators": CLASSIFIERS[scale]}
     if family == "mddag":
         params |= {"betas": betas(scale), "n_episodes": EPISODES[scale]}
     return Cell(panel.dataset, family, params, seed)
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-SAVING = 2.0
-"""AdaBoost.MH evaluates so many times as many base classifiers."""
-
-_MARGIN, _SMALLEST_EFFECT = 0.01, 0.001  # the sentence says where the margin ends
-_TWOFOLD = (
-    'section 3.3, Fig. 3: "MDDAG performs as well as AdaBoost.MH with roughly two-fold savings in '
-    'the number of base classifiers"'
-)
-
-
-def as_good_as_twice(rows: pd.DataFrame, panel: str, method: str) -> np.ndarray:
-    """Return the margin plus MDDAG's mean lead over AdaBoost.MH with twice its budget, by seed.
-
-    Over the budgets, from MDDAG's first run to its last, at which AdaBoost has twice as many.
-    """
-    if not there(rows, panel, method, "adaboost"):
-        return np.empty(0)
-    ours, theirs = (Curve(rows, panel, name, "ndcg") for name in (method, "adaboost"))
-    last = min(ours.last, theirs.last / SAVING)
-    if ours.first > last:
-        return np.full(len(ours.at(np.ones(1))), np.nan)
-    budgets = budgets_between(ours.first, last)
-    budgets = np.unique(np.minimum(budgets, last))
-    return _MARGIN + (ours.at(budgets) - theirs.at(SAVING * budgets)).mean(axis=1)
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what section 3.3 says, for each data set and loss."""
-    return [
-        Claim(
-            id=f"{panel.key}-{method.replace('_', '-')}",
-            sentence=f"{panel.name}: {LOOKS[method].label}'s averaged NDCG is less than "
-            f"{_MARGIN:g} below that of AdaBoost.MH with twice as many base classifiers.",
-            place=_TWOFOLD,
-            dataset=panel.dataset,
-            smallest_effect=_SMALLEST_EFFECT,
-            unit=f"NDCG inside the {_MARGIN:g}",
-            effects=partial(as_good_as_twice, panel=panel.key, method=method),
-            overlap=meta["data"][panel.dataset].get("test_overlap", 0.0),
-        )
-        for panel in PANELS
-        if (rows["panel"] == panel.key).any()
-        for method in ("mddag_i", "mddag_exp")
-    ]
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -116,7 +45,7 @@ def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw averaged NDCG against evaluations, one panel for each data set."""
-    panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+    panels = [panel for panel in RANKINGS if (rows["panel"] == panel.key).any()]
     figure = Figure(figsize=(5.6 * len(panels) + 1.6, 5.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
@@ -130,7 +59,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _draw(ax, rows: pd.DataFrame, panel: Panel, record: Mapping) -> None:
+def _draw(ax, rows: pd.DataFrame, panel: Ranking, record: Mapping) -> None:
     drawn = []
     for method in ("adaboost", *MDDAG):
         if there(rows, panel.key, method):
@@ -156,7 +85,7 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, record: Mapping) -> None:
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say for each data set where the curves end, and how the losses compare at half the budget."""
     said = []
-    for panel in PANELS:
+    for panel in RANKINGS:
         if not there(rows, panel.key, "adaboost", "mddag_i", "mddag_exp"):
             continue
         standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
@@ -192,7 +121,7 @@ ARTEFACT = Artefact(
         "size": Tolerance(),
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_figure3,
     alt=alt,
     lines=lines_of(render, "95 % t interval over folds"),
     paper_numbers="Figure 3 prints curves whose values are not legible in the text; section 3.3: "

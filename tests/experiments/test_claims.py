@@ -1,5 +1,6 @@
 """Verdicts on rows whose answer is known."""
 
+import ast
 import dataclasses
 import math
 
@@ -16,6 +17,7 @@ from experiments.claims import (
 )
 from experiments.data_kinds import extent
 from experiments.estimates import over_seeds, over_trials, over_units
+from experiments.running.provenance import ROOT
 
 REAL = {"set": {"kind": "real"}, "made_up": {"kind": "stand-in"}}
 
@@ -227,3 +229,38 @@ def test_a_claim_on_rates():
     bounds.append([0.01, 100, 1000])
     assert judge(claim(bounds, spread="trials")).loc[0, "verdict"] == "not reproduced"
     assert judge(claim([[0.2, 0, 5]], spread="trials")).loc[0, "verdict"] == "inconclusive"
+
+
+# --- where claims are declared --------------------------------------------------------------------
+
+
+def declared_elsewhere(folder):
+    """Files of papers that make a claim, and are not the paper's ``claims.py``."""
+    return [
+        path.relative_to(folder).as_posix()
+        for path in sorted((folder / "experiments").glob("*_20??/**/*.py"))
+        if path.relative_to(folder).parts[2:] != ("claims.py",)
+        and any(
+            isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in MAKERS
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        )
+    ]
+
+
+MAKERS = ("Claim", "Subject")
+
+
+def test_claims_are_declared_in_one_file_a_paper(tmp_path):
+    assert declared_elsewhere(ROOT) == []
+    assert len(list((ROOT / "experiments").glob("*_20??/claims.py"))) == 5
+    for file, source in {
+        "claims.py": "Claim(id=1)",
+        "figure1.py": "from experiments.claims import Claim\n\ndef f() -> Claim: ...",
+        "figure2.py": "def f(): return [claims.Claim(id=1)]",
+        "show/panels.py": "claim = Subject('a').claim",
+    }.items():
+        path = tmp_path / "experiments" / "paper_2012" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    wrong = ("figure2.py", "show/panels.py")
+    assert declared_elsewhere(tmp_path) == [f"experiments/paper_2012/{file}" for file in wrong]

@@ -19,11 +19,11 @@ from experiments.adaptive_sampling_2014.cells.grid import (
 )
 from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
+from experiments.adaptive_sampling_2014.claims import of_table
 from experiments.adaptive_sampling_2014.show.orderings import (
     at,
     best_of,
     headline_of,
-    make_claims,
     of_set,
     paper_at,
 )
@@ -365,7 +365,7 @@ def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> 
         keys=KEY_COLUMNS,
         tolerances=TOLERANCES,
         render=partial(render, dataset=dataset),
-        make_claims=partial(make_claims, dataset),
+        make_claims=partial(of_table, dataset),
         alt=partial(alt, dataset=dataset),
         paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
         data_form="features",

@@ -184,3 +184,13 @@ def first_stage(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.Se
     mine = of_best(rows, panel, method)
     mine = mine[(mine["price"] < 0) & (mine["n_trees"] > 0)]
     return mine.groupby("seed")["stage"].min()
+
+
+STEPS = ("gbrt", "single_stage", "cronus_initial", "cronus")
+BOTH_ENDS = ("cronus_initial", "cronus")
+
+
+def features_by_price(rows: pd.DataFrame, panel: str) -> pd.Series:
+    """Return how many features there are of each price."""
+    mine = rows[(rows["panel"] == panel) & (rows["price"] >= 0)]
+    return mine.groupby("price")["n_listed"].max()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.curves import curves
+from experiments.greedy_miser_2012.show.panels import Panel
 
 BASELINE = "stagewise"
 """Stage-wise regression, which is Greedy Miser at λ = 0."""
@@ -137,3 +138,13 @@ def largest_step(rows: pd.DataFrame, panel: str, tradeoffs: tuple[float, ...]) -
     ]
     table = pd.concat(by_tradeoff, axis=1)
     return table.diff(axis=1).abs().max(axis=1).to_numpy()
+
+
+def shares(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
+    """Return the used share of each price (columns) for each (seed, λ)."""
+    mine = rows[rows["panel"] == panel]
+    share = mine.assign(share=mine["n_used"] / mine["n_features"])
+    return share.pivot(index=["seed", "tradeoff"], columns="price", values="share")
+
+
+SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_smoke=True)

@@ -14,6 +14,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from experiments.adaptive_sampling_2014 import extra_theorem1, figure1, figure2, figure3
 from experiments.adaptive_sampling_2014.cells import edge_difference, gaussian_edges, trials
+from experiments.adaptive_sampling_2014.show import simulations
 from experiments.artefact import Cell
 from experiments.cells import sample_images
 from experiments.data_kinds import NAME
@@ -202,9 +203,9 @@ def test_best_size_of_a_parabola():
     top = 1.7
     values = -((np.log10(sizes) - top) ** 2)
     line = pd.DataFrame({"n_features": sizes, "expected": values})
-    assert figure1.best_size(line, "expected") == pytest.approx(10**top)
+    assert simulations.best_size(line, "expected") == pytest.approx(10**top)
     rising = line.assign(expected=np.arange(len(sizes)))
-    assert figure1.best_size(rising, "expected") == 1000
+    assert simulations.best_size(rising, "expected") == 1000
 
 
 @pytest.mark.slow
@@ -219,7 +220,7 @@ def test_growth_claims_and_picture():
     assert {c.params["std"] for c in cells} == {0.1, 0.01}
     table = table_of(artefact, cells, None)
     meta = {"data": {NAME: SIMULATED}, "scale": "smoke", "seeds": SEEDS}
-    for claim, cost in zip(artefact.make_claims(table, meta), figure1.COSTS, strict=True):
+    for claim, cost in zip(artefact.make_claims(table, meta), simulations.COSTS, strict=True):
         effects = claim.effects(table)
         assert effects.shape == (5,)
         assert np.std(effects) > 0  # a verdict rests on their spread
@@ -227,7 +228,8 @@ def test_growth_claims_and_picture():
         at = (table["kind"] == "line") & (table["cost"] == cost)
         at &= table["seed"] == figure1.FIRST_SEED
         best = [
-            figure1.best_size(table[at & (table["std"] == std)], "expected") for std in figure1.STDS
+            simulations.best_size(table[at & (table["std"] == std)], "expected")
+            for std in simulations.STDS
         ]
         assert np.mean(effects) == pytest.approx(math.log10(best[0] / best[1]), abs=0.35)
     figure, text = drawn(artefact, table, meta)

@@ -34,6 +34,7 @@ from experiments.adaptive_sampling_2014.cells.methods import (
     TASTING,
     group,
 )
+from experiments.adaptive_sampling_2014.claims import alike, no_advantage, no_better_error, of_table
 from experiments.adaptive_sampling_2014.show import orderings, tables
 from experiments.adaptive_sampling_2014.show.curve_panels import KINDS
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES, printed
@@ -305,7 +306,7 @@ def meta_of(*datasets, kind="real", n_seeds=5):
 
 def verdicts(rows, dataset="mnist"):
     meta = meta_of(dataset)
-    found = evaluate(orderings.make_claims(dataset, rows, meta), rows, meta["data"])
+    found = evaluate(of_table(dataset, rows, meta), rows, meta["data"])
     return found.set_index("claim")
 
 
@@ -316,9 +317,9 @@ def test_effects_by_hand():
     np.testing.assert_allclose(orderings.lead(table, group(MAS), group(BASELINE)), [-7, -14])
     np.testing.assert_allclose(orderings.lead_over_best(table, "laminating"), [-12, -24])
     np.testing.assert_allclose(orderings.lead_over_best(table, "best_family"), [1, 2])
-    np.testing.assert_allclose(orderings.no_advantage(table), [9.02, 18.02])
-    np.testing.assert_allclose(orderings.alike(table), [0.6 - 11, 0.6 - 22])
-    np.testing.assert_allclose(orderings.no_better_error(table, "best_family"), [-0.8, -1.8])
+    np.testing.assert_allclose(no_advantage(table), [9.02, 18.02])
+    np.testing.assert_allclose(alike(table), [0.6 - 11, 0.6 - 22])
+    np.testing.assert_allclose(no_better_error(table, "best_family"), [-0.8, -1.8])
 
 
 def test_a_method_that_is_missing_gives_no_effect():
@@ -326,8 +327,8 @@ def test_a_method_that_is_missing_gives_no_effect():
     for effect in (
         partial(orderings.lead, ahead=["laminating"], behind=group(MAS)),
         partial(orderings.lead_over_best, method="laminating"),
-        orderings.no_advantage,
-        orderings.alike,
+        no_advantage,
+        alike,
     ):
         assert len(effect(table)) == 0
 
@@ -404,7 +405,7 @@ def test_what_the_papers_own_table_denies(dataset, rounds):
 def test_sentences_speak_for_the_images_that_all_seeds_share():
     rows, only = made_up({"others": -1.0}), "on these images, the same for every seed"
     for kind, said in (("real", True), ("stand-in", False)):
-        claims = orderings.make_claims("mnist", rows, meta_of("mnist", kind=kind))
+        claims = of_table("mnist", rows, meta_of("mnist", kind=kind))
         assert all((only in claim.sentence) == said for claim in claims)
 
 

@@ -64,14 +64,14 @@ def test_dear_and_deep_by_hand():
     breadth = breadth.assign(test_dear=1.0, mean_depth=6.0, mean_path=5.0)
     rows.loc[rows["tradeoff"] == 3e-4, "test_dear"] = 0.15
     rows = pd.concat([rows, breadth], ignore_index=True)
-    effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
+    effects = {c.id: c.effects(rows) for c in figure3.ARTEFACT.make_claims(rows, META)}
     np.testing.assert_allclose(effects["a-dear"], 0.6)
     np.testing.assert_allclose(effects["a-deep"], np.log10(12 / 4) - np.log10(6 / 5))
 
 
 def test_effects_of_the_claims():
     rows = whole()
-    effects = {c.id: c.effects(rows) for c in figure3.make_claims(rows, META)}
+    effects = {c.id: c.effects(rows) for c in figure3.ARTEFACT.make_claims(rows, META)}
     np.testing.assert_allclose(effects["a-similar-0.0003"], 0.008, atol=1e-9)
     np.testing.assert_allclose(effects["a-cheaper-0.0003"], 2.0)
     np.testing.assert_allclose(effects["a-lower-0.001"], 0.1)
@@ -87,7 +87,9 @@ def test_effects_of_the_claims():
 )
 def test_similar_is_worded_as_it_is_judged(loss, expected):
     """A sure loss of 0.007 is inside the margin of 0.01, and yet more than the 0.005 allowed."""
-    claim = next(c for c in figure3.make_claims(whole(), META) if c.id == "a-similar-0.0003")
+    claim = next(
+        c for c in figure3.ARTEFACT.make_claims(whole(), META) if c.id == "a-similar-0.0003"
+    )
     noise = np.array([-2, -1, 0, 1, 2]) * 1e-5
     assert verdict(claim, "real", True, over_seeds(0.01 - loss + noise, 0.99)) == expected
     assert "at most 0.005 below" in claim.sentence
@@ -134,7 +136,7 @@ def test_saving_at_a_target_score():
 
 def test_claims_only_for_what_was_run():
     rows = whole()
-    ids = {c.id for c in figure3.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
+    ids = {c.id for c in figure3.ARTEFACT.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
     assert "a-similar-0.0003" not in ids
     assert "a-lower-0.001" in ids
     assert "a-dear" not in ids

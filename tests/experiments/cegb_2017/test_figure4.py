@@ -10,13 +10,14 @@ import pytest
 import datasets
 from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
+from experiments.cegb_2017.show import frames
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
-SMALL, LARGE, REAL = figure4.VIDEOS
+SMALL, LARGE, REAL = frames.VIDEOS
 META = {
     "scale": "smoke",
-    "data": {video.dataset: {"kind": "stand-in"} for video in figure4.VIDEOS},
+    "data": {video.dataset: {"kind": "stand-in"} for video in frames.VIDEOS},
 }
 
 
@@ -57,7 +58,7 @@ def test_cells(scale):
         assert models.count(("gbrt", 8, 0.0)) == 1
         assert models.count(("cegb", 8, 0.0)) == 1  # the paper's rival: "by setting Ψ = 0"
         assert [m[1] for m in models if m[0] == "cegb" and m[1] < 8] == [1, 2, 4]
-        assert ("cegb", 8, figure4.BY_LEVEL) in models
+        assert ("cegb", 8, frames.BY_LEVEL) in models
         literal = [m for m in models if m[0] == "cegb_literal"]
         assert len(literal) == (cell.dataset == "flies")
         assert cell.seed >= figure4.FIRST_SEED > 2  # rows with seeds 0 to 2 had been looked at
@@ -65,7 +66,7 @@ def test_cells(scale):
 
 def test_laptop_seeds_are_those_declared():
     cells = figure4.ARTEFACT.cells("laptop")
-    seeds = {v.dataset: [c.seed for c in cells if c.dataset == v.dataset] for v in figure4.VIDEOS}
+    seeds = {v.dataset: [c.seed for c in cells if c.dataset == v.dataset] for v in frames.VIDEOS}
     assert seeds == {"flies": [5, 6], "flies_large": [5, 6, 7, 8, 9], "phc_c2dl_psc": [5]}
 
 
@@ -85,7 +86,7 @@ def test_rows_of_a_stage(rows):
     assert np.all(score["test_cost"] >= score["test_splits"] / 64 * (1 - 1e-5))
     # A price per evaluation makes evaluations fewer or coarser.
     last = score[score["rounds"] == 4].set_index(["algorithm", "tradeoff"])["test_cost"]
-    assert last["cegb", figure4.BY_LEVEL] < last["cegb", 0.0]
+    assert last["cegb", frames.BY_LEVEL] < last["cegb", 0.0]
 
 
 def test_frames_make_up_the_whole(rows):
@@ -123,8 +124,8 @@ def test_costs_are_those_of_the_meter(pixels):
 
 
 def test_only_the_resolutions_given_are_split_on(pixels):
-    for coarsest in figure4.LEVELS:
-        features = trained(pixels, "cegb", figure4.BY_LEVEL, coarsest).trees_.feature
+    for coarsest in frames.LEVELS:
+        features = trained(pixels, "cegb", frames.BY_LEVEL, coarsest).trees_.feature
         sides = np.sqrt(segment.SHARING[features[features >= 0]])
         assert sides.max() == coarsest
 
@@ -137,8 +138,8 @@ def test_models_go_on_at_a_negative_net_gain_and_the_variant_stops(pixels):
 
 
 def test_the_literal_reading_trains_otherwise_and_is_metered_alike(pixels):
-    ours = trained(pixels, "cegb", figure4.BY_LEVEL)
-    literal = trained(pixels, "cegb_literal", figure4.BY_LEVEL)
+    ours = trained(pixels, "cegb", frames.BY_LEVEL)
+    literal = trained(pixels, "cegb_literal", frames.BY_LEVEL)
     np.testing.assert_array_equal(literal.feature_sharing, ours.feature_sharing)
     n_fine = [
         np.isin(m.trees_.feature[m.trees_.feature >= 0], np.flatnonzero(segment.SHARING == 1))
@@ -206,8 +207,8 @@ def test_figure_and_words(rows):
     assert len(drawn[0]) < 800_000
     words = figure4.alt(rows, META)
     for video in (SMALL, REAL):
-        pool = figure4.by_method(rows, video)
-        chosen = figure4.best(pool[pool["algorithm"] == "cegb"])
+        pool = frames.by_method(rows, video)
+        chosen = frames.best(pool[pool["algorithm"] == "cegb"])
         assert f"CEGB {chosen['test_score']:.3f} at" in words
     assert "stand-in" in words
     with house_style("cegb-figure4"):  # only the first seed draws a frame
@@ -222,7 +223,7 @@ def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
         assert len(labels) == len(set(labels))
         mine = rows[(rows["panel"] == panel.key) & (rows["kind"] == "score")]
         trained = mine[mine["algorithm"] == "cegb"]["tradeoff"].unique()
-        if panel.key in {video.panel for video in figure4.VIDEOS}:
+        if panel.key in {video.panel for video in frames.VIDEOS}:
             assert len(trained)
             assert {f"CEGB by λ: {value:g}" for value in trained} <= set(labels)
     (legend,) = [part.legends[0] for part in figure4.render(rows, META).subfigs if part.legends]
@@ -258,28 +259,28 @@ DEAR = [("cegb", 0.001, 8, 2, 0.81, 6.0)]
 def test_claims_on_the_real_frames():
     """Plain: 0.80 at 10, so half is 5: CEGB has 0.795 there, plain boosting at best 0.72."""
     rows = made_up(PLAIN + FRIEDMAN + PRICED + DEAR)
-    np.testing.assert_allclose(figure4.similar(rows), [0.005] * 3, atol=1e-12)
-    np.testing.assert_allclose(figure4.better(rows), [0.075] * 3, atol=1e-12)
+    np.testing.assert_allclose(frames.similar(rows), [0.005] * 3, atol=1e-12)
+    np.testing.assert_allclose(frames.better(rows), [0.075] * 3, atol=1e-12)
     # Without what costs 5 the model at 2 is taken: 0.04 is lost.
     rows = made_up(PLAIN + FRIEDMAN + PRICED[:1] + DEAR)
-    np.testing.assert_allclose(figure4.similar(rows), [-0.03] * 3, atol=1e-12)
+    np.testing.assert_allclose(frames.similar(rows), [-0.03] * 3, atol=1e-12)
 
 
 def test_what_costs_more_than_half_on_the_test_frames_is_void():
     rows = made_up(PLAIN + FRIEDMAN + PRICED)
     rows.loc[(rows["tradeoff"] == 0.01) & (rows["rounds"] == 2), "test_cost"] = 5.1
-    assert np.isnan(figure4.similar(rows)).all()
+    assert np.isnan(frames.similar(rows)).all()
 
 
 def test_what_coarse_resolutions_change():
     finest = [("cegb", 0.01, 1, 1, 0.60, 8.0), ("cegb", 0.01, 1, 2, 0.82, 20.0)]
     rows = made_up(PRICED + finest + DEAR)
-    np.testing.assert_allclose(figure4.coarser(rows, "test_score"), [0.025] * 3, atol=1e-12)
-    np.testing.assert_allclose(figure4.coarser(rows, "test_cost"), [math.log10(4)] * 3)
+    np.testing.assert_allclose(frames.coarser(rows, "test_score"), [0.025] * 3, atol=1e-12)
+    np.testing.assert_allclose(frames.coarser(rows, "test_cost"), [math.log10(4)] * 3)
 
 
 def test_claims_say_where_they_hold():
-    claims = {claim.id: claim for claim in figure4.make_claims(pd.DataFrame(), META)}
+    claims = {claim.id: claim for claim in figure4.ARTEFACT.make_claims(pd.DataFrame(), META)}
     assert len(claims) == 6
     for name, claim in claims.items():
         real = name.startswith("b3")

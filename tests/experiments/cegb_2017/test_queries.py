@@ -20,6 +20,8 @@ from experiments.cegb_2017.cells.queries import (
     relevant_documents,
     score_queries,
 )
+from experiments.cegb_2017.claims import within
+from experiments.cegb_2017.show import penalties
 from experiments.cegb_2017.show.queries import (
     lead_of_each_query,
     loss_of_each_query,
@@ -182,9 +184,9 @@ def test_losses_are_those_of_the_last_models():
     (lost,) = loss_of_each_query(rows, "m", 0.1)
     assert lost.tolist() == [0.0, 0.5]
     models = rows[rows["kind"] == "model"]
-    assert lost.mean() == figure3.score_lost(models, "m", 0.1)
-    (left,) = extra_queries._within(rows, "m", 0.1)
-    assert left.mean() == pytest.approx(figure3.loss_within(models, "m", 0.1)[0])
+    assert lost.mean() == penalties.score_lost(models, "m", 0.1)
+    (left,) = within(rows, "m", 0.1)
+    assert left.mean() == pytest.approx(penalties.loss_within(models, "m", 0.1)[0])
 
 
 def test_methods_must_have_the_same_queries():
@@ -292,13 +294,17 @@ def whole_panel():
 def test_claims_are_those_of_the_figures():
     rows = whole_panel()
     models = rows[rows["kind"] == "model"]
-    wanted = {c.id: c for figure in (figure2, figure3) for c in figure.make_claims(models, meta(0))}
-    found = extra_queries.make_claims(rows, meta(0))
+    wanted = {
+        c.id: c
+        for figure in (figure2, figure3)
+        for c in figure.ARTEFACT.make_claims(models, meta(0))
+    }
+    found = extra_queries.ARTEFACT.make_claims(rows, meta(0))
     assert [claim.id for claim in found] == [
         *("m-deep", "m-shallow", "m-deep-paper", "m-shallow-paper"),
         *("m-similar-0.0003", "m-lower-0.0005", "m-lower-0.001", "m-best-first"),
     ]
-    of_figure_2 = figure2.make_claims(models, meta(0))[0]
+    of_figure_2 = figure2.ARTEFACT.make_claims(models, meta(0))[0]
     assert found[0].sentence.startswith(of_figure_2.sentence.removesuffix("."))
     for claim in found:
         assert claim.spread == "units"
@@ -310,7 +316,7 @@ def test_claims_are_those_of_the_figures():
 
 def test_figure_2_does_not_have_the_penalty_of_figure_3():
     rows = whole_panel()
-    deep, *_ = extra_queries.make_claims(rows, meta(0))
+    deep, *_ = extra_queries.ARTEFACT.make_claims(rows, meta(0))
     without = rows[(rows["algorithm"] != "cegb") | (rows["tradeoff"] != 5e-4)]
     expected = lead_of_each_query(without, "m", "cegb", "greedy_miser")
     assert deep.effects(rows) == pytest.approx(np.concatenate(expected))
@@ -322,7 +328,7 @@ def test_sentences_of_fixed_queries():
     rows = whole_panel()
     rows = rows[rows["seed"] == 0]
     rows = pd.concat([rows, rows.assign(seed=1)], ignore_index=True)
-    claim = extra_queries.make_claims(rows, meta(1.0))[0]
+    claim = extra_queries.ARTEFACT.make_claims(rows, meta(1.0))[0]
     assert claim.sentence.endswith("at equal cost (these trainings' mean, on queries like these).")
     assert claim.effects(rows).shape == (2,)
 

@@ -8,7 +8,9 @@ import pytest
 
 from experiments.cegb_2017 import extra_training_time
 from experiments.cegb_2017.cells import stopwatch
-from experiments.cegb_2017.extra_training_time import ARTEFACT, VARIANTS, make_cells, margin
+from experiments.cegb_2017.claims import margin
+from experiments.cegb_2017.extra_training_time import ARTEFACT, make_cells
+from experiments.cegb_2017.show.training_time import VARIANTS
 from experiments.claims import verdict
 from experiments.estimates import over_seeds
 from tests.experiments.cegb_2017.test_figure2 import tiny

@@ -95,7 +95,7 @@ ROWS = made_up()
 
 
 def claims_of(figure, rows=ROWS, meta=META):
-    return {claim.id: claim for claim in figure.make_claims(rows, meta)}
+    return {claim.id: claim for claim in figure.ARTEFACT.make_claims(rows, meta)}
 
 
 # --- comparing ------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_nothing_is_claimed_of_cheap_features_where_there_are_none():
     all_dear = ROWS[ROWS["price"] != 1.0]
     about_cheap = {"b-cheap-first", "b-most-cheap-at-once"}
     for rows, cheap in ((ROWS, True), (all_dear, False)):
-        claims = {claim.id for claim in figure4.make_claims(rows, META)}
+        claims = {claim.id for claim in figure4.ARTEFACT.make_claims(rows, META)}
         assert "b-some-dear-at-once" in claims
         assert claims & about_cheap == (about_cheap if cheap else set())
 

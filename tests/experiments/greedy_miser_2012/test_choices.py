@@ -6,8 +6,9 @@ import pytest
 
 from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
-from experiments.greedy_miser_2012 import extra_choices, extra_training_time
+from experiments.greedy_miser_2012 import claims, extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
+from experiments.greedy_miser_2012.show import choices
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny
 
 
@@ -45,7 +46,7 @@ def test_without_prices_forced_splits_are_the_only_difference():
 
 
 def test_every_variant_has_words():
-    assert list(extra_choices.SAYS) == [v for v in variants.CHANGES if v != "ours"]
+    assert list(choices.SAYS) == [v for v in variants.CHANGES if v != "ours"]
 
 
 def test_effects_and_claims_by_hand():
@@ -58,11 +59,13 @@ def test_effects_and_claims_by_hand():
                                           ("step_0.2", -0.008, 50.0))
         ]
     )  # fmt: skip
-    found = extra_choices.effects(rows, "c", "step_0.05")
+    found = choices.effects(rows, "c", "step_0.05")
     np.testing.assert_allclose(found["score"], 0.001)
     np.testing.assert_allclose(found["cost"], 1.5)
     meta = {"data": {"yahoo_ltr_sample": {"kind": "real"}}, "scale": "laptop", "seeds": range(5)}
-    claims = {claim.id: claim.effects(rows) for claim in extra_choices.make_claims(rows, meta)}
+    claims = {
+        claim.id: claim.effects(rows) for claim in extra_choices.ARTEFACT.make_claims(rows, meta)
+    }
     np.testing.assert_allclose(claims["c-step-0.05"], 0.004)
     assert np.all(claims["c-step-0.2"] < 0)
 
@@ -85,10 +88,10 @@ def test_training_time_by_hand():
             for method, seconds in (("stagewise", 2.0), ("greedy_miser", 2.5))
         ]
     )  # fmt: skip
-    np.testing.assert_allclose(extra_training_time.margin(rows, "mq2008"), 0.0, atol=1e-12)
+    np.testing.assert_allclose(claims.margin(rows, "mq2008"), 0.0, atol=1e-12)
     record = {"kind": "real", "rows": {"train": 9630}, "n_features": 46}
     meta = {"data": {"mq2008": record}, "scale": "laptop", "seeds": [0, 1]}
-    (claim,) = extra_training_time.make_claims(rows, meta)
+    (claim,) = extra_training_time.ARTEFACT.make_claims(rows, meta)
     assert claim.id == "d-training"
     assert "| MQ2008 | 9,630 × 46 | 3 | 1.25 (1.25 to 1.25) |" in extra_training_time.render(
         rows, meta

@@ -350,7 +350,7 @@ def test_savings_are_those_by_hand():
 
 def test_every_claim_has_effects_and_the_verdict_of_the_rows():
     rows = made_up()
-    claims = {claim.id: claim for claim in figure1.make_claims(rows, META)}
+    claims = {claim.id: claim for claim in figure1.ARTEFACT.make_claims(rows, META)}
     assert set(claims) == {
         *("c-gradual", "c-tenth", "c-half", "c-above-stagewise-subsets", "c-above-early-exit"),
         *("c-reaches-greedy-miser", "c-reaches-early-exit", "c-exit-limited", "c-with-exits"),
@@ -371,7 +371,7 @@ def test_every_claim_has_effects_and_the_verdict_of_the_rows():
 def test_claims_without_a_rival_are_not_measured():
     rows = made_up()
     rows = rows[rows["algorithm"].isin(["stagewise", "greedy_miser"])]
-    for claim in figure1.make_claims(rows, META):
+    for claim in figure1.ARTEFACT.make_claims(rows, META):
         if claim.id in ("c-half", "c-above-early-exit", "c-exit-limited", "c-with-exits"):
             assert claim.effects(rows).size == 0
         if claim.id.endswith("cronus"):
@@ -381,7 +381,7 @@ def test_claims_without_a_rival_are_not_measured():
 def test_cronus_is_claimed_where_it_is_drawn():
     rows = pd.concat([made_up(), made_up().assign(panel="g", dataset="thyroid")])
     data = {name: META["data"]["yahoo_ltr_sample"] for name in ("yahoo_ltr_sample", "thyroid")}
-    claims = {claim.id for claim in figure1.make_claims(rows, {**META, "data": data})}
+    claims = {claim.id for claim in figure1.ARTEFACT.make_claims(rows, {**META, "data": data})}
     assert "c-above-cronus" in claims
     assert "g-above-early-exit" in claims
     assert "g-above-cronus" not in claims
@@ -408,7 +408,7 @@ def usage_rows():
 
 def test_claims_of_figure_2_by_hand():
     rows = usage_rows()
-    claims = {claim.id: claim for claim in figure2.make_claims(rows, META)}
+    claims = {claim.id: claim for claim in figure2.ARTEFACT.make_claims(rows, META)}
     np.testing.assert_allclose(claims["c-cheap-kept"].effects(rows), 0.0, atol=1e-12)  # 0.8 of 1
     np.testing.assert_allclose(claims["c-dearer-fall"].effects(rows), 0.5)  # 1 and 0
     np.testing.assert_array_equal(claims["c-dearest-always"].effects(rows), [[0.5, 0, 5]])

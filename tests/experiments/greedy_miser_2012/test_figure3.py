@@ -103,13 +103,13 @@ META = {
 
 def test_claims_by_hand():
     rows = made_up()
-    claims = {claim.id: claim.effects(rows) for claim in figure3.make_claims(rows, META)}
+    claims = {claim.id: claim.effects(rows) for claim in figure3.ARTEFACT.make_claims(rows, META)}
     np.testing.assert_allclose(10 ** claims["s-half-of-svm"], 5)
     np.testing.assert_allclose(claims["s-l1-below"], 0.04 - 0.001 * np.arange(5))
     np.testing.assert_allclose(10 ** claims["s-exit-limited"], 1.5)
     worse = rows.copy()
     worse.loc[worse["algorithm"] == "svm_averaged_kernel", ["valid_score", "test_score"]] = 0.95
-    half = next(c for c in figure3.make_claims(worse, META) if c.id == "s-half-of-svm")
+    half = next(c for c in figure3.ARTEFACT.make_claims(worse, META) if c.id == "s-half-of-svm")
     np.testing.assert_allclose(half.effects(worse), 0.0)  # never as accurate
 
 

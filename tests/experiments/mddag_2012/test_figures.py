@@ -14,8 +14,14 @@ from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.cells.rows import edge_row, run_row
 from experiments.mddag_2012.cells.variants import VARIANTS
+from experiments.mddag_2012.claims import (
+    above_half,
+    easy_use_less,
+    largest_difference,
+    points_per_path,
+)
 from experiments.mddag_2012.registered import ARTEFACTS
-from experiments.mddag_2012.show import dag, panels
+from experiments.mddag_2012.show import choices, dag, panels, toy
 from experiments.mddag_2012.show.comparison import CASCADES, MDDAG
 from experiments.style import LOOKS, house_style, picture_bytes
 from tests.experiments.pictures import all_axes, unreadable
@@ -129,15 +135,15 @@ def listed(seed, method, points, paths):
 
 def test_claims_of_figure_1_by_hand():
     rows = toy_rows()
-    assert (figure1.easy_use_less(rows) > 0.8).all()
+    assert (easy_use_less(rows) > 0.8).all()
     # Classifier 4 is used by all of the first cluster and by nobody of the second.
-    np.testing.assert_allclose(figure1.largest_difference(rows), 1.0)
-    np.testing.assert_allclose(figure1.points_per_path(rows), np.log10(20 / 3))
-    np.testing.assert_allclose(figure1.on_two_paths(rows), 19 / 20)
-    np.testing.assert_allclose(figure1.above_half(rows), 0.45)
+    np.testing.assert_allclose(largest_difference(rows), 1.0)
+    np.testing.assert_allclose(points_per_path(rows), np.log10(20 / 3))
+    np.testing.assert_allclose(toy.on_two_paths(rows), 19 / 20)
+    np.testing.assert_allclose(above_half(rows), 0.45)
     alike = rows.assign(evaluations=3)
-    np.testing.assert_array_equal(figure1.easy_use_less(alike), 0.0)
-    claims = figure1.make_claims(rows, meta_of("toy"))
+    np.testing.assert_array_equal(easy_use_less(alike), 0.0)
+    claims = figure1.ARTEFACT.make_claims(rows, meta_of("toy"))
     table = evaluate(claims, rows, meta_of("toy")["data"])
     assert len(table) == 4
 
@@ -222,7 +228,7 @@ DETECTION_META = meta_of("vj_faces", "cbcl")
 
 def test_claims_of_figure_2_have_the_signs_of_the_rows():
     rows = detection_rows()
-    claims = {c.id: c for c in figure2.make_claims(rows, DETECTION_META)}
+    claims = {c.id: c for c in figure2.ARTEFACT.make_claims(rows, DETECTION_META)}
     assert len(claims) == 2 * 10
     effect = {name: np.nanmean(claim.effects(rows)) for name, claim in claims.items()}
     assert effect["a-low-above-viola-jones"] > 0.1
@@ -240,7 +246,7 @@ def test_claims_of_figure_2_have_the_signs_of_the_rows():
 def test_claims_on_the_same_test_windows_say_so():
     meta = meta_of("vj_faces", "cbcl")
     meta["data"]["cbcl"]["test_overlap"] = 1.0
-    for claim in figure2.make_claims(detection_rows(), meta):
+    for claim in figure2.ARTEFACT.make_claims(detection_rows(), meta):
         assert ("on these test windows" in claim.sentence) == claim.id.startswith("c-")
 
 
@@ -285,7 +291,7 @@ def ranking_rows(seeds=range(5)):
 
 def test_half_of_the_trees_by_hand():
     rows = ranking_rows()
-    claims = {c.id: c for c in figure3.make_claims(rows, meta_of("mq2008"))}
+    claims = {c.id: c for c in figure3.ARTEFACT.make_claims(rows, meta_of("mq2008"))}
     assert set(claims) == {"b-mddag-i", "b-mddag-exp"}
     ours, theirs = dict(RUNS["mddag_i"]), dict(RUNS["adaboost"])
     differences = []
@@ -319,7 +325,7 @@ def choice_rows():
         for variant in VARIANTS:
             for setting, beta in enumerate((0.03, 0.01)):
                 worse = 0.02 if variant == "rate_decreasing" else 0.0
-                values = {name: 0.1 + worse + 0.001 * seed + beta for name in extra_choices.VALUES}
+                values = {name: 0.1 + worse + 0.001 * seed + beta for name in choices.VALUES}
                 row = {"dataset": "vj_faces", "algorithm": "mddag", "seed": seed, "panel": "a"}
                 row |= {"variant": variant, "setting": setting, "tradeoff": beta, **values}
                 rows.append(
@@ -334,7 +340,7 @@ def test_table_of_choices():
     assert set(VARIANTS) == {"ours", *extra_choices.SAYS}
     for says in extra_choices.SAYS.values():
         assert f"| {says} | VJ faces |" in text
-    (claim,) = extra_choices.make_claims(rows, meta)
+    (claim,) = extra_choices.ARTEFACT.make_claims(rows, meta)
     np.testing.assert_allclose(claim.effects(rows), 0.02)
     assert "learning rate 0.2/k" in extra_choices.alt(rows, meta)
 

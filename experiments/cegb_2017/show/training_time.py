@@ -1,0 +1,26 @@
+"""How long trainings take, each beside the other: what tables say and claims judge."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+VARIANTS = {
+    "cegb": "CEGB",
+    "cegb_all_splits": "CEGB with as many splits (no stop at negative gain)",
+}
+
+
+def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
+    """Return for each seed how many times as long as plain boosting a method takes.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``dataset, seed, method, fit_seconds``.
+    dataset, method : str
+        Which.
+    """
+    table = rows[rows["dataset"] == dataset].pivot(
+        index="seed", columns="method", values="fit_seconds"
+    )
+    return table[method] / table["gbrt"]

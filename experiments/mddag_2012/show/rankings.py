@@ -1,0 +1,26 @@
+"""Figure 3's panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One ranking set.
+
+    Attributes
+    ----------
+    key, name, dataset : str
+        Letter; name in titles and for :func:`datasets.load`.
+    own_copy : bool
+        Only who has a copy has the real data: it is left to the long scales.
+    """
+
+    key: str
+    name: str
+    dataset: str
+    own_copy: bool = False
+
+
+RANKINGS = (Ranking("a", "MQ2007", "mq2007", own_copy=True), Ranking("b", "MQ2008", "mq2008"))
