@@ -15,8 +15,8 @@ from reprlib import repr as shortened
 
 import numpy as np
 
+from .inputs.masks import refuse_masked
 from .kernels.decorators import kernel
-from .masks import refuse_masked
 
 _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
 _FEW_PLACES = 64  # more of them are found by sorting all

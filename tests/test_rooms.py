@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OTHERS = "every other module at the top of algorithms/"
 # From the ground up: rooms, and the modules at the top of algorithms/ that others import.
 ORDER = (
+    "inputs",
     "kernels",
     "grid",
     "metrics",

@@ -12,8 +12,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..inputs.masks import refuse_masked
 from ..kernels.announcing import announcing
-from ..masks import refuse_masked
 from ..metrics import query_starts
 
 _LARGEST_WEIGHT = 2.0**52

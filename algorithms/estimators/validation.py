@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sklearn.utils import validation
 
-from ..masks import masked_as_missing, refuse_masked
+from ..inputs.masks import masked_as_missing, refuse_masked
 from ..prices.by_name import column_numbers, listed
 
 

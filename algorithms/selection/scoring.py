@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..estimators.parameters import check_number, shown
-from ..masks import hides_values
+from ..inputs.masks import hides_values
 
 _ROUNDING = 1e-9  # of a budget: prices are not the decimals that they are written as
 

@@ -446,7 +446,8 @@ def test_a_budget_below_what_was_trained(run):
     """The root of every tree costs 1, and each split it passes besides."""
     arguments = ["--only", "gbrt", "--trials", "1", "--rounds", "3", "--split-cost", "0.5"]
     status, _, err = run("--budgets", "1.51", *arguments)
-    assert (status, err) == (0, "")  # a round on the cheapest feature
+    assert status == 2
+    assert "The budget 1.51 is below the cheapest model, which costs" in err  # no tree of one split
     status, _, err = run("--budgets", "1.4", *arguments)
     assert status == 2
     assert "The budget 1.4 is below the cheapest model there can be" in err

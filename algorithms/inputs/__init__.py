@@ -1,0 +1,1 @@
+"""What is handed to estimators, before anything else looks at it."""
