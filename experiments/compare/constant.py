@@ -28,7 +28,7 @@ def always_alike(problem: Problem) -> tuple[str, float, Units]:
     valid, test = problem.parts["valid"], problem.parts["test"]
     if problem.task == "ranking":
         scores = [_random_order(problem.metric, part) for part in (valid, test)]
-        return "rows of a query in random order", scores[0].mean(), scores[1]
+        return "a random order of a query's rows", scores[0].mean(), scores[1]
     answers = [
         _best_constant(problem.metric, rows)
         for rows in (problem.parts["train"], with_validation(problem).fit)

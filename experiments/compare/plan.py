@@ -31,6 +31,7 @@ FEWEST = 3
 """Further trainings of a method for a budget, at least."""
 
 _FEWEST_BUDGETS = 3  # up to so many, one budget more changes nothing of the others
+_SPLITS_SET_ASIDE = 60
 _EXPONENTS = (1.0, 0.5, 0.0)
 _LEAST_SHARE, _MOST_DECADES = 1e-3, 5
 
@@ -107,14 +108,32 @@ def _total(prices: Prices) -> float:
     return float(prices.shared.sum() + prices.own.sum())
 
 
-def subset_cells(data: str, search: Search, seed: int, budgets, n: int) -> list[Cell]:
-    """Give what chooses features for each draw of each budget, budget by budget."""
+def for_features(budget: float, prices: Prices, split_cost: float) -> float:
+    """Give what a budget leaves for features.
+
+    Twenty rounds of three splits are set aside, but no more than half of the budget; one split at
+    least, where the cheapest feature leaves no more.
+    """
+    left = budget - min(budget / 2, _SPLITS_SET_ASIDE * split_cost)
+    return left if left >= prices.cheapest() else budget - split_cost
+
+
+def subset_cells(
+    data: str, search: Search, seed: int, budgets: Mapping[float, float], n: int
+) -> list[Cell]:
+    """Give what chooses features for each draw of each budget, budget by budget.
+
+    Parameters
+    ----------
+    budgets : mapping of float to float
+        What each leaves for features.
+    """
     cells = []
-    for budget in budgets:
+    for budget, left in budgets.items():
         for j, draw in enumerate(further_draws(search, seed, budget, n)):
             by_rule = j < len(_EXPONENTS)
             exponent = _EXPONENTS[j] if by_rule else draw["u"][3]
-            params = {"kind": f"within {plain(budget)}", "budget": budget,
+            params = {"kind": f"within {plain(budget)}", "budget": left,
                       "exponent": exponent, "seed": None if by_rule else draw["seed"]}  # fmt: skip
             cells.append(Trial(data, "feature subsets", params))
     return cells
@@ -130,17 +149,25 @@ def drawn_cells(data: str, methods, search: Search, seed: int, of_tradeoff) -> l
 
 
 def further_cells(
-    data: str, methods, search: Search, seed: int, budgets, subsets: Sequence, of_tradeoff
+    data: str,
+    methods: Sequence[Method],
+    search: Search,
+    seed: int,
+    budgets: Mapping[float, float],
+    subsets: Sequence[list[int] | None],
+    of_tradeoff: tuple[float, float],
 ) -> list[Cell]:
     """Give the further trainings for each budget, but for those that bisect λ.
 
     Parameters
     ----------
+    budgets : mapping of float to float
+        What each leaves for features.
     subsets : sequence of (list of int or None)
         Columns of each draw of each budget, budget by budget.
     """
     n, cells = n_further(search, len(budgets)), []
-    for k, budget in enumerate(budgets):
+    for k, (budget, left) in enumerate(budgets.items()):
         for j, draw in enumerate(further_draws(search, seed, budget, n)):
             for method in methods:
                 number = search.trials + k * n + j
@@ -153,7 +180,7 @@ def further_cells(
                     continue
                 own, kind = _for(method, draw, of_tradeoff, half=True), "all features"
                 if method.has_budget and j % 2 == 0:
-                    own, kind = own | {"budget": budget}, f"own budget {plain(budget)}"
+                    own, kind = own | {"budget": left}, f"own budget {plain(budget)}"
                 elif subsets[k * n + j] is not None:
                     own, kind = own | {"columns": subsets[k * n + j]}, f"within {plain(budget)}"
                 cells.append(_cell(data, method, number, kind, own))

@@ -56,14 +56,15 @@ def train(
         prepared.loss, prepared.prices, split_cost, budgets or search.budgets
     )
     n = plan.n_further(search, len(budgets))
-    choosing = plan.subset_cells(data, search, seed, budgets, n)
+    left = {b: plan.for_features(b, prepared.prices, split_cost) for b in budgets}
+    choosing = plan.subset_cells(data, search, seed, left, n)
     subsets = []
     for rows in computing.rows(run_subset, choosing):
         if "failed" in rows[0]:
             raise Refused(f"No features could be chosen ({rows[0]['failed']}).")
         subsets.append(rows[0]["columns"])
     drawn = plan.drawn_cells(data, methods, search, seed, range_)
-    further = plan.further_cells(data, methods, search, seed, budgets, subsets, range_)
+    further = plan.further_cells(data, methods, search, seed, left, subsets, range_)
     results = computing.rows(run_trial, [*drawn, *further])
     cells = [*drawn, *further]
     bisected, found = _bisect(data, methods, search, budgets, drawn, results, computing)

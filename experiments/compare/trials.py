@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
 from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
@@ -109,7 +110,7 @@ def _retrained(cell: Cell, problem: Problem) -> tuple[Trained | None, str | None
         cost = rounded(mean_cost(valid, costs))  # as when it was chosen
     except Exception as error:  # the training rows alone did not fail
         return None, f"retraining failed ({reason(error)})"
-    if cost > cell.params["budget"]:
+    if not is_within(cost, cell.params["budget"]):
         return None, f"retrained, it costs {cost:.4g} on the validation rows"
     return trained, None
 

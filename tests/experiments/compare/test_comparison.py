@@ -448,6 +448,9 @@ def test_a_budget_below_what_was_trained(run):
     status, _, err = run("--budgets", "1.51", *arguments)
     assert status == 2
     assert "The budget 1.51 is below the cheapest model, which costs" in err  # no tree of one split
+    status, out, _ = run("--budgets", "1.51,20", *arguments)
+    assert status == 0
+    assert "budget 1.51: no model within 1.51 was found: the cheapest costs" in out
     status, _, err = run("--budgets", "1.4", *arguments)
     assert status == 2
     assert "The budget 1.4 is below the cheapest model there can be" in err

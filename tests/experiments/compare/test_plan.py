@@ -71,7 +71,7 @@ def test_every_method_has_as_many_trainings_and_the_same_draws():
     n = plan.n_further(search, 2)
     assert (n, plan.n_bisected(n)) == (7, 3)
     subsets = [[0]] * (2 * n)
-    cells = plan.further_cells("", methods, search, 0, [5.0, 9.0], subsets, (0.1, 1.0))
+    cells = plan.further_cells("", methods, search, 0, {5.0: 4.0, 9.0: 8.0}, subsets, (0.1, 1.0))
     by_method = {}
     for cell in cells:
         by_method.setdefault(cell.algorithm, []).append(cell)
@@ -85,7 +85,7 @@ def test_every_method_has_as_many_trainings_and_the_same_draws():
     for shape in shapes.values():
         assert shape.items() <= shapes["lightgbm"].items()
     assert {cell.params["draw"].get("budget") for cell in by_method["greedy_miser"]} == {
-        None, 5.0, 9.0,
+        None, 4.0, 8.0,
     }  # fmt: skip
     assert all(cell.params["draw"]["columns"] == [0] for cell in by_method["lightgbm"])
 
@@ -98,6 +98,15 @@ def test_a_budget_s_draws_do_not_depend_on_the_others():
     assert plan.n_further(search, 1) == plan.n_further(search, 3) == 7
     assert plan.n_further(search, 10) == plan.FEWEST
     assert (plan.plain(5.0), plan.plain(5.0000001)) == ("5", "5.0000001")
+
+
+def test_splits_are_set_aside_before_features_are_chosen():
+    assert plan.for_features(5.0, ONES, 0.0) == 5.0
+    assert plan.for_features(5.0, ONES, 0.01) == pytest.approx(4.4)
+    assert plan.for_features(5.0, ONES, 1.0) == 2.5
+    assert plan.for_features(1.8, ONES, 0.5) == pytest.approx(1.3)  # half would buy nothing
+    (cell, *_) = plan.subset_cells("", Search((5.0,)), 0, {5.0: 4.4}, 3)
+    assert cell.params["budget"] == 4.4
 
 
 # --- features ---------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def test_a_ranking_is_held_against_random_order():
     parts = dict.fromkeys(("train", "valid", "test"), part)
     problem = Problem("ranking", "precision@1", parts, np.ones(1), None, None, 0.0, {})
     answer, _, test = always_alike(problem)
-    assert answer == "rows of a query in random order"
+    assert answer == "a random order of a query's rows"
     assert test.mean() == pytest.approx(0.25, abs=0.05)
 
 
