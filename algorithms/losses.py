@@ -166,7 +166,9 @@ class Loss:
 
     def largest_target(self, y: np.ndarray) -> float:
         """Largest target in magnitude; 0 for classes, which are counted."""
-        return float(np.max(np.abs(y), initial=0.0)) if self.kind == SQUARED else 0.0
+        if self.kind != SQUARED:
+            return 0.0
+        return float(max(np.max(y, initial=0.0), -np.min(y, initial=0.0)))  # and no copy of all
 
     def target_sums(self, y: np.ndarray, weights: RowWeights, k: int) -> np.ndarray:
         """Sum of the targets in steps of ``2.0 ** -k``, or weight of each class; int64."""

@@ -140,11 +140,11 @@ def model_features(model: Model, n_features: int) -> np.ndarray:
 
 
 def best_round(scores: list[float], larger_is_better: bool) -> int | None:
-    """Find the first best round, counted from 1; None if every score is NaN."""
+    """Find the first best round, counted from 1; None if no score is a finite number."""
     best = None
     for number, score in enumerate(scores, start=1):
         signed = score if larger_is_better else -score
-        if not math.isnan(signed) and (best is None or signed > best[0]):
+        if math.isfinite(signed) and (best is None or signed > best[0]):
             best = signed, number
     return None if best is None else best[1]
 

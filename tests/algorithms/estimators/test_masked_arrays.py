@@ -136,7 +136,7 @@ def test_metrics_refuse_hidden_values():
 def test_wrappers_see_what_is_hidden():
     model = GBRTClassifier(n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="X contains NaN: EarlyExit"):
-        EarlyExit(model, threshold=1.0).predict(RASTER)
+        EarlyExit(model, rule="likelihood", threshold=1.0).predict(RASTER)
     grid = {"max_leaves": [2, 3]}
     search = BudgetSearchCV(GBRTClassifier(n_estimators=2), grid, budget=99, cv=2)
     got = search.fit(RASTER, Y).cv_results_["mean_test_score"]
