@@ -25,6 +25,26 @@ _LAST_BITS = 2.0**-48  # of a float: what several roundings leave of it
 _KINDS = {"squared": SQUARED, "logistic": LOGISTIC, "multinomial": MULTINOMIAL}
 
 
+def probabilities(scores: np.ndarray) -> np.ndarray:
+    """Class probabilities of raw scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_columns), float64
+        Log-odds of the second class, or a score for each of three classes or more.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes), float64
+    """
+    if scores.shape[1] == 1:
+        with np.errstate(over="ignore"):
+            p = 1.0 / (1.0 + np.exp(-scores[:, 0]))
+        return np.column_stack([1.0 - p, p])
+    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exps / exps.sum(axis=1, keepdims=True)
+
+
 @kernel
 def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
     """Gradient and hessian of one row.

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..estimators.fitting import numbers
 from ..estimators.parameters import Parameter
-from ..losses import Loss, class_numbers
+from ..losses import Loss, class_numbers, probabilities
 from ..metrics import labels_of
 from .estimator import BoostedTrees
 
@@ -79,12 +79,7 @@ class BoostedClassifier(ClassifierMixin, BoostedTrees):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.ones((len(scores), 1))
-        if scores.shape[1] == 1:
-            with np.errstate(over="ignore"):
-                p = 1.0 / (1.0 + np.exp(-scores[:, 0]))
-            return np.column_stack([1.0 - p, p])
-        exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return exps / exps.sum(axis=1, keepdims=True)
+        return probabilities(scores)
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:

@@ -78,7 +78,7 @@ def validate_data(estimator, X, *y, reset: bool = True, ensure_all_finite=True, 
     if reset:
         keep_column_numbers(estimator, given)
     else:
-        _check_column_numbers(estimator, given)
+        check_order(getattr(estimator, "_column_numbers_", None), column_numbers(given))
     return checked
 
 
@@ -89,23 +89,11 @@ def keep_column_numbers(estimator, X) -> None:
         estimator._column_numbers_ = numbers
 
 
-def _check_column_numbers(estimator, X) -> None:
-    """Refuse the columns of `fit` in another order."""
-    fitted = getattr(estimator, "_column_numbers_", None)
-    given = None if fitted is None else column_numbers(X)
-    if given is not None and given != fitted and set(given) == set(fitted):
-        raise ValueError(
-            f"The columns of X have the names that they had in fit, in another order: "
-            f"{listed(given)}, and in fit {listed(fitted)}. Put them into the order of fit."
-        )
-
-
 def check_order(known: Sequence | None, given: Sequence | None) -> None:
     """Refuse columns that are called as those of training, in another order (ValueError)."""
     if known is None or given is None or list(known) == list(given) or set(known) != set(given):
         return
     raise ValueError(
-        f"X's columns stand in another order than in training: they are called "
-        f"{listed(list(given))} here and {listed(list(known))} there. Give X with its columns in "
-        "that order."
+        f"The columns of X have the names that they had in fit, in another order: {listed(given)}, "
+        f"and in fit {listed(known)}. Put them into the order of fit."
     )

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 from sklearn.utils.metaestimators import available_if
 
-from .links import likelihoods
+from ..losses import probabilities
 
 
 def _has_classes(forest) -> bool:
@@ -58,7 +58,13 @@ class ForestAnswers:
         return self.link.classes
 
     def as_classifier(self):
-        """Give a copy whose `predict` gives classes, if there are any; else the forest itself."""
+        """Give the forest with a `predict` that gives classes, as scorers ask for; if it has any.
+
+        Returns
+        -------
+        MeteredForest
+            A copy where `predict` gives likelihoods, as a Booster of LightGBM does; else itself.
+        """
         if self.link is None or self.inverse_link is None:
             return self
         classifier = copy.copy(self)
@@ -116,7 +122,7 @@ class ForestAnswers:
     def _likelihoods(self, scores: np.ndarray) -> np.ndarray:
         if len(self.link.classes) == 1:
             return np.ones((len(scores), 1))
-        return likelihoods(scores, self.link.likelihood)
+        return probabilities(scores)
 
     def staged_raw(self, X) -> Iterator[np.ndarray]:
         """Raw scores after 1, 2, … rounds.
@@ -150,7 +156,7 @@ class ForestAnswers:
             yield self._likelihoods(scores)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """Accuracy where `predict` gives classes, else R².
+        """Accuracy of a forest that has classes, else R².
 
         Parameters
         ----------
@@ -162,6 +168,6 @@ class ForestAnswers:
         -------
         float
         """
-        classifies = self.link is not None and self.inverse_link is None
-        metric = accuracy_score if classifies else r2_score
-        return float(metric(y, self.predict(X), sample_weight=sample_weight))
+        metric = r2_score if self.link is None else accuracy_score
+        predicted = self.as_classifier().predict(X)
+        return float(metric(y, predicted, sample_weight=sample_weight))

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..losses import probabilities
+
 UNKNOWN = "unknown"
 
 
@@ -28,11 +30,6 @@ def _signed_square(scores: np.ndarray) -> np.ndarray:
     return np.sign(scores) * scores * scores
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exps / exps.sum(axis=1, keepdims=True)
-
-
 def _mean_and_variance(scores: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         return np.column_stack([scores[:, 0], np.exp(2.0 * scores[:, 1])])
@@ -44,7 +41,7 @@ INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "logistic": _logistic,
     "softplus": _softplus,
     "signed_square": _signed_square,
-    "softmax": _softmax,
+    "softmax": probabilities,
     "mean_and_variance": _mean_and_variance,
 }
 """Functions of scores (n, n_outputs), by the name that files give them."""
@@ -84,11 +81,3 @@ class InverseLink(NamedTuple):
             raise ValueError("its inverse link needs several scores")
         if self.kind == "mean_and_variance" and n_outputs != 2:
             raise ValueError("its inverse link needs two scores")
-
-
-def likelihoods(scores: np.ndarray, kind: str) -> np.ndarray:
-    """Likelihoods (n, n_classes) of scores (n, n_outputs), "logistic" or "multinomial"."""
-    if kind == "multinomial":
-        return _softmax(scores)
-    second = _logistic(scores[:, 0])
-    return np.column_stack([1.0 - second, second])

@@ -40,7 +40,7 @@ def labels_of_columns(X) -> list | None:
 
 def column_numbers(X) -> tuple[int, ...] | None:
     """Names of a table's columns if all are whole numbers, each once; else None."""
-    columns = list(getattr(X, "columns", ()))
+    columns = labels_of_columns(X)
     if not columns or not all(
         isinstance(column, Integral) and not isinstance(column, bool) for column in columns
     ):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
-from .scoring import check_missing, inner_rows, last_step
+from .scoring import as_scored, check_missing, inner_rows, last_step
 
 _ANSWERS = ("predict", "predict_proba", "decision_function")
 
@@ -61,7 +61,7 @@ def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=
     import pandas as pd  # nothing else of this package needs it
 
     check_missing(estimator, X)
-    model, X = last_step(estimator), inner_rows(estimator, X)
+    model, X = last_step(as_scored(estimator)), inner_rows(estimator, X)
     for method in ("staged_predict", "staged_cost"):
         if not callable(getattr(model, method, None)):
             raise TypeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from numbers import Real
 from typing import NamedTuple
@@ -56,6 +57,15 @@ def takes_missing(model) -> bool:
     return not hasattr(_first(model), "__sklearn_tags__") or bool(
         get_tags(_first(model)).input_tags.allow_nan
     )
+
+
+def as_scored(model):
+    """Give what scorers ask: of a forest that predicts likelihoods (a Booster's), its classes."""
+    if not isinstance(model, Pipeline):
+        return model.as_classifier() if hasattr(model, "as_classifier") else model
+    pipeline = copy.copy(model)
+    pipeline.steps = [*model.steps[:-1], (model.steps[-1][0], as_scored(model[-1]))]
+    return pipeline
 
 
 def check_missing(model, X) -> None:
@@ -182,7 +192,7 @@ def is_within(cost, budget: float):
     -------
     bool or ndarray of bool
     """
-    return (cost <= budget) | (cost <= budget + _ROUNDING * budget)
+    return cost <= budget + _ROUNDING * budget
 
 
 def assert_budget(model, X, y, *, min_score=None, max_cost=None, scoring=None) -> Measured:
@@ -229,7 +239,8 @@ def assert_budget(model, X, y, *, min_score=None, max_cost=None, scoring=None) -
     ):
         raise ValueError(f"min_score must be a number, got {shown(min_score)}.")
     limit = None if max_cost is None else check_budget("max_cost", max_cost)
-    score = float(check_scoring(model, scoring)(model, X, y))
+    scored = as_scored(model)
+    score = float(check_scoring(scored, scoring)(scored, X, y))
     measured = Measured(score, -cost_scorer(model, X))
     problems = []
     if min_score is not None and not measured.score >= min_score:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from algorithms.selection.scoring import is_within
+
 _NEAREST = 3  # draws on either side of the budget whose shape may be taken
 
 
@@ -30,7 +32,7 @@ def begin(drawn: Sequence[Spent], budget: float) -> Spent | None:
     ordered = sorted(drawn, key=lambda s: (s.tradeoff, s.cost))
     if not ordered:
         return None
-    over = [s.cost > budget for s in ordered]
+    over = [not is_within(s.cost, budget) for s in ordered]
     wrong = [over[:k].count(False) + over[k:].count(True) for k in range(len(over) + 1)]
     change = wrong.index(min(wrong))
     return max(ordered[max(0, change - _NEAREST) : change + _NEAREST], key=lambda s: s.score)
@@ -47,17 +49,17 @@ def next_tradeoff(path: Sequence[Spent], drawn: Sequence[Spent], budget: float) 
         All draws, whose λ bound the other side as long as the path has none there.
     budget : float
     """
-    over = [s.tradeoff for s in path if s.cost > budget]
-    under = [s.tradeoff for s in path if s.cost <= budget]
+    under = [s.tradeoff for s in path if is_within(s.cost, budget)]
+    over = [s.tradeoff for s in path if not is_within(s.cost, budget)]
     if over and under:
         high = min(under)
         low = max((t for t in over if t < high), default=high / 10)
     elif over:
         low = max(over)
-        beyond = [s.tradeoff for s in drawn if s.cost <= budget and s.tradeoff > low]
+        beyond = [s.tradeoff for s in drawn if is_within(s.cost, budget) and s.tradeoff > low]
         high = min(beyond, default=low * 10)
     else:
         high = min(under)
-        below = [s.tradeoff for s in drawn if s.cost > budget and s.tradeoff < high]
+        below = [s.tradeoff for s in drawn if not is_within(s.cost, budget) and s.tradeoff < high]
         low = max(below, default=high / 10)
     return float(f"{math.sqrt(low) * math.sqrt(high):.4g}")

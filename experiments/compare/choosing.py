@@ -130,7 +130,7 @@ def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFram
     between = np.geomspace(costs.min(), costs.max(), _BETWEEN) if len(costs) else []
     # Rounding must not put the first of them below every model.
     least = rows["valid_cost"].min()
-    within = [budget for budget in budgets if budget >= least]
+    within = [budget for budget in budgets if is_within(least, budget)]
     table = choose(rows, np.union1d(within, np.maximum(between, least)))
     return table.drop_duplicates(["method", "trial", "cut"], ignore_index=True)
 

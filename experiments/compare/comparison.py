@@ -71,16 +71,19 @@ def compare(
     prepared = prepare(asked, out / "trials")
     methods, left_out = _methods(prepared, search)
     budgets = sorted(set(search.budgets))
-    too_small = _too_small(prepared, asked.split_cost, budgets)
-    possible = [budget for budget in budgets if budget not in too_small]
-    if search.own:  # which may cost less than a tree
-        too_small = {}
-    elif not possible:
+    least = prepared.prices.cheapest() + asked.split_cost  # every row passes the root of a tree
+    possible = [budget for budget in budgets if is_within(least, budget)]
+    why = f"one tree on the cheapest feature costs {least:g} a prediction"
+    if not possible and not search.own:
         raise Refused(
-            f"The budget {plain(max(budgets))} is below the cheapest model there can be: "
-            f"{too_small[max(budgets)].partition('there can be none, ')[2]}."
+            f"The budget {plain(max(budgets))} is below the cheapest model there can be: {why}."
         )
-    asked_for = [budget for budget in budgets if budget not in too_small]
+    asked_for = budgets if search.own else possible  # a class of the user's may cost less
+    too_small = {
+        budget: f"no model within {plain(budget)} was found: there can be none, {why}"
+        for budget in budgets
+        if budget not in asked_for
+    }
     log.info(
         "%s by %s; methods: %d, draws of each: %d", prepared.task, prepared.metric, len(methods),
         search.trials,
@@ -143,17 +146,6 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
     return methods, left_out
 
 
-def _too_small(prepared: Prepared, split_cost: float, budgets: Sequence[float]) -> dict[float, str]:
-    """Say of which budgets no tree can be within: every row passes its root."""
-    least = prepared.prices.cheapest() + split_cost
-    return {
-        budget: f"no model within {plain(budget)} was found: there can be none, one tree on the "
-        f"cheapest feature costs {least:g} a prediction"
-        for budget in budgets
-        if not is_within(least, budget)
-    }
-
-
 def _refuse_if_all_failed(trained: Trained, methods: Sequence[Method]) -> None:
     if trained.rows.empty and trained.failed:
         raise Refused(f"Every method failed: {'; '.join(trained.lost(methods))}.")
@@ -204,7 +196,7 @@ def _chosen(
             break
         keys = pd.MultiIndex.from_frame(rows[["method", "trial", "cut"]])
         rows = rows[~keys.isin(lost)]
-        if rows["valid_cost"].min() > max(budgets) or rows.empty:
+        if rows.empty or not is_within(rows["valid_cost"].min(), max(budgets)):
             raise Refused(f"What was chosen cannot be trained again: {whole[lost[0]]['failed']}.")
     at = [tuple(line) for line in chosen[["method", "trial", "cut"]].itertuples(index=False)]
     return chosen.assign(

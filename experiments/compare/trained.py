@@ -78,23 +78,12 @@ class Rounds(Trained):
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield predictions and costs at each cut."""
         model = self._model
-        if hasattr(model, "staged_predict"):
-            answers, decide = model.staged_predict(part.X), np.copy
-        else:
-            answers, decide = model.staged_raw(part.X), self._decided
-        wanted = set(self.cuts)
-        for n, (answer, cost) in enumerate(zip(answers, model.staged_cost(part.X), strict=True), 1):
+        wanted, both = set(self.cuts), (model.staged_predict(part.X), model.staged_cost(part.X))
+        for n, (answer, cost) in enumerate(zip(*both, strict=True), 1):
             if n in wanted:
-                yield decide(answer), cost
+                yield np.copy(answer), cost
             if n == self.cuts[-1]:
                 return
-
-    def _decided(self, raw: np.ndarray) -> np.ndarray:
-        link = self._model.link
-        if link is None:
-            return raw.copy()
-        second = (raw > 0).astype(np.int64) if raw.ndim == 1 else np.argmax(raw, axis=1)
-        return link.classes[second]
 
     def model(self, cut: float):
         """Give the model as it was after so many rounds."""

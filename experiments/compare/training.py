@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from algorithms.selection.scoring import is_within
 from experiments.cell import Cell
 from experiments.compare import bisecting, plan
 from experiments.compare.bisecting import Spent
@@ -115,7 +116,7 @@ def _has(rows: list[dict], what: str) -> bool:
 def _spent(draw, rows: list[dict], budget: float) -> Spent:
     if _has(rows, "constant"):
         return Spent(draw["tradeoff"], 0.0, float("-inf"), draw)
-    within = [row["valid_score"] for row in rows if row["valid_cost"] <= budget]
+    within = [row["valid_score"] for row in rows if is_within(row["valid_cost"], budget)]
     return Spent(draw["tradeoff"], rows[-1]["valid_cost"], max(within, default=float("-inf")), draw)
 
 

@@ -1,6 +1,7 @@
 """A forest of another library predicts what the library's own predict gives, or is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -44,3 +45,41 @@ def test_catboost():
     several = catboost.CatBoostClassifier(loss_function="MultiLogloss", **options)
     with pytest.raises(ValueError, match="several labels"):
         from_catboost(several.fit(X, (X[:, :2] > 0).astype(int)))
+
+
+FRAME = pd.DataFrame(X, columns=["first", "second one", "third"])
+WALKS = (
+    *("predict", "predict_raw", "prediction_cost", "acquired_features", "evaluations"),
+    *("staged_predict", "staged_raw", "staged_cost"),
+)
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_the_columns_of_every_frame_are_those_of_training(method):
+    forest = from_scikit_learn(HistGradientBoostingRegressor(max_iter=3).fit(FRAME, COUNTS))
+    forest.feature_costs = [1.0, 2.0, 3.0]
+    ask = getattr(forest, method)
+
+    def walked(rows):
+        answer = ask(rows)
+        return list(answer) if method.startswith("staged") else [answer]
+
+    for one, other in zip(walked(FRAME), walked(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for wrong in (FRAME[["third", "first", "second one"]], FRAME.rename(columns={"third": "3"})):
+        with pytest.raises(ValueError, match="columns have other names or another order"):
+            walked(wrong)
+
+
+@pytest.mark.parametrize("stored", ["exp", {"kind": "exp", "slope": 1.0}, {"kind": "logistic"},
+                                    {"kind": "logistic", "slope": -1.0},
+                                    {"kind": "softmax", "slope": 1.0}])  # fmt: skip
+def test_a_link_that_no_reader_gives_is_refused(tmp_path, stored):
+    forest = from_scikit_learn(HistGradientBoostingRegressor(max_iter=2).fit(X, COUNTS))
+    header, arrays = forest._contents()
+    with pytest.raises(ValueError, match=r"inverse.link|slope|scores"):
+        MeteredForest._from_file(header | {"inverse_link": stored}, arrays)
+    kept = {"kind": "logistic", "slope": 2.0}
+    again = MeteredForest._from_file(header | {"inverse_link": kept}, arrays)
+    expected = 1 / (1 + np.exp(-2.0 * forest.predict_raw(X)))
+    np.testing.assert_allclose(again.predict(X), expected)
