@@ -67,7 +67,8 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         beta=0.01,
         reward="zero_one",
         value_function="auto",
-        n_bins=101,
+        n_bins="auto",
+        negative_weight=1.0,
         solver="sarsa",
         n_episodes=1_000_000,
         score_every=10_000,
@@ -120,6 +121,10 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         signs = np.where(label == 1, 1.0, -1.0) if len(self.classes_) <= 2 else None
         fitted, responses = fit_base(estimator, X, y, signs, weights)
         label = self._labelled(responses, y, label)
+        if options["negative_weight"] != 1 and len(self.classes_) > 2:
+            raise ValueError(
+                f"negative_weight is for two classes, and there are {len(self.classes_)}."
+            )
         self.estimator_ = fitted
         if len(self.classes_) == 1:
             self._be_constant(responses, 0.0, self.classes_.tolist()[0])
@@ -216,7 +221,7 @@ class MDDAGRegressor(RegressorMixin, DecisionDAGEstimator):
         beta=0.01,
         reward="squared",
         value_function="auto",
-        n_bins=101,
+        n_bins="auto",
         solver="sarsa",
         n_episodes=1_000_000,
         score_every=10_000,
