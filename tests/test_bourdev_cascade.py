@@ -316,7 +316,7 @@ def calibrated(outputs, positive, counts, n_stages, detection_rate, alpha):
     scores, order, thresholds, rejected = [0] * len(outputs), [], [], 0
     for t in range(n_stages):
 
-        def mean(j, side):
+        def mean(j, side, rows=tuple(rows)):
             mine = [i for i in rows if positive[i] == side]
             return sum(counts[i] * outputs[i][j] for i in mine) / sum(counts[i] for i in mine)
 
