@@ -100,9 +100,15 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     ]
     for panel in panels_there(rows):
         lines.append(_line("(ours)", "ours", panel, rows, meta))
-    for variant, says in SAYS.items():
+    for variant, says in _there(rows).items():
         lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows)]
     return "\n".join(lines) + "\n"
+
+
+def _there(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the variants that there are rows on, with the table's words."""
+    measured = set(rows["variant"])
+    return {variant: says for variant, says in SAYS.items() if variant in measured}
 
 
 def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
@@ -118,13 +124,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which change lowers and which raises the test objective most."""
     changed = {
         (says, panel.name): difference(rows, panel.key, variant, "test_objective").mean()
-        for variant, says in SAYS.items()
+        for variant, says in _there(rows).items()
         for panel in panels_there(rows)
     }
     (best, where), least = min(changed.items(), key=lambda item: item[1])
     (worst, there), most = max(changed.items(), key=lambda item: item[1])
     return (
-        f"A table of {len(SAYS)} changes on {len(panels_there(rows))} data sets, each against our "
+        f"A table of {len(_there(rows))} changes on {len(panels_there(rows))} data sets, each against our "
         f"own way. The test objective falls most with: {best}, on {where}: {least:+.4f}; and rises "
         f"most with: {worst}, on {there}: {most:+.4f}."
     )

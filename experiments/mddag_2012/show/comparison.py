@@ -63,7 +63,7 @@ def inside_of_best(
 def plain_runs(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     """Return the runs of a method whose negatives weigh what positives do: β means the same."""
     runs = runs_of(rows, panel, method)
-    return runs[runs["negative_weight"] == 1]
+    return runs[runs["negative_weight"] == 1] if "negative_weight" in runs else runs
 
 
 def train_minus_test(rows: pd.DataFrame, panel: str, method: str, margin: float) -> np.ndarray:
