@@ -130,9 +130,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     (best, where), least = min(changed.items(), key=lambda item: item[1])
     (worst, there), most = max(changed.items(), key=lambda item: item[1])
     return (
-        f"A table of {len(_there(rows))} changes on {len(panels_there(rows))} data sets, each against our "
-        f"own way. The test objective falls most with: {best}, on {where}: {least:+.4f}; and rises "
-        f"most with: {worst}, on {there}: {most:+.4f}."
+        f"A table of {len(_there(rows))} changes on {len(panels_there(rows))} data sets, each "
+        f"against our own way. The test objective falls most with: {best}, on {where}: "
+        f"{least:+.4f}; and rises most with: {worst}, on {there}: {most:+.4f}."
     )
 
 

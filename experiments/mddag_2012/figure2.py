@@ -74,7 +74,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         figure,
         f"MDDAG (ICML 2012), Figure 2 · scale {meta['scale']} · {len(meta['seeds'])} divisions, "
         "bands: 95 % t intervals\nruns are chosen by training TPR (section 3.2), AdaBoost's are "
-        "not selected · ties at θ pass with one probability\nno curve goes beyond its last run · "
+        "not selected\nno curve goes beyond its last run · "
         "what lies below a frame finds next to nothing",
     )
     return figure
