@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -35,6 +36,7 @@ from .exits.classifier import CascadeClassifier
 from .exits.fitted_trees import fit_trees
 from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
 from .exits.responses import Responses, check_classes
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import resolve_n_threads
 from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .weighed_trees.soft_objective import (
@@ -148,32 +150,40 @@ class CronusClassifier(CascadeClassifier):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        n_stages=10,
-        tradeoff=1e-4,
-        penalty=1e-4,
-        last_penalty=None,
-        positive_weight=3.5,
-        steepness=50.0,
-        tradeoff_decay=1.3,
-        rejection=0.15,
-        threshold_rule="soft",
-        max_cycles=10,
-        tolerance=1e-4,
-        max_evaluations=200,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        n_stages: int = 10,
+        tradeoff: float = 1e-4,
+        penalty: float = 1e-4,
+        last_penalty: float | None = None,
+        positive_weight: float = 3.5,
+        steepness: float = 50.0,
+        tradeoff_decay: float = 1.3,
+        rejection: float = 0.15,
+        threshold_rule: Literal["soft", "quantile"] = "soft",
+        max_cycles: int = 10,
+        tolerance: float = 1e-4,
+        max_evaluations: int = 200,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None, start=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_id: ArrayLike | None = None,
+        start: CronusClassifier | None = None,
+    ) -> Self:
         """Fit the trees, unless they are, and the cascade.
 
         Parameters
@@ -278,7 +288,7 @@ class CronusClassifier(CascadeClassifier):
             if objective < self.objective_:
                 self._optimised_, self.objective_, self.trace_ = optimised, objective, trace
 
-    def initialised(self):
+    def initialised(self) -> CronusClassifier:
         """Give the cascade as the initialisation left it.
 
         Returns

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
@@ -102,12 +103,16 @@ def smoothing_of(outputs: TreeOutputs, copies: np.ndarray) -> float:
     return SMOOTHING * min(1.0, 1.0 / scale) if scale > 0 else SMOOTHING
 
 
-def prices_of_weights(kappa, eta, prices: TreePrices) -> np.ndarray:
+def prices_of_weights(
+    kappa: NDArray[np.float64], eta: NDArray[np.float64], prices: TreePrices
+) -> np.ndarray:
     """a_t = e_t/κ_t + Σ_α c_α F_αt/η_α."""
     return prices.tree / kappa + prices.uses.T @ (prices.item / eta)
 
 
-def solve_quadratic(gram, moments, curvature) -> np.ndarray:  # Eq. (14)
+def solve_quadratic(
+    gram: NDArray[np.float64], moments: NDArray[np.float64], curvature: NDArray[np.float64]
+) -> np.ndarray:  # Eq. (14)
     """(gram + curvature)⁻¹ moments, of least norm where singular; scaled to a unit diagonal."""
     diagonal = np.diag(gram) + curvature
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
@@ -60,7 +61,9 @@ class Weights(NamedTuple):
     constants: np.ndarray
     thresholds: np.ndarray
 
-    def replaced(self, k: int, weights, constant, threshold) -> Weights:
+    def replaced(
+        self, k: int, weights: NDArray[np.float64], constant: float, threshold: float
+    ) -> Weights:
         """Return the same with another stage k."""
         new = Weights(*(part.copy() for part in self))
         new.weights[k], new.constants[k] = weights, constant
@@ -81,7 +84,7 @@ class Spent(NamedTuple):
 # --- values -------------------------------------------------------------------------------------
 
 
-def scores_of(weights, constant: float, outputs: TreeOutputs) -> np.ndarray:
+def scores_of(weights: NDArray[np.float64], constant: float, outputs: TreeOutputs) -> np.ndarray:
     """f^k of all rows."""
     used = np.flatnonzero(weights)
     return outputs.times(used, weights[used], constant)
@@ -147,7 +150,13 @@ def _roots(paid: np.ndarray, soft: Soft) -> tuple[np.ndarray, np.ndarray]:
 # --- thresholds of the initialisation ---------------------------------------------------------
 
 
-def soft_threshold(scores, reach, copies, steepness: float, rejection: float) -> float:
+def soft_threshold(
+    scores: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    copies: NDArray[np.float64],
+    steepness: float,
+    rejection: float,
+) -> float:
     """θ such that a share ε of what is expected to be there is rejected; -∞ if all are alike."""
     if rejection == 0 or np.all(scores == scores[0]):
         return -math.inf
@@ -161,7 +170,12 @@ def soft_threshold(scores, reach, copies, steepness: float, rejection: float) ->
     return brentq(excess, scores.min() - margin, scores.max() + margin, xtol=1e-14, rtol=1e-14)
 
 
-def quantile_threshold(scores, alive, copies, rejection: float) -> float:
+def quantile_threshold(
+    scores: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    copies: NDArray[np.float64],
+    rejection: float,
+) -> float:
     """Largest θ, between two scores, that rejects at most a share ε of the rows `alive`."""
     kept, share = scores[alive], copies[alive]
     distinct, which = np.unique(kept, return_inverse=True)
