@@ -17,10 +17,11 @@ def public(body: list[ast.stmt], of: str = "") -> Iterator[tuple[str, ast.Functi
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from public(node.body, f"{node.name}.")
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not node.name.startswith("_") or (of and node.name == "__init__"):
-                decorators = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
-                yield of + node.name, node, bool(of) and "staticmethod" not in decorators
+        elif isinstance(node, ast.FunctionDef) and (
+            not node.name.startswith("_") or (of and node.name == "__init__")
+        ):
+            decorators = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+            yield of + node.name, node, bool(of) and "staticmethod" not in decorators
 
 
 def unsaid(source: str) -> list[str]:

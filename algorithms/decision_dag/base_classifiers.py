@@ -109,7 +109,7 @@ class BaseClassifiers(NamedTuple):
         return len(self.sizes)
 
     @property
-    def evaluates(self) -> np.ndarray:
+    def evaluates(self) -> NDArray[np.bool_]:
         """Whether each looks at anything, (n_base,) bool: without a split it is a constant vote."""
         split = self.forest.left[self.forest.tree[:-1]] >= 0
         return split.reshape(-1, self.n_parts).any(axis=1)

@@ -41,7 +41,7 @@ class Accepted(NamedTuple):
 
 def checked_part(
     number: int,
-    X: ArrayLike,
+    X: np.ndarray,
     y: ArrayLike,
     weights: ArrayLike | None,
     is_classifier: bool,

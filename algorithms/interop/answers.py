@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from ..losses import probabilities
 
 if TYPE_CHECKING:
-    from .forest import MeteredForest
+    pass
 
 
 def _has_classes(forest) -> bool:
@@ -62,7 +62,7 @@ class ForestAnswers:
             raise AttributeError(f"This {self.library} model is no classifier: no classes_.")
         return self.link.classes
 
-    def as_classifier(self) -> MeteredForest:
+    def as_classifier(self) -> Self:
         """Give the forest with a `predict` that gives classes, as scorers ask for; if it has any.
 
         Returns

@@ -53,7 +53,7 @@ def largest_score(forest: Forest, factor: float = 1.0) -> float:
         return float(np.maximum.reduceat(sizes, forest.tree[:-1]).sum())
 
 
-def from_bits(words: np.ndarray, n_features: int) -> np.ndarray:
+def from_bits(words: np.ndarray, n_features: int) -> AcquiredFeatures:
     """Bits of rows of 64-bit words as a matrix, sparse if there are many features."""
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     acquired = bits[:, :n_features].astype(bool)

@@ -235,7 +235,12 @@ def add_default(
 
 @kernel
 def best_cut(
-    sums: np.ndarray, apart: bool, touched: int, total: int, rest: int, edges: NDArray[np.int64]
+    sums: np.ndarray,
+    apart: bool,
+    touched: int,
+    total: np.ndarray,
+    rest: np.ndarray,
+    edges: NDArray[np.int64],
 ) -> tuple[int, int]:  # Eq. (1)
     """Edge and code of the best cut of a histogram, the lowest among equals.
 

@@ -300,7 +300,7 @@ def may_split(training: Training, nodes: Nodes, node: int) -> bool:
 
 
 @kernel
-def split_leaf(training: Training, memory: Memory, node: int, n_nodes: int) -> int:
+def split_leaf(training: Training, memory: Memory, node: int, n_nodes: int) -> tuple[int, int]:
     """Turn a leaf into a split node with two leaves; return the smaller and the larger one."""
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     feature = nodes.candidate[node]

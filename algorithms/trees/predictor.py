@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import prange
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
 from ..kernels.simd import LANES, clear_above, lowest_bit
@@ -268,7 +268,7 @@ def walk_scores(
     forest: Forest,
     first_tree: int,
     contributions: NDArray[np.float64],
-    X: ArrayLike,
+    X: np.ndarray,
     out: NDArray[np.float64],
 ) -> None:
     """Add the trees from `first_tree` on to the scores `out`, in order, walking down each.
@@ -293,7 +293,7 @@ def walk_scores(
 
 
 @parallel_kernel
-def leaf_nodes(forest: Forest, X: ArrayLike, out: NDArray[np.int64]) -> None:
+def leaf_nodes(forest: Forest, X: np.ndarray, out: NDArray[np.int64]) -> None:
     """Write the node in which each row ends, for each tree.
 
     Parameters
@@ -357,7 +357,7 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
 
 @kernel
 def charge_tree(
-    forest: Forest, t: int, prices: GridPrices, X: ArrayLike, i: int, used: NDArray[np.uint64]
+    forest: Forest, t: int, prices: GridPrices, X: np.ndarray, i: int, used: NDArray[np.uint64]
 ) -> tuple[float, int]:
     """Walk row i down tree t and charge what its path asks for.
 
@@ -405,7 +405,7 @@ def charge(
     first_tree: int,
     ends: NDArray[np.int64],
     prices: GridPrices,
-    X: ArrayLike,
+    X: np.ndarray,
     used: NDArray[np.uint64],
     paid: NDArray[np.int64],
     passed: NDArray[np.int64],

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
@@ -145,7 +145,7 @@ def tiled_forest(
 @kernel
 def fill_tile(
     forest: Forest,
-    X: ArrayLike,
+    X: np.ndarray,
     rows: Any,
     first: int,
     last: int,
@@ -166,7 +166,7 @@ def fill_tile(
 @parallel_kernel
 def fill_tiles(
     forest: TiledForest,
-    X: ArrayLike,
+    X: np.ndarray,
     rows: NDArray[np.int64],
     wanted: NDArray[np.bool_],
     first: int,

@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +32,7 @@ from ..prices.by_name import column_labels
 from ..trees.forest import joined
 
 
-def check_limits(name: str, value: object) -> tuple[float, ...]:
+def check_limits(name: str, value: Any) -> tuple[float, ...]:
     """Give price limits as rising finite floats >= 0, one for each stage."""
     try:
         limits = tuple(float(limit) for limit in value)
