@@ -70,7 +70,8 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         beta: float = 0.01,
         reward: Literal["zero_one", "exponential"] | Callable = "zero_one",
         value_function: Literal["auto", "bins", "margin", "gaussians"] = "auto",
-        n_bins: int = 101,
+        n_bins: int | Literal["auto"] = "auto",
+        negative_weight: float = 1.0,
         solver: Literal["sarsa", "descent"] = "sarsa",
         n_episodes: int = 1_000_000,
         score_every: int = 10_000,
@@ -123,6 +124,10 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
         signs = np.where(label == 1, 1.0, -1.0) if len(self.classes_) <= 2 else None
         fitted, responses = fit_base(estimator, X, y, signs, weights)
         label = self._labelled(responses, y, label)
+        if options["negative_weight"] != 1 and len(self.classes_) > 2:
+            raise ValueError(
+                f"negative_weight is for two classes, and there are {len(self.classes_)}."
+            )
         self.estimator_ = fitted
         if len(self.classes_) == 1:
             self._be_constant(responses, 0.0, self.classes_.tolist()[0])
@@ -219,7 +224,7 @@ class MDDAGRegressor(RegressorMixin, DecisionDAGEstimator):
         beta: float = 0.01,
         reward: Literal["squared"] | Callable = "squared",
         value_function: Literal["auto", "bins", "gaussians"] = "auto",
-        n_bins: int = 101,
+        n_bins: int | Literal["auto"] = "auto",
         solver: Literal["sarsa", "descent"] = "sarsa",
         n_episodes: int = 1_000_000,
         score_every: int = 10_000,

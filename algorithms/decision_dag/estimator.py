@@ -29,7 +29,7 @@ from .descent import descend
 from .episodes import BadReward, Learned, Learning, Objective, learn
 from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
 from .saved import SavedDAG
-from .values import EVAL, GAUSSIAN_CELLS
+from .values import EVAL, GAUSSIAN_CELLS, bins_for
 from .walk import DecisionDAG, Graph, graph_of
 
 if TYPE_CHECKING:
@@ -86,11 +86,12 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         rows = validate_data(self, X, dtype=_KINDS, reset=False)
         codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), self.n_threads)
         largest = (np.max(np.abs(target), initial=0.0) + self._largest_score(base)) ** 2
-        exponent = loss_exponent(kind, float(largest), int(copies.sum()))
+        weight = float(options.get("negative_weight", 1.0))
+        exponent = loss_exponent(kind, float(largest), int(copies.sum()), weight)
         prices, price_exponent = self._training_prices(base, leaves, priced, options["tree_cost"])
         world = World(
             codes, leaves.values, base.n_parts, dag.cells,
-            losses(kind, label, target, base.unit, exponent), prices,
+            losses(kind, label, target, base.unit, exponent, weight), prices,
         )  # fmt: skip
         dearest = math.ldexp(2.0**_BILL_BITS, -price_exponent) if price_exponent else base.n_base
         check_factor("beta", options["beta"], dearest)
@@ -161,7 +162,8 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             raise ValueError(
                 f"value_function={wanted!r} is for one score, and the model has {n_columns}."
             )
-        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else int(self.n_bins)
+        n_bins = bins_for(len(base.sizes)) if self.n_bins == "auto" else int(self.n_bins)
+        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else n_bins
         running = self.normalisation == "running"
         return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
 

@@ -22,7 +22,27 @@ N_ACTIONS = 3
 # Of the Gaussians, as the authors have them: scores of a span of 1 are looked at in so many cells.
 GAUSSIAN_CELLS, WIDTH = 1001, 0.01
 ERROR_TO_GROW, ACTIVATION_TO_GROW = 0.1, 0.4  # a centre is added above, and below
+_FEWEST_BINS, _MOST_BINS = 101, 1001
 _MOST_CENTRES = 72  # nearer than 14 cells an older centre is too active
+
+
+def bins_for(n_base: int) -> int:
+    """Bins of a score by N: the largest odd number up to N + 1, from 101 to 1,001.
+
+    What all base classifiers answer spans them, and grows with N. So a bin is twice the mean vote
+    wide at most, up to N = 1,000; f = 0 is in the middle of one. Beyond, the table would grow with
+    the square of N.
+
+    Parameters
+    ----------
+    n_base : int
+        Number N of base classifiers.
+
+    Returns
+    -------
+    int
+    """
+    return min(max(n_base + 1 - n_base % 2, _FEWEST_BINS), _MOST_BINS)
 
 
 class Gaussians(NamedTuple):
