@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from ..estimators.parameters import check_number
+from ..estimators.scoring import check_scored
 from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import warn_if_free
 from ..trees.predictor import staged_scores
@@ -95,6 +96,12 @@ class StagedExits:
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If a mask hides targets or weights, and as :meth:`predict`.
         """
+        check_scored(y, sample_weight)
         metric = accuracy_score if self.rule == "likelihood" else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
