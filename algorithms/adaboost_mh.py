@@ -42,6 +42,7 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.scoring import ScoredInFull
 from .estimators.validation import keep_column_numbers, validate_data
 from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import resolve_n_threads, threads
@@ -175,7 +176,7 @@ class _Training(NamedTuple):
 
 
 @documented
-class AdaBoostMH(MeteredStumps, SavedStumps, ClassifierMixin, BaseEstimator):
+class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, BaseEstimator):
     """AdaBoost.MH with decision stumps, or trees of them, that vote -1 or 1 for each label.
 
     Features of dtype uint8 are used as they are, with a threshold at every midpoint between two

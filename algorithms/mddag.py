@@ -23,6 +23,7 @@ from .decision_dag.parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
 from .decision_dag.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
 from .estimators.fitting import all_or_nothing
 from .estimators.parameters import checked_parameters, documented, keep
+from .estimators.scoring import ScoredInFull
 from .exits.responses import Responses, check_classes
 from .gbrt import GBRTRegressor
 from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
@@ -31,7 +32,7 @@ _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
 
 
 @documented
-class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
+class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
     """A sparse decision DAG: each row evaluates, skips, or quits, by its scores so far.
 
     Parameters
@@ -192,7 +193,7 @@ class MDDAGClassifier(ClassifierMixin, DecisionDAGEstimator):
 
 
 @documented
-class MDDAGRegressor(RegressorMixin, DecisionDAGEstimator):
+class MDDAGRegressor(ScoredInFull, RegressorMixin, DecisionDAGEstimator):
     """A sparse decision DAG for numbers, with the reward that the paper's section 5 suggests.
 
     Parameters

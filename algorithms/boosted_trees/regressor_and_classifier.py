@@ -11,12 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..estimators.fitting import numbers
 from ..estimators.parameters import Parameter
+from ..estimators.scoring import ScoredInFull
 from ..losses import Loss, class_numbers, probabilities
 from ..metrics import labels_of
 from .estimator import BoostedTrees
 
 
-class BoostedRegressor(RegressorMixin, BoostedTrees):
+class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
     """Squared loss."""
 
     def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
@@ -50,7 +51,7 @@ class BoostedRegressor(RegressorMixin, BoostedTrees):
             yield scores[:, 0]
 
 
-class BoostedClassifier(ClassifierMixin, BoostedTrees):
+class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
     """Logistic loss for two classes, multinomial for more."""
 
     _attributes = BoostedTrees._attributes | {

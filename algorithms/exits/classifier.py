@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
 from ..estimators.parameters import Parameter
+from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
 from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..metering.trees import from_bits
@@ -31,7 +32,7 @@ from .saved_cascade import SavedCascade
 KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 
 
-class CascadeClassifier(SavedCascade, PricedTrees, ClassifierMixin, BaseEstimator):
+class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin, BaseEstimator):
     """Base of the cascades; not to be used by itself.
 
     A subclass learns ``coef_``, ``intercept_`` and ``thresholds_`` and calls ``_set_up``.

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, r2_score
 
 from ..estimators.parameters import check_number
+from ..estimators.scoring import check_scored
 from ..inputs.types import FeatureCosts
 from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import warn_if_free
@@ -107,6 +108,12 @@ class StagedExits:
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If a mask hides targets or weights, and as :meth:`predict`.
         """
+        check_scored(y, sample_weight)
         metric = accuracy_score if self.rule == "likelihood" else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))

@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 from sklearn.utils.metaestimators import available_if
 
+from ..estimators.scoring import check_scored
 from ..losses import probabilities
 
 if TYPE_CHECKING:
@@ -172,7 +173,13 @@ class ForestAnswers:
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If a mask hides targets or weights, and as :meth:`predict`.
         """
+        check_scored(y, sample_weight)
         metric = r2_score if self.link is None else accuracy_score
         predicted = self.as_classifier().predict(X)
         return float(metric(y, predicted, sample_weight=sample_weight))

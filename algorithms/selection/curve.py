@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
+from ..inputs.masks import refuse_masked
 from ..inputs.types import FeatureCosts
 from .scoring import as_scored, check_missing, inner_rows, last_step
 
@@ -60,8 +61,8 @@ def cost_curve(
     TypeError
         If the model cannot be followed round by round.
     ValueError
-        If it has no rounds, or an input does not fit, missing values that it does not take among
-        them.
+        If it has no rounds, or an input does not fit, missing values that it does not take and
+        targets that a mask hides among them.
 
     Examples
     --------
@@ -78,6 +79,7 @@ def cost_curve(
     import pandas as pd  # nothing else of this package needs it
 
     check_missing(estimator, X)
+    refuse_masked(y, "y")
     model, X = last_step(as_scored(estimator)), inner_rows(estimator, X)
     for method in ("staged_predict", "staged_cost"):
         if not callable(getattr(model, method, None)):

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..estimators.parameters import check_number, shown
-from ..inputs.masks import hides_values
+from ..inputs.masks import hides_values, refuse_masked
 
 if TYPE_CHECKING:
     from ..inputs.types import Scoring
@@ -174,8 +174,9 @@ def cost_scorer(
     Raises
     ------
     TypeError, ValueError
-        As :func:`prediction_cost`.
+        As :func:`prediction_cost`; and if a mask hides weights.
     """
+    refuse_masked(sample_weight, "sample_weight")
     costs = prediction_cost(estimator, X)
     mean = np.mean(costs) if sample_weight is None else np.average(costs, weights=sample_weight)
     return -float(mean)
@@ -237,7 +238,7 @@ def assert_budget(
     AssertionError
         If the score is too low or the cost too high; it has both numbers and both limits.
     ValueError
-        If no limit is given, or one is no number.
+        If no limit is given, or one is no number, or a mask hides targets.
 
     Examples
     --------
@@ -256,6 +257,7 @@ def assert_budget(
     ):
         raise ValueError(f"min_score must be a number, got {shown(min_score)}.")
     limit = None if max_cost is None else check_budget("max_cost", max_cost)
+    refuse_masked(y, "y")
     scored = as_scored(model)
     score = float(check_scoring(scored, scoring)(scored, X, y))
     measured = Measured(score, -cost_scorer(model, X))

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.parameters import check_whole_number
+from ..estimators.scoring import check_scored
 from .scoring import (
     check_budget,
     check_metered,
@@ -180,13 +181,15 @@ class BudgetSearchCV(RandomizedSearchCV):
         ------
         ValueError
             If the budget is below the cheapest candidate, which the message names; if a parameter
-            or an input does not fit; if values are missing that the estimator does not take.
+            or an input does not fit; if values are missing that the estimator does not take; if a
+            mask hides targets or weights.
         TypeError
             If the estimator has no ``prediction_cost``.
         """
         budget = check_budget("budget", self.budget)
         check_metered(self.estimator)
         check_missing(self.estimator, X)
+        check_scored(y, params.get("sample_weight"))
         rounds = self._checked_rounds()
         scorer = check_scoring(self.estimator, self.scoring)
         search = self._search(_ScoreAndCost(scorer, rounds)).fit(X, y, **params)
@@ -242,6 +245,28 @@ class BudgetSearchCV(RandomizedSearchCV):
         self.refit_time_ = time.time() - start
         if hasattr(chosen, "feature_names_in_"):
             self.feature_names_in_ = chosen.feature_names_in_
+
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
+        """Score the chosen model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **params
+            What scikit-learn hands on to the scorer.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If an input does not fit; if a mask hides targets or weights.
+        """
+        check_scored(y, params.get("sample_weight"))
+        return super().score(X, y, **params)
 
     def prediction_cost(self, X: ArrayLike) -> np.ndarray:
         """Cost of predicting each row with the chosen model.
