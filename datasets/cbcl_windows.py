@@ -74,7 +74,8 @@ def windows() -> tuple[dict[str, np.ndarray], Found]:
     -------
     arrays : dict of str to ndarray
         ``train`` and ``test`` of shape (n, 19, 19), uint8, faces first, each class by file name;
-        ``y_train`` and ``y_test``; ``fold``, the division of each training window.
+        ``y_train`` and ``y_test``; of each training window ``group``, the first one that it is
+        alike, and ``fold``, its division.
     archive : Found
         The archive.
 
@@ -87,7 +88,7 @@ def windows() -> tuple[dict[str, np.ndarray], Found]:
     """
     archive = find(FILE)
     digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
-    key = f"{archive.form.reader}-v1-{digest[:16]}"
+    key = f"{archive.form.reader}-v2-{digest[:16]}"
     arrays, _ = decoded("cbcl", key, lambda out: decode(archive.path, archive.form.reader, out))
     return arrays, archive
 
@@ -131,7 +132,9 @@ def decode(archive: Path, reader: str, out: Path) -> None:
         np.save(out / f"{part}.npy", pixels)
         np.save(out / f"y_{part}.npy", labels)
         if part == "train":
-            np.save(out / "fold.npy", divisions(alike(pixels, labels), labels))
+            group = alike(pixels, labels)
+            np.save(out / "group.npy", group)
+            np.save(out / "fold.npy", divisions(group, labels))
 
 
 def _check(archive: Path, part: str, chosen: list[tuple[int, str, np.ndarray]]) -> None:
@@ -274,7 +277,7 @@ def _connected(pixels: np.ndarray) -> np.ndarray:
     return leader[component]
 
 
-def divisions(group: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def divisions(group: np.ndarray, labels: np.ndarray, block: int = 0) -> np.ndarray:
     """Divide windows into five parts of equal size, groups whole, each class by itself.
 
     Parameters
@@ -283,6 +286,9 @@ def divisions(group: np.ndarray, labels: np.ndarray) -> np.ndarray:
         Of :func:`alike`.
     labels : ndarray of shape (n,)
         Classes.
+    block : int, default 0
+        Each block of five repetitions is divided by a draw of its own; 0 is that of repetitions
+        0 to 4.
 
     Returns
     -------
@@ -290,7 +296,8 @@ def divisions(group: np.ndarray, labels: np.ndarray) -> np.ndarray:
         0..4, the same on every call. In a drawn order, large groups first, each group goes to the
         part that has the fewest windows of its class.
     """
-    rng, fold = split_generator("cbcl", 0), np.empty(len(group), dtype=np.int64)
+    rng = split_generator("cbcl" if block == 0 else "windows divided anew", block)
+    fold = np.empty(len(group), dtype=np.int64)
     for label in (1, 0):
         leaders, size = np.unique(group[labels == label], return_counts=True)
         order = rng.permutation(len(leaders))
@@ -304,15 +311,22 @@ def divisions(group: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return fold
 
 
-def rows_of(fold: np.ndarray, seed: int, n_held: int) -> tuple[np.ndarray, ...]:
+def rows_of(
+    fold: np.ndarray, group: np.ndarray, labels: np.ndarray, seed: int, n_held: int
+) -> tuple[np.ndarray, ...]:
     """Choose the parts of a repetition.
 
     Parameters
     ----------
     fold : ndarray of shape (n,), int64
-        Of :func:`divisions`.
+        The divisions of repetitions 0 to 4.
+    group : ndarray of shape (n,), int64
+        Windows that no division tears apart.
+    labels : ndarray of shape (n,)
+        Classes.
     seed : int
-        Repetition: division number `seed` mod 5 comes first.
+        Repetition: division number `seed` mod 5 comes first, of `fold` below 5 and of
+        :func:`divisions` with block `seed` // 5 from then on.
     n_held : int
         How many divisions do not train, one or two.
 
@@ -321,5 +335,7 @@ def rows_of(fold: np.ndarray, seed: int, n_held: int) -> tuple[np.ndarray, ...]:
     train, *held : ndarray of int64
         Windows that train, and those of each division held out, ascending.
     """
+    if seed >= N_DIVISIONS:
+        fold = divisions(group, labels, seed // N_DIVISIONS)
     held = [(seed + k) % N_DIVISIONS for k in range(n_held)]
     return np.flatnonzero(~np.isin(fold, held)), *(np.flatnonzero(fold == k) for k in held)

@@ -9,7 +9,8 @@ order and names of the features are those of the authors' program (``ClueWeb09Fe
 
 Split: the five published test parts are disjoint and are the five subsets of LETOR's rotation: that
 of fold 1 is S5, that of fold 2 S1, and so on. Fold 1 trains on S1, S2 and S3, validates on S4 and
-tests on S5; the seed picks the fold (seed % 5, so seeds 0 to 4 are folds 1 to 5).
+tests on S5; the seed picks the fold: seeds 0 to 4 are folds 1 to 5. From 5 on each five seeds are
+the folds of a random division of all queries, drawn from seed // 5.
 
 Costs: nobody has published any. :data:`PRICES` takes over the published prices of MSLR-WEB10K for
 features of the same kind and stream, with the reason beside each. Frozen before any result was
@@ -143,12 +144,12 @@ def real(request: Request) -> Dataset:
             f"clueweb09: {n_documents} documents and {n_queries} queries instead of {N_DOCUMENTS} "
             f"and {N_QUERIES}"
         )
-    number, parts = ranking.fold("clueweb09", subsets, request.seed)
+    record, parts = ranking.fold("clueweb09", subsets, request.seed)
     arrays, facts = ranking.part_arrays(parts)
     provenance = {
         "source": loaded[0][1].source,
         "files": [file.record() for _, file in loaded],
-        "fold": number,
+        **record,
         "queries": facts,
     }
     return _dataset(arrays, provenance)
@@ -194,7 +195,7 @@ SPEC = DatasetSpec(
     terms=TERMS,
     shape="26,646 documents, 61 queries, 42 features, labels 0-4",
     split_rule="five folds by LETOR's rotation: three parts train, one validates, one tests; fold "
-    "seed % 5 + 1",
+    "seed % 5 + 1, of a random division of all queries for each five seeds from 5 on",
     cost_rule="our own table: the published MSLR prices by kind and stream",
     real=real,
     standin=standin,

@@ -19,7 +19,8 @@ inria
     one that is its reflection or that it is alike (a correlation of 0.9 or more), and blocks are
     drawn into five divisions.
 
-Repetition ``seed``: division ``seed`` mod 5 tests, the next one validates, three train.
+Repetition ``seed``: division ``seed`` mod 5 tests, the next one validates, three train. From 5 on
+each block of five repetitions draws blocks of neighbours of all five parts into divisions anew.
 
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
@@ -148,7 +149,8 @@ def windows() -> tuple[dict[str, np.ndarray], dict]:
     Returns
     -------
     arrays : dict of str to ndarray
-        ``windows`` of shape (n, 36, 18), uint8; ``y``; ``fold``, the division of each.
+        ``windows`` of shape (n, 36, 18), uint8; ``y``; ``group``, the block that each goes with;
+        ``fold``, the division of each.
     provenance : dict
         Of which of the two forms they are.
 
@@ -166,7 +168,7 @@ def windows() -> tuple[dict[str, np.ndarray], dict]:
     digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
     arrays, _ = decoded(
         "daimler_pedestrians",
-        f"official-v1-{digest[:16]}",
+        f"official-v2-{digest[:16]}",
         lambda out: _decode_official(archive.path, out),
     )
     return arrays, {
@@ -198,12 +200,15 @@ def _decode_official(archive: Path, out: Path) -> None:
                 f"{COUNTS[label]} expected"
             )
     chosen = [place[name] for place in pictures.values() for name in sorted(place)]
-    np.save(out / "windows.npy", np.array(chosen))
+    pixels = np.array(chosen)
+    np.save(out / "windows.npy", pixels)
     sizes = [len(place) for place in pictures.values()]
     labels = np.repeat([label for _, label in pictures], sizes)
     np.save(out / "y.npy", labels.astype(np.uint8))
     fold = np.repeat([PARTS.index(part) for part, _ in pictures], sizes)
     np.save(out / "fold.npy", fold.astype(np.int64))
+    # The official parts are taken as they are; from repetition 5 on no group is torn apart.
+    np.save(out / "group.npy", groups(pixels, labels))
 
 
 def window(name: str, content: bytes) -> np.ndarray:
@@ -258,9 +263,11 @@ def _inria_windows(reason: DataUnavailable) -> tuple[dict[str, np.ndarray], dict
         pixels, labels = np.concatenate(parts)[order], labels[order]
         np.save(out / "windows.npy", pixels)
         np.save(out / "y.npy", labels.astype(np.uint8))
-        np.save(out / "fold.npy", divisions(groups(pixels, labels), labels))
+        group = groups(pixels, labels)
+        np.save(out / "group.npy", group)
+        np.save(out / "fold.npy", divisions(group, labels))
 
-    arrays, _ = decoded("daimler_pedestrians", f"inria-v1-{record['checksum'][:16]}", decode)
+    arrays, _ = decoded("daimler_pedestrians", f"inria-v2-{record['checksum'][:16]}", decode)
     return arrays, {
         "title": TITLES["inria"],
         "source": record["source"],
@@ -269,7 +276,8 @@ def _inria_windows(reason: DataUnavailable) -> tuple[dict[str, np.ndarray], dict
         "citation": record["citation"],
         "missing": "all of Daimler's windows: INRIA Person's, grey and resized to 36×18, take "
         f"their place; of INRIA Person {record['missing']}",
-        "split_rule": "blocks of 16 neighbours fall into five divisions, reflections and windows "
+        "split_rule": "blocks of 16 neighbours fall into five divisions, anew for each five seeds, "
+        "reflections and windows "
         "of a class that correlate by 0.9 or more together; division number seed mod 5 tests, the "
         "next one validates, three train",
     }
@@ -307,8 +315,8 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
     arrays, provenance = windows()
     stored, digest = haar_columns.stored("daimler_pedestrians", arrays["windows"], per_kind)
     provenance = {**provenance, "features_checksum": digest}
-    fold = np.array(arrays["fold"])
-    return haar_columns.of_windows(stored, arrays["y"], fold, SHAPE, per_kind, provenance)
+    fold, group = np.array(arrays["fold"]), np.array(arrays["group"])
+    return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
 
 
 # --- the stand-in --------------------------------------------------------------------------------
@@ -339,8 +347,9 @@ SPEC = DatasetSpec(
     terms=FILE.terms,
     shape="5 parts of 4,800 windows with a pedestrian and 5,000 without, 2,000 Haar-like "
     "features, 2 classes",
-    split_rule="the five official parts are the divisions; number seed mod 5 tests, the next one "
-    "validates, three train",
+    split_rule="the five official parts are the divisions of seeds 0 to 4, blocks of 16 neighbours "
+    "are divided anew for each further five; number seed mod 5 tests, the next one validates, "
+    "three train",
     cost_rule="uniform, 1 per Haar-like feature",
     real=partial(_table, give=_real_columns),
     standin=partial(_table, give=_drawn_columns),

@@ -11,7 +11,8 @@ was read is compared with the digest of its decoded tables. MQ2007.rar has a kno
 compared; a folder unpacked from it is checked by its numbers of documents and queries.
 
 Split: LETOR's five folds. Fold 1 trains on S1, S2 and S3, validates on S4 and tests on S5, each
-further one moves on by one; the seed picks the fold (seed % 5, so seeds 0 to 4 are folds 1 to 5).
+further one moves on by one; the seed picks the fold: seeds 0 to 4 are folds 1 to 5. From 5 on each
+five seeds are the folds of a random division of all queries, drawn from seed // 5.
 
 Costs: nobody has published any. :data:`PRICES` takes over the published prices of MSLR-WEB10K for
 features of the same kind and stream, kind by kind with the reason beside it. Frozen before any
@@ -208,13 +209,13 @@ def real(collection: Collection, request: Request) -> Dataset:
             f"{loaded[0][1].path.parent}: {n_documents} documents and {n_queries} queries instead "
             f"of {collection.official}'s {collection.n_documents} and {collection.n_queries}"
         )
-    number, parts = ranking.fold(collection.name, subsets, request.seed)
+    record, parts = ranking.fold(collection.name, subsets, request.seed)
     arrays, facts = ranking.part_arrays(parts)
     records = {file.path: file.record() for _, file in loaded}
     provenance = {
         "source": loaded[0][1].source,
         "files": list(records.values()),
-        "fold": number,
+        **record,
         "queries": facts,
     }
     return _dataset(collection.name, arrays, provenance)
@@ -298,7 +299,7 @@ def _spec(collection: Collection) -> DatasetSpec:
         shape=f"{collection.n_documents:,} documents, {collection.n_queries:,} queries, "
         "46 features, labels 0-2",
         split_rule="LETOR's five folds: three subsets train, one validates, one tests; fold "
-        "seed % 5 + 1",
+        "seed % 5 + 1, of a random division of all queries for each five seeds from 5 on",
         cost_rule="our own table: the published MSLR prices by kind and stream",
         real=partial(real, collection),
         standin=partial(standin, collection),

@@ -8,8 +8,9 @@ address is fetched by a program: the user puts ``MSLR-WEB10K.zip`` into ``mslr_w
 and texts are those on which public programs agree.
 
 Split: five folds by LETOR's rotation; the test part of fold 1 is S5, that of fold 2 S1, and so on.
-The seed picks the fold (seed % 5, so seeds 0 to 4 are folds 1 to 5); at laptop scale it also draws
-whole queries, at most 20,000 / 5,000 / 10,000 documents.
+The seed picks the fold: seeds 0 to 4 are folds 1 to 5; from 5 on each five seeds are the folds of a
+random division of all queries, drawn from seed // 5. At laptop scale the seed also draws whole
+queries, at most 20,000 / 5,000 / 10,000 documents.
 
 Costs: as :mod:`datasets.mslr`, the published ones.
 """
@@ -144,14 +145,16 @@ COLLECTIONS = {
 
 def real(collection: Collection, request: Request) -> Dataset:
     """Load the fold that the seed picks from the user's copy."""
-    number, members = ranking.fold_members(request.seed)
     loaded = [_subset(collection, k) for k in range(ranking.N_FOLDS)]
+    tables = [table for table, _ in loaded]
+    record, members = ranking.fold_rows(
+        collection.name, [table["query"] for table in tables], request.seed
+    )
+    query, y = (np.concatenate([table[name] for table in tables]) for name in ("query", "y"))
     parts = {}
     for part, size in zip(PARTS, LAPTOP_SIZES, strict=True):
-        tables = [loaded[k][0] for k in members[part]]
-        query = np.concatenate([table["query"] for table in tables])
-        rows = np.arange(query.size)[_rows(collection, part, query, size, request)]
-        y = np.concatenate([table["y"] for table in tables])
+        rows = members[part]
+        rows = rows[_rows(collection, part, query[rows], size, request)]
         parts[part] = (_chosen([table["X"] for table in tables], rows), y[rows], query[rows])
     arrays, queries = ranking.part_arrays(parts)
     costs, origin, cost_files = mslr.feature_costs()
@@ -159,7 +162,7 @@ def real(collection: Collection, request: Request) -> Dataset:
     provenance = {
         "source": loaded[0][1].source,
         "files": [*files.values(), *cost_files],
-        "fold": number,
+        **record,
         "queries": queries,
     }
     return _dataset(collection, arrays, costs, origin, provenance)
@@ -193,11 +196,12 @@ def _rows(collection: Collection, part: str, query: np.ndarray, size: int, reque
 
 def _chosen(tables: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Give rows of tables that lie one after another, without putting them together first."""
+    chosen = np.empty((rows.size, tables[0].shape[1]))
     edges = np.cumsum([0, *(table.shape[0] for table in tables)])
-    pieces = []
     for table, start, stop in zip(tables, edges[:-1], edges[1:], strict=True):
-        pieces.append(table[rows[(rows >= start) & (rows < stop)] - start])
-    return np.concatenate(pieces).astype(np.float64, order="C")
+        here = (rows >= start) & (rows < stop)
+        chosen[here] = table[rows[here] - start]
+    return chosen
 
 
 def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Found]:
@@ -263,8 +267,8 @@ def _spec(collection: Collection) -> DatasetSpec:
         shape=f"{collection.n_documents} documents, {collection.n_queries} queries, 136 features, "
         "labels 0-4",
         split_rule="five folds by LETOR's rotation: three parts train, one validates, one tests; "
-        "fold seed % 5 + 1; at laptop scale whole queries drawn by seed, at most 20,000 / 5,000 / "
-        "10,000 documents",
+        "fold seed % 5 + 1, of a random division of all queries for each five seeds from 5 on; at "
+        "laptop scale whole queries drawn by seed, at most 20,000 / 5,000 / 10,000 documents",
         cost_rule="published, 1 to 100 per feature; our own table by kind if that is out of reach",
         real=partial(real, collection),
         standin=partial(standin, collection),

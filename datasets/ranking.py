@@ -95,10 +95,10 @@ def part_arrays(parts: dict[str, Triple]) -> tuple[dict[str, np.ndarray], dict[s
 
 
 def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
-    """Say which of the five subsets train, validate and test, by LETOR's rule.
+    """Say which of five subsets train, validate and test, by LETOR's rule.
 
     Fold 1 trains on S1, S2 and S3, validates on S4 and tests on S5; each further fold moves on by
-    one. Seeds 0 to 4 are folds 1 to 5, then they come again.
+    one. Seeds 0 to 4 are folds 1 to 5, and so on for each further five.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
     fold : int
         1 to 5.
     members : dict of str to tuple of int
-        For ``train``, ``valid`` and ``test`` the numbers 0 to 4 of the subsets S1 to S5.
+        For ``train``, ``valid`` and ``test`` the numbers 0 to 4 of the subsets.
     """
     start = int(seed) % N_FOLDS
     order = [(start + step) % N_FOLDS for step in range(N_FOLDS)]
@@ -121,22 +121,96 @@ def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
     }
 
 
-def fold(name: str, subsets: Sequence[Triple], seed: int) -> tuple[int, dict[str, Triple]]:
+def divide_queries(name: str, block: int, query: np.ndarray) -> np.ndarray:
+    """Divide all queries of a set into five subsets by a draw.
+
+    Parameters
+    ----------
+    name : str
+        The data set; each has a stream of its own.
+    block : int
+        Number of the division, the same for five repetitions.
+    query : ndarray of shape (n,)
+        Query of each row.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        Subset of each row, 0 to 4. Numbers of queries differ by one at most.
+    """
+    queries, place = np.unique(query, return_inverse=True)
+    order = split_generator(f"{name} divided anew", block).permutation(queries.size)
+    subset = np.empty(queries.size, dtype=np.int64)
+    subset[order] = np.arange(queries.size) % N_FOLDS
+    return subset[place.reshape(-1)]
+
+
+def fold_rows(
+    name: str, queries: Sequence[np.ndarray], seed: int
+) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+    """Choose the rows of a repetition from the five published subsets S1 to S5.
+
+    Seeds 0 to 4 are the published folds. From 5 on each five seeds are the five folds of a random
+    division of all queries (:func:`divide_queries`), so that no repetition is another's copy.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages and for its draws.
+    queries : sequence of 5 ndarray
+        Query of each row of S1 to S5.
+    seed : int
+        Repetition.
+
+    Returns
+    -------
+    record : dict of str to int
+        ``fold``, 1 to 5, and ``division``, 0 for the published one and `seed` // 5 otherwise.
+    rows : dict of str to ndarray of int64
+        For ``train``, ``valid`` and ``test`` the row numbers in S1 to S5, one after another.
+
+    Raises
+    ------
+    DamagedData
+        If a query is in two subsets.
+    """
+    values, times = np.unique(
+        np.concatenate([np.unique(query) for query in queries]), return_counts=True
+    )
+    if (times > 1).any():
+        torn = int(values[np.argmax(times > 1)])
+        raise DamagedData(f"{name}: query {torn} is in two of the five subsets")
+    division = int(seed) // N_FOLDS
+    if division:
+        subset = divide_queries(name, division, np.concatenate(queries))
+    else:
+        subset = np.repeat(np.arange(N_FOLDS), [query.size for query in queries])
+    number, members = fold_members(seed)
+    rows = {
+        part: np.concatenate([np.flatnonzero(subset == i) for i in which])
+        for part, which in members.items()
+    }
+    return {"fold": number, "division": division}, rows
+
+
+def fold(
+    name: str, subsets: Sequence[Triple], seed: int
+) -> tuple[dict[str, int], dict[str, Triple]]:
     """Put a fold together from the five disjoint subsets S1 to S5.
 
     Parameters
     ----------
     name : str
-        The data set, for messages.
+        The data set.
     subsets : sequence of 5 Triple
         S1 to S5.
     seed : int
-        See :func:`fold_members`.
+        See :func:`fold_rows`.
 
     Returns
     -------
-    fold : int
-        1 to 5.
+    record : dict of str to int
+        ``fold`` and ``division``, for the provenance.
     parts : dict of str to Triple
         ``train``, ``valid`` and ``test``.
 
@@ -145,16 +219,9 @@ def fold(name: str, subsets: Sequence[Triple], seed: int) -> tuple[int, dict[str
     DamagedData
         If a query is in two subsets.
     """
-    queries = [np.unique(query) for _, _, query in subsets]
-    values, times = np.unique(np.concatenate(queries), return_counts=True)
-    if (times > 1).any():
-        torn = int(values[np.argmax(times > 1)])
-        raise DamagedData(f"{name}: query {torn} is in two of the five subsets")
-    number, members = fold_members(seed)
-    return number, {
-        part: tuple(np.concatenate([subsets[i][k] for i in which]) for k in range(3))
-        for part, which in members.items()
-    }
+    record, rows = fold_rows(name, [query for _, _, query in subsets], seed)
+    X, y, query = (np.concatenate([subset[k] for subset in subsets]) for k in range(3))
+    return record, {part: (X[which], y[which], query[which]) for part, which in rows.items()}
 
 
 def sample_queries(stream: str, seed: int, query: np.ndarray, size: int) -> np.ndarray | slice:

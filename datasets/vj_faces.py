@@ -13,7 +13,8 @@ without faces overlap. Windows of one class fall into blocks of 64 in the order 
 window goes with the block of the first one that it is alike (a correlation of 0.9 or more, directly
 or by way of others, as in :mod:`datasets.cbcl`), so that the 25 exact duplicates of 19 faces stay
 on their side. Blocks are drawn into **five divisions** of equal size. Repetition ``seed``:
-division ``seed`` mod 5 tests, the next one validates, three train.
+division ``seed`` mod 5 tests, the next one validates, three train. From 5 on each block of five
+repetitions draws the blocks into divisions anew.
 
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
@@ -139,7 +140,7 @@ def windows() -> tuple[dict[str, np.ndarray], list[Found]]:
     -------
     arrays : dict of str to ndarray
         ``windows`` of shape (n, 24, 24), uint8, faces first, in the order of the files; ``y``;
-        ``fold``, the division of each.
+        ``group``, the block that each goes with; ``fold``, the division of each.
     files : list of Found
         The two files.
 
@@ -149,7 +150,7 @@ def windows() -> tuple[dict[str, np.ndarray], list[Found]]:
         As :func:`images`.
     """
     files = [find(raw) for raw in FILES]
-    key = "v1-" + "-".join(file.sha256[:16] for file in files)
+    key = "v2-" + "-".join(file.sha256[:16] for file in files)
     arrays, _ = decoded("vj_faces", key, lambda out: _decode([f.path for f in files], out))
     return arrays, files
 
@@ -164,7 +165,9 @@ def _decode(paths: list[Path], out: Path) -> None:
     labels = np.repeat([1, 0], [len(part) for part in parts])
     np.save(out / "windows.npy", pixels)
     np.save(out / "y.npy", labels.astype(np.uint8))
-    np.save(out / "fold.npy", divisions(groups(pixels, labels), labels))
+    group = groups(pixels, labels)
+    np.save(out / "group.npy", group)
+    np.save(out / "fold.npy", divisions(group, labels))
 
 
 def groups(pixels: np.ndarray, labels: np.ndarray, block: int = BLOCK) -> np.ndarray:
@@ -202,8 +205,8 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
     arrays, _ = windows()
     stored, digest = haar_columns.stored("vj_faces", arrays["windows"], per_kind)
     provenance = {**_real_images(request).provenance, "features_checksum": digest}
-    fold = np.array(arrays["fold"])
-    return haar_columns.of_windows(stored, arrays["y"], fold, SHAPE, per_kind, provenance)
+    fold, group = np.array(arrays["fold"]), np.array(arrays["group"])
+    return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
 
 
 # --- the stand-in --------------------------------------------------------------------------------
@@ -231,9 +234,9 @@ SPEC = DatasetSpec(
     citation="Viola and Jones, Robust real-time face detection, IJCV 57 (2004)",
     terms=TERMS,
     shape="4,916 windows with a face, 7,872 without, 2,000 Haar-like features, 2 classes",
-    split_rule="blocks of 64 neighbours fall into five divisions, windows of a class that "
-    "correlate by 0.9 or more together; division number seed mod 5 tests, the next one validates, "
-    "three train",
+    split_rule="blocks of 64 neighbours fall into five divisions, anew for each five seeds, "
+    "windows of a class that correlate by 0.9 or more together; division number seed mod 5 tests, "
+    "the next one validates, three train",
     cost_rule="uniform, 1 per Haar-like feature",
     real=partial(_table, give=_real_columns),
     standin=partial(_table, give=_drawn_columns),

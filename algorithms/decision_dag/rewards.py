@@ -8,9 +8,11 @@ are exact, in any order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 
@@ -157,7 +159,12 @@ def loss_exponent(kind: int, largest: float, total: int, negative_weight: float 
 
 
 def losses(
-    kind: int, label, target, unit: float, exponent: int, negative_weight: float = 1.0
+    kind: int,
+    label: NDArray[np.int64],
+    target: NDArray[np.float64],
+    unit: float,
+    exponent: int,
+    negative_weight: float = 1.0,
 ) -> Losses:
     """Losses of rows; see :class:`Losses`."""
     per_unit, half = _POINTS / (_HIGH - _LOW), 1 << _HALF
@@ -182,13 +189,19 @@ def _margin(g, label):
 
 
 @kernel
-def is_error(losses, g, i):
+def is_error(losses: Losses, g: NDArray[np.int64], i: int) -> bool:
     """Whether row i is not given its label; a tie is an error."""
     return _margin(g, losses.label[i]) <= 0
 
 
 @kernel
-def quit_loss(losses, custom, g, i, room):
+def quit_loss(
+    losses: Losses,
+    custom: Callable[[np.ndarray, int], float] | None,
+    g: NDArray[np.int64],
+    i: int,
+    room: NDArray[np.float64],
+) -> int:
     """Loss of row i at scores g, in steps.
 
     Parameters
@@ -228,7 +241,7 @@ def quit_loss(losses, custom, g, i, room):
 
 
 @kernel
-def answer(world, i, j, g):
+def answer(world: World, i: int, j: int, g: NDArray[np.int64]) -> None:
     """Add what base classifier j answers to row i."""
     for t in range(j * world.n_parts, (j + 1) * world.n_parts):
         code = world.codes[i, t]
@@ -237,7 +250,15 @@ def answer(world, i, j, g):
 
 
 @kernel
-def pay(world, i, j, owned, stamp, bought, since):
+def pay(
+    world: World,
+    i: int,
+    j: int,
+    owned: NDArray[np.int64],
+    stamp: int,
+    bought: NDArray[np.int32],
+    since: int,
+) -> int:
     """Steps that row i pays for base classifier j; what it buys is marked.
 
     Parameters

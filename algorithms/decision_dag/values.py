@@ -6,12 +6,16 @@ A state is the number of the next base classifier and a cell of the scores so fa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from .rewards import SPAN_BITS
+
+if TYPE_CHECKING:
+    from .rewards import Cells
 
 EVAL, SKIP, QUIT = 0, 1, 2
 N_ACTIONS = 3
@@ -84,7 +88,7 @@ def _uniform(value, n_bins, ran):
 
 
 @kernel
-def cell_of(cells, g, ran):
+def cell_of(cells: Cells, g: NDArray[np.int64], ran: int) -> int:
     """Cell of scores.
 
     Parameters
@@ -115,7 +119,9 @@ def cell_of(cells, g, ran):
 
 
 @kernel
-def value_of(q, net, j, cell, action):
+def value_of(
+    q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int, action: int
+) -> float:
     """Value of an action in a state, by the table, or by the Gaussians if there are any."""
     if net is not None:
         value = 0.0
@@ -126,7 +132,15 @@ def value_of(q, net, j, cell, action):
 
 
 @kernel
-def add_to_value(q, net, j, cell, action, step, delta):
+def add_to_value(
+    q: NDArray[np.float64],
+    net: Gaussians | None,
+    j: int,
+    cell: int,
+    action: int,
+    step: float,
+    delta: float,
+) -> None:
     """Move the value of an action in a state by a step; `delta` is the TD error there."""
     if net is not None:
         n = net.count[j, action]
@@ -144,7 +158,7 @@ def add_to_value(q, net, j, cell, action, step, delta):
 
 
 @kernel
-def best_action(q, net, j, cell):
+def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int) -> int:
     """Action of the largest value; of equal ones the first of EVAL, SKIP and QUIT."""
     best, value = EVAL, value_of(q, net, j, cell, EVAL)
     for action in (SKIP, QUIT):
@@ -155,7 +169,7 @@ def best_action(q, net, j, cell):
 
 
 @kernel
-def greedy(q, net, policy):
+def greedy(q: NDArray[np.float64], net: Gaussians | None, policy: NDArray[np.int8]) -> None:
     """Write the policy of the largest values.
 
     Parameters

@@ -26,7 +26,7 @@ def test_tables_of_real_windows(cache, monkeypatch, few_faces):
     expected = np.concatenate([family.columns(few_faces["train"]) for family in FAMILIES], axis=1)
     np.testing.assert_array_equal(found.train, expected.T)
     measured = prices.prices()
-    for seed in range(6):
+    for seed in range(5):
         data = datasets.load("cbcl", data="real", seed=seed)
         check_contract(data)
         assert data.provenance["kind"] == "real"
@@ -41,6 +41,9 @@ def test_tables_of_real_windows(cache, monkeypatch, few_faces):
         np.testing.assert_array_equal(divided.X_valid, expected[found.fold == (seed + 1) % 5])
         total = len(divided.y_train) + len(divided.y_valid) + len(divided.y_test)
         assert total == len(expected)
+    anew = [datasets.load("cbcl_divided", data="real", seed=seed) for seed in range(5, 10)]
+    assert sum(len(table.y_test) for table in anew) == len(expected)
+    assert not np.array_equal(anew[0].X_test, expected[found.fold == 0])
     assert (data.task, data.cost_unit, data.name) == ("binary", "ms", "cbcl")
     assert "measured CPU time per window" in data.cost_origin
     assert data.group_costs == measured.groups

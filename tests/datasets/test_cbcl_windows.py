@@ -195,12 +195,30 @@ FROZEN_DIVISIONS = "8c87e78cb1b7aa7fb6ff86f7ff916e08d265364a5e23e3f77c723a70292a
 
 
 def test_repetitions_take_the_divisions_in_turn():
-    fold = np.arange(20) % 5
-    train, valid = rows_of(fold, 7, 1)
+    fold, group, labels = np.arange(20) % 5, np.arange(20), np.repeat([0, 1], 10)
+    train, valid = rows_of(fold, group, labels, 2, 1)
     assert set(fold[valid]) == {2}
     assert set(fold[train]) == {0, 1, 3, 4}
-    train, test, valid = rows_of(fold, 9, 2)
+    train, test, valid = rows_of(fold, group, labels, 4, 2)
     assert (set(fold[test]), set(fold[valid]), set(fold[train])) == ({4}, {0}, {1, 2, 3})
+
+
+def test_repetitions_from_five_on_divide_anew():
+    rng = np.random.default_rng(4)
+    labels = np.repeat([1, 0], [100, 150])
+    group = np.where(labels == 1, rng.integers(0, 40, 250), rng.integers(50, 120, 250))
+    fold = divisions(group, labels)
+    first = [rows_of(fold, group, labels, seed, 2)[1] for seed in range(5)]
+    for start in (5, 10):
+        parts = [rows_of(fold, group, labels, seed, 2) for seed in range(start, start + 5)]
+        tested = [test for _, test, _ in parts]
+        assert sorted(np.concatenate(tested)) == list(range(250))
+        assert not any(np.array_equal(test, other) for test in tested for other in first)
+        for k, (train, test, valid) in enumerate(parts):
+            assert sorted(np.concatenate((train, test, valid))) == list(range(250))
+            np.testing.assert_array_equal(valid, tested[(k + 1) % 5])
+            assert not set(group[test]) & set(group[np.concatenate((train, valid))])
+        first += tested
 
 
 # --- real data -----------------------------------------------------------------------------------

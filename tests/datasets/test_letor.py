@@ -83,9 +83,9 @@ def put(folder, texts, place: str):
 def test_a_copy_of_the_users_own(tiny, place):
     folder, texts, tables = tiny
     put(folder, [text.replace(b"\n", b"\r\n") for text in texts], place)
-    data = datasets.load("mq2008", data="real", seed=6)
+    data = datasets.load("mq2008", data="real", seed=1)
     check_contract(data)
-    assert data.provenance["fold"] == 2
+    assert (data.provenance["fold"], data.provenance["division"]) == (2, 0)
     order = {"train": (1, 2, 3), "valid": (4,), "test": (0,)}
     for part, which in order.items():
         for name in ("X", "y", "query"):
@@ -94,6 +94,10 @@ def test_a_copy_of_the_users_own(tiny, place):
     assert data.provenance["queries"]["train"]["fewer_than_5_documents"] == 6
     assert len(data.provenance["files"]) == 5
     assert data.provenance["source"] == "mirror"
+    anew = datasets.load("mq2008", data="real", seed=6)
+    check_contract(anew)
+    assert (anew.provenance["fold"], anew.provenance["division"]) == (2, 1)
+    assert set(anew.query_test) != set(data.query_test)
 
 
 def test_another_files_rows_are_refused(tiny):
@@ -238,3 +242,11 @@ def test_real_mq2008(cache):
         assert zeros[f"{kind}_url"] > zeros[f"{kind}_anchor"] > zeros[f"{kind}_title"] > 0.6
         assert max(zeros[f"{kind}_body"], zeros[f"{kind}_document"]) < 0.1
     assert datasets.verify("mq2008")
+    anew = [datasets.load("mq2008", data="real", seed=seed) for seed in range(5, 10)]
+    tested = [set(data.query_test.tolist()) for data in anew]
+    assert sorted(len(queries) for queries in tested) == [156, 157, 157, 157, 157]
+    assert len(set.union(*tested)) == 784
+    assert not any(queries == set(data.query_test.tolist()) for queries in tested for data in folds)
+    for data in anew:
+        check_contract(data)
+        assert not set(data.query_test) & (set(data.query_train) | set(data.query_valid))

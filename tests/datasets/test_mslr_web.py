@@ -78,6 +78,14 @@ def test_folds_of_a_copy(tiny, monkeypatch, zipped):
     assert [getattr(laptop, f"y_{part}").size for part in PARTS] == [18, 6, 3]
     rows = np.flatnonzero(np.isin(data.query_train, laptop.query_train))
     np.testing.assert_array_equal(laptop.X_train, data.X_train[rows])
+    anew = datasets.load("mslr_web10k", scale="paper", data="real", seed=6)
+    check_contract(anew)
+    assert (anew.provenance["fold"], anew.provenance["division"]) == (2, 1)
+    assert set(anew.query_test) != set(data.query_test)
+    for query in np.unique(data.query_test):  # the same documents, wherever the query is now
+        part = next(part for part in PARTS if query in getattr(anew, f"query_{part}"))
+        there = getattr(anew, f"X_{part}")[getattr(anew, f"query_{part}") == query]
+        np.testing.assert_array_equal(there, data.X_test[data.query_test == query])
 
 
 def test_a_changed_text_in_an_archive_is_refused(tiny):

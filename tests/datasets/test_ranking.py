@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from datasets import DamagedData, Dataset, dataset_checksum
-from datasets.ranking import copies, fold, fold_members, part_arrays, query_facts, sample_queries
+from datasets.ranking import (
+    copies,
+    divide_queries,
+    fold,
+    fold_members,
+    fold_rows,
+    part_arrays,
+    query_facts,
+    sample_queries,
+)
 
 
 def test_folds_are_letors():
@@ -15,7 +24,40 @@ def test_folds_are_letors():
     assert folds[1] == (2, {"train": (1, 2, 3), "valid": (4,), "test": (0,)})
     assert [number for number, _ in folds] == [1, 2, 3, 4, 5]
     assert sorted(parts["test"][0] for _, parts in folds) == [0, 1, 2, 3, 4]
-    assert fold_members(7) == fold_members(2)
+    assert fold_members(7) == fold_members(2)  # of another division of the queries
+
+
+def test_folds_from_five_on_divide_all_queries_anew():
+    queries = [np.repeat(np.arange(start, start + 11), 3) for start in range(0, 110, 22)]
+    query = np.concatenate(queries)
+
+    def tested(seeds):
+        found = []
+        for seed in seeds:
+            record, rows = fold_rows("tiny", queries, seed)
+            assert record == {"fold": seed % 5 + 1, "division": seed // 5}
+            parts = [np.unique(query[rows[part]]) for part in ("train", "valid", "test")]
+            # No query on two sides, none left out, and rows of one query follow each other.
+            assert sorted(np.concatenate(parts)) == sorted(np.unique(query))
+            assert sorted(np.concatenate(list(rows.values()))) == list(range(query.size))
+            for part in rows.values():
+                changes = (query[part][1:] != query[part][:-1]).sum()
+                assert changes + 1 == np.unique(query[part]).size
+            found.append(set(parts[2].tolist()))
+        assert sorted(q for part in found for q in part) == sorted(np.unique(query))
+        return found
+
+    published, second, third = (tested(range(start, start + 5)) for start in (0, 5, 10))
+    assert published[0] == set(queries[4].tolist())
+    assert published[1] == set(queries[0].tolist())
+    for one, other in ((published, second), (published, third), (second, third)):
+        assert not any(part in other for part in one)
+    np.testing.assert_array_equal(
+        divide_queries("tiny", 1, query), divide_queries("tiny", 1, query)
+    )
+    assert (divide_queries("tiny", 1, query) != divide_queries("other", 1, query)).any()
+    sizes = np.bincount(divide_queries("tiny", 3, np.arange(13)))
+    assert sorted(sizes) == [2, 2, 3, 3, 3]
 
 
 def subset(*queries: int):
@@ -25,8 +67,8 @@ def subset(*queries: int):
 
 def test_a_fold_keeps_rows_and_refuses_a_torn_query():
     subsets = [subset(1, 2), subset(3), subset(4), subset(5), subset(6)]
-    number, parts = fold("tiny", subsets, 4)
-    assert number == 5
+    record, parts = fold("tiny", subsets, 4)
+    assert record == {"fold": 5, "division": 0}
     np.testing.assert_array_equal(parts["train"][2], [6, 6, 1, 1, 2, 2, 3, 3])
     np.testing.assert_array_equal(parts["test"][0], subsets[3][0])
     subsets[3] = subset(5, 2)

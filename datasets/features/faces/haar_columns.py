@@ -63,7 +63,9 @@ class HaarColumns:
     y : ndarray of shape (n_windows,), int64
         1 = face, or person.
     fold : ndarray of shape (n_windows,), int64
-        Which of the five divisions each window is in, 0..4.
+        Which of the five divisions of repetitions 0 to 4 each window is in, 0..4.
+    group : ndarray of shape (n_windows,), int64
+        Windows with one number are in one division, in repetitions from 5 on.
     feature_names : tuple of str
         ``haar_<kind>_<top>_<left>_<bottom>_<right>``; :func:`outlines` reads them.
     shape : tuple of int
@@ -75,6 +77,7 @@ class HaarColumns:
     columns: np.ndarray
     y: np.ndarray
     fold: np.ndarray
+    group: np.ndarray
     feature_names: tuple[str, ...]
     shape: tuple[int, int]
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -85,14 +88,15 @@ class HaarColumns:
         Parameters
         ----------
         seed : int
-            Division number `seed` mod 5 tests, the next one validates, three train.
+            Division number `seed` mod 5 tests, the next one validates, three train. From 5 on
+            each block of five repetitions divides the windows anew.
 
         Returns
         -------
         dict of str to ndarray of int64
             Windows of ``train``, ``valid`` and ``test``, ascending.
         """
-        train, test, valid = rows_of(self.fold, seed, 2)
+        train, test, valid = rows_of(self.fold, self.group, self.y, seed, 2)
         return {"train": train, "valid": valid, "test": test}
 
 
@@ -230,6 +234,7 @@ def of_windows(
     stored: np.ndarray,
     labels: np.ndarray,
     fold: np.ndarray,
+    group: np.ndarray,
     shape: tuple[int, int],
     per_kind: int,
     provenance: dict[str, Any],
@@ -239,7 +244,7 @@ def of_windows(
     Parameters
     ----------
     stored : ndarray of shape (n_features, n_windows), uint8
-    labels, fold : ndarray of shape (n_windows,)
+    labels, fold, group : ndarray of shape (n_windows,)
     shape : tuple of int
         Height and width of the windows.
     per_kind : int
@@ -251,14 +256,15 @@ def of_windows(
     HaarColumns
     """
     names = feature_names(shape, per_kind)
-    return HaarColumns(stored, labels.astype(np.int64), fold, names, shape, provenance)
+    return HaarColumns(stored, labels.astype(np.int64), fold, group, names, shape, provenance)
 
 
 def of_drawn(drawn: ImageSet, per_kind: int) -> HaarColumns:
     """Compute the columns of a stand-in's windows, which fall into divisions one by one."""
-    fold = divisions(np.arange(len(drawn.y_train)), drawn.y_train)
+    group = np.arange(len(drawn.y_train))
+    fold = divisions(group, drawn.y_train)
     stored, shape = computed(drawn.train, per_kind), drawn.train.shape[1:]
-    return of_windows(stored, drawn.y_train, fold, shape, per_kind, drawn.provenance)
+    return of_windows(stored, drawn.y_train, fold, group, shape, per_kind, drawn.provenance)
 
 
 def undivided(

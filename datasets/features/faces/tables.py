@@ -36,7 +36,9 @@ class Columns:
     y_train, y_test : ndarray of shape (n_windows,), int64
         1 = face.
     fold : ndarray of shape (n_train,), int64
-        Which of the five divisions each training window is in, 0..4.
+        Which of the five divisions of repetitions 0 to 4 each training window is in, 0..4.
+    group : ndarray of shape (n_train,), int64
+        Windows with one number are in one division, in all repetitions.
     provenance : dict
         As :attr:`datasets.Dataset.provenance`.
     """
@@ -46,6 +48,7 @@ class Columns:
     y_train: np.ndarray
     y_test: np.ndarray
     fold: np.ndarray
+    group: np.ndarray
     provenance: dict[str, Any] = field(default_factory=dict)
 
 

@@ -329,13 +329,13 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
             f"({number(losses[by_loss].mean(), 2)}) and {NAMES[by_error]} the smallest error "
             f"({errors[by_error].mean():.2f} %)"
         )
-    tau = agreements(rows, dataset, rounds[-1])["log10_loss"].tau.value
+    rho = agreements(rows, dataset, rounds[-1])["log10_loss"].rho.value
     standin = "" if meta["data"][features]["kind"] == "real" else " (stand-in)"
     return (
         f"Two tables of log10 training loss and test error of the methods on "
         f"{SETS[dataset].title}{standin}, ours beside the paper's. At equal cost as the paper "
-        f"counts, {'; '.join(said)}. Rank correlation with the paper's order by loss after "
-        f"{rounds[-1]:,} rounds: {number(tau, 2)}."
+        f"counts, {'; '.join(said)}. Spearman's ρ with the paper's order by loss after "
+        f"{rounds[-1]:,} rounds: {number(rho, 2)}."
     )
 
 

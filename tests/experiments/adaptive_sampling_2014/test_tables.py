@@ -1,7 +1,9 @@
 """Tables 1 to 4: the paper's numbers, the reading of a curve, claims, correlations, rendering."""
 
 import csv
+import html
 import importlib
+import json
 import statistics
 from dataclasses import replace
 from fractions import Fraction
@@ -502,6 +504,20 @@ def test_published_agreement_and_what_the_readme_says_of_it():
             assert line_of(text, "T = 10,000: loss").split("|")[3].split()[0] == f"{rho:.2f}"
             late.append(f"{rho:.2f} on {paper.title}")
     assert f"At 10,000 rounds it is {', '.join(late[:-1])} and {late[-1]}." in said
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_the_page_says_the_same_correlation_as_the_table(dataset):
+    folder = ROOT / "results" / f"sampling-table{SETS[dataset].table}"
+    said = tables.alt(
+        pd.read_csv(folder / "rows.csv"), json.loads((folder / "meta.json").read_text()),
+        dataset=dataset,
+    )  # fmt: skip
+    rho, _ = by_hand(dataset, 10_000, 0)
+    last = f"Spearman's ρ with the paper's order by loss after 10,000 rounds: {rho:.2f}."
+    assert said.endswith(last)
+    text = (ROOT / "results" / "index.html").read_text("utf-8")
+    assert last in html.unescape(text).replace("\u2019", "'")
 
 
 def test_what_the_readme_says_of_mnist_and_caltech_101():
