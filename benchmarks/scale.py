@@ -28,6 +28,7 @@ from .peers import LEAVES, THREADS, TRADEOFF, alternate, lightgbm, settings
 FEATURES = 28
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
 _AT_ONCE = 100_000
+_DRAWN = ("ours, ms a tree", "prices / ours", "LightGBM")
 
 
 class Line(NamedTuple):
@@ -115,10 +116,8 @@ def measure(n_rows: int, trees: int, runs: int, priced_peer: bool) -> Line:
     )
 
 
-def exponent(line: Line, before: Line | None) -> float:
+def exponent(line: Line, before: Line) -> float:
     """Growth of our time per tree from one number of rows to the next: log t / log n."""
-    if before is None:
-        return math.nan
     return math.log(line.ours / before.ours) / math.log(line.rows / before.rows)
 
 
@@ -146,52 +145,65 @@ def memory_speed() -> tuple[float, float]:
     return 2 * source.nbytes / copied / 1e9, gathered / len(places) * 1e9
 
 
-HEADER = (
-    "| rows | ours, ms a tree | exponent | prices / ours | LightGBM | ours / LightGBM "
-    "| prices / LightGBM's | scikit-learn | whole fit / LightGBM's |"
+TITLES = (
+    "rows",
+    "ours, ms a tree",
+    "exponent",
+    "prices / ours",
+    "LightGBM",
+    "ours / LightGBM",
+    "prices / LightGBM's",
+    "scikit-learn",
+    "whole fit / LightGBM's",
 )
 
 
-def markdown(lines: list[Line]) -> list[str]:
-    """Lines of the table, without its header."""
-    written = []
-    for line, before in zip(lines, [None, *lines], strict=False):
-        grows = exponent(line, before)
-        written.append(
-            f"| {line.rows:,} | {line.ours:.1f} | {'' if math.isnan(grows) else f'{grows:.2f}'} "
-            f"| {line.prices / line.ours:.2f} | {line.lightgbm:.1f} "
-            f"| {line.ours / line.lightgbm:.2f} "
-            f"| {_or_nothing(line.prices / line.lightgbm_prices)} | {line.scikit_learn:.1f} "
-            f"| {line.ours_whole / line.lightgbm_whole:.2f} |"
-        )
-    return written
+def cells(lines: list[Line]) -> list[list[str]]:
+    """What the table shows of each line, by :data:`TITLES`."""
+    return [
+        [
+            f"{line.rows:,}",
+            f"{line.ours:.1f}",
+            "" if before is None else f"{exponent(line, before):.2f}",
+            f"{line.prices / line.ours:.2f}",
+            f"{line.lightgbm:.1f}",
+            f"{line.ours / line.lightgbm:.2f}",
+            _or_nothing(line.prices / line.lightgbm_prices),
+            f"{line.scikit_learn:.1f}",
+            f"{line.ours_whole / line.lightgbm_whole:.2f}",
+        ]
+        for line, before in zip(lines, [None, *lines], strict=False)
+    ]
+
+
+def markdown(table: list[list[str]]) -> list[str]:
+    """Lines of a table, its titles first."""
+    return [f"| {' | '.join(row)} |" for row in (TITLES, ["---"] * len(TITLES), *table)]
 
 
 def _or_nothing(ratio: float) -> str:
     return "not run" if math.isnan(ratio) else f"{ratio:.2f}"
 
 
-def read(file: Path) -> list[Line]:
-    """Read the numbers that ``--save`` wrote."""
+def read(file: Path) -> list[list[str]]:
+    """Read the cells that ``--save`` wrote."""
     with file.open(newline="") as rows:
-        return [
-            Line(int(row["rows"]), *(float(row[name]) for name in Line._fields[1:]))
-            for row in csv.DictReader(rows)
-        ]
+        titles, *table = csv.reader(rows)
+    if tuple(titles) != TITLES:
+        raise ValueError(f"{file} does not have the columns {', '.join(TITLES)}.")
+    return table
 
 
 def save(lines: list[Line], folder: Path) -> None:
-    """Write ``scale.csv`` and ``scale.svg``."""
+    """Write the table as ``scale.csv``, and ``scale.svg``."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "scale.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Line._fields)
-        writer.writerows([line.rows, *(f"{value:.4g}" for value in line[1:])] for line in lines)
+        csv.writer(file, lineterminator="\n").writerows([TITLES, *cells(lines)])
     (folder / "scale.svg").write_bytes(picture(read(folder / "scale.csv")))
 
 
-def picture(lines: list[Line]) -> bytes:
-    """Draw time per tree against rows, both axes logarithmic, as reproducible SVG."""
+def picture(table: list[list[str]]) -> bytes:
+    """Draw time per tree against rows as the table has it, both axes logarithmic, as SVG."""
     from matplotlib.figure import Figure
 
     from experiments.publishing.output import picture_bytes
@@ -200,13 +212,16 @@ def picture(lines: list[Line]) -> bytes:
     with house_style("scale"):
         figure = Figure(figsize=(5.2, 3.4), layout="constrained")
         ax = figure.subplots()
-        rows = [line.rows for line in lines]
+        rows = [int(row[0].replace(",", "")) for row in table]
+        times = {title: [float(row[TITLES.index(title)]) for row in table] for title in _DRAWN}
+        ours = times["ours, ms a tree"]
+        prices = [t * ratio for t, ratio in zip(ours, times["prices / ours"], strict=True)]
         curves = [
-            ("ours", LOOKS["gbrt"], "this package", [line.ours for line in lines]),
-            ("prices", LOOKS["cegb"], "this package, with prices", [line.prices for line in lines]),
-            ("lightgbm", LOOKS["lightgbm"], "LightGBM", [line.lightgbm for line in lines]),
+            (LOOKS["gbrt"], "this package", ours),
+            (LOOKS["cegb"], "this package, with prices", prices),
+            (LOOKS["lightgbm"], "LightGBM", times["LightGBM"]),
         ]
-        for _, look, label, values in curves:
+        for look, label, values in curves:
             ax.loglog(
                 rows, values, color=look.colour, marker=look.marker, linestyle=look.line,
                 label=label,
@@ -246,12 +261,11 @@ def main(rows: list[int], trees: int, runs: int, priced_peer: bool, folder: Path
         f"{line_time:.1f} ns. {FEATURES} features, {LEAVES} leaves, {trees} trees, {THREADS} "
         f"threads, λ = {TRADEOFF:g} with prices.\n"
     )
-    click.echo(HEADER)
-    click.echo("|" + "---|" * (HEADER.count("|") - 1))
+    click.echo("\n".join(markdown([])))
     lines: list[Line] = []
     for n_rows in rows:
         lines.append(measure(n_rows, trees, runs, priced_peer))
-        click.echo(markdown(lines)[-1])
+        click.echo(markdown(cells(lines))[-1])
     if folder is not None:
         save(lines, folder)
 

@@ -1,27 +1,66 @@
-"""What docs/speed.md says of the growth with the rows is what was measured and saved."""
+"""What docs/speed.md says of times is what was measured and saved, and agrees with itself."""
 
+import math
+import re
 from pathlib import Path
 
-from benchmarks.scale import HEADER, markdown, picture, read
+import pytest
+
+from benchmarks.scale import TITLES, markdown, picture, read
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+TEXT = (DOCS / "speed.md").read_text(encoding="utf-8")
+TABLE = read(DOCS / "scale.csv")
+
+
+def column(title):
+    return [float(row[TITLES.index(title)].replace(",", "") or "nan") for row in TABLE]
+
+
+def about(one, other, digits):
+    """A quotient of numbers that were rounded to some digits after the point, at its bounds."""
+    half = 0.5 * 10.0**-digits
+    return (one - half) / (other + half), (one + half) / (other - half)
 
 
 def test_the_table_is_that_of_the_numbers():
-    text = (DOCS / "speed.md").read_text(encoding="utf-8")
-    table = markdown(read(DOCS / "scale.csv"))
-    assert len(table) >= 4
-    assert "\n".join([HEADER, "|" + "---|" * (HEADER.count("|") - 1), *table]) in text
+    assert len(TABLE) >= 4
+    assert "\n".join(markdown(TABLE)) in TEXT
 
 
 def test_the_picture_is_that_of_the_numbers():
-    assert (DOCS / "scale.svg").read_bytes() == picture(read(DOCS / "scale.csv"))
+    assert (DOCS / "scale.svg").read_bytes() == picture(TABLE)
 
 
 def test_ratios_are_those_of_the_columns():
-    lines = read(DOCS / "scale.csv")
-    for line, row in zip(lines, markdown(lines), strict=True):
-        fields = [field.strip() for field in row.strip("|").split("|")]
-        assert fields[0] == f"{line.rows:,}"
-        assert fields[5] == f"{line.ours / line.lightgbm:.2f}"
-        assert fields[3] == f"{line.prices / line.ours:.2f}"
+    ours, rows = column("ours, ms a tree"), column("rows")
+    for one, other, said in zip(ours, column("LightGBM"), column("ours / LightGBM"), strict=True):
+        least, most = about(one, other, 1)
+        assert least - 0.005 <= said <= most + 0.005
+    for i, said in enumerate(column("exponent")[1:], 1):
+        growth = math.log(rows[i] / rows[i - 1])
+        least, most = (math.log(q) / growth for q in about(ours[i], ours[i - 1], 1))
+        assert least - 0.005 <= said <= most + 0.005
+
+
+def test_the_sentence_below_the_table_is_of_its_numbers():
+    said = re.search(
+        r"Ours takes (\S+) to (\S+) of LightGBM's time .*? Prices take (\S+) to (\S+) times our "
+        r"own time .*? and (\S+) to (\S+) of\s+LightGBM's time with prices",
+        TEXT.replace("\n", " "),
+    )
+    of = ("ours / LightGBM", "prices / ours", "prices / LightGBM's")
+    expected = [bound(column(title)) for title in of for bound in (min, max)]
+    assert list(map(float, said.groups())) == expected
+    assert max(column("exponent")[1:]) <= 1.05
+
+
+def test_what_prices_cost_is_said_of_the_table_of_peers():
+    lines = re.findall(r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$", TEXT, re.M)
+    assert len(lines) == 6
+    for _, ours, theirs, ratio in lines:
+        assert float(ours) / float(theirs) == pytest.approx(float(ratio), abs=0.01)
+    blind, priced = ([float(line[1]) for line in lines[first::2]] for first in (0, 1))
+    ratios = [with_prices / without for with_prices, without in zip(priced, blind, strict=True)]
+    said = re.search(r"Costs make our own training (\S+)\s+to (\S+) times as long", TEXT)
+    assert said.groups() == (f"{min(ratios):.2f}", f"{max(ratios):.2f}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -15,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.parameters import check_whole_number
+from ..estimators.scoring import check_scored
 from .scoring import (
     check_budget,
     check_metered,
@@ -26,8 +30,11 @@ from .scoring import (
     takes_missing,
 )
 
+if TYPE_CHECKING:
+    from ..inputs.types import Scoring
 
-def best_within(score, cost, budget: float) -> int:
+
+def best_within(score: ArrayLike, cost: ArrayLike, budget: float) -> int:
     """Choose the best score among models whose cost is within the budget.
 
     Parameters
@@ -122,21 +129,21 @@ class BudgetSearchCV(RandomizedSearchCV):
 
     def __init__(
         self,
-        estimator,
-        param_distributions,
+        estimator: object,
+        param_distributions: Mapping | Sequence[Mapping],
         *,
-        budget,
-        n_iter=None,
-        rounds=None,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-    ):
+        budget: float,
+        n_iter: int | None = None,
+        rounds: Sequence[int] | None = None,
+        scoring: Scoring | None = None,
+        n_jobs: int | None = None,
+        refit: bool = True,
+        cv: Any | None = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: int | None = None,
+        error_score: float | Literal["raise"] = np.nan,
+    ) -> None:
         super().__init__(
             estimator,
             param_distributions,
@@ -153,7 +160,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         self.budget = budget
         self.rounds = rounds
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: object) -> Self:
         """Search, and train the chosen model on all rows.
 
         Parameters
@@ -174,13 +181,15 @@ class BudgetSearchCV(RandomizedSearchCV):
         ------
         ValueError
             If the budget is below the cheapest candidate, which the message names; if a parameter
-            or an input does not fit; if values are missing that the estimator does not take.
+            or an input does not fit; if values are missing that the estimator does not take; if a
+            mask hides targets or weights.
         TypeError
             If the estimator has no ``prediction_cost``.
         """
         budget = check_budget("budget", self.budget)
         check_metered(self.estimator)
         check_missing(self.estimator, X)
+        check_scored(y, params.get("sample_weight"))
         rounds = self._checked_rounds()
         scorer = check_scoring(self.estimator, self.scoring)
         search = self._search(_ScoreAndCost(scorer, rounds)).fit(X, y, **params)
@@ -237,7 +246,29 @@ class BudgetSearchCV(RandomizedSearchCV):
         if hasattr(chosen, "feature_names_in_"):
             self.feature_names_in_ = chosen.feature_names_in_
 
-    def prediction_cost(self, X) -> np.ndarray:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
+        """Score the chosen model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **params
+            What scikit-learn hands on to the scorer.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If an input does not fit; if a mask hides targets or weights.
+        """
+        check_scored(y, params.get("sample_weight"))
+        return super().score(X, y, **params)
+
+    def prediction_cost(self, X: ArrayLike) -> np.ndarray:
         """Cost of predicting each row with the chosen model.
 
         Parameters

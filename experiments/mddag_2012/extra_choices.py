@@ -31,8 +31,9 @@ POOL = {"smoke": 20, "laptop": 1000, "overnight": 1000, "paper": 1000}
 """N is the paper's: with many base classifiers eleven bins are too few."""
 
 SAYS = {
-    "bins_11": "11 uniform bins of f (ours: 101)",
-    "bins_1001": "1,001 uniform bins of f",
+    "bins_11": "11 uniform bins of f (ours: 1,001 for N = 1,000)",
+    "bins_101": "101 uniform bins of f",
+    "negative_weight_5": "negatives weigh 5 in the policy",
     "running": "f divided by Σα of what was evaluated (ours: of all)",
     "tie_is_right": "a tie is no error, as printed",
     "rate_0.02": "learning rate 0.02 (the paper and ours: 0.2)",
@@ -43,6 +44,8 @@ SAYS = {
     "descent_from_sarsa": "coordinate descent from SARSA's policy",
     "exponential": "exponential loss",
     "exponential_0.02": "exponential loss, learning rate 0.02",
+    "exponential_of_shares": "exponential loss of f/Σα, as footnote 1 reads",
+    "exponential_of_shares_0.02": "exponential loss of f/Σα, learning rate 0.02",
     "literal_exponential": "exponential loss as printed, the square of the usual one",
     "gaussians": "values as sums of Gaussians with growing centres (ours: bins)",
 }

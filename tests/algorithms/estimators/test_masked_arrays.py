@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier, is_regressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_score, precision_at_k, query_starts
-from algorithms.selection import BudgetSearchCV
+from algorithms.selection import BudgetSearchCV, assert_budget, cost_curve, cost_scorer
 from tests.algorithms.estimators.kinds import EVERY, TREES, small_size, takes
 
 N = 80
@@ -82,6 +85,53 @@ def test_hidden_targets_and_weights_are_refused(cls):
         model.fit(X, [*Y[1:], np.ma.masked])
     with pytest.raises(ValueError, match=f"^sample_weight {words}"):
         model.fit(X, Y, sample_weight=masked(np.ones(N)))
+
+
+def refused_by_score(model):
+    """Assert that a fitted model scores whole answers, and refuses hidden ones."""
+    words = ".*not a masked array: fill it in first"
+    whole = np.ma.masked_array(np.ones(N))  # hides nothing
+    assert model.score(X, np.ma.masked_array(Y)) == model.score(X, Y)
+    assert np.isfinite(model.score(X, Y, sample_weight=whole))
+    with pytest.raises(ValueError, match=f"^y {words}"):
+        model.score(X, masked(Y))
+    with pytest.raises(ValueError, match=f"^sample_weight {words}"):
+        model.score(X, Y, masked(np.ones(N)))
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_score_refuses_hidden_targets_and_weights(cls):
+    assert is_classifier(cls()) or is_regressor(cls())
+    refused_by_score(cls(**small_size(cls)).fit(X, Y))
+
+
+@pytest.mark.parametrize("cls", [HistGradientBoostingRegressor, HistGradientBoostingClassifier])
+def test_score_of_what_is_around_another_model(cls):
+    model = cls(max_iter=3).fit(X, Y)
+    refused_by_score(from_scikit_learn(model))
+    rule = "likelihood" if is_classifier(model) else "score"
+    refused_by_score(EarlyExit(model, rule=rule, threshold=0.5))
+
+
+def test_selection_refuses_hidden_targets_and_weights():
+    weights = masked(np.ones(N))
+    model = GBRTClassifier(n_estimators=2, feature_costs=[1, 2, 3]).fit(X, Y)
+    search = BudgetSearchCV(GBRTClassifier(n_estimators=2), {"max_leaves": [2]}, budget=9, cv=2)
+    for refused in (
+        lambda: assert_budget(model, X, masked(Y), min_score=0),
+        lambda: cost_curve(model, X, masked(Y)),
+        lambda: search.fit(X, masked(Y)),
+        lambda: search.fit(X, Y).score(X, masked(Y)),
+    ):
+        with pytest.raises(ValueError, match=r"^y .*not a masked array"):
+            refused()
+    for refused in (
+        lambda: cost_scorer(model, X, sample_weight=weights),
+        lambda: search.fit(X, Y, sample_weight=weights),
+    ):
+        with pytest.raises(ValueError, match=r"^sample_weight .*not a masked array"):
+            refused()
+    assert search.fit(X, Y).score(X, Y) == search.best_estimator_.score(X, Y)
 
 
 @pytest.mark.parametrize("cls", TREES)
