@@ -75,7 +75,7 @@ def unrelaxed_objective(cascade: Cascade, problem: Problem, terms: Terms) -> flo
     return expected + float(terms.penalties @ absolute) + terms.tradeoff * costs
 
 
-# --- 3.3.1: one stage, the others fixed ------------------------------------------------------------
+# --- 3.3.1: one stage, the others fixed -----------------------------------------------------------
 
 
 @dataclass(frozen=True)

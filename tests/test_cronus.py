@@ -304,7 +304,7 @@ def by_loops(weights, constants, thresholds, outputs, y, omega, copies, uses, e,
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_is_that_of_plain_loops(seed):
-    problem, terms, theirs, soft, ours, rng = problem_of(seed, n_trees=7)
+    problem, terms, theirs, soft, ours, _ = problem_of(seed, n_trees=7)
     theta = theirs.theta.copy()
     theta[-1] = -0.4
     theirs, ours = cascades.Cascade(theirs.beta, theta), ours._replace(thresholds=theta)
