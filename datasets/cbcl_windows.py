@@ -14,7 +14,7 @@ import numpy as np
 from datasets.errors import ChecksumMismatch
 from datasets.sources.archives import Bounded, TooLarge, damage_named, opened_tar
 from datasets.sources.find import Form, Found, RawFile, find
-from datasets.sources.pictures import PictureError
+from datasets.sources.pictures import PictureError, read_pgm
 from datasets.sources.storage import decoded
 from datasets.splits import split_generator
 
@@ -32,7 +32,6 @@ LIMIT, LARGEST = 2**28, 2**12
 """Bytes that an archive may hold unpacked (the mirror's has 32 million), and one PGM file."""
 INNER = re.compile(r"(?:.*/)?face\.(train|test)\.tar\.gz")
 WANTED = re.compile(r"(?:.*/)?(train|test)/(face|non-face)/([^/]+)\.pgm")
-HEADER = re.compile(rb"P5\s+(?:#[^\n]{0,200}\n\s*)?(\d{1,6})\s+(\d{1,6})\s+(\d{1,6})\s")
 DIGESTS = {
     "train": "3b87d1f31ec49f10593239c286335317ade6cddd499a1a154597e8ecace56efe",
     "test": "8e10ebb7e864ac7d67b76fd3f74fecab63983491c7899b8be80f6c98c1344b3b",
@@ -115,7 +114,7 @@ def decode(archive: Path, reader: str, out: Path) -> None:
         place = pictures[part, kind]
         if name in place:
             raise PictureError(f"{archive}: {part}/{kind}/{name}.pgm is there twice")
-        place[name] = window(f"{archive}, {part}/{kind}/{name}.pgm", content)
+        place[name] = read_pgm(f"{archive}, {part}/{kind}/{name}.pgm", content, (SIDE, SIDE))
     for part, counts in COUNTS[reader].items():
         chosen = []
         for label, expected in counts.items():
@@ -181,41 +180,6 @@ def _file(archive: str, tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator
     if info.size > LARGEST:
         raise TooLarge(f"{archive}, {info.name}: {info.size:,} bytes, at most {LARGEST:,}")
     yield *match.groups(), tar.extractfile(info).read()
-
-
-def window(name: str, content: bytes) -> np.ndarray:
-    """Decode a binary PGM file of a window.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (19, 19), uint8
-
-    Raises
-    ------
-    PictureError
-        If it is no such file, of another size or depth, or not as long as it must be.
-    """
-    header = HEADER.match(content)
-    if header is None:
-        raise PictureError(f"{name}: no binary PGM file (P5)")
-    width, height, largest = map(int, header.groups())
-    if (height, width) != (SIDE, SIDE):
-        raise PictureError(
-            f"{name}: {height}×{width} pixels (height × width), expected {SIDE}×{SIDE}"
-        )
-    if largest != 255:
-        raise PictureError(f"{name}: grey levels up to {largest}, expected 255 (8 bits)")
-    pixels = content[header.end() :]
-    if len(pixels) != SIDE * SIDE:
-        raise PictureError(f"{name}: {len(pixels)} bytes of pixels, expected {SIDE * SIDE}")
-    return np.frombuffer(pixels, dtype=np.uint8).reshape(SIDE, SIDE)
 
 
 # --- the divisions -------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import inria_person, vj_faces
-from datasets.cbcl_windows import HEADER, divisions
+from datasets.cbcl_windows import divisions
 from datasets.dataset import Dataset
 from datasets.errors import CacheFull, DataUnavailable
 from datasets.features.faces import haar_columns
@@ -49,7 +49,7 @@ from datasets.registry import DatasetSpec, Request, serve
 from datasets.resizing import resized
 from datasets.sources.archives import TooLarge, damage_named, opened_tar
 from datasets.sources.find import Form, RawFile, find
-from datasets.sources.pictures import PictureError
+from datasets.sources.pictures import PictureError, read_pgm
 from datasets.sources.storage import decoded
 from datasets.standins import windows as standins_windows
 
@@ -192,7 +192,7 @@ def _decode_official(archive: Path, out: Path) -> None:
             place, name = pictures[match[1], FOLDERS[match[2]]], f"{archive}, {info.name}"
             if match[3] in place:
                 raise PictureError(f"{name} is there twice")
-            place[match[3]] = window(name, tar.extractfile(info).read())
+            place[match[3]] = read_pgm(name, tar.extractfile(info).read(), SHAPE)
     for (part, label), place in pictures.items():
         if len(place) != COUNTS[label]:
             raise PictureError(
@@ -209,41 +209,6 @@ def _decode_official(archive: Path, out: Path) -> None:
     np.save(out / "fold.npy", fold.astype(np.int64))
     # The official parts are taken as they are; from repetition 5 on no group is torn apart.
     np.save(out / "group.npy", groups(pixels, labels))
-
-
-def window(name: str, content: bytes) -> np.ndarray:
-    """Decode a binary PGM file of a window.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (36, 18), uint8
-
-    Raises
-    ------
-    PictureError
-        If it is no such file, of another size or depth, or not as long as it must be.
-    """
-    header = HEADER.match(content)
-    if header is None:
-        raise PictureError(f"{name}: no binary PGM file (P5)")
-    width, height, largest = map(int, header.groups())
-    if (height, width) != SHAPE:
-        raise PictureError(
-            f"{name}: {height}×{width} pixels (height × width), expected {SHAPE[0]}×{SHAPE[1]}"
-        )
-    if largest != 255:
-        raise PictureError(f"{name}: grey levels up to {largest}, expected 255 (8 bits)")
-    pixels = content[header.end() :]
-    if len(pixels) != height * width:
-        raise PictureError(f"{name}: {len(pixels)} bytes of pixels, expected {height * width}")
-    return np.frombuffer(pixels, dtype=np.uint8).reshape(SHAPE)
 
 
 def _inria_windows(reason: DataUnavailable) -> tuple[dict[str, np.ndarray], dict]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-TASKS = ("binary", "multiclass", "regression", "ranking")
 SCALES = ("smoke", "laptop", "paper")
 ARRAYS = ("X_train", "y_train", "X_valid", "y_valid", "X_test", "y_test")
 QUERIES = ("query_train", "query_valid", "query_test")

@@ -28,9 +28,8 @@ the draw.
 (133), to the next multiple of 8, which the gradient histograms need. The official pictures lost as
 much in the longer side, a sixth in the other, when they became 200×200: it measures such a step.
 
-:func:`images` gives pixels, :func:`draw` the numbers of the pictures of each part, :func:`samples`
-one or more pictures of each class. :func:`datasets.load` gives the table of the paper's Figure 3:
-see :mod:`datasets.features.scenes`.
+:func:`images` gives pixels, :func:`draw` the numbers of the pictures of each part,
+:func:`datasets.load` the table of the paper's Figure 3: see :mod:`datasets.features.scenes`.
 """
 
 from __future__ import annotations
@@ -58,7 +57,6 @@ from datasets.scene15_pictures import (
     provenance,
 )
 from datasets.sources.pictures import resized
-from datasets.splits import split_generator
 from datasets.standins import scenes as standins_scenes
 
 SIDES = {"scene15": SIDE, "scene15_small": 136}
@@ -103,43 +101,6 @@ def images(
         If the archive or a picture in it is damaged, or pictures are missing; names it.
     """
     return _images(Request(name, scale, data, seed))
-
-
-def samples(
-    n_per_class: int = 1, *, scale: str = "laptop", data: str = "auto", seed: int = 0
-) -> dict[str, np.ndarray]:
-    """Draw pictures of each class, for a figure (never to be committed).
-
-    Parameters
-    ----------
-    n_per_class : int, default 1
-        How many of each class.
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_per_class, 200, 200), uint8
-        By the name of the class, in the order of the labels.
-
-    Raises
-    ------
-    ValueError
-        If a class has fewer pictures.
-    DataUnavailable, ChecksumMismatch, PictureError
-        As :func:`images`.
-    """
-    pool = images(scale=scale, data=data, seed=seed)
-    rng = split_generator("scene15 samples", seed)
-    shown = {}
-    for label, name in enumerate(CLASSES):
-        numbers = np.flatnonzero(pool.y_train == label)
-        if not 1 <= n_per_class <= len(numbers):
-            raise ValueError(f"n_per_class must be 1 to {len(numbers)}, not {n_per_class!r}")
-        shown[name] = pool.train[np.sort(rng.choice(numbers, n_per_class, replace=False))]
-    return shown
 
 
 def _images(request: Request) -> ImageSet:

@@ -1,4 +1,4 @@
-"""Picture files (PNG, JPEG) inside an archive, decoded one by one; a damaged one is named.
+"""Picture files (PNG, JPEG, PGM) inside an archive, decoded one by one; a damaged one is named.
 
 Nothing is written to the disk on the way. Every picture becomes red, green and blue, 8 bits each;
 other depths, palettes and real transparency are refused rather than guessed at.
@@ -7,6 +7,7 @@ other depths, palettes and real transparency are refused rather than guessed at.
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ MODES = ("RGB", "RGBA", "L")
 DAMAGE = (*ARCHIVE_DAMAGE, OSError)
 MOST_PIXELS = 40_000_000
 """Of one picture: a few kilobytes can state any size, and each pixel takes three bytes."""
+_PGM_HEADER = re.compile(rb"P5\s+(?:#[^\n]{0,200}\n\s*)?(\d{1,6})\s+(\d{1,6})\s+(\d{1,6})\s")
 
 
 class PictureError(DamagedData):
@@ -166,3 +168,40 @@ def resized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
     return np.array(
         Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR), dtype=np.uint8
     )
+
+
+def read_pgm(name: str, content: bytes, shape: tuple[int, int]) -> np.ndarray:
+    """Decode a binary PGM file of a window.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    content : bytes
+        The file.
+    shape : tuple of int
+        Height and width that it must have.
+
+    Returns
+    -------
+    ndarray of that shape, uint8
+
+    Raises
+    ------
+    PictureError
+        If it is no such file, of another size or depth, or not as long as it must be.
+    """
+    header = _PGM_HEADER.match(content)
+    if header is None:
+        raise PictureError(f"{name}: no binary PGM file (P5)")
+    width, height, largest = map(int, header.groups())
+    if (height, width) != shape:
+        raise PictureError(
+            f"{name}: {height}×{width} pixels (height × width), expected {shape[0]}×{shape[1]}"
+        )
+    if largest != 255:
+        raise PictureError(f"{name}: grey levels up to {largest}, expected 255 (8 bits)")
+    pixels = content[header.end() :]
+    if len(pixels) != height * width:
+        raise PictureError(f"{name}: {len(pixels)} bytes of pixels, expected {height * width}")
+    return np.frombuffer(pixels, dtype=np.uint8).reshape(shape)

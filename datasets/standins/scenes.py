@@ -2,7 +2,7 @@
 
 Frozen parameters.
 
-:func:`pictures`, 200×200 grey pixels, for what needs pixels (a page of samples, a test)
+:func:`pictures`, 200×200 grey pixels, for what needs pixels (a test)
     Class c of 15: a horizon at 0.25, 0.5 or 0.75 of the height (c mod 3), moved by up to 0.08;
     below it stripes of one of five orientations (c div 3 times 36 degrees, turned by up to 8
     degrees), 8 to 14 pixels apart, of amplitude 25 to 60, moved at random. Both sides of the

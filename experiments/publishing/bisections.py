@@ -1,4 +1,4 @@
-"""What bisecting λ found at the gaps of published curves, and which gaps the rule refuses.
+"""What bisecting λ found at the gaps of published curves.
 
 The rule: a gap of a published curve that has a λ stands only if λ was bisected there, until models
 were known so close to each other that none of its parts is wider than a factor of two, or until
@@ -9,11 +9,10 @@ rows a gap stands whether it is empty or not, and the list says which, and at wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.cells.gaps import IN_A_ROW, WIDEST_GAP, gaps_between
+from experiments.cells.gaps import IN_A_ROW, WIDEST_GAP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,40 +117,6 @@ def outcomes(rows: pd.DataFrame) -> dict[tuple, Outcome]:
     """
     each = rows.groupby(["panel", "algorithm", "seed", "below", "above"], sort=False)
     return {key: outcome(steps) for key, steps in each}
-
-
-def bisectable(rows: pd.DataFrame) -> pd.Series:
-    """Whether the rule asks for bisections of a row's curve: it has more than one λ."""
-    return rows.groupby(["panel", "algorithm"])["tradeoff"].transform("nunique") > 1
-
-
-def refused(rows: pd.DataFrame, cost: str, found: Mapping[tuple, Outcome]) -> list[tuple]:
-    """Return the gaps, of all repetitions, that the rule does not let pass.
-
-    Hidden, closed, narrowed and empty ones pass.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of the published curves.
-    cost : str
-        Column by which budgets choose.
-    found : mapping
-        :func:`outcomes`.
-
-    Returns
-    -------
-    list of tuple
-        Keys as in `found`, of gaps that were not bisected, could not be, or not often enough.
-    """
-    wrong = []
-    mine = rows[bisectable(rows)]
-    for (panel, method, seed), models in mine.groupby(["panel", "algorithm", "seed"]):
-        for below, above in gaps_between(models[cost]):
-            key = (panel, method, seed, below, above)
-            if key not in found or found[key].kind in ("unfinished", "no bracket"):
-                wrong.append(key)
-    return wrong
 
 
 def why_not(rows: pd.DataFrame, panel: str, method: str) -> str:

@@ -12,9 +12,10 @@ from PIL import Image
 
 import datasets
 from datasets import cbcl, cbcl_windows
-from datasets.cbcl_windows import alike, divisions, rows_of, window
+from datasets.cbcl_windows import alike, divisions, rows_of
 from datasets.errors import ChecksumMismatch, DamagedData
 from datasets.images import images_checksum
+from datasets.sources.pictures import read_pgm
 from tests.datasets.contract import NEEDS_MIRROR
 from tests.datasets.face_archives import (
     MIRROR,
@@ -96,7 +97,9 @@ def test_wrong_picture_is_named_and_stops(cache, monkeypatch, few_faces, wrong, 
 
 def test_comment_in_a_header_is_passed_over():
     picture = noise(0, 19, 19)
-    np.testing.assert_array_equal(window("a", pgm(picture, b"# made by hand\n")), picture)
+    np.testing.assert_array_equal(
+        read_pgm("a", pgm(picture, b"# made by hand\n"), (19, 19)), picture
+    )
 
 
 def cut_inside(found: dict[str, bytes]) -> bytes:

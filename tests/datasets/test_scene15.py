@@ -312,14 +312,6 @@ def test_raw_descriptors(described):
     assert len(found.y_train) == 300
 
 
-def test_samples():
-    found = scene15.samples(scale="smoke")
-    assert tuple(found) == CLASSES
-    assert all(pictures.shape == (1, 200, 200) for pictures in found.values())
-    with pytest.raises(ValueError, match="n_per_class must be 1 to 1, not 2"):
-        scene15.samples(2, scale="smoke")
-
-
 @pytest.mark.parametrize("name", ["scene15", "scene15_small"])
 def test_real_tables_are_made_of_both_archives(monkeypatch, name):
     """The path of `real`, with descriptors replaced: their computation takes minutes."""

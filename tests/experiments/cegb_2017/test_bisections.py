@@ -16,7 +16,7 @@ from experiments.cegb_2017.cells.bisect import bisect, bisect_gaps
 from experiments.cegb_2017.cells.measure import trace_and_describe
 from experiments.cells.bisection import between, bracket, cost_after
 from experiments.cells.gaps import IN_A_ROW, gaps_between
-from experiments.publishing.bisections import bisectable, outcome, outcomes, refused, why_not
+from experiments.publishing.bisections import outcome, outcomes, why_not
 from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
@@ -230,6 +230,23 @@ def published(cost=(1.0, 9.0), tradeoffs=(0.0, 0.1)):
         for c, t in zip(cost, tradeoffs, strict=True)
     ]
     return pd.DataFrame(rows)
+
+
+def bisectable(rows):
+    """Whether the rule asks for bisections of a row's curve: it has more than one λ."""
+    return rows.groupby(["panel", "algorithm"])["tradeoff"].transform("nunique") > 1
+
+
+def refused(rows, cost, found):
+    """Gaps, of all repetitions, that the rule does not let pass: not bisected, or not enough."""
+    wrong = []
+    mine = rows[bisectable(rows)]
+    for (panel, method, seed), models in mine.groupby(["panel", "algorithm", "seed"]):
+        for below, above in gaps_between(models[cost]):
+            key = (panel, method, seed, below, above)
+            if key not in found or found[key].kind in ("unfinished", "no bracket"):
+                wrong.append(key)
+    return wrong
 
 
 def test_the_rule_refuses_what_was_not_bisected_or_not_often_enough():
