@@ -59,12 +59,6 @@ def looks(repetitions: Sequence[int], n_claims: int) -> list[Look]:
     return [Look(n, 1 - rate * share) for n, share in zip(repetitions, shares, strict=True)]
 
 
-def reached(all_looks: Sequence[Look], n: int) -> Look | None:
-    """Return the last look that `n` repetitions reach, or None before the first."""
-    there = [look for look in all_looks if look.n <= n]
-    return there[-1] if there else None
-
-
 def next_after(all_looks: Sequence[Look], n: int) -> Look | None:
     """Return the next look that needs more than `n` repetitions, or None after the last."""
     return next((look for look in all_looks if look.n > n), None)

@@ -28,10 +28,8 @@ def test_looks_that_make_no_sense_are_refused(wrong):
         stages.looks(wrong, 3)
 
 
-def test_which_look_is_reached_and_which_is_next():
+def test_which_look_is_next():
     found = stages.looks(REPETITIONS, 1)
-    assert stages.reached(found, 9) is None
-    assert stages.reached(found, 25) == found[1]
     assert stages.next_after(found, 25) == found[2]
     assert stages.next_after(found, 40) is None
 
