@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.divisions import METHODS, measure
+from experiments.greedy_miser_2012.claims import of_divisions
 from experiments.greedy_miser_2012.show.divisions import (
     BUDGETS,
     SHOWN,
     beside_baseline,
-    lead,
     of_budget,
+    panels_there,
     times_cheaper,
 )
 from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
@@ -28,8 +27,6 @@ FEWER_MARGINS = (1 / 8, 1 / 2, 2.0)
 """s of Greedy Miser with early exits; without exits it is among their models, too."""
 FIRST_SEEDS = {"smoke": 0, "laptop": 0, "overnight": 100, "paper": 100}
 """The divisions of a pilot, and those that confirm: nobody has looked at the latter."""
-_RELEVANT = 0.02
-"""NDCG@5: about one more relevant document among five for one query in ten."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -59,7 +56,7 @@ def _cell(scale: str, panel: Panel, seed: int) -> Cell:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the score of all methods at shares of λ = 0's bill."""
-    panels = _there(rows)
+    panels = panels_there(rows)
     figure = Figure(figsize=(max(12.0, 4.2 * len(panels) + 1.0), 5.4), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     named = {}
@@ -107,17 +104,13 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel) -> None:
     frame(ax, np.concatenate(drawn), headroom=0.1)
 
 
-def _there(rows: pd.DataFrame) -> list[Panel]:
-    return [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
-
-
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say how much cheaper the models that validation chooses are, and the loss at a tenth."""
     said = [
         f"({panel.key}) {panel.name}: {times_cheaper(rows, panel.key, 'greedy_miser'):.1f} and "
         f"{times_cheaper(rows, panel.key, 'early_exit'):.1f} times, "
         f"{beside_baseline(rows, panel.key, 0.1).mean():+.3f}"
-        for panel in _there(rows)
+        for panel in panels_there(rows)
     ]
     return (
         "Curves of test NDCG@5 against the share of λ = 0's bill for five methods, one panel for "
@@ -125,48 +118,6 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         "exit are that validate as well, and Greedy Miser's difference in score at a tenth: "
         f"{'; '.join(said)}."
     )
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-_RIGHT = "section 6, Fig. 1 right: "
-_FUTURE = "section 7: early exits are complementary and should be combined (future work)"
-_SAYINGS = (
-    ("lead-early-exit", "Greedy Miser scores higher than early exit with an exit after every round "
-     "at equal cost", f"{_RIGHT}\"stays consistently above that of … Early Exits\"",
-     partial(lead, better="greedy_miser", worse="early_exit")),
-    ("lead-subsets", "Greedy Miser scores higher than feature subsets at equal cost",
-     f"{_RIGHT}drawn above the curve of feature subsets",
-     partial(lead, better="greedy_miser", worse="stagewise_subsets")),
-    ("at-a-tenth", "at a tenth of λ = 0's bill Greedy Miser scores higher than λ = 0",
-     f"{_RIGHT}\"almost match the ranking accuracy of stage-wise regression with 1/10 of the "
-     "cost\"",
-     partial(beside_baseline, budget=0.1)),
-    ("at-half", "at half of λ = 0's bill Greedy Miser scores higher than λ = 0",
-     f"{_RIGHT}likewise",
-     partial(beside_baseline, budget=0.5)),
-    ("exits-on-top",
-     "Greedy Miser with early exits scores higher than Greedy Miser at equal cost",
-     _FUTURE, partial(lead, better="greedy_miser_early_exit", worse="greedy_miser")),
-)  # fmt: skip
-
-
-def make_claims(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the paper's sentences for each data set, with intervals over queries."""
-    return [
-        Claim(
-            id=f"{panel.key}-{name}",
-            sentence=f"{panel.name}: {text}.",
-            place=place,
-            dataset=panel.dataset,
-            smallest_effect=_RELEVANT,
-            unit="NDCG@5",
-            effects=partial(effects, panel=panel.key),
-            spread="units",
-        )
-        for panel in _there(rows)
-        for name, text, place, effects in _SAYINGS
-    ]
 
 
 ARTEFACT = Artefact(
@@ -186,7 +137,7 @@ ARTEFACT = Artefact(
         **{f"{method}_cost": Tolerance(absolute=0.01, relative=0.05) for method in METHODS},
     },
     render=render,
-    make_claims=make_claims,
+    make_claims=of_divisions,
     alt=alt,
     paper_numbers="Figure 1 prints curves without numbers. The text: Greedy Miser costs 1/10 of "
     "stage-wise regression at nearly its score, early exits 1/2.",

@@ -36,7 +36,8 @@ class Part:
     dataset : str
     effects : callable
         ``rows -> (n,) float``: one signed effect for each repetition, in the claim's unit;
-        positive where the sentence holds.
+        positive where the sentence holds. Or ``rows -> (n, n_queries) float``: one for each query
+        of each, all queries being tested in each repetition.
     folds : bool
         Whether a repetition is one of five folds.
     """

@@ -12,7 +12,7 @@ import pandas as pd
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
 from experiments.primaries.declared import Part, Primary
-from experiments.primaries.pooling import Pooled, SetMean, of_repetitions, pooled
+from experiments.primaries.pooling import Pooled, SetMean, of_queries, of_repetitions, pooled
 from experiments.primaries.stages import Look, looks, next_after
 from experiments.primaries.verdicts import NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
 
@@ -151,6 +151,8 @@ def _mean(part: Part, effects: np.ndarray, runs: Runs) -> SetMean:
     Where all test rows are the same for every repetition (an overlap of 1) nothing is known of new
     ones: the interval speaks for these, as the sentence says.
     """
+    if effects.ndim == 2:
+        return of_queries(effects)
     overlap = runs[part.artefact][1]["data"][part.dataset].get("test_overlap") or 0.0
     shared = overlap / (1.0 - overlap) if overlap < 1 else 0.0
     return of_repetitions(effects, _FOLD if part.folds else shared)

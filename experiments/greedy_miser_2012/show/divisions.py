@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.greedy_miser_2012.cells.divisions import AS_GOOD
-from experiments.greedy_miser_2012.show.panels import PANELS
+from experiments.greedy_miser_2012.show.panels import PANELS, Panel
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("c", "d", "e", "f"))
 """The real ranking sets."""
@@ -20,24 +20,51 @@ def of_budget(rows: pd.DataFrame, panel: str, budget: float) -> pd.DataFrame:
     return rows[(rows["panel"] == panel) & np.isclose(rows["budget"], budget)]
 
 
-def by_query(rows: pd.DataFrame, effect: pd.Series) -> np.ndarray:
-    """Return one effect for each query: the mean over its budgets, then over its divisions."""
-    of_division = effect.groupby([rows["query"], rows["seed"]]).mean()
-    return of_division.groupby("query").mean().dropna().to_numpy()
+def panels_there(rows: pd.DataFrame) -> list[Panel]:
+    """Return the panels that have rows."""
+    return [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
+
+
+def of_each(rows: pd.DataFrame, effect: pd.Series) -> pd.DataFrame:
+    """Return the effect on each query in each division: the mean over its budgets.
+
+    Returns
+    -------
+    DataFrame of shape (n_divisions, n_queries)
+        NaN where a query has no score in a division.
+    """
+    return effect.groupby([rows["seed"], rows["query"]]).mean().unstack("query")
+
+
+def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> pd.DataFrame:
+    """Return each query's mean lead in NDCG@5 over the budgets at which both have a model."""
+    mine = rows[(rows["panel"] == panel) & (rows["budget"] > 0) & (rows["budget"] != 0.5)]
+    return of_each(mine, mine[better] - mine[worse])
+
+
+def beside_baseline_of_each(
+    rows: pd.DataFrame, panel: str, budget: float, method: str = "greedy_miser"
+) -> pd.DataFrame:
+    """Return each query's NDCG@5 less that of λ = 0, at a share of the latter's bill."""
+    mine = of_budget(rows, panel, budget)
+    return of_each(mine, mine[method] - mine["stagewise"])
+
+
+def by_query(table: pd.DataFrame) -> np.ndarray:
+    """Return one effect for each query: the mean over the divisions in which it has one."""
+    return table.mean(axis=0).dropna().to_numpy()
 
 
 def lead(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
-    """Return each query's mean lead in NDCG@5 over the budgets at which both have a model."""
-    mine = rows[(rows["panel"] == panel) & (rows["budget"] > 0) & (rows["budget"] != 0.5)]
-    return by_query(mine, mine[better] - mine[worse])
+    """Return :func:`lead_of_each` by query."""
+    return by_query(lead_of_each(rows, panel, better, worse))
 
 
 def beside_baseline(
     rows: pd.DataFrame, panel: str, budget: float, method: str = "greedy_miser"
 ) -> np.ndarray:
-    """Return each query's NDCG@5 less that of λ = 0, at a share of the latter's bill."""
-    mine = of_budget(rows, panel, budget)
-    return by_query(mine, mine[method] - mine["stagewise"])
+    """Return :func:`beside_baseline_of_each` by query."""
+    return by_query(beside_baseline_of_each(rows, panel, budget, method))
 
 
 def times_cheaper(rows: pd.DataFrame, panel: str, method: str) -> float:

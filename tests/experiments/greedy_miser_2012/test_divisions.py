@@ -12,7 +12,7 @@ from experiments.cell import Cell
 from experiments.greedy_miser_2012 import extra_divisions
 from experiments.greedy_miser_2012.cells import divisions, measure
 from experiments.greedy_miser_2012.cells.divisions import Pool
-from experiments.greedy_miser_2012.show.divisions import by_query, lead
+from experiments.greedy_miser_2012.show.divisions import by_query, lead, lead_of_each, of_each
 from tests.experiments.greedy_miser_2012.test_figure1 import tiny
 
 
@@ -107,4 +107,6 @@ def test_a_query_counts_once_however_many_divisions():
         }
     )
     np.testing.assert_allclose(lead(rows, "c", "greedy_miser", "early_exit"), [0.3, 0.1])
-    assert by_query(rows, rows["early_exit"] * np.nan).size == 0
+    each = lead_of_each(rows, "c", "greedy_miser", "early_exit")
+    np.testing.assert_allclose(each, [[0.2, 0.1], [0.4, np.nan]])
+    assert by_query(of_each(rows, rows["early_exit"] * np.nan)).size == 0
