@@ -9,11 +9,12 @@ confidence-rated predictions. Machine Learning 37 (1999). The reference is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -41,6 +42,7 @@ from .estimators.parameters import (
 )
 from .estimators.scoring import ScoredInFull
 from .estimators.validation import keep_column_numbers, validate_data
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.stumps import MeteredStumps
 from .metrics import labels_of
@@ -211,21 +213,21 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
     def __init__(
         self,
         *,
-        n_estimators=100,
-        weak_learner="stump",
-        n_leaves=8,
-        initial_weights="uniform",
-        smoothing=0.0,
-        sampler="all_features",
-        max_cost=10,
-        families=None,
-        feature_costs=None,
-        split_cost=0.0,
-        feature_groups=None,
-        group_costs=None,
-        random_state=None,
-        n_threads=None,
-    ):
+        n_estimators: int = 100,
+        weak_learner: Literal["stump", "tree"] = "stump",
+        n_leaves: int = 8,
+        initial_weights: Literal["uniform", "balanced"] = "uniform",
+        smoothing: float = 0.0,
+        sampler: str | object | list | None = "all_features",
+        max_cost: float | None = 10,
+        families: Sequence[ArrayLike] | None = None,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = 0.0,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+    ) -> None:
         self.n_estimators = n_estimators
         self.weak_learner = weak_learner
         self.n_leaves = n_leaves
@@ -244,7 +246,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
     # --- fitting ------------------------------------------------------------------------------
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -419,7 +421,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             return np.repeat(self.classes_, len(scores))
         return self.classes_[labels_of(scores)]
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores f.
 
         Parameters
@@ -434,7 +436,9 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         scores = self._raw_scores(self._check_X(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def staged_decision_function(self, X, *, rounds=None) -> Iterator[np.ndarray]:
+    def staged_decision_function(
+        self, X: ArrayLike, *, rounds: Iterable[int] | None = None
+    ) -> Iterator[np.ndarray]:
         """Scores with the first 1, 2, … rounds.
 
         Parameters
@@ -456,7 +460,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         for scores in self._staged_scores(self._check_X(X), rounds):
             yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict classes; equal scores go to the first class.
 
         Parameters
@@ -469,7 +473,9 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         """
         return self._labels(self._raw_scores(self._check_X(X)))
 
-    def staged_predict(self, X, *, rounds=None) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self, X: ArrayLike, *, rounds: Iterable[int] | None = None
+    ) -> Iterator[np.ndarray]:
         """Predict classes with the first 1, 2, … rounds.
 
         Parameters

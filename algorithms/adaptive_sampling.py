@@ -8,6 +8,7 @@ Research 15 (2014), pages 1431-1453, sections 5.3 and 5.4. The reference, with i
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -199,7 +200,11 @@ class MASQ1(_MASWithPilot):
     """
 
     def __init__(
-        self, n_components=N_COMPONENTS, by_weight=True, deconvolve=False, ties="lowest"
+        self,
+        n_components: int = N_COMPONENTS,
+        by_weight: bool = True,
+        deconvolve: bool = False,
+        ties: Literal["lowest", "spread"] = "lowest",
     ) -> None:
         super().__init__(n_components, by_weight, deconvolve)
         self.ties = ties
@@ -249,7 +254,13 @@ class Laminating(Sampler):
 
     for_one_stump = True
 
-    def __init__(self, n_features=None, n_examples=None, by_weight=True, ties="lowest") -> None:
+    def __init__(
+        self,
+        n_features: int | None = None,
+        n_examples: int | None = None,
+        by_weight: bool = True,
+        ties: Literal["lowest", "spread"] = "lowest",
+    ) -> None:
         self.n_features = n_features
         self.n_examples = n_examples
         self.by_weight = by_weight

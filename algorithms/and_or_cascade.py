@@ -6,14 +6,24 @@ The formulas are reconstructed, see :mod:`reference.and_or_cascade`, which also 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .estimators.parameters import LARGEST_FACTOR, Parameter, documented, keep, number, whole
 from .exits.parameters import PRICED
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.dual_ascent import solve_block
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
 
 
-def objective(errors, squares, signs, copies, ridge, negative_weight, positive_weight) -> float:
+def objective(
+    errors: NDArray[np.float64],
+    squares: float,
+    signs: NDArray[np.float64],
+    copies: NDArray[np.float64],
+    ridge: float,
+    negative_weight: float,
+    positive_weight: float,
+) -> float:
     """½τ Σ_k ‖w_k‖² + ν₁ Σ_- m Π_k (e_k)₊ + ν₂ Σ_+ m max(0, max_k e_k).
 
     Parameters
@@ -77,23 +87,23 @@ class AndOrCascadeClassifier(PooledCascade):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        price_limits=(5, 20, 50, 150, 200),
-        ridge=1e-2,
-        negative_weight=1.0,
-        positive_weight=3.5,
-        max_cycles=20,
-        tolerance=1e-4,
-        max_sweeps=2000,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        price_limits: ArrayLike = (5, 20, 50, 150, 200),
+        ridge: float = 1e-2,
+        negative_weight: float = 1.0,
+        positive_weight: float = 3.5,
+        max_cycles: int = 20,
+        tolerance: float = 1e-4,
+        max_sweeps: int = 2000,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     def _train(self, shared: Shared, options: dict):

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .grid import RowWeights
+from .inputs.types import Metric
 from .kernels.decorators import threads
 from .losses import SQUARED, Loss, allocate_gh
 from .metrics import larger_is_better, validation_score
@@ -76,7 +78,9 @@ class Validation:
         NaN or infinite is never the best.
     """
 
-    def __init__(self, X, y, query_id, metric, loss: Loss) -> None:
+    def __init__(
+        self, X: ArrayLike, y: ArrayLike, query_id: ArrayLike | None, metric: Metric, loss: Loss
+    ) -> None:
         self.X, self.y, self.query_id = X, y, query_id
         self.metric, self.loss = metric, loss
         self.history: list[float] = []

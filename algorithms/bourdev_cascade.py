@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Real
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array
@@ -31,6 +32,7 @@ from .exits.fitted_trees import fit_trees
 from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
 from .exits.responses import Responses, check_classes, responses_of
 from .grid import round_to_grid, row_weights
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import resolve_n_threads, threads
 from .stump_cascades.cumulative_exits import CumulativeCascade
 from .trees.predictor import leaf_nodes
@@ -238,23 +240,23 @@ class BourdevCascadeClassifier(CascadeClassifier):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        n_stages=None,
-        detection_rate=0.99,
-        alpha=0.0,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        n_stages: int | None = None,
+        detection_rate: float = 0.99,
+        alpha: float = 0.0,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the pool, unless it is, order it, and set the thresholds.
 
         Parameters

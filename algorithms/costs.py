@@ -13,10 +13,12 @@ that make bills (trees, stumps, prediction on demand) take their prices from :cl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 from .prices.by_name import in_column_order
 from .prices.groups import acquisition_units, prices_by_group
 
@@ -75,7 +77,10 @@ def _per_feature(values, name: str, n_features: int, feature_names) -> np.ndarra
 
 
 def check_feature_costs(
-    costs, n_features: int, name: str = "feature_costs", feature_names=None
+    costs: FeatureCosts,
+    n_features: int,
+    name: str = "feature_costs",
+    feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
     """Validate a price list.
 
@@ -140,7 +145,10 @@ def check_split_cost(split_cost: float) -> float:
 
 
 def unit_prices(
-    feature_costs, units: np.ndarray, name: str = "feature_costs", feature_names=None
+    feature_costs: FeatureCosts,
+    units: np.ndarray,
+    name: str = "feature_costs",
+    feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
     """Price of each acquisition unit: the common price of its features.
 
@@ -197,7 +205,11 @@ class PriceList(NamedTuple):
 
 
 def price_list(
-    feature_costs, feature_groups, group_costs, n_features: int, feature_names=None
+    feature_costs: FeatureCosts,
+    feature_groups: FeatureGroups,
+    group_costs: GroupCosts,
+    n_features: int,
+    feature_names: Sequence[str] | None = None,
 ) -> PriceList:
     """Prices of the units, and of the features besides.
 
@@ -239,7 +251,10 @@ def price_list(
 
 
 def split_prices(
-    split_cost: float, feature_sharing, n_features: int, feature_names=None
+    split_cost: float,
+    feature_sharing: FeatureCosts,
+    n_features: int,
+    feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
     """Price of evaluating a split node by the feature it tests.
 
@@ -360,14 +375,14 @@ class GridPrices(NamedTuple):
 
 
 def grid_prices(
-    feature_costs,
+    feature_costs: FeatureCosts,
     split_cost: float,
-    feature_groups,
-    feature_sharing,
+    feature_groups: FeatureGroups,
+    feature_sharing: FeatureCosts,
     n_features: int,
     n_split_nodes: int,
-    feature_names=None,
-    group_costs=None,
+    feature_names: Sequence[str] | None = None,
+    group_costs: GroupCosts = None,
 ) -> GridPrices:
     """Prices of a model on its price grid.
 
@@ -409,7 +424,10 @@ def free_of_charge(n_features: int) -> GridPrices:
 
 
 def model_cost(
-    used: np.ndarray, model_feature_costs, feature_groups=None, feature_names=None
+    used: np.ndarray,
+    model_feature_costs: FeatureCosts,
+    feature_groups: FeatureGroups = None,
+    feature_names: Sequence[str] | None = None,
 ) -> float:
     """Cost that the model pays once, whatever the number of rows, Eq. (5) of the CEGB paper.
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -35,6 +36,7 @@ from .exits.classifier import CascadeClassifier
 from .exits.fitted_trees import fit_trees
 from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
 from .exits.responses import Responses, check_classes
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import resolve_n_threads
 from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .weighed_trees.soft_objective import (
@@ -89,11 +91,17 @@ _PARAMETERS = {
     "max_cycles": whole("int", "Cycles of Algorithm 1 at most; 0: the initialisation alone.", 0),
     "tolerance": number("float", "Relative fall of Eq. (8) below which its loops end."),
     "max_evaluations": whole("int", "Evaluations for each stage in each cycle.", 1),
+    "support": choice(
+        "Where Algorithm 1 may put weight: where the stage has some, so that a zero stays zero as "
+        "Eq. (11) says, or where any stage has some, with smoothed roots.",
+        "stage",
+        "cascade",
+    ),
     **PRICED,
 }
 _ATTRIBUTES = {
     **CascadeClassifier._attributes,
-    "objective_": Parameter("float", "Eq. (8) with smoothed roots."),
+    "objective_": Parameter("float", "Eq. (8), with smoothed roots if `support` is 'cascade'."),
     "initial_objective_": Parameter("float", "The same of the initialisation."),
     "gaps_": Parameter(
         "ndarray of shape (n_stages,)",
@@ -103,7 +111,11 @@ _ATTRIBUTES = {
         "list of Spent", "Objective and evaluations of each stage in each cycle, of the best start."
     ),
     "n_evaluations_": Parameter("int", "Evaluations of Eq. (8) from all starts."),
-    "capped_": Parameter("bool", "Whether a stage, or the cycles, ended at their limit."),
+    "capped_": Parameter(
+        "bool",
+        "Whether the cycles ended at their limit with Eq. (8) still falling, or a stage did in the "
+        "last of them.",
+    ),
 }
 
 
@@ -148,32 +160,41 @@ class CronusClassifier(CascadeClassifier):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        n_stages=10,
-        tradeoff=1e-4,
-        penalty=1e-4,
-        last_penalty=None,
-        positive_weight=3.5,
-        steepness=50.0,
-        tradeoff_decay=1.3,
-        rejection=0.15,
-        threshold_rule="soft",
-        max_cycles=10,
-        tolerance=1e-4,
-        max_evaluations=200,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        n_stages: int = 10,
+        tradeoff: float = 1e-4,
+        penalty: float = 1e-4,
+        last_penalty: float | None = None,
+        positive_weight: float = 3.5,
+        steepness: float = 50.0,
+        tradeoff_decay: float = 1.3,
+        rejection: float = 0.15,
+        threshold_rule: Literal["soft", "quantile"] = "soft",
+        max_cycles: int = 10,
+        tolerance: float = 1e-4,
+        max_evaluations: int = 200,
+        support: Literal["stage", "cascade"] = "stage",
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None, start=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_id: ArrayLike | None = None,
+        start: CronusClassifier | None = None,
+    ) -> Self:
         """Fit the trees, unless they are, and the cascade.
 
         Parameters
@@ -257,28 +278,29 @@ class CronusClassifier(CascadeClassifier):
             options["threshold_rule"],
         )
         self._initial_ = self._optimised_ = initial
+        smoothing, on_stages = soft.smoothing, options["support"] == "stage"
+        soft = soft._replace(smoothing=0.0) if on_stages else soft
         self.initial_objective_ = self.objective_ = values(initial, soft).objective
         self.trace_, self.n_evaluations_, self.capped_ = [], 0, False
         limits = (options["max_cycles"], options["tolerance"], options["max_evaluations"])
         starts = [initial, *starts]
         kept = np.flatnonzero(np.any([np.any(s.weights != 0, axis=0) for s in starts], axis=0))
         among = soft.take(kept)
-        among = among._replace(outputs=among.outputs.paired())
         for begun in starts if options["max_cycles"] else []:
             part = begun._replace(weights=begun.weights[:, kept])
-            part, trace = optimise(part, among, *limits)
+            begin = values(part, among).objective
+            part, trace = optimise(part, among, *limits, smoothing)
             end = np.zeros_like(begun.weights)
-            end[:, kept] = without_traces(part.weights, soft.smoothing)
+            weights = part.weights if on_stages else without_traces(part.weights, smoothing)
+            end[:, kept] = weights
             optimised = part._replace(weights=end)
             objective = values(optimised, soft).objective
             self.n_evaluations_ += sum(step.evaluations for step in trace)
-            full = len(trace) == options["max_cycles"] * options["n_stages"]
-            at_limit = any(s.evaluations >= options["max_evaluations"] for s in trace)
-            self.capped_ = self.capped_ or full or at_limit
+            self.capped_ = self.capped_ or _at_limit(begin, trace, options)
             if objective < self.objective_:
                 self._optimised_, self.objective_, self.trace_ = optimised, objective, trace
 
-    def initialised(self):
+    def initialised(self) -> CronusClassifier:
         """Give the cascade as the initialisation left it.
 
         Returns
@@ -299,6 +321,14 @@ class CronusClassifier(CascadeClassifier):
         other._optimised_ = self._initial_
         other.objective_, other.trace_ = self.initial_objective_, []
         return other
+
+
+def _at_limit(begin: float, trace: list, options: dict) -> bool:
+    """Whether the last cycle fell more than `tolerance`, or had a stage at its limit."""
+    n_stages, most = options["n_stages"], options["max_evaluations"]
+    ends = [begin, *(step.objective for step in trace[n_stages - 1 :: n_stages])]
+    falling = ends[-2] - ends[-1] > options["tolerance"] * ends[-1]
+    return falling or any(step.evaluations >= most for step in trace[-n_stages:])
 
 
 _DECIDING = ("tree", "feature", "threshold", "left", "value")  # of a forest

@@ -9,9 +9,10 @@ Weinberger and Chapelle (The Greedy Miser, 2012, section 6) describe them. The r
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -39,6 +40,7 @@ from .exits.responses import Responses, responses_of
 from .exits.staged_exits import StagedExits
 from .exits.walk import Stages, stages_of, walk
 from .forest_costs import staged_bill
+from .inputs.types import AcquiredFeatures, FeatureCosts
 from .kernels.decorators import resolve_n_threads, threads
 from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
@@ -146,7 +148,15 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
     _parameters = _PARAMETERS
     _attributes = _ATTRIBUTES
 
-    def __init__(self, model, *, threshold, rule="proximity", every=10, place=5):
+    def __init__(
+        self,
+        model: object,
+        *,
+        threshold: float,
+        rule: Literal["proximity", "score", "capacity", "rank", "likelihood"] = "proximity",
+        every: int = 10,
+        place: int = 5,
+    ) -> None:
         self.model = model
         self.threshold = threshold
         self.rule = rule
@@ -155,7 +165,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
 
     # --- reading the model ----------------------------------------------------------------------
 
-    def fit(self, X=None, y=None):
+    def fit(self, X: object = None, y: object = None) -> Self:
         """Read the model anew; nothing is learned.
 
         Parameters
@@ -284,7 +294,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
 
     # --- leaving ----------------------------------------------------------------------------------
 
-    def exits(self, X, query_id=None) -> Exits:
+    def exits(self, X: ArrayLike, query_id: ArrayLike | None = None) -> Exits:
         """Walk the rows through the model until each leaves.
 
         Parameters
@@ -334,7 +344,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
         return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
 
-    def exit_stage(self, X, query_id=None) -> np.ndarray:
+    def exit_stage(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Exit at which each row leaves.
 
         Parameters
@@ -349,7 +359,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         """
         return self.exits(X, query_id).exit
 
-    def decision_function(self, X, query_id=None) -> np.ndarray:
+    def decision_function(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Raw scores at the exit.
 
         Parameters
@@ -364,7 +374,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         scores = self.exits(X, query_id).scores
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X, query_id=None) -> np.ndarray:
+    def predict(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Predict by the scores at the exit: classes of a classifier, else numbers as the model.
 
         To rank, take :meth:`ranking_score`: scores at different exits do not compare.
@@ -385,7 +395,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         responses = self.responses_
         return responses.numbers(scores) if responses.link is None else responses.labels(scores)
 
-    def ranking_score(self, X, query_id=None) -> np.ndarray:
+    def ranking_score(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Number of documents of the same query that rank lower.
 
         They left earlier, or at the same exit with lower scores.
@@ -413,7 +423,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
 
     # --- paying -------------------------------------------------------------------------------
 
-    def evaluations(self, X, query_id=None) -> np.ndarray:
+    def evaluations(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Split nodes that each row passes until its exit.
 
         Parameters
@@ -429,7 +439,9 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         nothing = costs.free_of_charge(X.shape[1])
         return self.responses_.charge(X, nothing, self._exits(X, starts).rounds)[2]
 
-    def acquired_features(self, X, query_id=None):
+    def acquired_features(
+        self, X: ArrayLike, query_id: ArrayLike | None = None
+    ) -> AcquiredFeatures:
         """Features that each row's paths ask for until its exit.
 
         Parameters
@@ -448,7 +460,13 @@ of shape (n_samples, n_features)
         return from_bits(used, X.shape[1])
 
     def prediction_cost(
-        self, X, query_id=None, *, feature_costs=None, split_cost=None, tree_cost: float = 0.0
+        self,
+        X: ArrayLike,
+        query_id: ArrayLike | None = None,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float = 0.0,
     ) -> np.ndarray:
         """Cost of predicting each row: what its paths ask for until its exit.
 
@@ -479,7 +497,12 @@ of shape (n_samples, n_features)
         return prices.cost(paid) + tree_cost * n_trees[rounds]
 
     def forest_cost_until_exit(
-        self, X, query_id=None, *, feature_costs=None, tree_cost: float = 1.0
+        self,
+        X: ArrayLike,
+        query_id: ArrayLike | None = None,
+        *,
+        feature_costs: FeatureCosts = None,
+        tree_cost: float = 1.0,
     ) -> np.ndarray:
         """Cost by the bill of the papers on test-time budgets: all features of the trees evaluated.
 

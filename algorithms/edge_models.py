@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from .kernels.decorators import kernel
@@ -26,7 +27,7 @@ _MOST_FITTED = 1000
 _TAIL = np.arange(-10.0, 13.0, 1 / 32)  # where the largest of up to 10**12 normal values may lie
 
 
-def expected_maximum(n_values) -> np.ndarray:
+def expected_maximum(n_values: ArrayLike) -> np.ndarray:
     """Mean of the largest of Q independent standard normal values.
 
     The integral of z d(Φ(z)**Q) by the trapezoidal rule, which converges exponentially here: the
@@ -56,7 +57,9 @@ def expected_maximum(n_values) -> np.ndarray:
     return np.array(means, dtype=np.float64)[place].reshape(Q.shape)
 
 
-def expected_edge_of_one_gaussian(n_features, n_examples, std) -> np.ndarray:  # Eq. (6)
+def expected_edge_of_one_gaussian(
+    n_features: ArrayLike, n_examples: ArrayLike, std: ArrayLike
+) -> np.ndarray:  # Eq. (6)
     """Mean true edge of the learner that looks best, if edges and noise are Gaussian.
 
     Section 5.2 and Figure 1: Q learners have edges ε ~ N(0, std²), each seen with a noise of

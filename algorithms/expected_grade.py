@@ -8,6 +8,7 @@ is :mod:`reference.expected_grade`, with the choices where the papers are silent
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .estimators.parameters import check_choice
 
@@ -31,7 +32,7 @@ def _checked(scores, n_grades: int | None) -> np.ndarray:
     return scores
 
 
-def class_probabilities(scores, *, initial_weights: str = "uniform") -> np.ndarray:
+def class_probabilities(scores: ArrayLike, *, initial_weights: str = "uniform") -> np.ndarray:
     """Class probabilities of a classifier that was boosted by the exponential loss of each label.
 
     A label's loss is least where its score is half its log-odds, so the probability is
@@ -73,7 +74,9 @@ def _probabilities(scores: np.ndarray, initial_weights: str) -> np.ndarray:
     return likely / np.cumsum(likely, axis=1)[:, -1:]
 
 
-def expected_grade(scores, grades, *, initial_weights: str = "uniform") -> np.ndarray:
+def expected_grade(
+    scores: ArrayLike, grades: ArrayLike, *, initial_weights: str = "uniform"
+) -> np.ndarray:
     """Score of documents for ranking: the mean of their grade by the class probabilities.
 
     Parameters

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +28,7 @@ from .estimators.parameters import (
 from .exits.classifier import KINDS
 from .exits.parameters import PRICED_STUMPS
 from .grid import RowWeights, round_to_grid, row_weights
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.classifier import Stump, StumpCascade
 from .stump_cascades.smooth_cascade import Line, SmoothCascade, objective_of
@@ -151,21 +153,21 @@ class FCBoostClassifier(StumpCascade):
     def __init__(
         self,
         *,
-        n_estimators=100,
-        eta=0.02,
-        steepness=1.0,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=0.0,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        n_estimators: int = 100,
+        eta: float = 0.02,
+        steepness: float = 1.0,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = 0.0,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the cascade.
 
         Parameters

@@ -147,7 +147,7 @@ class Bandit(Sampler):
         c/d² for :class:`EpsilonGreedy`.
     """
 
-    def __init__(self, scale=1.0) -> None:
+    def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
 
     def check_parameters(self) -> None:
@@ -195,7 +195,7 @@ class UCB(Bandit):
         first sweep, and among equals.
     """
 
-    def __init__(self, scale=1.0, shuffle=False) -> None:
+    def __init__(self, scale: float = 1.0, shuffle: bool = False) -> None:
         super().__init__(scale)
         self.shuffle = shuffle
 
@@ -233,7 +233,7 @@ class Exp3P(Bandit):
         Share of uniform draws, λ (γ of Auer et al. 2003), in (0, 1].
     """
 
-    def __init__(self, scale=1.0, eta=0.3, lam=0.15) -> None:
+    def __init__(self, scale: float = 1.0, eta: float = 0.3, lam: float = 0.15) -> None:
         super().__init__(scale)
         self.eta = eta
         self.lam = lam

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import ArrayLike
 
 from .grid import RowWeights, in_steps, value_exponent
 from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
@@ -345,7 +346,9 @@ class Loss:
         target = 1 if self.kind == LOGISTIC else tree
         return self.kind, prepared[:, tree], y, target, self.factor if second_order else 0.0
 
-    def largest_derivatives(self, prepared, y, tree: int, second_order: bool) -> np.ndarray:
+    def largest_derivatives(
+        self, prepared: Any, y: ArrayLike, tree: int, second_order: bool
+    ) -> np.ndarray:
         """Largest gradient, in magnitude, and hessian of the rows, shape (2,)."""
         largest = np.empty((max(1, len(y) >> _CHUNK_BITS), 2))
         _largest(*self._of_rows(prepared, y, tree, second_order), largest)
@@ -353,13 +356,13 @@ class Loss:
 
     def derivatives_on_grid(
         self,
-        prepared,
-        y,
+        prepared: Any,
+        y: ArrayLike,
         tree: int,
         weights: RowWeights,
         second_order: bool,
-        exponents,
-        gh,
+        exponents: tuple[int, int],
+        gh: np.ndarray,
         hessians: bool = False,
     ) -> Derivatives:
         """As :meth:`derivatives`, on the grids ``2.0 ** -k`` of two given exponents k."""

@@ -8,9 +8,11 @@ paper, is :mod:`reference.mddag`.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -24,6 +26,7 @@ from .estimators.parameters import checked_parameters, documented, keep
 from .estimators.scoring import ScoredInFull
 from .exits.responses import Responses, check_classes
 from .gbrt import GBRTRegressor
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
 
@@ -63,35 +66,36 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        beta=0.01,
-        reward="zero_one",
-        value_function="auto",
-        n_bins=101,
-        solver="sarsa",
-        n_episodes=1_000_000,
-        score_every=10_000,
-        learning_rate=0.2,
-        rate_schedule="constant",
-        trace_decay=0.95,
-        exploration=0.3,
-        update="sarsa",
-        select="objective",
-        normalisation="final",
-        start="eval",
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        beta: float = 0.01,
+        reward: Literal["zero_one", "exponential"] | Callable = "zero_one",
+        value_function: Literal["auto", "bins", "margin", "gaussians"] = "auto",
+        n_bins: int | Literal["auto"] = "auto",
+        negative_weight: float = 1.0,
+        solver: Literal["sarsa", "descent"] = "sarsa",
+        n_episodes: int = 1_000_000,
+        score_every: int = 10_000,
+        learning_rate: float = 0.2,
+        rate_schedule: Literal["constant", "decreasing"] = "constant",
+        trace_decay: float = 0.95,
+        exploration: float = 0.3,
+        update: Literal["sarsa", "q"] = "sarsa",
+        select: Literal["objective", "accuracy"] = "objective",
+        normalisation: Literal["final", "running"] = "final",
+        start: Literal["eval", "sarsa"] = "eval",
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the base classifiers, unless they are, and the policy.
 
         Parameters
@@ -121,6 +125,10 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         signs = np.where(label == 1, 1.0, -1.0) if len(self.classes_) <= 2 else None
         fitted, responses = fit_base(estimator, X, y, signs, weights)
         label = self._labelled(responses, y, label)
+        if options["negative_weight"] != 1 and len(self.classes_) > 2:
+            raise ValueError(
+                f"negative_weight is for two classes, and there are {len(self.classes_)}."
+            )
         self.estimator_ = fitted
         if len(self.classes_) == 1:
             self._be_constant(responses, 0.0, self.classes_.tolist()[0])
@@ -145,7 +153,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         self.classes_ = classes
         return np.searchsorted(classes, y)
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores at quitting.
 
         Parameters
@@ -163,7 +171,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         scores = self._scores(steps)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict classes; equal scores go to the first class.
 
         Parameters
@@ -212,34 +220,34 @@ class MDDAGRegressor(ScoredInFull, RegressorMixin, DecisionDAGEstimator):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        beta=0.01,
-        reward="squared",
-        value_function="auto",
-        n_bins=101,
-        solver="sarsa",
-        n_episodes=1_000_000,
-        score_every=10_000,
-        learning_rate=0.2,
-        rate_schedule="constant",
-        trace_decay=0.95,
-        exploration=0.3,
-        update="sarsa",
-        normalisation="final",
-        start="eval",
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        beta: float = 0.01,
+        reward: Literal["squared"] | Callable = "squared",
+        value_function: Literal["auto", "bins", "gaussians"] = "auto",
+        n_bins: int | Literal["auto"] = "auto",
+        solver: Literal["sarsa", "descent"] = "sarsa",
+        n_episodes: int = 1_000_000,
+        score_every: int = 10_000,
+        learning_rate: float = 0.2,
+        rate_schedule: Literal["constant", "decreasing"] = "constant",
+        trace_decay: float = 0.95,
+        exploration: float = 0.3,
+        update: Literal["sarsa", "q"] = "sarsa",
+        normalisation: Literal["final", "running"] = "final",
+        start: Literal["eval", "sarsa"] = "eval",
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the base classifiers, unless they are, and the policy.
 
         Parameters
@@ -274,7 +282,7 @@ class MDDAGRegressor(ScoredInFull, RegressorMixin, DecisionDAGEstimator):
         self._learn(responses, X, label, y, weights, SQUARED, None, options)
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict numbers.
 
         Parameters

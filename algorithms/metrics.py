@@ -9,13 +9,17 @@ scores keep the order of the rows, a query without a relevant document counts 0,
 place is not discounted.
 """
 
+from __future__ import annotations
+
 import math
 from numbers import Integral, Real
 from reprlib import repr as shortened
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .inputs.masks import refuse_masked
+from .inputs.types import Metric
 from .kernels.decorators import kernel
 
 _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
@@ -30,7 +34,7 @@ def _is_missing(label) -> bool:
         return True
 
 
-def query_starts(query_id) -> np.ndarray:
+def query_starts(query_id: ArrayLike | None) -> np.ndarray:
     """First row of each query.
 
     Parameters
@@ -144,7 +148,15 @@ def mean_over_queries(values: np.ndarray) -> float:
     return math.fsum(kept.tolist()) / len(kept) if len(kept) else math.nan
 
 
-def precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=False):
+def precision_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    query_id: ArrayLike | None,
+    k: int,
+    *,
+    relevant_from: float = 1,
+    per_query: bool = False,
+) -> float | NDArray[np.float64]:
     """Precision at k: share of relevant documents in the first k places.
 
     A query with fewer than k documents is still divided by k.
@@ -183,7 +195,15 @@ def precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=F
     return values if per_query else mean_over_queries(values)
 
 
-def average_precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per_query=False):
+def average_precision_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    query_id: ArrayLike | None,
+    k: int,
+    *,
+    relevant_from: float = 1,
+    per_query: bool = False,
+) -> float | NDArray[np.float64]:
     """Average precision at k: Σ precision@i over the relevant among the first k, over min(R, k).
 
     R is the number of relevant documents of the query.
@@ -215,7 +235,14 @@ def average_precision_at_k(y_true, y_score, query_id, k, *, relevant_from=1, per
     return values if per_query else mean_over_queries(values)
 
 
-def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
+def ndcg_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    query_id: ArrayLike | None,
+    k: int,
+    *,
+    per_query: bool = False,
+) -> float | NDArray[np.float64]:
     """Normalised discounted cumulative gain at k: gain 2^y - 1, discount log2(place + 1).
 
     Parameters
@@ -244,7 +271,14 @@ def ndcg_at_k(y_true, y_score, query_id, k, *, per_query=False):
     return values if per_query else mean_over_queries(values)
 
 
-def ndcg_letor_at_k(y_true, y_score, query_id, k, *, per_query=False):
+def ndcg_letor_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    query_id: ArrayLike | None,
+    k: int,
+    *,
+    per_query: bool = False,
+) -> float | NDArray[np.float64]:
     """NDCG at k by the rule of LETOR's evaluation script.
 
     The gain is 2^y - 1; it is divided by log2(place) from the second place on, so that the first
@@ -326,7 +360,13 @@ def _gains(grades: np.ndarray) -> np.ndarray:
     return np.ldexp(1.0, grades.astype(np.int64)) - 1.0
 
 
-def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_from=1) -> float:
+def average_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    relevant_from: float = 1,
+) -> float:
     """Average precision of all rows as one ranking, as scikit-learn's function of this name.
 
     Σ (recall_t - recall_(t-1)) precision_t over the distinct scores t, from the highest one down:
@@ -378,7 +418,7 @@ def average_precision_score(y_true, y_score, *, sample_weight=None, relevant_fro
     return math.fsum(gains.tolist()) / float(relevant_so_far[-1])
 
 
-def accuracy(y_true, y_pred) -> float:
+def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of rows whose label is right; ValueError if lengths differ or there are no rows."""
     refuse_masked(y_true, "y_true")
     refuse_masked(y_pred, "y_pred")
@@ -401,7 +441,7 @@ def labels_of(scores: np.ndarray) -> np.ndarray:
     return np.argmax(scores, axis=1)
 
 
-def mean_squared_loss(y_true, scores) -> float:
+def mean_squared_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
     """Mean of ½ (F - y)², in the squared unit of y.
 
     Parameters
@@ -415,7 +455,7 @@ def mean_squared_loss(y_true, scores) -> float:
     return _mean(0.5 * (error * error))
 
 
-def mean_logistic_loss(y_true, scores) -> float:
+def mean_logistic_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
     """Mean of log(1 + exp(F)) - y F, in nats.
 
     Parameters
@@ -429,7 +469,7 @@ def mean_logistic_loss(y_true, scores) -> float:
     return _mean(np.logaddexp(0.0, F) - np.asarray(y_true) * F)
 
 
-def mean_multinomial_loss(y_true, scores) -> float:
+def mean_multinomial_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
     """Mean of log Σ_k exp(F_k) - F_y, in nats.
 
     Parameters
@@ -472,12 +512,12 @@ _RANKINGS = {
 }
 
 
-def larger_is_better(eval_metric) -> bool:
+def larger_is_better(eval_metric: Metric) -> bool:
     """Whether larger scores are better: for everything but ``"loss"``."""
     return eval_metric != "loss"
 
 
-def check_eval_metric(eval_metric, loss: str, has_queries: bool) -> None:
+def check_eval_metric(eval_metric: Metric, loss: str, has_queries: bool) -> None:
     """Validate the choice of a validation score before any work.
 
     Parameters
@@ -512,7 +552,7 @@ def check_eval_metric(eval_metric, loss: str, has_queries: bool) -> None:
         raise ValueError(f"eval_metric={eval_metric!r} needs eval_set=(X, y, query_id).")
 
 
-def check_has_score(eval_metric, y) -> None:
+def check_has_score(eval_metric: Metric, y: ArrayLike) -> None:
     """Refuse a validation set of which a ranking metric says nothing, whatever the scores.
 
     Parameters
@@ -547,7 +587,13 @@ def _one_number(score) -> float:
     raise ValueError(f"eval_metric must return one number, got {shortened(score)}.")
 
 
-def validation_score(eval_metric, loss: str, scores: np.ndarray, y, query_id=None) -> float:
+def validation_score(
+    eval_metric: Metric,
+    loss: str,
+    scores: np.ndarray,
+    y: ArrayLike,
+    query_id: ArrayLike | None = None,
+) -> float:
     """Score of raw scores on a validation set.
 
     Parameters

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -24,6 +25,7 @@ from .estimators.parameters import (
     whole,
 )
 from .exits.parameters import POSITIVE_WEIGHT, PRICED
+from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
 from .weighed_trees.tree_outputs import TreeOutputs
 
@@ -184,22 +186,22 @@ class RaykarCascadeClassifier(PooledCascade):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: object = None,
         *,
-        price_limits=(5, 20, 50, 150, 200),
-        tradeoff=1e-4,
-        ridge=1e-3,
-        reject_below=0.5,
-        positive_weight=3.5,
-        max_evaluations=2000,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=None,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        price_limits: ArrayLike = (5, 20, 50, 150, 200),
+        tradeoff: float = 1e-4,
+        ridge: float = 1e-3,
+        reject_below: float = 0.5,
+        positive_weight: float = 3.5,
+        max_evaluations: int = 2000,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     def _train(self, shared: Shared, options: dict):

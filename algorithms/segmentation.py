@@ -13,12 +13,13 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import ndimage
 
 _EIGHT = np.ones((3, 3), dtype=bool)
 
 
-def segment(scores, threshold: float, min_area: int) -> np.ndarray:
+def segment(scores: ArrayLike, threshold: float, min_area: int) -> np.ndarray:
     """Segment an image: connected components of the pixels whose score exceeds a threshold.
 
     Parameters
@@ -56,7 +57,7 @@ def segment(scores, threshold: float, min_area: int) -> np.ndarray:
     return number[labels]
 
 
-def object_scores(truth, result) -> np.ndarray:
+def object_scores(truth: ArrayLike, result: ArrayLike) -> np.ndarray:
     """Jaccard index of each reference object of a frame with the object that matches it.
 
     Parameters

@@ -6,9 +6,10 @@ The algorithm is reconstructed, see :mod:`reference.viola_jones`, which also lis
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from .estimators.fitting import all_or_nothing, one_eval_set
@@ -27,6 +28,7 @@ from .estimators.validation import validate_data
 from .exits.classifier import KINDS
 from .exits.parameters import FINAL_THRESHOLD, PRICED_STUMPS
 from .grid import row_weights
+from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
 from .stump_cascades.classifier import StumpCascade
@@ -145,23 +147,30 @@ class ViolaJonesClassifier(StumpCascade):
     def __init__(
         self,
         *,
-        max_fpr=0.5,
-        min_tpr=0.99,
-        max_stages=10,
-        max_stumps=200,
-        validation_share=0.2,
-        tree_cost=1.0,
-        feature_costs=None,
-        split_cost=0.0,
-        feature_groups=None,
-        group_costs=None,
-        n_threads=None,
-        random_state=None,
-    ):
+        max_fpr: float = 0.5,
+        min_tpr: float = 0.99,
+        max_stages: int = 10,
+        max_stumps: int = 200,
+        validation_share: float = 0.2,
+        tree_cost: float = 1.0,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = 0.0,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
+        n_threads: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         keep(self, locals())
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, eval_set=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet | None = None,
+    ) -> Self:
         """Train stage after stage.
 
         Parameters

@@ -18,8 +18,8 @@ one class that are so much alike, directly or by way of others, make a group (1,
 largest of 66; 4,275 of others, the largest of 90), and the training part falls into **five
 divisions** that never tear a group apart; sizes differ by at most a window of each class. Exact
 duplicates are among them: three pairs of faces, and 18 windows of one constant grey level.
-Repetition ``seed`` begins at division ``seed`` mod 5; from 5 on the groups are divided anew for each
-block of five repetitions, by a draw of its own.
+Repetition ``seed`` begins at division ``seed`` mod 5; from 5 on the groups are divided anew for
+each block of five repetitions, by a draw of its own.
 
 ``cbcl``
     That division validates, the other four train; the **official test windows** test, the same for

@@ -42,6 +42,9 @@ class Dataset:
         ``cost_unit``, paid once per row with the first feature of the group that the row asks
         for. ``feature_costs`` is then what each feature costs *besides*. None: the features of a
         group come together for the price of any of them.
+    test_numbers : ndarray of shape (n,), int64, or None
+        Which units of the set the test rows are, where their features depend on the draw, so that
+        equal units do not have equal rows.
     provenance : dict
         JSON-able: where the arrays came from, under which terms, what is missing, how they were
         split, and ``checksum``, the SHA-256 of the arrays delivered.
@@ -64,6 +67,7 @@ class Dataset:
     query_test: np.ndarray | None = None
     feature_groups: np.ndarray | None = None
     group_costs: dict[int, float] | None = None
+    test_numbers: np.ndarray | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -301,6 +301,8 @@ def _table(name: str, scenes: tables.Described, key: str | None) -> Dataset:
         feature_names=tuple(f"{d.name}_{name}" for d in scenes.descriptors for name in CLASSES),
         feature_groups=np.repeat(np.arange(len(measured), dtype=np.int64), len(CLASSES)),
         group_costs={k: price.descriptor + price.kernel for k, price in enumerate(measured)},
+        # Each draw trains machines of its own; a stand-in draws pictures of its own.
+        test_numbers=scenes.parts["test"] if key is not None else None,
         provenance=scenes.provenance,
     )
 

@@ -234,9 +234,9 @@ SPEC = DatasetSpec(
     citation="Viola and Jones, Robust real-time face detection, IJCV 57 (2004)",
     terms=TERMS,
     shape="4,916 windows with a face, 7,872 without, 2,000 Haar-like features, 2 classes",
-    split_rule="blocks of 64 neighbours fall into five divisions, anew for each five seeds, windows "
-    "of a class that correlate by 0.9 or more together; division number seed mod 5 tests, the next "
-    "one validates, three train",
+    split_rule="blocks of 64 neighbours fall into five divisions, anew for each five seeds, "
+    "windows of a class that correlate by 0.9 or more together; division number seed mod 5 tests, "
+    "the next one validates, three train",
     cost_rule="uniform, 1 per Haar-like feature",
     real=partial(_table, give=_real_columns),
     standin=partial(_table, give=_drawn_columns),

@@ -16,11 +16,12 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
-from experiments.command_options import ARTEFACT, UserPath, print_whatever_the_encoding
+from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.listing_commands import claims, list_command, warm_up
 from experiments.plans import describe_plans
+from experiments.primaries.command import decide_command
 from experiments.publishing import check as check_module
 from experiments.publishing import output, parts
 from experiments.publishing.ending import Ending, end, together
@@ -135,43 +136,13 @@ def commands() -> None:
 
 
 commands.add_command(data_group)
-for command in (compare_command, report_command, list_command, claims, warm_up):
+for command in (compare_command, decide_command, report_command, list_command, claims, warm_up):
     commands.add_command(command)
 
 
 _SCALE_HELP = (
     "Size of the run: seconds on generated or bundled data, minutes, hours, or the paper's own."
 )
-_shared_options = [
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        help="Cells at a time, each in a process of its own; default: as many as cores.",
-    ),
-    click.option(
-        "--scheduler",
-        metavar="tcp://…",
-        help="Compute the cells with a running Dask scheduler instead; whoever can connect to it "
-        "can run code.",
-    ),
-    click.option(
-        "--out",
-        type=UserPath(file_okay=False, path_type=Path),
-        help="Where the results of this run go; default results/runs.",
-    ),
-    click.option(
-        "--store",
-        type=UserPath(file_okay=False, path_type=Path),
-        help="Where finished cells are kept; default results/runs/store.",
-    ),
-    click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),
-]
-
-
-def _shared(function):
-    for option in reversed(_shared_options):
-        function = option(function)
-    return function
 
 
 def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) -> RunOptions:
@@ -219,7 +190,7 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
     "--dry-run", is_flag=True, help="Compute nothing; sum up cells, data and expected time."
 )
 @click.option("-v", "every_cell", is_flag=True, help="With --dry-run: list every cell, too.")
-@_shared
+@run_options
 @click.pass_obj
 def reproduce(
     suite,
@@ -339,7 +310,7 @@ def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
 @click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.option("--scale", type=click.Choice(SCALES), default="smoke", show_default=True)
 @click.option("--update", is_flag=True, help="Write the new values as the expected ones.")
-@_shared
+@run_options
 @click.pass_obj
 def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> int:
     """Compare artefacts with their expected values.

@@ -83,3 +83,36 @@ def _finite(value: Any) -> Any:
     if hasattr(value, "item"):  # NumPy's
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_RUN_OPTIONS = [
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        help="Cells at a time, each in a process of its own; default: as many as cores.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="tcp://…",
+        help="Compute the cells with a running Dask scheduler instead; whoever can connect to it "
+        "can run code.",
+    ),
+    click.option(
+        "--out",
+        type=UserPath(file_okay=False, path_type=Path),
+        help="Where the results of this run go; default results/runs.",
+    ),
+    click.option(
+        "--store",
+        type=UserPath(file_okay=False, path_type=Path),
+        help="Where finished cells are kept; default results/runs/store.",
+    ),
+    click.option("--quiet", is_flag=True, help="No progress bar and no line per cell."),
+]
+
+
+def run_options(function: Callable) -> Callable:
+    """Give a command the options of every run: jobs, scheduler, folders, quiet."""
+    for option in reversed(_RUN_OPTIONS):
+        function = option(function)
+    return function

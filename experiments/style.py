@@ -112,6 +112,7 @@ LOOKS = {
     "fcboost": Look("FCBoost", _VIOLET_RED, "D", (0, (3, 1, 1, 1, 1, 1))),
     "bourdev_cascade": Look("SoftCascade (Bourdev & Brandt)", _UMBER, "v", (0, (2, 1))),
     "mddag_i": Look("MDDAG.I", _AZURE, "o", (0, (9, 1))),
+    "mddag_i_accuracy": Look("MDDAG.I, fewest errors kept", _AZURE, "s", (0, (1, 2))),
     "mddag_exp": Look("MDDAG.EXP", _TANGERINE, "^", "-"),
     "mddag_exp_slow": Look("MDDAG.EXP, rate 0.02 (ours)", _RUSSET, "<", (0, (6, 2))),
     "mddag_i_descent": Look("MDDAG.I, descent (ours)", _CORNFLOWER, "o", (0, (2, 2))),

@@ -2,9 +2,9 @@
 
 M. Chen, Z. Xu, K. Q. Weinberger, O. Chapelle and D. Kedem: Classifier cascade for minimizing
 feature evaluation cost. Proceedings of the 15th International Conference on Artificial
-Intelligence and Statistics (2012). Sections 3.2 to 3.4; section 3.1, and a stage whose problem is
-convex, are in :mod:`reference.mixed_norms`, hard exits and the paper's bill in
-:mod:`reference.cascades`.
+Intelligence and Statistics (2012). Sections 3.3 and 3.4; section 3.1, and a stage whose problem is
+convex, are in :mod:`reference.mixed_norms`, the objective (8) of section 3.2 in
+:mod:`reference.soft_objective`, hard exits and the paper's bill in :mod:`reference.cascades`.
 
 ===============  ==========================================================================
 symbol           name
@@ -28,11 +28,15 @@ Deviations and choices (1 to 4 in :mod:`reference.mixed_norms`)
 7. θ^k cuts the soft d ("soft"), or so many rows as it may without cutting ties ("quantile"). A
    stage that says the same of all rows has θ = -∞: all pass, and Algorithm 1 leaves it alone.
 8. Loops end by a duality gap (convex) or when (8) falls by less than ``tolerance``, relatively.
-9. Step 7 of Algorithm 1 is L-BFGS in coordinates scaled by diag(HᵀΩH) + Λ, Ω = ω∘p^k; the last
-   stage, which is quadratic, is solved by (14). What does not lower (8) is not accepted.
-10. Algorithm 1 works on the trees that the initialisation gave weight to.
-11. The end is rounded (deviation 3) once; should that raise (8) above the initialisation's, the
-    initialisation is returned.
+9. Step 7 of Algorithm 1 is L-BFGS in coordinates scaled by diag(HᵀΩH) + Λ, Ω = ω∘p^k. The last
+   stage is convex: its inner loop is run to its end at once, on its support, with smoothed roots
+   (deviation 3). What does not lower (8) is not accepted.
+10. In Algorithm 1 roots are those of (11), not smoothed: σ* = |β_t^k|. So each stage works on its
+   own support, the trees that it has weight on. Weights below 1e-5 of their stage's largest are
+   dropped after each cycle: they are bought as all others are. ``support="cascade"`` smooths the
+   roots instead; then every zero comes back, for √(N² + b²) - N is of second order in b, and the
+   first stage buys what later ones would.
+11. Should the end have (8) above the initialisation's, the initialisation is returned.
 12. Here linear algebra decides, so the other twin is not equal bit for bit. Convex stages end at a
     gap, and weights of the size of μ are rounded to 0 or not: (8) of the initialisation agrees to
     1e-5 of the loss of a score of 0 (½). Trees that say the same may share a weight in any way.
@@ -51,27 +55,26 @@ from scipy.special import expit
 from reference.cascades import Cascade
 from reference.mixed_norms import (
     Problem,
-    Roots,
     Stage,
-    closed_form,
-    curvature,
     make_problem,
     paid_with,
-    prices_of_weights,
-    roots,
     solve_stage,
     stage_loss,
     without_traces,
 )
+from reference.soft_objective import (
+    Terms,
+    current_roots,
+    fix_others,
+    objective,
+    passing,
+    reaching,
+    replaced,
+    scales,
+    surrogate,
+)
 
-
-@dataclass(frozen=True)
-class Terms:
-    """What a cascade of K stages is charged: λ, ρ^k of each stage, γ."""
-
-    tradeoff: float
-    penalties: np.ndarray
-    steepness: float
+TINY = 1e-5  # of a stage's largest weight: what is smaller after a cycle is dropped
 
 
 @dataclass(frozen=True)
@@ -94,45 +97,6 @@ class Model:
     objective: float
     initial_objective: float
     trace: list[Step]
-
-
-# --- 3.2: the cascade -----------------------------------------------------------------------
-
-
-def passing(beta, theta, problem: Problem, steepness) -> np.ndarray:
-    """I (K, n) = σ_γ(h(x_i)ᵀβ^k - θ^k); 0 for the last stage, by which all exit."""
-    soft = [
-        expit(steepness * (problem.outputs @ b - t)) for b, t in zip(beta[:-1], theta, strict=True)
-    ]
-    return np.array([*soft, np.zeros(len(problem.y))])
-
-
-def reaching(passes) -> np.ndarray:
-    """p_i^k = Π_{j<k} I_i^j, (K, n)."""
-    return np.cumprod(np.vstack([np.ones(passes.shape[1]), passes[:-1]]), axis=0)
-
-
-def exiting(passes) -> np.ndarray:
-    """q_i^k = p_i^k (1 - I_i^k), (K, n)."""
-    return reaching(passes) * (1.0 - passes)
-
-
-def remaining(passes, copies) -> np.ndarray:
-    """d_k = Σ_i m_i p_i^k, (K,)."""
-    return reaching(passes) @ copies
-
-
-def objective(cascade: Cascade, problem: Problem, terms: Terms) -> float:  # Eq. (8)
-    """Loss, regularisation, tree cost and feature cost of a cascade, with smoothed roots."""
-    beta, theta = cascade.beta, cascade.theta
-    passes = passing(beta, theta, problem, terms.steepness)
-    residuals = problem.y - beta @ problem.outputs.T
-    expected = 0.5 * float(np.sum(exiting(passes) * residuals**2 @ problem.omega))
-    paid = np.sum((beta * remaining(passes, problem.copies)[:, None]) ** 2, axis=0)
-    absolute = np.sqrt(beta[:, 1:] ** 2 + problem.smoothing**2)
-    root = roots(beta[0], paid, problem)
-    costs = problem.tree_costs @ root.kappa + problem.feature_costs @ root.eta
-    return expected + float(terms.penalties @ absolute.sum(axis=1)) + terms.tradeoff * float(costs)
 
 
 def soft_threshold(scores, reach, problem: Problem, steepness, rejection) -> float:
@@ -192,104 +156,9 @@ def initialise(
 # --- 3.3.1: Algorithm 1 -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Fixed:
-    """What stays as it is while stage k is optimised.
-
-    ``reach`` p^k; ``tail`` p̃^j of the stages j > k, without I^k, (J, n); ``later_loss`` A_i;
-    ``later_beta`` β^j (J, 1 + T); ``early_loss`` of the stages j < k; and all else of Eq. (11).
-    """
-
-    k: int
-    reach: np.ndarray
-    tail: np.ndarray
-    later_loss: np.ndarray
-    later_beta: np.ndarray
-
-
-def fix_others(cascade: Cascade, problem: Problem, terms: Terms, k: int) -> Fixed:
-    """Everything that does not depend on (β^k, θ^k)."""
-    passes = passing(cascade.beta, cascade.theta, problem, terms.steepness)
-    reach = reaching(passes)[k]
-    passes[k] = 1.0
-    tail = reaching(passes)[k + 1 :]
-    residuals = problem.y - cascade.beta[k + 1 :] @ problem.outputs.T
-    later_loss = np.sum(tail * (1.0 - passes[k + 1 :]) * residuals**2, axis=0)  # Σ_j q̃ r²
-    return Fixed(k, reach, tail, later_loss, cascade.beta[k + 1 :])
-
-
-def surrogate(beta_k, theta_k, fixed: Fixed, root: Roots, problem: Problem, terms: Terms):
-    """(9), and (11) with σ, κ, η fixed, without what does not depend on (β^k, θ^k).
-
-    Returns
-    -------
-    value, derivatives by β^k (1 + T,) and by θ^k
-
-    With r = y - Hβ^k, B_j = Σ_t a_t (β_t^j)² and A the loss of the later stages,
-    ∂/∂I_i = ½ω_i [A_i - p_i^k r_i²] + λ m_i Σ_{j>k} d_j B_j p̃_i^j.
-    """
-    omega, m, k = problem.omega, problem.copies, fixed.k
-    is_last = k == len(terms.penalties) - 1
-    scores = problem.outputs @ beta_k
-    passes = np.zeros(len(omega)) if is_last else expit(terms.steepness * (scores - theta_k))
-    r, a = problem.y - scores, prices_of_weights(root, problem)
-    d_k, d_later = float(m @ fixed.reach), fixed.tail @ (m * passes)
-    B = fixed.later_beta**2 @ a
-    stage = Stage(omega * fixed.reach, d_k, 0.0, terms.penalties[k], terms.tradeoff)
-    Lambda = curvature(root, problem, stage)
-
-    expected = fixed.reach * (1.0 - passes) * r**2 + passes * fixed.later_loss  # Eq. (9)
-    value = 0.5 * float(omega @ expected) + 0.5 * float(Lambda @ beta_k**2)
-    value += 0.5 * terms.tradeoff * float(d_later**2 @ B)
-
-    by_I = 0.5 * omega * (fixed.later_loss - fixed.reach * r**2)
-    by_I += terms.tradeoff * m * ((d_later * B) @ fixed.tail)
-    v = by_I * terms.steepness * passes * (1.0 - passes)
-    by_score = v - omega * fixed.reach * (1.0 - passes) * r
-    return value, problem.outputs.T @ by_score + Lambda * beta_k, -float(v.sum())
-
-
-def current_roots(cascade: Cascade, problem: Problem, terms: Terms, k: int) -> Roots:
-    """σ*, κ*, η* of stage k in a cascade."""
-    d = remaining(passing(cascade.beta, cascade.theta, problem, terms.steepness), problem.copies)
-    return roots(cascade.beta[k], np.sum((cascade.beta * d[:, None]) ** 2, axis=0), problem)
-
-
-def replaced(cascade: Cascade, k: int, beta_k, theta_k) -> Cascade:
-    """The cascade with another stage k."""
-    beta, theta = cascade.beta.copy(), cascade.theta.copy()
-    beta[k] = beta_k
-    if k < len(theta):
-        theta[k] = theta_k
-    return Cascade(beta, theta)
-
-
-def scales(fixed: Fixed, root: Roots, beta_k, theta_k, problem: Problem, terms: Terms):
-    """√(diag(HᵀΩH) + Λ), Ω = ω∘p^k, and a bound of the curvature by θ."""
-    stage = Stage(
-        problem.omega * fixed.reach,
-        float(problem.copies @ fixed.reach),
-        0.0,
-        terms.penalties[fixed.k],
-        terms.tradeoff,
-    )
-    diagonal = stage.weights @ problem.outputs**2 + curvature(root, problem, stage)
-    r = problem.y - problem.outputs @ beta_k
-    size = 0.5 * float(problem.omega @ (fixed.later_loss + fixed.reach * r**2))
-    by_theta = 0.1 * terms.steepness**2 * size  # |σ_γ''| < 0.1 γ²
-    every = np.append(diagonal, by_theta)
-    return np.sqrt(np.where(every > 0, every, 1.0))
-
-
 def minimise_surrogate(cascade: Cascade, problem: Problem, terms: Terms, k: int, max_evaluations):
-    """Algorithm 1, line 7; return the stage's weights, threshold and the evaluations."""
+    """Algorithm 1, line 7, k < K; return the stage's weights, threshold and the evaluations."""
     root, fixed = current_roots(cascade, problem, terms, k), fix_others(cascade, problem, terms, k)
-    if k == len(cascade.theta):
-        H, weights = problem.outputs, problem.omega * fixed.reach
-        d_k = float(problem.copies @ fixed.reach)
-        stage = Stage(weights, d_k, 0.0, terms.penalties[k], terms.tradeoff)
-        Lambda = curvature(root, problem, stage)
-        return closed_form((H.T * weights) @ H, H.T @ (weights * problem.y), Lambda), None, 1
     start = np.append(cascade.beta[k], cascade.theta[k])
     scale = scales(fixed, root, start[:-1], start[-1], problem, terms)
 
@@ -303,12 +172,31 @@ def minimise_surrogate(cascade: Cascade, problem: Problem, terms: Terms, k: int,
     return result.x[:-1] / scale[:-1], result.x[-1] / scale[-1], result.nfev
 
 
+def solve_last(cascade: Cascade, problem: Problem, terms: Terms, support) -> np.ndarray:
+    """β^K, the others fixed, on a support; the problem has smoothed roots."""
+    passes = passing(cascade.beta, cascade.theta, problem, terms.steepness)
+    reach = reaching(passes)
+    d = reach @ problem.copies
+    before = np.sum((cascade.beta[:-1] * d[:-1, None]) ** 2, axis=0)
+    at = (problem.omega * reach[-1], float(d[-1]), before, terms.penalties[-1], terms.tradeoff)
+    return without_traces(solve_stage(problem, Stage(*at), support)[0], problem)
+
+
+def optimise_last(cascade: Cascade, problem: Problem, terms: Terms, smoothing: float):
+    """Algorithm 1 for k = K: convex, and solved whole; returns as :func:`optimise_stage`."""
+    support = np.append(True, cascade.beta[-1, 1:] != 0) | (problem.smoothing > 0)
+    beta_k = solve_last(cascade, replace(problem, smoothing=smoothing), terms, support)
+    changed = replaced(cascade, len(cascade.theta), beta_k, None)
+    value, fallen = objective(cascade, problem, terms), objective(changed, problem, terms)
+    return (changed, fallen, 1) if fallen < value else (cascade, value, 1)
+
+
 def optimise_stage(
     cascade: Cascade, problem: Problem, terms: Terms, k: int, tolerance, max_evaluations
 ) -> tuple[Cascade, float, int]:
-    """Algorithm 1, lines 5-8: return the cascade, (8) of it, and the evaluations."""
+    """Algorithm 1, lines 5-8, for k < K: return the cascade, (8) of it, and the evaluations."""
     value, evaluations = objective(cascade, problem, terms), 0
-    if k < len(cascade.theta) and cascade.theta[k] == -math.inf:
+    if cascade.theta[k] == -math.inf:
         return cascade, value, evaluations
     while evaluations < max_evaluations:
         left = max_evaluations - evaluations
@@ -324,18 +212,36 @@ def optimise_stage(
     return cascade, value, evaluations
 
 
+def without_tiny(cascade: Cascade) -> Cascade:
+    """Weights below 1e-5 of their stage's largest set to 0; the constants stay."""
+    beta = cascade.beta.copy()
+    of_trees = np.abs(beta[:, 1:])
+    largest = np.max(of_trees, axis=1, initial=0.0, keepdims=True)
+    beta[:, 1:][of_trees < TINY * largest] = 0.0
+    return Cascade(beta, cascade.theta)
+
+
 def optimise(
-    cascade: Cascade, problem: Problem, terms: Terms, max_cycles, tolerance, max_evaluations, trace
-) -> Cascade:
-    """Algorithm 1 from a given cascade; ``max_evaluations`` of each stage in each cycle."""
-    value = objective(cascade, problem, terms)
+    cascade: Cascade, problem: Problem, terms: Terms, max_cycles, tolerance, max_evaluations, trace,
+    smoothing,
+) -> Cascade:  # fmt: skip
+    """Algorithm 1 from a given cascade; ``max_evaluations`` of each stage in each cycle.
+
+    ``smoothing`` is μ of the last stage's convex problem, whatever the problem's own.
+    """
+    value, last = objective(cascade, problem, terms), len(cascade.theta)
     for cycle in range(max_cycles):
         before = value
-        for k in range(len(terms.penalties)):
-            cascade, value, spent = optimise_stage(
-                cascade, problem, terms, k, tolerance, max_evaluations
-            )
+        for k in range(last + 1):
+            if k == last:
+                cascade, value, spent = optimise_last(cascade, problem, terms, smoothing)
+            else:
+                limits = (tolerance, max_evaluations)
+                cascade, value, spent = optimise_stage(cascade, problem, terms, k, *limits)
             trace.append(Step("optimise", cycle, k, value, spent))
+        if problem.smoothing == 0:
+            cascade = without_tiny(cascade)
+            value = objective(cascade, problem, terms)
         if not before - value > tolerance * value:
             break
     return cascade
@@ -377,9 +283,14 @@ def fit(
     max_cycles: int = 10,
     tolerance: float = 1e-4,
     max_evaluations: int = 200,
+    support: str = "stage",
     sample_weight=None,
 ) -> Model:
-    """Algorithms 2 and 1. ``outputs`` is (n, T), ``uses`` (d, T); ρ_1 is ``penalty``."""
+    """Algorithms 2 and 1. ``outputs`` is (n, T), ``uses`` (d, T); ρ_1 is ``penalty``.
+
+    ``support``, where Algorithm 1 may put weight: "stage", as (11) prints it, where the stage has
+    some; "cascade", where any stage has some, with smoothed roots.
+    """
     problem = make_problem(
         outputs, y, uses, tree_costs, feature_costs, sample_weight, positive_weight
     )
@@ -387,15 +298,17 @@ def fit(
     terms = Terms(tradeoff, np.array([penalty] * (n_stages - 1) + [last]), steepness)
     trace: list[Step] = []
     initial = initialise(problem, terms, tradeoff_decay, rejection, threshold_rule, trace)
-    before = objective(initial, problem, terms)
+    smoothing = problem.smoothing
+    cyclic = replace(problem, smoothing=0.0) if support == "stage" else problem
+    before = objective(initial, cyclic, terms)
     limits = (max_cycles, tolerance, max_evaluations)
     kept = kept_columns(initial)
     part = Cascade(initial.beta[:, kept], initial.theta)
-    part = optimise(part, restricted(problem, kept), terms, *limits, trace)
+    part = optimise(part, restricted(cyclic, kept), terms, *limits, trace, smoothing)
     beta = np.zeros_like(initial.beta)
-    beta[:, kept] = without_traces(part.beta, problem)
+    beta[:, kept] = part.beta if support == "stage" else without_traces(part.beta, problem)
     cascade = Cascade(beta, part.theta)
-    after = objective(cascade, problem, terms)
+    after = objective(cascade, cyclic, terms)
     if not after < before:
         cascade, after = initial, before
     return Model(cascade, initial, after, before, trace)

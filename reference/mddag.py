@@ -42,7 +42,10 @@ Deviations and choices
    (Watkins's Q(λ)), ``select="accuracy"``, division by the running Σα of what was evaluated, a rate
    that falls with the number of scorings.
 10. A base classifier without a split is a constant vote, which looks at nothing: its EVAL is free.
-11. If features have prices, EVAL costs β × (price of one evaluation, and what the row's path in the
+11. Bins follow N (:func:`bins_for`): Σα, which spans them, grows with it. Nothing is printed.
+12. ``negative_weight`` multiplies what a row of the first of two classes loses, as class penalties
+    do in the authors' program (``failpenalties``). Prices, and which rows are drawn, stay.
+13. If features have prices, EVAL costs β × (price of one evaluation, and what the row's path in the
     base classifier asks for and has not bought), in whole steps; else β.
 """
 
@@ -55,6 +58,16 @@ import numpy as np
 EVAL, SKIP, QUIT = 0, 1, 2
 POINTS, LOW, HIGH = 1 << 20, -30.0, 20.0  # of the table of exponentials
 WIDTH, ERROR_TO_GROW, ACTIVATION_TO_GROW = 0.01, 0.1, 0.4  # of Gaussians
+FEWEST_BINS, MOST_BINS = 101, 1001
+
+
+def bins_for(n_base: int) -> int:
+    """Bins of a score by N: the largest odd number up to N + 1, from 101 to 1,001.
+
+    A bin is 2 Σα / n_bins wide: twice the mean vote at most, up to N = 1,000. f = 0 is in the
+    middle of one. More would be a table that grows with N².
+    """
+    return min(max(n_base + 1 - n_base % 2, FEWEST_BINS), MOST_BINS)
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ class Problem:
     ``constant`` (N,): which base classifiers have no split (None: none).
     ``loss`` is "zero_one", "exponential", "squared" or a function (scores, label) -> float;
     ``loss_exponent`` k: a ``loss_step`` is 2**-k. ``kind`` is "bins", "margin"
-    or "gaussians".
+    or "gaussians". ``n_bins`` None: :func:`bins_for`. ``negative_weight`` of what label 0 loses.
     """
 
     outputs: np.ndarray
@@ -95,8 +108,13 @@ class Problem:
     loss: object = "zero_one"
     loss_exponent: int = 0
     kind: str = "bins"
-    n_bins: int = 101
+    n_bins: int | None = None
     running: bool = False
+    negative_weight: float = 1.0
+
+    def __post_init__(self):
+        if self.n_bins is None:
+            object.__setattr__(self, "n_bins", bins_for(self.n_base))
 
     @property
     def n_base(self) -> int:
@@ -196,30 +214,31 @@ def exponential_tables(exponent: int) -> tuple[np.ndarray, np.ndarray]:
     return np.ldexp(upper, exponent), np.exp(np.arange(half) * step)
 
 
-def exponential_loss(scores: np.ndarray, label: int, unit: float, tables) -> int:
-    """exp(Σ_{l' ≠ l} f_l' - f_l), or exp(-y f)."""
+def exponential_loss(scores: np.ndarray, label: int, unit: float, tables, weight=1.0) -> int:
+    """exp(Σ_{l' ≠ l} f_l' - f_l), or exp(-y f), times a weight."""
     others = 0 if len(scores) == 1 else int(np.sum(np.delete(scores, label)))
     own = margin_of(scores, label) if len(scores) == 1 else int(scores[label])
     place = float(others - own) * (unit * (POINTS / (HIGH - LOW))) - LOW * (POINTS / (HIGH - LOW))
     point = int(min(max(math.floor(place), 0), POINTS - 1))
     upper, lower = tables
-    return int(np.rint(upper[point // len(upper)] * lower[point % len(lower)]))
+    return int(np.rint(upper[point // len(upper)] * lower[point % len(lower)] * weight))
 
 
 def loss(problem: Problem, scores: np.ndarray, i: int) -> int:
     """L of quitting with these scores, in steps."""  # minus the reward of Eq. (6)
     label = int(problem.labels[i])
-    if problem.loss == "zero_one":
-        return int(margin_of(scores, label) <= 0)
+    weight = problem.negative_weight if label == 0 else 1.0
     if problem.loss == "exponential":
         tables = exponential_tables(problem.loss_exponent)
-        return exponential_loss(scores, label, problem.unit, tables)
-    if problem.loss == "squared":
+        return exponential_loss(scores, label, problem.unit, tables, weight)
+    if problem.loss == "zero_one":
+        value = float(margin_of(scores, label) <= 0)
+    elif problem.loss == "squared":
         error = float(scores[0]) * problem.unit - float(problem.targets[i])
         value = error * error
     else:
         value = problem.loss(scores * problem.unit, label)
-    return int(np.rint(np.ldexp(value, problem.loss_exponent)))
+    return int(np.rint(np.ldexp(value * weight, problem.loss_exponent)))
 
 
 def price(problem: Problem, i: int, path: np.ndarray) -> int:

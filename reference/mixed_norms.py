@@ -19,8 +19,9 @@ Deviations and choices (5 and on in :mod:`reference.cronus`)
 
 1. Σω = 1; copies of a row enter d_k and the loss, ω⁺ (``positive_weight``) the loss only.
 2. The constant is in H, free and unpenalised: e = F = ρ = 0 there.
-3. Every root is smoothed, √(g + μ²) with μ = 1e-7 (less where trees answer with large numbers):
-   in (14) an exact zero would never return. What ends within 100 μ of 0 is set to 0.
+3. In a convex stage every root is smoothed, √(g + μ²) with μ = 1e-7 (less where trees answer with
+   large numbers): in (14) an exact zero would never return, and the minimum be missed. What ends
+   within 100 μ of 0 is set to 0. With μ = 0 roots are those of (11), and a zero stays zero.
 4. Eq. (6), left: a feature is counted once, δ(Σ_t F_αt δ(β_t)), as in (1). Lemma 1's minimum is
    over z. In (13) ρ and λ are those of stage k; H is n × T.
 """
@@ -135,14 +136,20 @@ class Stage:
     tradeoff: float
 
 
+def inverse(root) -> np.ndarray:
+    """1/x; 0 where x is 0, as only weights of 0 are multiplied with that."""
+    return np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0)
+
+
 def prices_of_weights(root: Roots, problem: Problem) -> np.ndarray:
     """a_t = e_t/κ_t + Σ_α c_α F_αt/η_α."""
-    return problem.tree_costs / root.kappa + (problem.feature_costs / root.eta) @ problem.uses
+    of_features = (problem.feature_costs * inverse(root.eta)) @ problem.uses
+    return problem.tree_costs * inverse(root.kappa) + of_features
 
 
 def curvature(root: Roots, problem: Problem, stage: Stage) -> np.ndarray:  # Eq. (13)
     """Λ_tt = ρ/σ_t + λ d_k² a_t, 0 for the constant."""
-    penalty = stage.penalty / root.sigma
+    penalty = stage.penalty * inverse(root.sigma)
     penalty[0] = 0.0
     return penalty + stage.tradeoff * stage.remaining**2 * prices_of_weights(root, problem)
 
@@ -168,8 +175,10 @@ def stage_loss(beta_k, problem: Problem, stage: Stage) -> float:
     return 0.5 * squares + stage.penalty * root.sigma[1:].sum() + stage.tradeoff * float(costs)
 
 
-def stage_bound(beta_k, problem: Problem, stage: Stage) -> float:
+def stage_bound(beta_k, problem: Problem, stage: Stage, support=True) -> float:
     """A lower bound of ``stage_loss``, tight at its minimum: the dual at the scaled residuals.
+
+    A weight outside the support is 0, and puts no condition on the residuals.
 
     √(s² + ‖x‖²) is the maximum of u₀s + uᵀx over ‖(u₀, u)‖ <= 1, so that residuals ν with
     Hᵀν = Σ of all u, each within its ball, bound the loss from below. Hᵀν is shared out among the
@@ -180,7 +189,7 @@ def stage_bound(beta_k, problem: Problem, stage: Stage) -> float:
     total = float(stage.weights.sum())
     residuals -= float(stage.weights @ residuals) / total if total > 0 else 0.0
     Lambda = curvature(root, problem, stage)
-    gradient = problem.outputs.T @ (stage.weights * residuals)
+    gradient = np.where(support, problem.outputs.T @ (stage.weights * residuals), 0.0)
     size = np.sqrt(problem.outputs.T**2 @ stage.weights * (stage.weights @ problem.y**2))
     if np.any(np.abs(gradient) > np.where(Lambda > 0, math.inf, 1e-10 * size)):
         return -math.inf  # a free weight is not at its best
@@ -204,17 +213,23 @@ def stage_bound(beta_k, problem: Problem, stage: Stage) -> float:
     return bound
 
 
-def solve_stage(problem: Problem, stage: Stage, max_iterations=20_000) -> tuple[np.ndarray, int]:
-    """Minimise ``stage_loss`` by (11) and (14) in turn; return β^k and the iterations."""
-    H, weights = problem.outputs, stage.weights
+def solve_stage(
+    problem: Problem, stage: Stage, support=None, max_iterations=20_000
+) -> tuple[np.ndarray, int]:
+    """Minimise ``stage_loss`` by (11) and (14) in turn; return β^k and the iterations.
+
+    Only weights in ``support`` (1 + T,) bool, if there is one, may differ from 0.
+    """
+    kept = np.ones(problem.outputs.shape[1], dtype=bool) if support is None else support
+    H, weights = problem.outputs[:, kept], stage.weights
     gram, moments = (H.T * weights) @ H, H.T @ (weights * problem.y)
-    beta_k = np.full(H.shape[1], 0.1)
+    beta_k = np.where(kept, 0.1, 0.0)
     scale, iteration = 0.5 * float(weights @ problem.y**2), 0
     for iteration in range(1, max_iterations + 1):  # noqa: B007, returned
         root = roots(beta_k, paid_with(beta_k, stage), problem)
-        beta_k = closed_form(gram, moments, curvature(root, problem, stage))
+        beta_k[kept] = closed_form(gram, moments, curvature(root, problem, stage)[kept])
         value = stage_loss(beta_k, problem, stage)
-        if value - stage_bound(beta_k, problem, stage) <= GAP * scale:
+        if value - stage_bound(beta_k, problem, stage, kept) <= GAP * scale:
             break
     return beta_k, iteration
 

@@ -27,7 +27,7 @@ class Both(NamedTuple):
 
 def both(
     seed: int = 0, *, n=25, n_base=6, n_columns=1, n_codes=3, n_bins=9, loss="zero_one", beta=0.03,
-    priced=False, running=False, function=None, size=4, gaussians=False,
+    priced=False, running=False, function=None, size=4, gaussians=False, negative_weight=1.0,
 ) -> Both:  # fmt: skip
     """Draw base classifiers with tied answers, a constant one, rows that are equal, and weights."""
     rng = np.random.default_rng(seed)
@@ -43,17 +43,17 @@ def both(
     targets, copies = 3 * rng.normal(size=n), rng.integers(1, 4, size=n)
     kind = KINDS[loss] if function is None else rewards.CUSTOM
     largest = (np.abs(targets).max() + unit * (np.abs(initial).max() + sizes.sum())) ** 2
-    exponent = rewards.loss_exponent(kind, float(largest), int(copies.sum()))
+    exponent = rewards.loss_exponent(kind, float(largest), int(copies.sum()), negative_weight)
     of_world, of_problem = _prices(rng, codes, n_codes) if priced else (_ones(answers), None)
     world = rewards.World(
         codes, values, 1, rewards.Cells(initial, sizes, n_columns > 1, n_bins, running),
-        rewards.losses(kind, labels, targets, unit, exponent), of_world,
+        rewards.losses(kind, labels, targets, unit, exponent, negative_weight), of_world,
     )  # fmt: skip
     problem = mddag.Problem(
         outputs=values[np.arange(n_base), codes], sizes=sizes, normaliser=2**40, unit=unit,
         initial=initial, labels=labels, targets=targets, copies=copies, beta_step=beta,
         prices=of_problem, loss=loss if function is None else function.py_func,
-        loss_exponent=exponent, n_bins=n_bins, running=running,
+        loss_exponent=exponent, n_bins=n_bins, running=running, negative_weight=negative_weight,
         kind="gaussians" if gaussians else "margin" if n_columns > 1 else "bins",
     )  # fmt: skip
     return Both(problem, world, Objective(2.0**-exponent, beta, copies, int(copies.sum())))

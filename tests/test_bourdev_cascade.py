@@ -300,3 +300,63 @@ def test_one_class(tmp_path):
     model.save(tmp_path / "model")
     loaded = BourdevCascadeClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), "b")
+
+
+# --- the calibration in plain Python -----------------------------------------------------------
+
+
+def calibrated(outputs, positive, counts, n_stages, detection_rate, alpha):
+    """Order and thresholds, from the words of the reference's header, in whole numbers."""
+    if alpha >= 0:
+        vector = [math.exp(alpha * t / n_stages) for t in range(1, n_stages + 1)]
+    else:  # falls with t: early stages may reject more
+        vector = [math.exp(-alpha * (1 - t / n_stages)) for t in range(1, n_stages + 1)]
+    n_positive = sum(c for c, p in zip(counts, positive, strict=True) if p)
+    rows, pool = list(range(len(outputs))), list(range(len(outputs[0])))
+    scores, order, thresholds, rejected = [0] * len(outputs), [], [], 0
+    for t in range(n_stages):
+
+        def mean(j, side, rows=tuple(rows)):
+            mine = [i for i in rows if positive[i] == side]
+            return sum(counts[i] * outputs[i][j] for i in mine) / sum(counts[i] for i in mine)
+
+        best = max(pool, key=lambda j: (mean(j, True) - mean(j, False), -j))
+        pool.remove(best)
+        for i in rows:
+            scores[i] += outputs[i][best]
+        may = (1 - detection_rate) * sum(vector[: t + 1]) / sum(vector) * n_positive
+        may = may * (1 + 1e-9) - rejected
+        candidates = sorted({scores[i] for i in rows if positive[i]})
+        threshold = max(
+            s
+            for s in candidates
+            if sum(counts[i] for i in rows if positive[i] and scores[i] < s) <= may
+        )
+        rejected += sum(counts[i] for i in rows if positive[i] and scores[i] < threshold)
+        rows = [i for i in rows if scores[i] >= threshold]
+        order.append(best)
+        thresholds.append(threshold)
+        if all(positive[i] for i in rows):
+            break
+    return order, thresholds
+
+
+@pytest.mark.parametrize("alpha", [-8.0, -1.0, 0.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_calibration_in_plain_python(seed, alpha):
+    """Whole answers, so that no sum is rounded; a third of the rows counts more than once."""
+    rng = np.random.default_rng(seed)
+    n, n_classifiers = 60, 8
+    positive = rng.random(n) < 0.5
+    outputs = rng.integers(-3, 4, (n, n_classifiers)) + positive[:, None]
+    counts = rng.integers(1, 4, n)
+    for detection_rate in (0.7, 0.95, 1.0):
+        given = {"n_stages": 6, "detection_rate": detection_rate, "alpha": alpha}
+        model = reference.fit(
+            outputs.astype(float), np.where(positive, 1, -1), weights=counts.astype(float), **given
+        )
+        order, thresholds = calibrated(
+            outputs.tolist(), positive.tolist(), counts.tolist(), **given
+        )
+        assert model.order.tolist() == order
+        assert model.thresholds.tolist() == thresholds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from algorithms.weighed_trees.tree_outputs import TreeOutputs, tree_outputs
 from algorithms.weighed_trees.tree_prices import tree_prices
 from reference import cascades, cronus
 from reference import mixed_norms as naive
+from reference import soft_objective as naive_soft
 from tests.test_early_exit import queries_of
 
 PRICES = np.array([1.0, 5.0, 20.0, 0.0, 100.0])
@@ -155,6 +157,7 @@ def tiny_twins(seed):
         "rejection": float(rng.choice([0.0, 0.15, 0.4])),
         "threshold_rule": str(rng.choice(["soft", "quantile"])),
         "max_cycles": 3,
+        "support": str(rng.choice(["stage", "stage", "cascade"])),
     }
     inner = GBRTRegressor(
         n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
@@ -209,7 +212,7 @@ def problem_of(seed, n_trees=25):
     beta[1, 1:] = 0.0
     beta[:, 3] = 0.0
     theta = np.array([-0.2, 0.1, -math.inf])
-    terms = cronus.Terms(3e-3, rng.random(4) * 1e-2, 10.0)
+    terms = naive_soft.Terms(3e-3, rng.random(4) * 1e-2, 10.0)
     soft = soft_objective.Soft(
         outputs, signs, problem.omega, problem.copies, prices, terms.tradeoff, terms.penalties,
         terms.steepness, mixed_norms.smoothing_of(outputs, weights),
@@ -218,48 +221,147 @@ def problem_of(seed, n_trees=25):
     return problem, terms, cascades.Cascade(beta, theta), soft, cascade, rng
 
 
+@pytest.mark.parametrize("smoothed", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_values_and_gradients_equal_the_reference(seed):
+def test_values_and_gradients_equal_the_reference(seed, smoothed):
+    """Also with the roots of (11) as printed, where a stage sees the trees of its support alone."""
     problem, terms, theirs, soft, ours, rng = problem_of(seed)
     np.testing.assert_allclose(soft.smoothing, problem.smoothing, rtol=1e-12)
+    if not smoothed:
+        problem, soft = replace(problem, smoothing=0.0), soft._replace(smoothing=0.0)
     now = soft_objective.values(ours, soft)
-    np.testing.assert_allclose(now.objective, cronus.objective(theirs, problem, terms), rtol=1e-10)
-    for k in range(4):
-        fixed = cronus.fix_others(theirs, problem, terms, k)
-        root = cronus.current_roots(theirs, problem, terms, k)
-        surrogate = soft_objective.StageSurrogate(soft, ours, now, k)
-        move = rng.normal(size=theirs.beta.shape[1]) * 0.1
-        beta_k, theta_k = theirs.beta[k] + move, theirs.theta[k] + 0.1 if k < 3 else 0.0
-        value, by_beta, by_theta = cronus.surrogate(beta_k, theta_k, fixed, root, problem, terms)
-        found, gradient = surrogate(np.append(beta_k, [theta_k] * (k < 3)))
+    value = naive_soft.objective(theirs, problem, terms)
+    np.testing.assert_allclose(now.objective, value, rtol=1e-10)
+    for k in range(3):
+        fixed = naive_soft.fix_others(theirs, problem, terms, k)
+        root = naive_soft.current_roots(theirs, problem, terms, k)
+        support = np.arange(25) if smoothed else np.flatnonzero(theirs.beta[k, 1:])
+        seen = np.concatenate([[0], 1 + support])
+        own = soft.outputs.take(support).paired()
+        surrogate = soft_objective.StageSurrogate(soft, ours, now, k, support, own)
+        beta_k, theta_k = theirs.beta[k].copy(), theirs.theta[k] + 0.1
+        beta_k[seen] += rng.normal(size=len(seen)) * 0.1
+        value, by_beta, by_theta = naive_soft.surrogate(
+            beta_k, theta_k, fixed, root, problem, terms
+        )
+        found, gradient = surrogate(np.append(beta_k[seen], theta_k))
         np.testing.assert_allclose(found, value, rtol=1e-10)
-        expected = np.append(by_beta, [by_theta] * (k < 3))
+        expected = np.append(by_beta[seen], by_theta)
         size = np.max(np.abs(expected))
         np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-10 * size)
-        scale = cronus.scales(fixed, root, *_start(theirs, k), problem, terms)
-        np.testing.assert_allclose(surrogate.scales(), scale[: len(gradient)], rtol=1e-10)
+        scale = naive_soft.scales(fixed, root, theirs.beta[k], theirs.theta[k], problem, terms)
+        np.testing.assert_allclose(surrogate.scales(), scale[np.append(seen, -1)], rtol=1e-10)
+        out = np.setdiff1d(np.arange(26), seen)
+        np.testing.assert_array_equal(by_beta[out], 0.0)
 
 
-def _start(cascade, k):
-    return cascade.beta[k], cascade.theta[k] if k < len(cascade.theta) else 0.0
+@pytest.mark.parametrize("support", ["stage", "cascade"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimisation_ends_as_low_as_the_references(seed, support):
+    """The objective is not convex: from equal starts only the end's value agrees, to 1 %."""
+    problem, _, _, soft, _, _ = problem_of(seed)
+    terms = naive_soft.Terms(3e-4, np.full(4, 1e-3), 50.0)
+    soft = soft._replace(tradeoff=3e-4, penalties=terms.penalties, steepness=50.0)
+    start = cronus.initialise(problem, terms, 1.3, 0.3, "soft", [])
+    mu = problem.smoothing
+    if support == "stage":
+        problem, soft = replace(problem, smoothing=0.0), soft._replace(smoothing=0.0)
+    limits = (10, 1e-4, 200)
+    theirs = cronus.optimise(start, problem, terms, *limits, [], mu)
+    theirs = naive_soft.objective(theirs, problem, terms)
+    ours = soft_objective.Weights(start.beta[:, 1:], start.beta[:, 0], start.theta)
+    begin = soft_objective.values(ours, soft).objective
+    ours, trace = soft_objective.optimise(ours, soft, *limits, mu)
+    ours = soft_objective.values(ours, soft).objective
+    np.testing.assert_allclose(ours, theirs, rtol=0.01)
+    assert np.all(np.diff([begin, *(step.objective for step in trace)]) <= 1e-6 * begin)
+    assert ours < 0.7 * begin
+
+
+def by_loops(weights, constants, thresholds, outputs, y, omega, copies, uses, e, c, terms):
+    """(8) with the roots as printed, row by row and tree by tree."""
+    K, n, T = len(weights), len(y), len(e)
+    remaining, loss = [0.0] * K, 0.0
+    for i in range(n):
+        reach = 1.0
+        for k in range(K):
+            remaining[k] += copies[i] * reach
+            score = constants[k] + sum(weights[k][t] * outputs[i][t] for t in range(T))
+            passes = 0.0
+            if k < K - 1:
+                passes = 1.0 / (1.0 + math.exp(-terms.steepness * (score - thresholds[k])))
+            loss += 0.5 * omega[i] * reach * (1.0 - passes) * (y[i] - score) ** 2
+            reach *= passes
+    for k in range(K):
+        loss += terms.penalties[k] * sum(abs(weights[k][t]) for t in range(T))
+    paid = [sum((weights[k][t] * remaining[k]) ** 2 for k in range(K)) for t in range(T)]
+    trees = sum(e[t] * math.sqrt(paid[t]) for t in range(T))
+    items = sum(
+        price * math.sqrt(sum(paid[t] for t in range(T) if uses[m][t])) for m, price in enumerate(c)
+    )
+    return loss + terms.tradeoff * (trees + items)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_optimisation_ends_as_low_as_the_references(seed):
-    """The objective is not convex: from equal starts only the end's value agrees, to 1 %."""
-    problem, _, _, soft, _, _ = problem_of(seed)
-    terms = cronus.Terms(3e-4, np.full(4, 1e-3), 50.0)
-    soft = soft._replace(tradeoff=3e-4, penalties=terms.penalties, steepness=50.0)
-    start = cronus.initialise(problem, terms, 1.3, 0.3, "soft", [])
-    limits = (10, 1e-4, 200)
-    theirs = cronus.objective(cronus.optimise(start, problem, terms, *limits, []), problem, terms)
-    ours = soft_objective.Weights(start.beta[:, 1:], start.beta[:, 0], start.theta)
-    begin = soft_objective.values(ours, soft).objective
-    ours, trace = soft_objective.optimise(ours, soft, *limits)
-    ours = soft_objective.values(ours, soft).objective
-    np.testing.assert_allclose(ours, theirs, rtol=0.01)
-    assert np.all(np.diff([begin, *(step.objective for step in trace)]) <= 0)
-    assert ours < 0.6 * begin
+def test_the_objective_is_that_of_plain_loops(seed):
+    problem, terms, theirs, soft, ours, _ = problem_of(seed, n_trees=7)
+    theta = theirs.theta.copy()
+    theta[-1] = -0.4
+    theirs, ours = cascades.Cascade(theirs.beta, theta), ours._replace(thresholds=theta)
+    problem, soft = replace(problem, smoothing=0.0), soft._replace(smoothing=0.0)
+    expected = by_loops(
+        ours.weights.tolist(), ours.constants.tolist(), theta.tolist(),
+        problem.outputs[:, 1:].tolist(), problem.y, problem.omega, problem.copies,
+        problem.uses[:, 1:], problem.tree_costs[1:], problem.feature_costs, terms,
+    )  # fmt: skip
+    naively = naive_soft.objective(theirs, problem, terms)
+    np.testing.assert_allclose(naively, expected, rtol=1e-12)
+    np.testing.assert_allclose(soft_objective.values(ours, soft).objective, expected, rtol=1e-10)
+
+
+def of_many_features(seed, support, **options):
+    """A cascade of stumps on forty features, and what the reference knows of its problem."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 40))
+    signal = X[:, :12] @ np.linspace(1, 0.3, 12) + rng.normal(size=600)
+    y = signal > np.quantile(signal, 0.9)
+    prices = rng.choice([1.0, 5.0, 20.0], 40)
+    model = CronusClassifier(
+        trees(n_estimators=60, max_leaves=2), n_stages=5, tradeoff=1e-3, penalty=1e-5,
+        feature_costs=prices, support=support, n_threads=1, **options,
+    )  # fmt: skip
+    model.fit(X, y)
+    H, uses, e, c = twin_of(model, X, prices)
+    problem = naive.make_problem(H, np.where(y, 1, -1), uses, e, c)
+    terms = naive_soft.Terms(1e-3, np.full(5, 1e-5), 50.0)
+    return model, problem, terms
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_zeros_stay_zeros(seed):
+    """What a live stage buys differs, and the unrelaxed objective does not end above its start."""
+    model, problem, terms = of_many_features(seed, "stage")
+    initial = model.initialised()
+    assert not np.any((initial.coef_ == 0) & (model.coef_ != 0))
+    before, after = (
+        naive_soft.unrelaxed_objective(cascade_of(m), problem, terms) for m in (initial, model)
+    )
+    assert after < before
+    live = np.flatnonzero(model.coef_.any(axis=1))
+    assert len(live) > 1
+    bought = [model.stage_bills()[k] for k in live]
+    assert bought[0] < bought[-1]  # not everything at once
+    largest = np.abs(model.coef_).max(axis=1, keepdims=True)
+    used = model.coef_ != 0
+    assert np.all(np.abs(model.coef_)[used] >= (1e-5 * largest * used)[used])
+
+
+def test_with_smoothed_roots_zeros_come_back():
+    """The first stage then buys everything: more than it had, and all that is ever bought."""
+    model, _, _ = of_many_features(0, "cascade")
+    initial, bills = model.initialised(), model.stage_bills()
+    assert np.any((initial.coef_ == 0) & (model.coef_ != 0))
+    assert initial.stage_bills()[0] < bills[0] == bills[-1]
 
 
 @pytest.mark.parametrize("first_trees", [200, 4])
@@ -353,7 +455,7 @@ def test_the_objective_never_rises(fitted):
     model, *_ = fitted
     values = [model.initial_objective_, *(step.objective for step in model.trace_)]
     assert len(values) > 3
-    assert np.all(np.diff(values) <= 1e-9)
+    assert np.all(np.diff(values) <= 1e-6 * values[0])  # what a cycle drops is tiny
     assert model.n_evaluations_ == sum(step.evaluations for step in model.trace_)
     initial = model.initialised()
     assert initial.objective_ == model.initial_objective_

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from reference import cascades, cronus
+from reference import cascades, cronus, soft_objective
 from reference.cascades import Cascade
 from tests.test_mixed_norms import draw
 
@@ -20,7 +21,7 @@ def draw_cascade(seed, n_stages=4, n_trees=12):
     beta[:, 3] = 0.0  # used by nobody
     beta[1, 4:] = 0.0
     cascade = Cascade(beta, rng.normal(size=n_stages - 1) * 0.2)
-    terms = cronus.Terms(2e-3, rng.random(n_stages) * 1e-3, GAMMA)
+    terms = soft_objective.Terms(2e-3, rng.random(n_stages) * 1e-3, GAMMA)
     return problem, cascade, terms
 
 
@@ -33,12 +34,14 @@ def derivative(function, step=1e-6):
 def test_gradients_are_those_of_the_smoothed_objective(seed, k):
     problem, cascade, terms = draw_cascade(seed)
     beta_k, theta_k = cascade.beta[k], cascade.theta[k] if k < 3 else 0.0
-    fixed = cronus.fix_others(cascade, problem, terms, k)
-    root = cronus.current_roots(cascade, problem, terms, k)
-    _, by_beta, by_theta = cronus.surrogate(beta_k, theta_k, fixed, root, problem, terms)
+    fixed = soft_objective.fix_others(cascade, problem, terms, k)
+    root = soft_objective.current_roots(cascade, problem, terms, k)
+    _, by_beta, by_theta = soft_objective.surrogate(beta_k, theta_k, fixed, root, problem, terms)
 
     def objective(beta_k, theta_k):
-        return cronus.objective(cronus.replaced(cascade, k, beta_k, theta_k), problem, terms)
+        return soft_objective.objective(
+            soft_objective.replaced(cascade, k, beta_k, theta_k), problem, terms
+        )
 
     for t in np.flatnonzero(beta_k):  # where the root of a weight is not a kink
         unit = np.eye(len(beta_k))[t]
@@ -52,12 +55,12 @@ def test_gradients_are_those_of_the_smoothed_objective(seed, k):
 def test_the_costs_of_later_stages_turn_the_sign():
     """Without the derivative of d_j, j > k, ∂θ has another sign: (9) alone is not enough."""
     problem, cascade, terms = draw_cascade(3)
-    terms = cronus.Terms(1.0, terms.penalties, GAMMA)
-    root = cronus.current_roots(cascade, problem, terms, 0)
-    fixed = cronus.fix_others(cascade, problem, terms, 0)
+    terms = soft_objective.Terms(1.0, terms.penalties, GAMMA)
+    root = soft_objective.current_roots(cascade, problem, terms, 0)
+    fixed = soft_objective.fix_others(cascade, problem, terms, 0)
     at = (cascade.beta[0], cascade.theta[0], fixed, root, problem)
-    with_costs = cronus.surrogate(*at, terms)[2]
-    loss_alone = cronus.surrogate(*at, cronus.Terms(0.0, terms.penalties, GAMMA))[2]
+    with_costs = soft_objective.surrogate(*at, terms)[2]
+    loss_alone = soft_objective.surrogate(*at, soft_objective.Terms(0.0, terms.penalties, GAMMA))[2]
     assert with_costs < 0 < loss_alone
 
 
@@ -65,16 +68,18 @@ def test_the_costs_of_later_stages_turn_the_sign():
 def test_the_surrogate_lies_above_and_touches(k):
     problem, cascade, terms = draw_cascade(5)
     rng = np.random.default_rng(k)
-    fixed = cronus.fix_others(cascade, problem, terms, k)
-    root = cronus.current_roots(cascade, problem, terms, k)
+    fixed = soft_objective.fix_others(cascade, problem, terms, k)
+    root = soft_objective.current_roots(cascade, problem, terms, k)
     theta_k = cascade.theta[k] if k < 3 else 0.0
-    here = cronus.surrogate(cascade.beta[k], theta_k, fixed, root, problem, terms)[0]
-    value = cronus.objective(cascade, problem, terms)
+    here = soft_objective.surrogate(cascade.beta[k], theta_k, fixed, root, problem, terms)[0]
+    value = soft_objective.objective(cascade, problem, terms)
     for size in 10.0 ** np.linspace(-4, 0, 20):
         beta_k = cascade.beta[k] + size * rng.normal(size=cascade.beta.shape[1])
         moved = theta_k + size * rng.normal()
-        rise = cronus.surrogate(beta_k, moved, fixed, root, problem, terms)[0] - here
-        changed = cronus.objective(cronus.replaced(cascade, k, beta_k, moved), problem, terms)
+        rise = soft_objective.surrogate(beta_k, moved, fixed, root, problem, terms)[0] - here
+        changed = soft_objective.objective(
+            soft_objective.replaced(cascade, k, beta_k, moved), problem, terms
+        )
         assert changed - value <= rise + 1e-12
 
 
@@ -98,11 +103,12 @@ def fit(seed, **options):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_never_rises(seed):
     problem, model = fit(seed)
-    terms = cronus.Terms(1e-3, np.full(3, 1e-3), 50.0)
+    problem = replace(problem, smoothing=0.0)  # the roots of (11) as printed
+    terms = soft_objective.Terms(1e-3, np.full(3, 1e-3), 50.0)
     values = [s.objective for s in model.trace if s.phase == "optimise"]
     assert np.all(np.diff([model.initial_objective, *values]) <= 0)
     assert model.objective < model.initial_objective
-    again = cronus.objective(model.cascade, problem, terms)
+    again = soft_objective.objective(model.cascade, problem, terms)
     np.testing.assert_allclose(again, model.objective, rtol=1e-12)
 
 
@@ -110,10 +116,10 @@ def test_the_objective_never_rises(seed):
 def test_soft_thresholds_cut_what_is_expected_to_remain(seed):
     problem, model = fit(seed, rejection=0.3, max_cycles=0)
     assert model.cascade == model.initial
-    passes = cronus.passing(model.initial.beta, model.initial.theta, problem, 50.0)
-    d = cronus.remaining(passes, problem.copies)
+    passes = soft_objective.passing(model.initial.beta, model.initial.theta, problem, 50.0)
+    d = soft_objective.remaining(passes, problem.copies)
     np.testing.assert_allclose(d, 0.7 ** np.arange(3), rtol=1e-9)
-    np.testing.assert_allclose(cronus.exiting(passes).sum(axis=0), 1)
+    np.testing.assert_allclose(soft_objective.exiting(passes).sum(axis=0), 1)
 
 
 @pytest.mark.parametrize("rejection", [0.05, 0.15, 0.5])

@@ -16,7 +16,7 @@ import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cegb import CEGBClassifier
-from algorithms.decision_dag import descent, episodes
+from algorithms.decision_dag import descent, episodes, values
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
@@ -64,6 +64,10 @@ CASES = {
     },
     "multi-class, running": {"n_columns": 3, "running": True},
     "a function": {"function": hinge},
+    "negatives weigh 5": {"negative_weight": 5.0},
+    "negatives weigh 2.3": {"negative_weight": 2.3, "priced": True, "beta": 0.01},
+    "negatives weigh 5, exponential": {"negative_weight": 5.0, "loss": "exponential", "size": 1},
+    "negatives weigh 0.5, a function": {"negative_weight": 0.5, "function": hinge},
     "Gaussians": {"gaussians": True, "n_bins": 1001, "n_base": 4, "n": 12},
 }  # fmt: skip
 
@@ -167,6 +171,53 @@ def test_weights_are_copies(data):
         weighted = dag.fit(X, y, sample_weight=weights).policy_
         copied = dag.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).policy_
         np.testing.assert_array_equal(weighted, copied)
+
+
+def test_bins_follow_the_number_of_base_classifiers(data):
+    X, y = data[0], data[1] > 0
+    expected = {1: 101, 100: 101, 101: 101, 102: 103, 200: 201, 999: 999, 1000: 1001, 5000: 1001}
+    for n_base, n_bins in expected.items():
+        assert values.bins_for(n_base) == mddag.bins_for(n_base) == n_bins
+    for n_estimators in (30, 120):
+        base = FrozenEstimator(stumps(X, y, n_estimators))
+        dag = MDDAGClassifier(base, solver="descent").fit(X, y)
+        assert dag.policy_.shape == (n_estimators, mddag.bins_for(n_estimators))
+        same = MDDAGClassifier(base, solver="descent", n_bins=dag.policy_.shape[1]).fit(X, y)
+        np.testing.assert_array_equal(same.policy_, dag.policy_)
+
+
+@pytest.mark.parametrize("reward", ["zero_one", "exponential"])
+@pytest.mark.parametrize("solver", ["sarsa", "descent"])
+def test_negative_weight_is_of_losses_alone(data, solver, reward, tmp_path):
+    X, y = data[0], data[1] > 0
+    base = FrozenEstimator(stumps(X, y))
+    given = {"solver": solver, "reward": reward, "beta": 0.01, **SHORT}
+    plain = MDDAGClassifier(base, **given).fit(X, y)
+    one = MDDAGClassifier(base, negative_weight=1.0, **given).fit(X, y)
+    np.testing.assert_array_equal(one.history_, plain.history_)
+    np.testing.assert_array_equal(one.policy_, plain.policy_)
+    dag = MDDAGClassifier(base, negative_weight=5, **given).fit(X, y)
+    margin = np.where(y, 1, -1) * dag.decision_function(X)
+    lost = (margin <= 0) if reward == "zero_one" else np.exp(-margin)
+    value = np.mean(np.where(y, 1, 5) * lost + 0.01 * dag.evaluations(X))
+    np.testing.assert_allclose(dag.objective_, value, rtol=1e-3 if lost.dtype == float else 1e-12)
+    dag.save(tmp_path / "dag")
+    loaded = MDDAGClassifier.load(tmp_path / "dag")
+    assert loaded.negative_weight == 5
+    np.testing.assert_array_equal(loaded.fit(X, y).policy_, dag.policy_)
+
+
+def test_heavy_negatives_are_seldom_mistaken(data):
+    X, y = data[0], data[1] > 0
+    base = FrozenEstimator(stumps(X, y))
+    rates = [
+        MDDAGClassifier(base, beta=0.01, negative_weight=weight, **SHORT)
+        .fit(X, y)
+        .predict(X[~y])
+        .mean()
+        for weight in (0.2, 1.0, 5.0)
+    ]
+    assert rates[0] > rates[1] > rates[2]
 
 
 def test_threads_change_nothing(data):
@@ -322,8 +373,16 @@ def test_bad_input(data):
     refused("value_function='margin' needs three classes", value_function="margin")
     refused(r"y has labels that .* does not know: \[7\]", y=np.where(y, 7, 0))
     refused("trace_decay must be from 0 to 1", trace_decay=1.5)
+    for weight in (0, -1.0, np.nan, np.inf):
+        refused("negative_weight must be a finite number > 0", negative_weight=weight)
+    for weight in (1e-300, 0.009, 101.0, 1e300):
+        refused("negative_weight must be from 0.01 to 100", negative_weight=weight)
+    refused('n_bins must be "auto" or a whole number', n_bins="many")
+    refused("n_bins must be a whole number from 1 to 65536", n_bins=0)
     three = np.digitize(data[1], [0.0, 1.0])
     refused("value_function='bins' is for one score", y=three, value_function="bins",
+            estimator=AdaBoostMH(n_estimators=3))  # fmt: skip
+    refused("negative_weight is for two classes, and there are 3", y=three, negative_weight=5,
             estimator=AdaBoostMH(n_estimators=3))  # fmt: skip
     refused("can tell two classes, and y has 3", y=three, estimator=GBRTRegressor(n_estimators=2))
     refused("has no base classifiers", estimator=AdaBoostMH(n_estimators=0))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +25,7 @@ from ..estimators.parameters import Parameter, check_whole_number, checked_param
 from ..estimators.rows import all_finite, plain_rows, read_only
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
+from ..inputs.types import EvalSet
 from ..kernels.decorators import resolve_n_threads, threads
 from ..losses import Loss
 from ..metering.importances import gain_shares
@@ -78,7 +80,15 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     # --- fitting ------------------------------------------------------------------------------
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None, eval_set=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_id: ArrayLike | None = None,
+        eval_set: EvalSet | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -197,7 +207,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         self._contributions = learning_rate * fitted.forest.value
         self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
-    def first_rounds(self, n_rounds: int):
+    def first_rounds(self, n_rounds: int) -> Self:
         """Give the model as it was after its first rounds.
 
         Parameters

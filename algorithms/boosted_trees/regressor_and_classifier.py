@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -31,7 +32,7 @@ class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
     def _decode(self, value):
         return float(value)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict targets.
 
         Parameters
@@ -44,7 +45,7 @@ class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
         """
         return self._raw_scores(self._check_X(X))[:, 0]
 
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict with the first 1, 2, … rounds; yields arrays of shape (n_samples,)."""
         for scores in self._staged_raw_scores(self._check_X(X)):
             yield scores[:, 0]
@@ -87,7 +88,7 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
             return np.repeat(self.classes_, len(scores))
         return self.classes_[labels_of(scores)]
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Raw scores.
 
         Parameters
@@ -101,12 +102,12 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         """
         return self._shape(self._raw_scores(self._check_X(X)))
 
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Raw scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
         for scores in self._staged_raw_scores(self._check_X(X)):
             yield self._shape(scores)
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Class probabilities.
 
         Parameters
@@ -119,12 +120,12 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         """
         return self._probabilities(self._raw_scores(self._check_X(X)))
 
-    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Class probabilities with the first 1, 2, … rounds."""
         for scores in self._staged_raw_scores(self._check_X(X)):
             yield self._probabilities(scores)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict classes; equal scores go to the first class.
 
         Parameters
@@ -137,7 +138,7 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         """
         return self._labels(self._raw_scores(self._check_X(X)))
 
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict classes with the first 1, 2, … rounds."""
         for scores in self._staged_raw_scores(self._check_X(X)):
             yield self._labels(scores)

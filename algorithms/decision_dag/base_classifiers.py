@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 
@@ -32,7 +33,13 @@ _SMALLEST_UNIT, _LARGEST_TOTAL = 1e-290, 1e150  # squares and exponents stay num
 _LARGEST_START = 2.0**12  # constant scores, in the size of all answers
 
 
-def fit_base(estimator, X, y, signs, weights) -> tuple[object, Responses]:
+def fit_base(
+    estimator: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    signs: NDArray[np.float64] | None,
+    weights: ArrayLike | None,
+) -> tuple[object, Responses]:
     """Base classifiers of an estimator: fitted anew if it is this package's, else as they are.
 
     Parameters
@@ -102,7 +109,7 @@ class BaseClassifiers(NamedTuple):
         return len(self.sizes)
 
     @property
-    def evaluates(self) -> np.ndarray:
+    def evaluates(self) -> NDArray[np.bool_]:
         """Whether each looks at anything, (n_base,) bool: without a split it is a constant vote."""
         split = self.forest.left[self.forest.tree[:-1]] >= 0
         return split.reshape(-1, self.n_parts).any(axis=1)
@@ -257,7 +264,7 @@ def leaves_of(base: BaseClassifiers) -> Leaves:
     return Leaves(np.where(leaf, number, -1), values)
 
 
-def leaf_codes(base: BaseClassifiers, leaves: Leaves, X: np.ndarray, n_threads) -> np.ndarray:
+def leaf_codes(base: BaseClassifiers, leaves: Leaves, X: np.ndarray, n_threads: int) -> np.ndarray:
     """Leaf of each row in each tree.
 
     Parameters
@@ -305,7 +312,11 @@ def one_each(base: BaseClassifiers, leaves: Leaves) -> Prices:
 
 
 def by_leaf(
-    base: BaseClassifiers, leaves: Leaves, once: costs.PriceList, per_split, tree_cost: float
+    base: BaseClassifiers,
+    leaves: Leaves,
+    once: costs.PriceList,
+    per_split: NDArray[np.int64],
+    tree_cost: float,
 ) -> tuple[Prices, int]:
     """What a row pays for each leaf that it may end in, on a grid that sums over rows fit.
 

@@ -7,6 +7,7 @@ to is known from the base classifier behind; only the other action must be follo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -221,7 +222,7 @@ def _sweep(
 
 
 def descend(
-    world: World, custom, objective: Objective, start: np.ndarray, n_threads: int
+    world: World, custom: Callable | None, objective: Objective, start: np.ndarray, n_threads: int
 ) -> Learned:
     """Sweep until (8) falls no more.
 

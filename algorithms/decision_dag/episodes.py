@@ -5,10 +5,12 @@ The reference, equation by equation, is :mod:`reference.mddag`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from .one_score import episodes_of_one, follow_one, one_score
@@ -131,7 +133,13 @@ def _follow(world, custom, policy, begin, end, lost, paid, wrong):
         wrong[i] = is_error(world.losses, g, i)
 
 
-def totals(world: World, custom, policy, copies: np.ndarray, n_threads: int) -> tuple[int, ...]:
+def totals(
+    world: World,
+    custom: Callable | None,
+    policy: NDArray[np.int8],
+    copies: np.ndarray,
+    n_threads: int,
+) -> tuple[int, ...]:
     """Losses, prices and errors of all rows that follow a policy, with their copies.
 
     Parameters
@@ -239,7 +247,12 @@ def _episodes(
 
 
 def learn(
-    world: World, custom, objective: Objective, learning: Learning, rng, n_threads: int
+    world: World,
+    custom: Callable | None,
+    objective: Objective,
+    learning: Learning,
+    rng: np.random.Generator,
+    n_threads: int,
 ) -> Learned:
     """SARSA(λ): the policy is scored every so many episodes, and the best one is kept.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +20,7 @@ from ..estimators.validation import validate_data
 from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
 from ..exits.priced import PricedTrees
 from ..exits.responses import Responses
+from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import from_bits
 from ..prices.by_name import column_labels
@@ -26,8 +29,11 @@ from .descent import descend
 from .episodes import BadReward, Learned, Learning, Objective, learn
 from .rewards import LARGEST_LOSS, Cells, World, loss_exponent, losses
 from .saved import SavedDAG
-from .values import EVAL, GAUSSIAN_CELLS
+from .values import EVAL, GAUSSIAN_CELLS, bins_for
 from .walk import DecisionDAG, Graph, graph_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _BILL_BITS = 30  # of the largest bill on the grid of prices
 _KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first
@@ -80,11 +86,12 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         rows = validate_data(self, X, dtype=_KINDS, reset=False)
         codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), self.n_threads)
         largest = (np.max(np.abs(target), initial=0.0) + self._largest_score(base)) ** 2
-        exponent = loss_exponent(kind, float(largest), int(copies.sum()))
+        weight = float(options.get("negative_weight", 1.0))
+        exponent = loss_exponent(kind, float(largest), int(copies.sum()), weight)
         prices, price_exponent = self._training_prices(base, leaves, priced, options["tree_cost"])
         world = World(
             codes, leaves.values, base.n_parts, dag.cells,
-            losses(kind, label, target, base.unit, exponent), prices,
+            losses(kind, label, target, base.unit, exponent, weight), prices,
         )  # fmt: skip
         dearest = math.ldexp(2.0**_BILL_BITS, -price_exponent) if price_exponent else base.n_base
         check_factor("beta", options["beta"], dearest)
@@ -155,7 +162,8 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             raise ValueError(
                 f"value_function={wanted!r} is for one score, and the model has {n_columns}."
             )
-        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else int(self.n_bins)
+        n_bins = bins_for(len(base.sizes)) if self.n_bins == "auto" else int(self.n_bins)
+        n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else n_bins
         running = self.normalisation == "running"
         return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
 
@@ -197,7 +205,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         base = self._dag_.base
         return base.initial_scores + (steps - base.initial) * base.unit
 
-    def evaluations(self, X) -> np.ndarray:
+    def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Base classifiers that each row evaluates; constant votes look at nothing and are none.
 
         Parameters
@@ -210,7 +218,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         """
         return self._steps(X)[1]
 
-    def classification_path(self, X):
+    def classification_path(self, X: ArrayLike) -> csr_matrix:
         """Which base classifiers answer for each row, b_j of Eq. (1), constant votes among them.
 
         Parameters
@@ -224,7 +232,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         X = self._rows(X)
         return self._dag_.paths(X, resolve_n_threads(self.n_threads))
 
-    def to_graph(self, X, groups=None) -> Graph:
+    def to_graph(self, X: ArrayLike, groups: ArrayLike | None = None) -> Graph:
         """The decision DAG of some rows: base classifiers, and which follow each other on a path.
 
         Parameters
@@ -255,7 +263,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
 
     # --- paying -------------------------------------------------------------------------------
 
-    def acquired_features(self, X):
+    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
         """Features that each row's paths ask for in the base classifiers that it evaluates.
 
         Parameters
@@ -273,7 +281,12 @@ of shape (n_samples, n_features)
         return from_bits(used, d)
 
     def prediction_cost(
-        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float | None = None,
     ) -> np.ndarray:
         """Cost of predicting each row: what its own paths ask for, and a price per evaluation.
 
@@ -296,7 +309,12 @@ of shape (n_samples, n_features)
         return cost
 
     def staged_cost(
-        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float | None = None,
     ) -> Iterator[np.ndarray]:
         """Cost of predicting each row until base classifiers 1 … N, as far as it evaluates them.
 

@@ -8,9 +8,10 @@ last bit.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error, quit_loss
@@ -68,7 +69,15 @@ def _bin(f, n_bins):
 
 
 @kernel
-def follow_one(world, policy, begin, end, lost, paid, wrong):
+def follow_one(
+    world: OneScore,
+    policy: NDArray[np.int8],
+    begin: int,
+    end: int,
+    lost: NDArray[np.int64],
+    paid: NDArray[np.int64],
+    wrong: NDArray[np.bool_],
+) -> None:
     """As ``_follow`` of :mod:`algorithms.decision_dag.episodes`."""
     codes, values, n_bins = world.codes, world.values, world.n_bins
     g, room = np.empty(1, dtype=np.int64), np.empty(1)
@@ -92,8 +101,17 @@ def follow_one(world, policy, begin, end, lost, paid, wrong):
 
 @kernel
 def episodes_of_one(
-    world, rows, q, beta_step, loss_step, rate, decay, exploration, off_policy, rng
-):
+    world: OneScore,
+    rows: Any,
+    q: NDArray[np.float64],
+    beta_step: float,
+    loss_step: float,
+    rate: float,
+    decay: float,
+    exploration: float,
+    off_policy: bool,
+    rng: np.random.Generator,
+) -> int:
     """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`."""
     codes, values, n_bins = world.codes, world.values, world.n_bins
     n_base, width = q.shape[0] - 1, q.shape[1] * N_ACTIONS
@@ -168,7 +186,15 @@ def _rest(codes, values, n_bins, policy, i, j, f):
 
 
 @kernel
-def first_walk_of_one(world, policy, f, taken, length, lost, paid):
+def first_walk_of_one(
+    world: OneScore,
+    policy: NDArray[np.int8],
+    f: NDArray[np.int64],
+    taken: NDArray[np.int8],
+    length: NDArray[np.int64],
+    lost: NDArray[np.int64],
+    paid: NDArray[np.int64],
+) -> None:
     """As ``_first_walk`` of :mod:`algorithms.decision_dag.descent`."""
     n_rows, n_base = taken.shape
     g, room = np.empty(1, dtype=np.int64), np.empty(1)
@@ -189,7 +215,20 @@ def first_walk_of_one(world, policy, f, taken, length, lost, paid):
 
 
 @kernel
-def visits_of_one(world, policy, j, copies, f, taken, length, lost, paid, cells, each, total):
+def visits_of_one(
+    world: OneScore,
+    policy: NDArray[np.int8],
+    j: int,
+    copies: NDArray[np.int64],
+    f: NDArray[np.int64],
+    taken: NDArray[np.int8],
+    length: NDArray[np.int64],
+    lost: NDArray[np.int64],
+    paid: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    each: NDArray[np.int64],
+    total: NDArray[np.int64],
+) -> None:
     """What each action at base classifier j leads to, for all rows that come there.
 
     Parameters

@@ -8,6 +8,7 @@ from ..estimators.parameters import (
     LARGEST_FACTOR,
     Parameter,
     check_number,
+    check_whole_number,
     choice,
     number,
     shown,
@@ -39,6 +40,17 @@ def _check_share(name: str, value) -> float:
     return share
 
 
+def _check_bins(name: str, value):
+    """Give a number of bins, or the word for the rule; refuse anything else."""
+    if isinstance(value, str) and value == "auto":
+        return value
+    if isinstance(value, str):
+        raise ValueError(f'{name} must be "auto" or a whole number, got {shown(value)}.')
+    return check_whole_number(name, value, 1, most=_MOST_BINS)
+
+
+_MOST_BINS = 2**16
+_LARGEST_WEIGHT = 100.0  # it takes bits from the grid of losses, whose sums have 61
 _OWN_FUNCTION = (
     "or a function (scores, y) -> loss compiled with numba, whose values are numbers of at "
     f"most {LARGEST_LOSS:g} in size"
@@ -73,7 +85,19 @@ OF_CLASSES = {
         "margin",
         "gaussians",
     ),
-    "n_bins": whole("int", "Bins of a score, or of a margin.", 1, most=2**16),
+    "n_bins": Parameter(
+        'int or "auto"',
+        'Bins of a score, or of a margin. "auto": the largest odd number up to N + 1 for N base '
+        "classifiers, from 101 to 1,001, so that a bin is no wider than two mean votes.",
+        _check_bins,
+    ),
+    "negative_weight": number(
+        "float",
+        "By which the losses of the first of two classes, the negative one, are multiplied in the "
+        "policy's training: in the objective, not in what evaluations cost.",
+        positive=True,
+        most=_LARGEST_WEIGHT,
+    ),
     "solver": choice(
         "SARSA(lambda), or exact coordinate descent on Eq. (8), which is ours.", "sarsa", "descent"
     ),
@@ -142,7 +166,8 @@ ATTRIBUTES = {
         "ndarray of str", "Names of the columns, if `fit` was given a table with names."
     ),
 }
-OF_NUMBERS = {name: part for name, part in OF_CLASSES.items() if name != "select"} | {
+_OF_CLASSES_ALONE = ("select", "negative_weight")
+OF_NUMBERS = {k: part for k, part in OF_CLASSES.items() if k not in _OF_CLASSES_ALONE} | {
     "estimator": OF_CLASSES["estimator"]._replace(
         text="The additive model whose rounds are the base classifiers. Boosted trees of this "
         "package are cloned and fitted; what is in a FrozenEstimator, a MeteredForest, and models "

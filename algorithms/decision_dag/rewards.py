@@ -8,9 +8,11 @@ are exact, in any order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 
@@ -43,6 +45,8 @@ class Losses(NamedTuple):
         Exponentials are products of two of these.
     factor, offset : float
         From a score to its place among the exponentials.
+    negative_weight : float
+        By which losses of rows of class 0 are multiplied.
     """
 
     kind: int
@@ -54,6 +58,7 @@ class Losses(NamedTuple):
     lower: np.ndarray
     factor: float
     offset: float
+    negative_weight: float
 
 
 class Prices(NamedTuple):
@@ -133,7 +138,7 @@ class World(NamedTuple):
     prices: Prices
 
 
-def loss_exponent(kind: int, largest: float, total: int) -> int:
+def loss_exponent(kind: int, largest: float, total: int, negative_weight: float = 1.0) -> int:
     """Exponent k of the grid 2**-k of losses whose sum over rows fits 61 bits.
 
     Parameters
@@ -143,21 +148,32 @@ def loss_exponent(kind: int, largest: float, total: int) -> int:
         Bound of a squared loss.
     total : int
         Sum of the rows' copies.
+    negative_weight : float
+        Of losses; whole errors stay whole.
     """
-    if kind == ZERO_ONE:
+    if kind == ZERO_ONE and negative_weight.is_integer():
         return 0
-    bound = {EXPONENTIAL: math.exp(_HIGH), SQUARED: largest, CUSTOM: LARGEST_LOSS}[kind]
+    bound = {ZERO_ONE: 1.0, EXPONENTIAL: math.exp(_HIGH), SQUARED: largest, CUSTOM: LARGEST_LOSS}
+    bound = bound[kind] * max(negative_weight, 1.0)
     return _SUM_BITS - total.bit_length() - max(math.frexp(bound)[1], -900)
 
 
-def losses(kind: int, label, target, unit: float, exponent: int) -> Losses:
+def losses(
+    kind: int,
+    label: NDArray[np.int64],
+    target: NDArray[np.float64],
+    unit: float,
+    exponent: int,
+    negative_weight: float = 1.0,
+) -> Losses:
     """Losses of rows; see :class:`Losses`."""
     per_unit, half = _POINTS / (_HIGH - _LOW), 1 << _HALF
     step = (_HIGH - _LOW) / _POINTS
     upper = np.ldexp(np.exp(_LOW + np.arange(half) * (step * half)), exponent)
     lower = np.exp(np.arange(half) * step)
     scale = math.ldexp(1.0, exponent)
-    return Losses(kind, label, target, unit, scale, upper, lower, unit * per_unit, -_LOW * per_unit)
+    places = unit * per_unit, -_LOW * per_unit
+    return Losses(kind, label, target, unit, scale, upper, lower, *places, negative_weight)
 
 
 @kernel
@@ -173,13 +189,19 @@ def _margin(g, label):
 
 
 @kernel
-def is_error(losses, g, i):
+def is_error(losses: Losses, g: NDArray[np.int64], i: int) -> bool:
     """Whether row i is not given its label; a tie is an error."""
     return _margin(g, losses.label[i]) <= 0
 
 
 @kernel
-def quit_loss(losses, custom, g, i, room):
+def quit_loss(
+    losses: Losses,
+    custom: Callable[[np.ndarray, int], float] | None,
+    g: NDArray[np.int64],
+    i: int,
+    room: NDArray[np.float64],
+) -> int:
     """Loss of row i at scores g, in steps.
 
     Parameters
@@ -191,19 +213,20 @@ def quit_loss(losses, custom, g, i, room):
     room : ndarray of shape (n_columns,), float64
         Scratch space.
     """
+    label = losses.label[i]
+    weight = losses.negative_weight if label == 0 else 1.0
     if custom is not None:
         for k in range(g.shape[0]):
             room[k] = np.float64(g[k]) * losses.unit
-        value = custom(room, losses.label[i])
+        value = custom(room, label)
         if not abs(value) <= LARGEST_LOSS:
             return WRONG
-        return np.int64(np.rint(value * losses.scale))
+        return np.int64(np.rint(value * weight * losses.scale))
     if losses.kind == ZERO_ONE:
-        return np.int64(1) if _margin(g, losses.label[i]) <= 0 else np.int64(0)
+        return np.int64(np.rint(weight * losses.scale)) if _margin(g, label) <= 0 else np.int64(0)
     if losses.kind == SQUARED:
         error = np.float64(g[0]) * losses.unit - losses.target[i]
         return np.int64(np.rint((error * error) * losses.scale))
-    label = losses.label[i]
     if g.shape[0] == 1:
         above = -g[0] if label == 1 else g[0]
     else:
@@ -213,11 +236,12 @@ def quit_loss(losses, custom, g, i, room):
                 above += g[k]
     place = np.floor(np.float64(above) * losses.factor + losses.offset)
     point = np.int64(min(max(place, 0.0), _POINTS - 1.0))
-    return np.int64(np.rint(losses.upper[point >> _HALF] * losses.lower[point & (1 << _HALF) - 1]))
+    lower = losses.lower[point & (1 << _HALF) - 1]
+    return np.int64(np.rint(losses.upper[point >> _HALF] * lower * weight))
 
 
 @kernel
-def answer(world, i, j, g):
+def answer(world: World, i: int, j: int, g: NDArray[np.int64]) -> None:
     """Add what base classifier j answers to row i."""
     for t in range(j * world.n_parts, (j + 1) * world.n_parts):
         code = world.codes[i, t]
@@ -226,7 +250,15 @@ def answer(world, i, j, g):
 
 
 @kernel
-def pay(world, i, j, owned, stamp, bought, since):
+def pay(
+    world: World,
+    i: int,
+    j: int,
+    owned: NDArray[np.int64],
+    stamp: int,
+    bought: NDArray[np.int32],
+    since: int,
+) -> int:
     """Steps that row i pays for base classifier j; what it buys is marked.
 
     Parameters

@@ -6,19 +6,43 @@ A state is the number of the next base classifier and a cell of the scores so fa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from .rewards import SPAN_BITS
+
+if TYPE_CHECKING:
+    from .rewards import Cells
 
 EVAL, SKIP, QUIT = 0, 1, 2
 N_ACTIONS = 3
 # Of the Gaussians, as the authors have them: scores of a span of 1 are looked at in so many cells.
 GAUSSIAN_CELLS, WIDTH = 1001, 0.01
 ERROR_TO_GROW, ACTIVATION_TO_GROW = 0.1, 0.4  # a centre is added above, and below
+_FEWEST_BINS, _MOST_BINS = 101, 1001
 _MOST_CENTRES = 72  # nearer than 14 cells an older centre is too active
+
+
+def bins_for(n_base: int) -> int:
+    """Bins of a score by N: the largest odd number up to N + 1, from 101 to 1,001.
+
+    What all base classifiers answer spans them, and grows with N. So a bin is twice the mean vote
+    wide at most, up to N = 1,000; f = 0 is in the middle of one. Beyond, the table would grow with
+    the square of N.
+
+    Parameters
+    ----------
+    n_base : int
+        Number N of base classifiers.
+
+    Returns
+    -------
+    int
+    """
+    return min(max(n_base + 1 - n_base % 2, _FEWEST_BINS), _MOST_BINS)
 
 
 class Gaussians(NamedTuple):
@@ -64,7 +88,7 @@ def _uniform(value, n_bins, ran):
 
 
 @kernel
-def cell_of(cells, g, ran):
+def cell_of(cells: Cells, g: NDArray[np.int64], ran: int) -> int:
     """Cell of scores.
 
     Parameters
@@ -95,7 +119,9 @@ def cell_of(cells, g, ran):
 
 
 @kernel
-def value_of(q, net, j, cell, action):
+def value_of(
+    q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int, action: int
+) -> float:
     """Value of an action in a state, by the table, or by the Gaussians if there are any."""
     if net is not None:
         value = 0.0
@@ -106,7 +132,15 @@ def value_of(q, net, j, cell, action):
 
 
 @kernel
-def add_to_value(q, net, j, cell, action, step, delta):
+def add_to_value(
+    q: NDArray[np.float64],
+    net: Gaussians | None,
+    j: int,
+    cell: int,
+    action: int,
+    step: float,
+    delta: float,
+) -> None:
     """Move the value of an action in a state by a step; `delta` is the TD error there."""
     if net is not None:
         n = net.count[j, action]
@@ -124,7 +158,7 @@ def add_to_value(q, net, j, cell, action, step, delta):
 
 
 @kernel
-def best_action(q, net, j, cell):
+def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int) -> int:
     """Action of the largest value; of equal ones the first of EVAL, SKIP and QUIT."""
     best, value = EVAL, value_of(q, net, j, cell, EVAL)
     for action in (SKIP, QUIT):
@@ -135,7 +169,7 @@ def best_action(q, net, j, cell):
 
 
 @kernel
-def greedy(q, net, policy):
+def greedy(q: NDArray[np.float64], net: Gaussians | None, policy: NDArray[np.int8]) -> None:
     """Write the policy of the largest values.
 
     Parameters

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..costs import GridPrices
@@ -62,7 +63,9 @@ class DecisionDAG(NamedTuple):
     cells: Cells
     policy: np.ndarray
 
-    def columns(self, X: np.ndarray, as_seen) -> np.ndarray:
+    def columns(
+        self, X: np.ndarray, as_seen: Callable[[np.ndarray], np.ndarray] | None
+    ) -> np.ndarray:
         """The columns that are tested, as the trees compare them: (n_samples, n_used) float64."""
         used = np.ascontiguousarray(X[:, self.base.used], dtype=np.float64)
         return used if as_seen is None else as_seen(used)
@@ -108,7 +111,9 @@ class DecisionDAG(NamedTuple):
         ]
         return sparse.vstack(parts, format="csr")
 
-    def charge(self, X: np.ndarray, prices: GridPrices, n_threads: int, *, staged: bool = False):
+    def charge(
+        self, X: np.ndarray, prices: GridPrices, n_threads: int, *, staged: bool = False
+    ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]]:
         """Charge each row for its own paths in the base classifiers that it evaluates.
 
         Parameters
@@ -169,7 +174,9 @@ class Steps(NamedTuple):
 
 
 @kernel
-def next_base(cells, policy, j, g, ran):
+def next_base(
+    cells: Cells, policy: NDArray[np.int8], j: int, g: NDArray[np.int64], ran: int
+) -> int:
     """Give the next base classifier, from j on, that a row evaluates; n_base if it quits before."""
     cell = cell_of(cells, g, ran)
     while j < policy.shape[0]:
@@ -220,7 +227,7 @@ def _charge(forest, n_parts, prices, X, starts, evaluated, first, used, paid):
                 paid[i] += charge_tree(forest, t, prices, X, i, used)[0]
 
 
-def graph_of(paths: sparse.csr_matrix, groups) -> Graph:
+def graph_of(paths: sparse.csr_matrix, groups: np.ndarray | None) -> Graph:
     """Count how many rows pass each node and each edge.
 
     Parameters

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..estimators.fitting import of_dask
 from .workers import connected_client, naming_a_lost_scheduler
 
 
-def dask_column_names(X) -> np.ndarray | None:
+def dask_column_names(X: object) -> np.ndarray | None:
     """Names of a Dask frame's columns, by scikit-learn's rule for tables.
 
     Parameters
@@ -34,7 +36,7 @@ def dask_column_names(X) -> np.ndarray | None:
     return np.array(columns, dtype=object) if strings else None
 
 
-def as_dask_arrays(*given) -> tuple:
+def as_dask_arrays(*given: Any) -> tuple[Any, ...]:
     """Give Dask frames and series as Dask arrays whose blocks' lengths are known.
 
     Parameters
@@ -60,7 +62,7 @@ def as_dask_arrays(*given) -> tuple:
         return tuple(_as_array(values) if _is_frame(values) else values for values in given)
 
 
-def _is_frame(values) -> bool:
+def _is_frame(values: object) -> bool:
     """Whether values are a frame or a series of Dask's."""
     return of_dask(values) and hasattr(values, "to_dask_array")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
@@ -38,7 +39,14 @@ class Accepted(NamedTuple):
     missing: bool  # whether values may be
 
 
-def checked_part(number: int, X, y, weights, is_classifier: bool, accepted: Accepted) -> Part:
+def checked_part(
+    number: int,
+    X: np.ndarray,
+    y: ArrayLike,
+    weights: ArrayLike | None,
+    is_classifier: bool,
+    accepted: Accepted,
+) -> Part:
     """Check a block of rows as `fit` checks all of them.
 
     Parameters

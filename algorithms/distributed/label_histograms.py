@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from ..stumps.histograms import (
@@ -121,7 +122,7 @@ def tell_histograms(
 
 
 @parallel_kernel
-def mark_codes(columns, present):
+def mark_codes(columns: NDArray[np.uint8], present: NDArray[np.bool_]) -> None:
     """Say which codes the columns hold.
 
     Parameters

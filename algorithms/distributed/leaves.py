@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from ..trees import histogram
@@ -11,9 +14,17 @@ from ..trees.grower import collect_sums, pay_for, plant, split_leaf
 from ..trees.penalty import begin_tree
 from ..trees.splitter import unbundle
 
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from ..trees.binning import Layout
+    from ..trees.grower import Memory, Training
+    from ..trees.histogram import Histograms
+    from ..trees.splitter import Scratch
+
 
 @kernel
-def open_root(training, memory, penalty):
+def open_root(training: Training, memory: Memory, penalty: Any) -> None:
     """Begin a tree: all rows are in node 0, whose sums are made."""
     plant(memory.nodes, memory.workspace)
     begin_tree(penalty)
@@ -21,7 +32,16 @@ def open_root(training, memory, penalty):
 
 
 @kernel
-def divide_leaf(training, memory, penalty, node, feature, found, small, large):
+def divide_leaf(
+    training: Training,
+    memory: Memory,
+    penalty: NamedTuple,
+    node: int,
+    feature: int,
+    found: int,
+    small: int,
+    large: int,
+) -> None:
     """Split the rows of a leaf, and make the sums of the two new ones.
 
     Parameters
@@ -47,7 +67,9 @@ def divide_leaf(training, memory, penalty, node, feature, found, small, large):
 
 
 @parallel_kernel
-def build_histogram(layout, rows, start, stop, gh, hists):
+def build_histogram(
+    layout: Layout, rows: Any, start: int, stop: int, gh: np.ndarray, hists: Histograms
+) -> None:
     """Histogram of rows[start:stop], whose words are made, in slot 0."""
     for i in prange(layout.tile_start.shape[0]):
         tile = np.int64(i)
@@ -55,7 +77,14 @@ def build_histogram(layout, rows, start, stop, gh, hists):
 
 
 @kernel
-def tell_histogram(layout, hists, sums, scratch, with_hessians, out):
+def tell_histogram(
+    layout: Layout,
+    hists: Histograms,
+    sums: NDArray[np.int64],
+    scratch: Scratch,
+    with_hessians: bool,
+    out: NDArray[np.int64],
+) -> None:
     """Write the histogram in slot 0 feature by feature, none of them bundled.
 
     Parameters

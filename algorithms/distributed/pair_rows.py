@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..stumps.columns import Columns
 from ..stumps.lanes import N_CODES
@@ -103,7 +104,9 @@ class PairRows(Held):
         return self._pairs.log_of_largest()
 
     @in_turn
-    def histograms(self, shift: float | None, features: np.ndarray, n_codes) -> np.ndarray:
+    def histograms(
+        self, shift: float | None, features: np.ndarray, n_codes: NDArray[np.int64]
+    ) -> np.ndarray:
         """Tell sums of weights, and the histograms of features.
 
         Parameters
@@ -133,7 +136,9 @@ class PairRows(Held):
         return told
 
     @in_turn
-    def histograms_on(self, draws: Draws, features: np.ndarray, n_codes) -> np.ndarray:
+    def histograms_on(
+        self, draws: Draws, features: np.ndarray, n_codes: NDArray[np.int64]
+    ) -> np.ndarray:
         """Tell the same on a sample of all workers' examples.
 
         Returns

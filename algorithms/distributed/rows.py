@@ -35,7 +35,9 @@ class Rows(Held):
     accepted = Accepted((np.float64, np.float32), missing=True)
 
     @in_turn
-    def weigh(self, n_samples: int, total: float, whole: bool, loss: Loss, classes) -> np.ndarray:
+    def weigh(
+        self, n_samples: int, total: float, whole: bool, loss: Loss, classes: np.ndarray | None
+    ) -> np.ndarray:
         """Put weights on the grid of all rows and number the classes.
 
         Parameters
@@ -125,7 +127,9 @@ class Rows(Held):
         return largest
 
     @in_turn
-    def begin_tree(self, tree: int, exponents, values: np.ndarray | None) -> np.ndarray:
+    def begin_tree(
+        self, tree: int, exponents: tuple[int, int], values: np.ndarray | None
+    ) -> np.ndarray:
         """Begin a tree of the round; see :meth:`_tell` for what is told of its root.
 
         Parameters
@@ -147,7 +151,9 @@ class Rows(Held):
         return self._tell([0], 0)
 
     @in_turn
-    def divide(self, node: int, feature: int, found: int, leaves, n_told: int) -> np.ndarray:
+    def divide(
+        self, node: int, feature: int, found: int, leaves: tuple[int, int], n_told: int
+    ) -> np.ndarray:
         """Split a leaf; see :meth:`_tell` for what is told.
 
         Parameters
@@ -189,7 +195,7 @@ class Rows(Held):
         return out
 
     @in_turn
-    def leaf_hessians(self, n_nodes: int, exponents) -> np.ndarray:
+    def leaf_hessians(self, n_nodes: int, exponents: tuple[int, int]) -> np.ndarray:
         """Sum up the true hessians of the grown tree's leaves; see :func:`sum_hessians`."""
         if self._loss.prepared_is_lost:
             self._prepare()  # the scores are as they were

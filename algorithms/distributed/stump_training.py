@@ -9,9 +9,11 @@ samplers that look at features before they propose.
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..grid import unit_exponent
 from ..stumps.pair_weights import WeightUnit, are_copies, log_of_mean
@@ -21,6 +23,10 @@ from ..trees.binning import MAX_BINS
 from .label_histograms import best_cuts
 from .pair_rows import Draws, Plan
 from .training import RowsOfAll
+
+if TYPE_CHECKING:
+    from .held import Summary
+    from .workers import Workers
 
 _ENTRIES_AT_ONCE = 2**22  # of the histograms that workers tell at a time, 8 bytes each
 
@@ -55,7 +61,7 @@ class PairsOfAll(RowsOfAll):
         First row of each block.
     """
 
-    def __init__(self, workers, summaries) -> None:
+    def __init__(self, workers: Workers, summaries: Sequence[Summary]) -> None:
         super().__init__(workers, summaries)
         self.ask = workers.ask
         self.summed, self.largest = workers.summed, workers.largest
@@ -131,7 +137,7 @@ class WeightsOfAll:
         self._exponent = unit_exponent(pairs.unit.n_copies * pairs.n_labels)
         self._shift, self._is_told = float(pairs.largest("restart")), False
 
-    def add(self, method: str, *args) -> None:
+    def add(self, method: str, *args: object) -> None:
         """Have a stump ("add") or the grown tree ("add_tree") added to the scores."""
         self._shift, self._is_told = float(self._pairs.largest(method, *args)), False
 
@@ -238,7 +244,16 @@ class ProblemOfAll(Problem):
         As of :class:`algorithms.stumps.sampling.Problem`.
     """
 
-    def __init__(self, pairs: PairsOfAll, *, families, max_cost, n_rounds, rng, n_threads) -> None:
+    def __init__(
+        self,
+        pairs: PairsOfAll,
+        *,
+        families: Sequence[ArrayLike] | None,
+        max_cost: float | None,
+        n_rounds: int,
+        rng: np.random.Generator,
+        n_threads: int | None,
+    ) -> None:
         self.families, self.max_cost, self.n_rounds = families, max_cost, n_rounds
         self.rng, self.n_threads = rng, n_threads
         self._pairs, self.weights = pairs, WeightsOfAll(pairs)
@@ -268,7 +283,9 @@ class ProblemOfAll(Problem):
             )
         return Search(edges, cuts)
 
-    def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
+    def edges(
+        self, features: np.ndarray, rows: Any | None = None, signed: np.ndarray | None = None
+    ) -> np.ndarray:
         """See :meth:`algorithms.stumps.sampling.Problem.edges`; weights cannot be given."""
         if rows is None:
             return super().edges(features, None, signed)
@@ -321,7 +338,7 @@ class ProblemOfAll(Problem):
             edges[places], cuts[places], _ = best_cuts(told, n_codes, total)
         return Search(edges, cuts)
 
-    def divide(self, *args) -> np.ndarray:
+    def divide(self, *args: object) -> np.ndarray:
         """Have a leaf divided; see :meth:`.pair_rows.PairRows.divide`."""
         return self._pairs.summed("divide", *args)
 

@@ -12,10 +12,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .held import Accepted, Held, Part, Summary, checked_part, fingerprint
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +42,7 @@ class WorkerLost(RuntimeError):
 class SchedulerLost(RuntimeError):
     """The scheduler of the cluster was lost during a fit, which has changed nothing."""
 
-    def __init__(self, client) -> None:
+    def __init__(self, client: Client) -> None:
         address = getattr(client.scheduler, "address", "of the cluster")
         super().__init__(
             f"The Dask scheduler {address} was lost during the fit: it has ended, or cannot be "
@@ -100,7 +105,7 @@ class Workers:
     def __len__(self) -> int:
         return len(self._actors)
 
-    def ask(self, method: str, *args) -> list:
+    def ask(self, method: str, *args: object) -> list:
         """Call a method of every worker's rows; return the answers.
 
         Raises
@@ -111,7 +116,7 @@ class Workers:
         waiting = {address: self._call(address, method, *args) for address in self._actors}
         return [self._answer(address, future) for address, future in waiting.items()]
 
-    def summed(self, method: str, *args) -> np.ndarray:
+    def summed(self, method: str, *args: object) -> np.ndarray:
         """Add the answers up."""
         first, *others = self.ask(method, *args)
         total = first.copy()  # within one process it is the worker's own memory
@@ -119,7 +124,7 @@ class Workers:
             total += other
         return total
 
-    def largest(self, method: str, *args) -> np.ndarray:
+    def largest(self, method: str, *args: object) -> np.ndarray:
         """Take the largest of the answers, value by value."""
         return np.max(self.ask(method, *args), axis=0)
 
@@ -166,7 +171,7 @@ class Workers:
             raise
 
 
-def check_connected(client) -> None:
+def check_connected(client: Client) -> None:
     """Raise if a client has lost its scheduler.
 
     Raises
@@ -178,7 +183,7 @@ def check_connected(client) -> None:
 
 
 @contextmanager
-def naming_a_lost_scheduler(client) -> Iterator[None]:
+def naming_a_lost_scheduler(client: Client) -> Iterator[None]:
     """Say that the scheduler is lost where Dask says what came of it, or that workers are."""
     from distributed import CancelledError
     from distributed.client import ClosedClientError
@@ -194,7 +199,7 @@ def naming_a_lost_scheduler(client) -> Iterator[None]:
         raise
 
 
-def connected_client():
+def connected_client() -> Client:
     """Return the Dask client of this process.
 
     Raises
@@ -221,7 +226,12 @@ def connected_client():
 
 @contextmanager
 def rows_on_workers(
-    kind: type[Held], X, y, sample_weight, is_classifier: bool, n_threads: int | None
+    kind: type[Held],
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    is_classifier: bool,
+    n_threads: int | None,
 ) -> Iterator[tuple[Workers, list[Summary]]]:
     """Let each worker keep the rows that Dask has computed there, for the time of the block.
 

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..inputs.types import StrPath
+
 FORMAT = "cost-aware-boosting model"
 VERSION = 1
 
@@ -84,7 +86,7 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-def read_archive(path) -> tuple[dict, bytes]:
+def read_archive(path: StrPath) -> tuple[dict, bytes]:
     """Header and packed arrays of a file whose format, version and checksum are right.
 
     Parameters

@@ -14,12 +14,13 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from numbers import Real
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..inputs.types import StrPath
 from ..prices.by_name import by_place, labelled
 from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
 
@@ -41,7 +42,7 @@ _KINDS_OF_CLASSES = {"b": bool, "i": int, "u": int, "f": float}
 _WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def plain(name: str, value):
+def plain(name: str, value: object) -> Any:
     """Turn a parameter into what JSON can hold.
 
     Raises
@@ -66,14 +67,14 @@ def plain(name: str, value):
     raise ValueError(f"Cannot save a model whose {name} is {value!r}: use a name or a number.")
 
 
-def restored(value):
+def restored(value: object) -> Any:
     """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict."""
     if isinstance(value, dict) and value.keys() == {"labels", "values"}:
         return dict(zip(value["labels"], value["values"], strict=True))
     return value
 
 
-def entry(header: Mapping, name: str, kind, expected: str):
+def entry(header: Mapping, name: str, kind: type | tuple[type, ...], expected: str) -> Any:
     """Return an entry of a header.
 
     Parameters
@@ -109,7 +110,7 @@ def whole_number(header: Mapping, name: str, least: int, most: int = 2**31 - 1) 
     return value
 
 
-def known_parameters(cls, header: Mapping) -> dict:
+def known_parameters(cls: type, header: Mapping) -> dict:
     """Return the parameters in a header; refuse one that the class does not have."""
     params = entry(header, "params", dict, "an object")
     unknown = sorted(set(params) - set(cls._get_param_names()))
@@ -159,7 +160,7 @@ def refusing_parameters() -> Iterator[None]:
         raise ValueError(f"its parameters do not fit: {error}") from None
 
 
-def n_score_columns(estimator) -> int:
+def n_score_columns(estimator: object) -> int:
     """Scores of a row: one for a regressor and for up to two classes, else one for each class."""
     n_classes = len(getattr(estimator, "classes_", ()))
     return n_classes if n_classes > 2 else 1
@@ -202,13 +203,13 @@ def restored_classes(stored: Mapping) -> np.ndarray:
     return classes
 
 
-def stored_column_numbers(model) -> dict:
+def stored_column_numbers(model: object) -> dict:
     """What a header says of columns that a table called by whole numbers; nothing of others."""
     numbers = getattr(model, "_column_numbers_", None)
     return {} if numbers is None else {"column_numbers": list(numbers)}
 
 
-def restore_column_numbers(model, header: Mapping) -> None:
+def restore_column_numbers(model: Any, header: Mapping) -> None:
     """Let a model call its columns by the numbers in a header, if it has any (ValueError)."""
     if "column_numbers" not in header:
         return
@@ -259,7 +260,7 @@ class SavedModel:
         """Parameters as the constructor takes them."""
         return params
 
-    def save(self, path) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the fitted model to a file: arrays and JSON with a checksum, never pickle.
 
         The file appears whole or not at all.
@@ -308,7 +309,7 @@ class SavedModel:
         return cls._stored_arrays, cls._optional_arrays
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: StrPath) -> Self:
         """Read a model written by :meth:`save`.
 
         A file may come from anywhere: whatever it holds, it is either refused or a model that

@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..inputs.masks import refuse_masked
 from ..kernels.announcing import announcing
@@ -83,7 +84,7 @@ def all_or_nothing(
     return fit_all_or_nothing
 
 
-def of_dask(values) -> bool:
+def of_dask(values: object) -> bool:
     """Whether values are a collection of Dask's, which is no dependency and so not asked."""
     return type(values).__module__.partition(".")[0] in ("dask", "dask_expr")
 
@@ -103,7 +104,7 @@ def _refuse_dask(estimator, X) -> None:
         )
 
 
-def one_eval_set(eval_set):
+def one_eval_set(eval_set: Any) -> Any:
     """Take the only pair out of a list of one, as LightGBM and XGBoost have it.
 
     Parameters
@@ -134,7 +135,7 @@ def one_eval_set(eval_set):
 
 
 def check_sample_weight(
-    sample_weight, n_samples: int
+    sample_weight: ArrayLike | None, n_samples: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Validate row weights.
 
@@ -192,7 +193,7 @@ def check_total_weight(positive: bool, share: float) -> None:
         )
 
 
-def numbers(y) -> np.ndarray:
+def numbers(y: ArrayLike) -> np.ndarray:
     """Targets of a regressor as float64; refuse what is no number."""
     try:
         return np.ascontiguousarray(y, dtype=np.float64)
@@ -200,7 +201,7 @@ def numbers(y) -> np.ndarray:
         raise ValueError("y must be numbers: this is a regressor.") from None
 
 
-def check_queries(query_id, n_samples: int, name: str) -> np.ndarray | None:
+def check_queries(query_id: ArrayLike | None, n_samples: int, name: str) -> np.ndarray | None:
     """Validate query labels.
 
     Parameters

@@ -10,16 +10,18 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
+
+_Class = TypeVar("_Class")
 
 _WIDTH = 100  # of a line of documentation
 _MOST_COUNTED = 2**53  # larger whole numbers are no floats
@@ -30,13 +32,15 @@ LARGEST_FACTOR = 1e100  # of an objective: products of several, and their square
 # --- checks -------------------------------------------------------------------------------------
 
 
-def shown(value) -> str:
+def shown(value: object) -> str:
     """Return a value as an error message can hold it."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def check_number(name: str, value, *, positive: bool = False, most: float | None = None) -> float:
+def check_number(
+    name: str, value: object, *, positive: bool = False, most: float | None = None
+) -> float:
     """Give a parameter as a float; refuse what is not a finite number >= 0, or > 0.
 
     With `most` it may not be larger, nor if it is `positive` smaller than ``1 / most``.
@@ -56,7 +60,7 @@ def check_number(name: str, value, *, positive: bool = False, most: float | None
     return number + 0.0  # -0.0 becomes 0.0
 
 
-def check_rate(name: str, value) -> float:
+def check_rate(name: str, value: object) -> float:
     """Give a rate as a float; refuse what is not in (0, 1]."""
     rate = check_number(name, value, positive=True)
     if rate > 1:
@@ -84,7 +88,7 @@ def check_factor(name: str, value: float, prices: float, and_of: str | None = No
 
 
 def check_whole_number(
-    name: str, value, least: int, *, most: int | None = None, or_none: bool = False
+    name: str, value: object, least: int, *, most: int | None = None, or_none: bool = False
 ) -> int | None:
     """Give a parameter as an int (or None, if allowed); refuse what is not a whole number."""
     if or_none and value is None:
@@ -98,7 +102,7 @@ def check_whole_number(
     return int(value)
 
 
-def check_seed(name: str, value) -> int:
+def check_seed(name: str, value: object) -> int:
     """Give a number from a seed; None draws one, and a RandomState is asked for one."""
     if isinstance(value, Integral) and not isinstance(value, bool | np.bool_):
         return check_whole_number(name, value, 0)
@@ -109,7 +113,7 @@ def check_seed(name: str, value) -> int:
     return int(check_random_state(value).randint(2**31 - 1))
 
 
-def check_choice(name: str, value, choices: tuple[str, ...]) -> str:
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """Give a parameter that is one of several words; refuse any other."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(map(repr, choices))
@@ -117,14 +121,14 @@ def check_choice(name: str, value, choices: tuple[str, ...]) -> str:
     return value
 
 
-def check_flag(name: str, value) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """Give a parameter that is True or False; refuse anything else."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {shown(value)}.")
     return bool(value)
 
 
-def check_rounds(rounds, n_rounds: int) -> list[int]:
+def check_rounds(rounds: Iterable[int] | None, n_rounds: int) -> list[int]:
     """Give rounds as a list; refuse what does not ascend or is not among the `n_rounds`."""
     checked = [check_whole_number("A round", one, 1, most=n_rounds) for one in rounds]
     if any(one >= following for one, following in pairwise(checked)):
@@ -302,7 +306,7 @@ TREES = {
 # --- what estimators do with their table ----------------------------------------------------------
 
 
-def keep(estimator, values: Mapping[str, Any]) -> None:
+def keep(estimator: object, values: Mapping[str, Any]) -> None:
     """Keep what a constructor was given as scikit-learn wants it: each under its name, untouched.
 
     Parameters
@@ -315,7 +319,7 @@ def keep(estimator, values: Mapping[str, Any]) -> None:
         setattr(estimator, name, values[name])
 
 
-def checked_parameters(estimator) -> dict[str, Any]:
+def checked_parameters(estimator: object) -> dict[str, Any]:
     """Check the parameters of an estimator that have a check in its table.
 
     Parameters
@@ -341,7 +345,7 @@ def checked_parameters(estimator) -> dict[str, Any]:
     }
 
 
-def documented(cls):
+def documented(cls: type[_Class]) -> type[_Class]:
     """Write the docstring of an estimator: ``{parameters}`` and ``{attributes}`` from its tables.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..kernels.decorators import kernel
 
@@ -31,7 +32,7 @@ def read_only(values: np.ndarray) -> np.ndarray:
     return view
 
 
-def plain_rows(X, n_features: int) -> np.ndarray | None:
+def plain_rows(X: ArrayLike, n_features: int) -> np.ndarray | None:
     """Rows as scikit-learn's checks would return them, where it is plain that they would pass.
 
     Parameters

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
 from ..inputs.masks import refuse_masked
 
 
-def check_scored(y, sample_weight) -> None:
+def check_scored(y: object, sample_weight: object) -> None:
     """Refuse targets and weights of `score` that a mask hides (ValueError)."""
     refuse_masked(y, "y")
     refuse_masked(sample_weight, "sample_weight")
@@ -14,7 +16,7 @@ def check_scored(y, sample_weight) -> None:
 class ScoredInFull:
     """A mixin before scikit-learn's, whose metrics read past a mask."""
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of a classifier, R² of a regressor.
 
         Parameters

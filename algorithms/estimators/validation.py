@@ -7,14 +7,23 @@ places alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import validation
 
 from ..inputs.masks import masked_as_missing, refuse_masked
 from ..prices.by_name import column_numbers, listed
 
 
-def check_array(X, *, reader: str, ensure_all_finite=True, **options):
+def check_array(
+    X: ArrayLike,
+    *,
+    reader: str,
+    ensure_all_finite: bool | Literal["allow-nan"] = True,
+    **options: Any,
+) -> np.ndarray:
     """Check rows by scikit-learn's rules; what a mask hides is missing.
 
     Parameters
@@ -41,7 +50,14 @@ def check_array(X, *, reader: str, ensure_all_finite=True, **options):
     )
 
 
-def validate_data(estimator, X, *y, reset: bool = True, ensure_all_finite=True, **options):
+def validate_data(
+    estimator: object,
+    X: ArrayLike,
+    *y: ArrayLike,
+    reset: bool = True,
+    ensure_all_finite: bool | Literal["allow-nan"] = True,
+    **options: Any,
+) -> Any:
     """Check rows, and perhaps targets, by scikit-learn's rules for an estimator.
 
     Parameters
@@ -82,7 +98,7 @@ def validate_data(estimator, X, *y, reset: bool = True, ensure_all_finite=True, 
     return checked
 
 
-def keep_column_numbers(estimator, X) -> None:
+def keep_column_numbers(estimator: object, X: ArrayLike) -> None:
     """Keep the names of a table's columns if they are whole numbers: prices are matched by them."""
     vars(estimator).pop("_column_numbers_", None)
     if (numbers := column_numbers(X)) is not None:

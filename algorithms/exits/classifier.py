@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -18,6 +19,7 @@ from ..estimators.fitting import ConstantModelWarning, check_queries, check_samp
 from ..estimators.parameters import Parameter
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
+from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
@@ -124,7 +126,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         X.flags.writeable = False
         return X
 
-    def exits(self, X) -> Exits:
+    def exits(self, X: ArrayLike) -> Exits:
         """Walk rows through the stages until each leaves.
 
         Parameters
@@ -139,7 +141,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         X = self._rows(X)
         return self._now().exits(X)
 
-    def exit_stage(self, X) -> np.ndarray:
+    def exit_stage(self, X: ArrayLike) -> np.ndarray:
         """Stage at which each row leaves.
 
         Parameters
@@ -153,7 +155,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         """
         return self.exits(X).stage
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score of the last stage over its threshold, -1 if rejected before.
 
         To rank, take :meth:`ranking_score`: here all rejected rows are tied.
@@ -171,7 +173,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
     def _decision(self, exits: Exits) -> np.ndarray:
         return self._hard_.decision(exits)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict classes: the second one if the decision is above 0.
 
         Parameters
@@ -190,7 +192,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
             return np.repeat(self.classes_, len(positive))
         return self.classes_[positive.astype(np.int64)]
 
-    def ranking_score(self, X, query_id=None) -> np.ndarray:
+    def ranking_score(self, X: ArrayLike, query_id: ArrayLike | None = None) -> np.ndarray:
         """Number of rows of the same query that rank lower: rejected earlier, or with less score.
 
         Parameters
@@ -216,7 +218,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
 
     # --- paying ---------------------------------------------------------------------------------
 
-    def evaluations(self, X) -> np.ndarray:
+    def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Split nodes that each row passes until its exit: ndarray of shape (n_samples,), int64."""
         _, _, passed, _ = self._free_walk(X)
         return passed
@@ -226,7 +228,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         X, hard = self._rows(X), self._now()
         return hard.charge(X, costs.free_of_charge(X.shape[1]), hard.exits(X).stage)
 
-    def acquired_features(self, X):
+    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
         """Features that each row's paths ask for until its exit.
 
         Parameters
@@ -242,7 +244,12 @@ of shape (n_samples, n_features)
         return from_bits(used, self.n_features_in_)
 
     def prediction_cost(
-        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float | None = None,
     ) -> np.ndarray:
         """Cost of predicting each row: what its own paths ask for until its exit, and e per tree.
 
@@ -266,7 +273,12 @@ of shape (n_samples, n_features)
         return prices.cost(paid) + each * n_trees
 
     def staged_cost(
-        self, X, *, feature_costs=None, split_cost=None, tree_cost=None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float | None = None,
     ) -> Iterator[np.ndarray]:
         """Cost of predicting each row until stages 1 … K, or its exit if that comes first.
 
@@ -298,7 +310,9 @@ of shape (n_samples, n_features)
     def _price_of_a_tree(self, tree_cost=None) -> float:
         return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
 
-    def stage_bills(self, *, feature_costs=None, tree_cost=None) -> np.ndarray:
+    def stage_bills(
+        self, *, feature_costs: FeatureCosts = None, tree_cost: float | None = None
+    ) -> np.ndarray:
         """Bill of a row that leaves at each stage, as the papers on test-time budgets make it.
 
         Every feature that any tree evaluated until then tests, on the row's paths or not, and e for
@@ -317,7 +331,9 @@ of shape (n_samples, n_features)
         hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
         return hard.bills(self._price_list(hard.responses.meter, feature_costs), each)
 
-    def forest_cost_until_exit(self, X, *, feature_costs=None, tree_cost=None) -> np.ndarray:
+    def forest_cost_until_exit(
+        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, tree_cost: float | None = None
+    ) -> np.ndarray:
         """Cost of each row by :meth:`stage_bills`.
 
         Parameters

@@ -24,7 +24,7 @@ def proximity_margin(i: int, n_exits: int, s: float) -> float:
     return s if n_exits == 1 else (n_exits - i) / (n_exits - 1) * s
 
 
-def check_threshold(rule: str, threshold) -> float:
+def check_threshold(rule: str, threshold: object) -> float:
     """Check s by its rule.
 
     Parameters

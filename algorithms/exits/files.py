@@ -21,6 +21,7 @@ from ..estimators.files import (
     plain,
     refusing_parameters,
 )
+from ..inputs.types import StrPath
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity
 
@@ -31,7 +32,7 @@ class SavedWithModel(SavedModel):
     A subclass defines `_check_restored`.
     """
 
-    def save(self, path) -> None:
+    def save(self, path: StrPath) -> None:
         """Write this and the wrapped model, as both are now, to a file of arrays and JSON.
 
         It has a checksum and no pickle inside, and appears whole or not at all. What becomes of the

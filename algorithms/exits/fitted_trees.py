@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 
@@ -14,7 +15,9 @@ from ..gbrt import GBRTRegressor
 from .responses import Responses, responses_of
 
 
-def fit_trees(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
+def fit_trees(
+    estimator: object, X: ArrayLike, y: ArrayLike, signs: np.ndarray, weights: ArrayLike | None
+) -> tuple[object, Responses]:
     """Trees of an estimator: fitted anew if they are this package's, else as they are.
 
     Parameters

@@ -7,14 +7,19 @@ that none is evaluated twice. The reference is :mod:`reference.cascades`.
 from __future__ import annotations
 
 import copy
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..costs import GridPrices, PriceList
 from ..forest_costs import staged_bill
 from .responses import Responses
 from .walk import walk, weighted_stages
+
+if TYPE_CHECKING:
+    from ..metering.trees import MeteredTrees
 
 
 class Exits(NamedTuple):
@@ -91,7 +96,12 @@ class HardCascade:
     """
 
     def __init__(
-        self, responses: Responses, weights, constants, thresholds, final_threshold: float = 0.0
+        self,
+        responses: Responses,
+        weights: NDArray[np.float64],
+        constants: NDArray[np.float64],
+        thresholds: NDArray[np.float64],
+        final_threshold: float = 0.0,
     ) -> None:
         n_stages, n_trees = len(constants), responses.forest.n_trees
         shapes = weights.shape == (n_stages, n_trees) and thresholds.shape == (n_stages - 1,)
@@ -120,7 +130,7 @@ class HardCascade:
         above = exits.scores - self.final_threshold if self.final_threshold else exits.scores
         return np.where(exits.stage < self.n_stages, -1.0, above)
 
-    def metered(self, meter) -> HardCascade:
+    def metered(self, meter: MeteredTrees) -> HardCascade:
         """Return the same with another meter of its trees: other prices, other threads."""
         other = copy.copy(self)
         other.responses = self.responses._replace(meter=meter)
@@ -144,7 +154,9 @@ class HardCascade:
         left = walk(self._stages, len(self.thresholds), X, None, stays)
         return Exits(left.stage + 1, left.scores[np.arange(len(X)), left.stage])
 
-    def charge(self, X: np.ndarray, prices: GridPrices, stage: np.ndarray):
+    def charge(
+        self, X: np.ndarray, prices: GridPrices, stage: np.ndarray
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Charge rows by the meter for their own paths until the end of a stage, 1 … K.
 
         Returns
@@ -158,7 +170,9 @@ class HardCascade:
         n_split = self.responses.forest.n_split_trees(1)
         return (*self.responses.charge(X, prices, trees), n_split[trees])
 
-    def staged_charges(self, X: np.ndarray, prices: GridPrices, stage: np.ndarray):
+    def staged_charges(
+        self, X: np.ndarray, prices: GridPrices, stage: np.ndarray
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield `paid` and `n_trees` until the end of each stage, or a row's own if it is earlier.
 
         Parameters

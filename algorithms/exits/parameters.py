@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
+from typing import TYPE_CHECKING
 
 from .. import costs
 from ..estimators.parameters import (
@@ -13,13 +14,17 @@ from ..estimators.parameters import (
     check_number,
     number,
 )
+from ..inputs.types import FeatureCosts
 from ..metering.trees import warn_if_free
+
+if TYPE_CHECKING:
+    from ..metering.trees import MeteredTrees
 
 PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs")
 OF_THE_TREES = " None: as the trees of `estimator` have it."
 
 
-def check_tree_cost(name: str, value) -> float:
+def check_tree_cost(name: str, value: object) -> float:
     """Give the price of a tree as a float; refuse what no bill could hold."""
     price = check_number(name, value)
     if price > costs.LARGEST_PRICE:
@@ -28,7 +33,12 @@ def check_tree_cost(name: str, value) -> float:
 
 
 def warn_if_unpriced(
-    estimator, meter, feature_costs, split_cost, tree_cost, stacklevel: int = 3
+    estimator: object,
+    meter: MeteredTrees,
+    feature_costs: FeatureCosts,
+    split_cost: float | None,
+    tree_cost: float | None,
+    stacklevel: int = 3,
 ) -> None:
     """Warn of a bill for which nobody gave a price; that of a tree has a default.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 
@@ -78,7 +79,14 @@ def _kth_largest_of_ends(values, k, sign, best):
 
 
 @parallel_kernel
-def near_kth_largest(scores, starts, k, margin, scratch, stays):
+def near_kth_largest(
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    k: NDArray[np.int64],
+    margin: float,
+    scratch: NDArray[np.float64],
+    stays: NDArray[np.bool_],
+) -> None:
     """Write who is no more than a margin below the k-th largest score of the query, k its own.
 
     With margin 0 these are the scores that are not below it.

@@ -14,6 +14,7 @@ import copy
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -90,7 +91,9 @@ class Responses(NamedTuple):
             return np.maximum(1.0 - p, p)
         return np.max(prepared, axis=1)
 
-    def charge(self, X: np.ndarray, prices: GridPrices, rounds: np.ndarray):
+    def charge(
+        self, X: np.ndarray, prices: GridPrices, rounds: np.ndarray
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
         """Charge rows for the first rounds of the model, each row for as many as it passed.
 
         Parameters
@@ -144,7 +147,7 @@ def check_classes(responses: Responses, classes: np.ndarray) -> None:
         )
 
 
-def responses_of(model) -> Responses:
+def responses_of(model: object) -> Responses:
     """Read a fitted model as it is now.
 
     Parameters

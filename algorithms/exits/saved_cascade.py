@@ -8,6 +8,7 @@ parameters of it, and stored as such.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +36,9 @@ def largest_answers(forest: Forest) -> np.ndarray:
     return np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
 
 
-def metered(forest: Forest, n_features: int, as_seen: str, names, prices: dict) -> MeteredForest:
+def metered(
+    forest: Forest, n_features: int, as_seen: str, names: Sequence[str] | None, prices: dict
+) -> MeteredForest:
     """Wrap a forest, so that it predicts and is charged by itself.
 
     Parameters

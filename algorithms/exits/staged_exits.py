@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, r2_score
 
 from ..estimators.parameters import check_number
 from ..estimators.scoring import check_scored
+from ..inputs.types import FeatureCosts
 from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import warn_if_free
 from ..trees.predictor import staged_scores
@@ -32,7 +34,9 @@ class StagedExits:
             kept[walking] = scores[walking]
             yield kept.copy()
 
-    def staged_predict(self, X, query_id=None) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self, X: ArrayLike, query_id: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """What :meth:`predict` gives after 1, 2, … rounds.
 
         Parameters
@@ -48,13 +52,21 @@ class StagedExits:
         for scores in self._staged_columns(*self._rows(X, query_id)):
             yield self._predicted(scores)
 
-    def staged_decision_function(self, X, query_id=None) -> Iterator[np.ndarray]:
+    def staged_decision_function(
+        self, X: ArrayLike, query_id: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """What :meth:`decision_function` gives after 1, 2, … rounds; as :meth:`staged_predict`."""
         for scores in self._staged_columns(*self._rows(X, query_id)):
             yield scores[:, 0] if scores.shape[1] == 1 else scores
 
     def staged_cost(
-        self, X, query_id=None, *, feature_costs=None, split_cost=None, tree_cost: float = 0.0
+        self,
+        X: ArrayLike,
+        query_id: ArrayLike | None = None,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float = 0.0,
     ) -> Iterator[np.ndarray]:
         """What :meth:`prediction_cost` gives after 1, 2, … rounds.
 
@@ -83,7 +95,7 @@ class StagedExits:
             kept[walking] = paid[walking]
             yield prices.cost(kept) + tree_cost * n_trees[np.minimum(rounds, k)]
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of a classifier, else R², of the predictions at the exits.
 
         Parameters

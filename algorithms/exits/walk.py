@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
 from ..kernels.simd import LANES
@@ -310,7 +311,13 @@ class Left(NamedTuple):
     scores: np.ndarray
 
 
-def walk(stages: Stages, n_exits: int, X: np.ndarray, query_starts, stays: Callable) -> Left:
+def walk(
+    stages: Stages,
+    n_exits: int,
+    X: np.ndarray,
+    query_starts: NDArray[np.int64] | None,
+    stays: Callable,
+) -> Left:
     """Walk rows through the stages, and let them leave after the first `n_exits`.
 
     Parameters

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def hides_values(values) -> bool:
+def hides_values(values: object) -> bool:
     """Whether an array, or an array in a list, is masked and its mask hides something."""
     if isinstance(values, list | tuple):
         return any(np.ma.isMaskedArray(one) and np.ma.is_masked(one) for one in values)
     return np.ma.isMaskedArray(values) and np.ma.is_masked(values)
 
 
-def refuse_masked(values, name: str) -> None:
+def refuse_masked(values: object, name: str) -> None:
     """Refuse hidden values where none may be missing.
 
     Parameters
@@ -33,7 +36,7 @@ def refuse_masked(values, name: str) -> None:
         )
 
 
-def masked_as_missing(X, allow_nan: bool, reader: str):
+def masked_as_missing(X: ArrayLike, allow_nan: bool, reader: str) -> Any:
     """Give rows whose hidden values are NaN.
 
     Parameters

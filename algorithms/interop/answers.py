@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 from sklearn.utils.metaestimators import available_if
 
 from ..estimators.scoring import check_scored
 from ..losses import probabilities
+
+if TYPE_CHECKING:
+    pass
 
 
 def _has_classes(forest) -> bool:
@@ -25,7 +30,7 @@ def _has_likelihoods(forest) -> bool:
 class ForestAnswers:
     """The predictions of a :class:`algorithms.interop.MeteredForest`; a mixin."""
 
-    def fit(self, X=None, y=None):
+    def fit(self, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
         """Learn nothing: the forest stays as it was read.
 
         Parameters
@@ -58,7 +63,7 @@ class ForestAnswers:
             raise AttributeError(f"This {self.library} model is no classifier: no classes_.")
         return self.link.classes
 
-    def as_classifier(self):
+    def as_classifier(self) -> Self:
         """Give the forest with a `predict` that gives classes, as scorers ask for; if it has any.
 
         Returns
@@ -78,7 +83,7 @@ class ForestAnswers:
             return self._shaped(self.inverse_link(scores, self.library))
         return self._shaped(scores) if self.link is None else self.link.labels(scores)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict what the library's own ``predict`` does.
 
         Parameters
@@ -102,12 +107,12 @@ class ForestAnswers:
         return self._answer(self._raw_columns(self._check_X(X)))
 
     @available_if(_has_classes)
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Raw scores of a classifier; as :meth:`predict_raw`."""
         return self.predict_raw(X)
 
     @available_if(_has_likelihoods)
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Likelihoods of the classes, where scores are log-odds or their like.
 
         Parameters
@@ -125,7 +130,7 @@ class ForestAnswers:
             return np.ones((len(scores), 1))
         return probabilities(scores)
 
-    def staged_raw(self, X) -> Iterator[np.ndarray]:
+    def staged_raw(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Raw scores after 1, 2, … rounds.
 
         Parameters
@@ -140,23 +145,23 @@ class ForestAnswers:
         for scores in self._staged_columns(X):
             yield self._shaped(scores)
 
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """What :meth:`predict` gives after 1, 2, … rounds."""
         for scores in self._staged_columns(X):
             yield np.copy(self._answer(scores))
 
     @available_if(_has_classes)
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """What :meth:`decision_function` gives after 1, 2, … rounds."""
         yield from self.staged_raw(X)
 
     @available_if(_has_likelihoods)
-    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """What :meth:`predict_proba` gives after 1, 2, … rounds."""
         for scores in self._staged_columns(X):
             yield self._likelihoods(scores)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of a forest that has classes, else R².
 
         Parameters

@@ -25,6 +25,7 @@ from ..estimators.files import (
     stored_column_numbers,
     whole_number,
 )
+from ..inputs.types import StrPath
 from ..prices.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .as_seen import AS_SEEN
@@ -54,7 +55,7 @@ class SavedMeteredForest(SavedModel):
         "initial_scores": (np.float64, 1),
     }
 
-    def save(self, path) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the forest and its prices to a file: arrays and JSON with a checksum, no pickle.
 
         To load it needs neither the library that grew it nor the data. The file appears whole or

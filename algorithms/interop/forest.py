@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.validation import check_array, check_order
+from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.trees import MeteredTrees, tested_features
 from ..prices.by_name import Labelled, labelled, labels_of_columns
@@ -82,10 +84,10 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         *,
         as_seen: Callable[[np.ndarray], np.ndarray],
         library: str,
-        feature_costs=None,
+        feature_costs: FeatureCosts = None,
         split_cost: float = 0.0,
-        feature_groups=None,
-        group_costs=None,
+        feature_groups: FeatureGroups = None,
+        group_costs: GroupCosts = None,
         feature_names: Sequence[str] | None = None,
         link: ClassLink | None = None,
         allow_nan: bool = False,
@@ -189,7 +191,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
                     f"{names[m]!r}."
                 )
 
-    def predict_raw(self, X) -> np.ndarray:
+    def predict_raw(self, X: ArrayLike) -> np.ndarray:
         """Raw scores: the sum of the leaves' values, before any link function.
 
         Parameters
@@ -248,7 +250,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         shorter.n_estimators_ = n_rounds
         return shorter
 
-    def leaves(self, X) -> np.ndarray:
+    def leaves(self, X: ArrayLike) -> np.ndarray:
         """Leaf of each row in each tree, numbered as the library does.
 
         Parameters

@@ -16,9 +16,11 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 from .as_seen import double_precision, single_precision, tiny_is_zero
 from .forest import MeteredForest
 from .nodes import Leaf, Split, Tree
@@ -39,7 +41,12 @@ __all__ = ["MeteredForest", "from_catboost", "from_lightgbm", "from_scikit_learn
 
 
 def from_lightgbm(
-    model, *, feature_costs=None, split_cost: float = 0.0, feature_groups=None, group_costs=None
+    model: Any,
+    *,
+    feature_costs: FeatureCosts = None,
+    split_cost: float = 0.0,
+    feature_groups: FeatureGroups = None,
+    group_costs: GroupCosts = None,
 ) -> MeteredForest:
     """Meter a fitted LightGBM model.
 
@@ -114,7 +121,12 @@ def _read_lightgbm(node: dict) -> Leaf | Split:
 
 
 def from_catboost(
-    model, *, feature_costs=None, split_cost: float = 0.0, feature_groups=None, group_costs=None
+    model: Any,
+    *,
+    feature_costs: FeatureCosts = None,
+    split_cost: float = 0.0,
+    feature_groups: FeatureGroups = None,
+    group_costs: GroupCosts = None,
 ) -> MeteredForest:
     """Meter a fitted CatBoost model.
 
@@ -253,7 +265,12 @@ def _asymmetric(tree: dict, scale: float, column: dict) -> Tree:
 
 
 def from_scikit_learn(
-    model, *, feature_costs=None, split_cost: float = 0.0, feature_groups=None, group_costs=None
+    model: Any,
+    *,
+    feature_costs: FeatureCosts = None,
+    split_cost: float = 0.0,
+    feature_groups: FeatureGroups = None,
+    group_costs: GroupCosts = None,
 ) -> MeteredForest:
     """Meter a fitted boosted forest of scikit-learn.
 

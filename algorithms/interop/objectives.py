@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .links import UNKNOWN, InverseLink
@@ -19,7 +21,7 @@ _AS_THEY_ARE = (
 # --- LightGBM -----------------------------------------------------------------------------------
 
 
-def lightgbm_link(model, dump: dict) -> ClassLink | None:
+def lightgbm_link(model: Any, dump: dict) -> ClassLink | None:
     """Classes of an estimator of LightGBM, or 0, 1, … of a booster that was told to classify."""
     objective, options = _lightgbm_objective(dump)
     likelihood = {"cross_entropy": "logistic", "multiclass": "multinomial"}.get(objective)
@@ -44,7 +46,7 @@ def _decides_classes(model) -> bool:
     return getattr(model, "classes_", None) is not None
 
 
-def lightgbm_inverse_link(model, dump: dict) -> InverseLink | None:
+def lightgbm_inverse_link(model: Any, dump: dict) -> InverseLink | None:
     """What ``predict`` makes of raw scores; None: classes, or nothing."""
     objective, options = _lightgbm_objective(dump)
     slope = float(options.get("sigmoid", 1.0))
@@ -71,12 +73,12 @@ def lightgbm_inverse_link(model, dump: dict) -> InverseLink | None:
 # --- CatBoost -----------------------------------------------------------------------------------
 
 
-def catboost_loss(model) -> str:
+def catboost_loss(model: Any) -> str:
     """Name of the loss, without its options."""
     return str(model.get_all_params().get("loss_function", "")).partition(":")[0]
 
 
-def catboost_link(model, loss: str) -> ClassLink | None:
+def catboost_link(model: Any, loss: str) -> ClassLink | None:
     """Classes of a CatBoost model; ValueError if it has a probability threshold of its own."""
     if not len(model.classes_):
         return None
@@ -91,7 +93,7 @@ def catboost_link(model, loss: str) -> ClassLink | None:
     return ClassLink(np.asarray(model.classes_), likelihoods.get(loss))
 
 
-def catboost_inverse_link(model, loss: str) -> InverseLink | None:
+def catboost_inverse_link(model: Any, loss: str) -> InverseLink | None:
     """What ``predict`` makes of raw scores; None: classes, or nothing."""
     kinds = {cls.__name__ for cls in type(model).__mro__}
     if "CatBoostClassifier" in kinds:
@@ -106,7 +108,7 @@ def catboost_inverse_link(model, loss: str) -> InverseLink | None:
 # --- scikit-learn -------------------------------------------------------------------------------
 
 
-def scikit_learn_link(model, n_outputs: int) -> ClassLink | None:
+def scikit_learn_link(model: Any, n_outputs: int) -> ClassLink | None:
     """Classes of a classifier."""
     if not hasattr(model, "classes_"):
         return None
@@ -116,7 +118,7 @@ def scikit_learn_link(model, n_outputs: int) -> ClassLink | None:
     return ClassLink(model.classes_, kept, second_if_zero)
 
 
-def scikit_learn_inverse_link(model) -> InverseLink | None:
+def scikit_learn_inverse_link(model: Any) -> InverseLink | None:
     """What ``predict`` of a regressor makes of raw scores; None: nothing, or classes."""
     if hasattr(model, "classes_") or not hasattr(model, "_predictors"):
         return None

@@ -22,6 +22,7 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -258,7 +259,7 @@ class KernelCache(FunctionCache):
         Distinguishes the files of a kernel that is compiled in more forms than one.
     """
 
-    def __init__(self, py_func, form: str = "") -> None:
+    def __init__(self, py_func: Callable, form: str = "") -> None:
         self._impl_class = functools.partial(_Placement, form=form)
         super().__init__(py_func)
         self._cache_file = _Files(
@@ -267,7 +268,7 @@ class KernelCache(FunctionCache):
             source_stamp=self._impl.locator.get_source_stamp(),
         )
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: object, data: object) -> None:
         """Keep a compiled kernel; a folder that is full or gone costs time, not the run."""
         try:
             super().save_overload(sig, data)

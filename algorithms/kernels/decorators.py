@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from numbers import Integral
+from typing import ParamSpec, TypeVar
 
 # GNU OpenMP lets a thread that waits for another spin for milliseconds before it sleeps. Beside one
 # other busy process that made a fit of 0.3 s last 3 to 10 s. This much spinning (some 0.1 ms) keeps
@@ -18,12 +19,17 @@ from numbers import Integral
 # loaded, so it must be set before; a user's own setting wins.
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
+from collections.abc import Callable
+
 import numba
 from numba.core import config as numba_config
 from numba.core.compiler import Compiler
 
 from .cache import KernelCache, cache_folder
 from .thread_pool import is_without_threads, start_pool
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # fastmath would re-associate and contract, which breaks the equality of the twins; error_model
 # "numpy" lets a division by zero give inf as in NumPy instead of a branch per division.
@@ -53,7 +59,7 @@ def _compiled(py_func, **options):
     return dispatcher
 
 
-def kernel(py_func):
+def kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function; the project's decorator."""
     return _compiled(py_func)
 
@@ -66,17 +72,17 @@ class _ParallelCompiler(Compiler):
         return super().define_pipelines()
 
 
-def parallel_kernel(py_func):
+def parallel_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function whose ``prange`` loops run on several threads."""
     return _compiled(py_func, parallel=True, pipeline_class=_ParallelCompiler)
 
 
-def inlined_kernel(py_func):
+def inlined_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that becomes part of each kernel that calls it, as if written there."""
     return _compiled(py_func, inline="always")
 
 
-def borrowing_kernel(py_func):
+def borrowing_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that counts no references to its arrays: who calls it holds them.
 
     Counting them, one by one for each array in each tuple, takes as long as a short loop. Such a

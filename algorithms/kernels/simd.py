@@ -6,6 +6,8 @@ lacks), on integers, comparisons, or numbers each by itself: no result depends o
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -36,14 +38,22 @@ def _splat(builder, value, lanes):
     )
 
 
-def vector_at(context, builder, array_type, array, offset, element, lanes):
+def vector_at(
+    context: Any,
+    builder: ir.IRBuilder,
+    array_type: Any,
+    array: Any,
+    offset: Any,
+    element: Any,
+    lanes: int,
+) -> Any:
     """Pointer to so many neighbouring elements of an array, from an offset."""
     data = context.make_array(array_type)(context, builder, array).data
     vector = ir.VectorType(element, lanes)
     return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
 
 
-def load(builder, address, align):
+def load(builder: ir.IRBuilder, address: Any, align: int) -> Any:
     """What lies at an address that is a multiple of so many bytes."""
     value = builder.load(address)
     value.align = align
@@ -102,7 +112,7 @@ add_words, add_pairs, add_quadruples = _row_adder(1), _row_adder(2), _row_adder(
 
 
 @intrinsic
-def prefetch(typing_context, values, at):
+def prefetch(typing_context: object, values: object, at: object) -> tuple:
     """Have the cache line of ``values[at]`` fetched; nothing waits for it."""
     signature = types.void(values, types.int64)
 
@@ -119,7 +129,15 @@ def prefetch(typing_context, values, at):
 
 
 @intrinsic
-def clear_above(typing_context, vectors, offset, values, start, threshold, mask):
+def clear_above(
+    typing_context: object,
+    vectors: object,
+    offset: object,
+    values: object,
+    start: object,
+    threshold: object,
+    mask: object,
+) -> tuple:
     """``vectors[offset + l] &= mask`` in each of 16 lanes where ``values[start + l] > threshold``.
 
     `vectors` is a flat uint32 or uint64 array, `values` a flat float64 array.
@@ -148,7 +166,15 @@ def clear_above(typing_context, vectors, offset, values, start, threshold, mask)
 
 
 @intrinsic
-def count_bits(typing_context, counters, offset, a, b, c, d):
+def count_bits(
+    typing_context: object,
+    counters: object,
+    offset: object,
+    a: object,
+    b: object,
+    c: object,
+    d: object,
+) -> tuple:
     """Add four words bit by bit to 64 one-byte counters.
 
     The counters are ``counters[offset:offset + 8]`` (uint64); byte j of the s-th counts bit
@@ -173,7 +199,17 @@ def count_bits(typing_context, counters, offset, a, b, c, d):
 
 
 @intrinsic
-def reachable_leaves(typing_context, codes, feature, code, lost, begin, end, words, at):
+def reachable_leaves(
+    typing_context: object,
+    codes: object,
+    feature: object,
+    code: object,
+    lost: object,
+    begin: object,
+    end: object,
+    words: object,
+    at: object,
+) -> tuple:
     """Leaves of one tree that 16 rows can still reach, as ``words[at + l]`` of each lane l.
 
     The splits are ``begin … end - 1``: in lanes where ``codes[feature[s] * 16 + l] > code[s]`` the
@@ -216,7 +252,16 @@ def reachable_leaves(typing_context, codes, feature, code, lost, begin, end, wor
 
 
 @intrinsic
-def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest):
+def count_below(
+    typing_context: object,
+    edges: object,
+    begin: object,
+    n_steps: object,
+    values: object,
+    codes: object,
+    at: object,
+    lowest: object,
+) -> tuple:
     """``codes[at + l] = lowest`` plus the number of edges below ``values[l]``, in 16 lanes l.
 
     From `begin` on there are ``2 ** n_steps - 1`` rising float64 `edges`; `codes` are int16.
@@ -267,7 +312,17 @@ def count_below(typing_context, edges, begin, n_steps, values, codes, at, lowest
 
 
 @intrinsic
-def best_split(typing_context, left_g, left_h, n, g_scale, h_scale, G, H, score):
+def best_split(
+    typing_context: object,
+    left_g: object,
+    left_h: object,
+    n: object,
+    g_scale: object,
+    h_scale: object,
+    G: object,
+    H: object,
+    score: object,
+) -> tuple:
     """Largest raw gain above 0 of n candidates, and the first of those that have it.
 
     Gradients to the left are ``left_g[:n] * g_scale``, hessians ``left_h[:n] * h_scale``; behind
@@ -325,7 +380,7 @@ def best_split(typing_context, left_g, left_h, n, g_scale, h_scale, G, H, score)
 
 
 @intrinsic
-def lowest_bit(typing_context, word):
+def lowest_bit(typing_context: object, word: object) -> tuple:
     """Position of the lowest set bit of a uint64 word that is not 0."""
     signature = types.int64(types.uint64)
 

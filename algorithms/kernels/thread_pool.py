@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -38,7 +39,7 @@ _forked = ctypes.c_int32(0)  # read by compiled code: whether there are no threa
 _handing_out = None  # the library of the replaced function, which must live as long as the process
 
 
-def refers_to_pool(library) -> bool:
+def refers_to_pool(library: Any) -> bool:
     """Whether compiled code can be loaded only where the pool was started.
 
     Parameters

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
+from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..prices.by_name import column_labels
 from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
 
@@ -74,7 +76,7 @@ class MeteredStumps:
         feature = self.stumps_.feature if paths is None else paths.trees_.feature
         return tested_features(feature, self.n_features_in_)
 
-    def acquired_features(self, X):
+    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
         """Features that each row asks for: all that stumps test, those on its paths through trees.
 
         Parameters
@@ -93,7 +95,7 @@ of shape (n_samples, n_features)
         sparsely = acquired.shape[1] > DENSE_FEATURES
         return sparse.csr_matrix(acquired) if sparsely else acquired.copy()
 
-    def evaluations(self, X) -> np.ndarray:
+    def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Stumps that each row passes, in trees those on its paths; constant votes are free.
 
         Parameters
@@ -108,7 +110,9 @@ of shape (n_samples, n_features)
             return paths.evaluations(X)
         return np.full(len(self._check_X(X)), np.count_nonzero(self.stumps_.feature >= 0))
 
-    def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+    def prediction_cost(
+        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+    ) -> np.ndarray:
         """Cost of predicting each row: the features that it asks for, and the stumps it passes.
 
         Parameters
@@ -130,7 +134,9 @@ of shape (n_samples, n_features)
         warn_if_free(self, **prices)
         return np.full(len(self._check_X(X)), bills[-1] if len(bills) else 0.0)
 
-    def staged_cost(self, X, *, feature_costs=None, split_cost=None) -> Iterator[np.ndarray]:
+    def staged_cost(
+        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+    ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
         Parameters

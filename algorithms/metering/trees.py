@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
+from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..kernels.decorators import resolve_n_threads, threads
 from ..prices.by_name import column_labels
 from ..trees.forest import Forest
@@ -51,7 +53,7 @@ def largest_score(forest: Forest, factor: float = 1.0) -> float:
         return float(np.maximum.reduceat(sizes, forest.tree[:-1]).sum())
 
 
-def from_bits(words: np.ndarray, n_features: int):
+def from_bits(words: np.ndarray, n_features: int) -> AcquiredFeatures:
     """Bits of rows of 64-bit words as a matrix, sparse if there are many features."""
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     acquired = bits[:, :n_features].astype(bool)
@@ -63,7 +65,11 @@ class NoCostsWarning(UserWarning):
 
 
 def warn_if_free(
-    model, feature_costs, split_cost, tree_cost: float | None = None, stacklevel: int = 3
+    model: object,
+    feature_costs: FeatureCosts,
+    split_cost: float | None,
+    tree_cost: float | None = None,
+    stacklevel: int = 3,
 ) -> None:
     """Warn of a bill that is 0, or counts trees only, because nobody gave a price.
 
@@ -154,7 +160,7 @@ class MeteredTrees:
             self.group_costs,
         )
 
-    def acquired_features(self, X):
+    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
         """Features that each row's paths ask for.
 
         Parameters
@@ -171,7 +177,7 @@ of shape (n_samples, n_features)
         ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return from_bits(used, X.shape[1])
 
-    def evaluations(self, X) -> np.ndarray:
+    def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Number of split nodes that each row passes, over all trees.
 
         Parameters
@@ -186,7 +192,9 @@ of shape (n_samples, n_features)
         ((_, _, passed),) = self._walk(X, costs.free_of_charge(X.shape[1]))
         return passed
 
-    def prediction_cost(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+    def prediction_cost(
+        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+    ) -> np.ndarray:
         """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
 
         Parameters
@@ -208,7 +216,12 @@ of shape (n_samples, n_features)
         return prices.cost(paid)
 
     def staged_cost(
-        self, X, *, feature_costs=None, split_cost=None, rounds=None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        rounds: Iterable[int] | None = None,
     ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
@@ -243,7 +256,9 @@ of shape (n_samples, n_features)
         for _, paid, _ in self._walk(X, prices, [n_columns * end for end in ends]):
             yield prices.cost(paid)
 
-    def cost_importances(self, X, *, feature_costs=None, split_cost=None) -> np.ndarray:
+    def cost_importances(
+        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+    ) -> np.ndarray:
         """Features by what rows really pay for them; beside `feature_importances_`, by gain.
 
         Parameters

@@ -85,7 +85,7 @@ class Course(NamedTuple):
         return self.predictions[method](scores if exits is None else exits)
 
 
-def course_of(model, tree_cost=None) -> Course:
+def course_of(model: object, tree_cost: float | None = None) -> Course:
     """Read a fitted model as it is now.
 
     Parameters

@@ -142,7 +142,7 @@ class Detector(NamedTuple):
     finish: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def detector_of(model) -> Detector:
+def detector_of(model: object) -> Detector:
     """Read a fitted model as it is now.
 
     Parameters

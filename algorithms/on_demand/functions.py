@@ -6,13 +6,16 @@ For :mod:`algorithms.on_demand`; every mistake is a message in the user's words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ..prices.by_name import column_labels, feature_names
 from ..prices.groups import acquisition_units, group_labels
+
+if TYPE_CHECKING:
+    from ..boosted_trees.estimator import BoostedTrees
 
 
 class Source(NamedTuple):
@@ -74,7 +77,7 @@ def _units(model) -> list[_Unit]:
     return units
 
 
-def sources(model, functions, asked: np.ndarray) -> dict[int, Source]:
+def sources(model: BoostedTrees, functions: Mapping, asked: np.ndarray) -> dict[int, Source]:
     """Match functions with what the model acquires.
 
     Parameters
@@ -137,7 +140,7 @@ def _library(value) -> str:
     return ""
 
 
-def check_rows(rows) -> tuple[Any, int]:
+def check_rows(rows: Any) -> tuple[Any, int]:
     """Return rows that :func:`take` can take from, and how many there are.
 
     Raises
@@ -185,7 +188,7 @@ def _check_kind(rows) -> None:
         )
 
 
-def take(rows, index: np.ndarray):
+def take(rows: Any, index: np.ndarray) -> Any:
     """Take a part of the rows, by position.
 
     Parameters
@@ -210,7 +213,7 @@ def take(rows, index: np.ndarray):
 
 
 def check_answer(
-    source: Source, answer, rows, n_rows: int, *, may_miss: bool = False
+    source: Source, answer: object, rows: Any, n_rows: int, *, may_miss: bool = False
 ) -> dict[int, np.ndarray]:
     """Values of features that a function returned for the rows it was asked for.
 

@@ -22,20 +22,27 @@ import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..decision_dag.walk import next_base
 from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number
 from ..exits.hard_exits import Exits
+from ..inputs.types import FeatureCosts
 from ..kernels.decorators import kernel
 from ..metering.trees import DENSE_FEATURES
 from ..trees.predictor import next_node
 from .course import course_of
 from .functions import Source, check_answer, check_rows, sources, take
+
+if TYPE_CHECKING:
+    from ..costs import GridPrices
+    from ..decision_dag.walk import Steps
+    from ..trees.forest import Forest
 
 
 class Walk(NamedTuple):
@@ -93,7 +100,18 @@ def _tree_from(dag, j, scores):
 
 
 @kernel
-def advance(forest, prices, contributions, weights, dag, values, rows, stage, last_tree, walk):
+def advance(
+    forest: Forest,
+    prices: GridPrices,
+    contributions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    dag: Steps | None,
+    values: NDArray[np.float64],
+    rows: Any,
+    stage: int,
+    last_tree: int,
+    walk: Walk,
+) -> None:
     """Let rows walk until each is at the end of a stage or tests a feature that it does not have.
 
     Features and units are numbered among those that the forest tests.
@@ -295,13 +313,13 @@ class OnDemandPredictor:
 
     def __init__(
         self,
-        model,
+        model: object,
         functions: Mapping[Any, Callable],
         *,
         batch_size: int = 1024,
-        feature_costs=None,
-        split_cost=None,
-        tree_cost=None,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        tree_cost: float | None = None,
     ) -> None:
         self.model, self._course = copy.copy(model), course_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
@@ -328,7 +346,7 @@ class OnDemandPredictor:
         )
         self._source_of_unit = [self._sources[u] for u in units.tolist()]
 
-    def predict(self, rows) -> OnDemandResult:
+    def predict(self, rows: Any) -> OnDemandResult:
         """Predict targets or classes.
 
         Parameters
@@ -354,7 +372,7 @@ class OnDemandPredictor:
         """
         return self._predict(rows, "predict")
 
-    def predict_proba(self, rows) -> OnDemandResult:
+    def predict_proba(self, rows: Any) -> OnDemandResult:
         """Predict class probabilities; otherwise as :meth:`predict`.
 
         Parameters
@@ -375,7 +393,7 @@ class OnDemandPredictor:
         """
         return self._predict(rows, "predict_proba")
 
-    def decision_function(self, rows) -> OnDemandResult:
+    def decision_function(self, rows: Any) -> OnDemandResult:
         """Give the decisions of a cascade, DAG or EarlyExit; otherwise as :meth:`predict`.
 
         Parameters

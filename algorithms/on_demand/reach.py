@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decision_dag.values import EVAL, QUIT, cell_of
 from ..decision_dag.walk import DecisionDAG
@@ -14,7 +15,12 @@ MOST_STATES = 4096
 """Scores that are told apart on the way through a DAG; of more, only the policy is looked at."""
 
 
-def highest_scores(forest: Forest, contributions, start, weights) -> np.ndarray:
+def highest_scores(
+    forest: Forest,
+    contributions: NDArray[np.float64],
+    start: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> np.ndarray:
     """Bounds of scores after so many trees, exact to the last bit: rounding keeps order.
 
     Parameters
@@ -39,7 +45,9 @@ def highest_scores(forest: Forest, contributions, start, weights) -> np.ndarray:
     return np.add.accumulate(np.vstack([start, added]), axis=0)
 
 
-def features_until(forest: Forest, stops, empties, n_features: int) -> np.ndarray:
+def features_until(
+    forest: Forest, stops: NDArray[np.int64], empties: NDArray[np.bool_], n_features: int
+) -> np.ndarray:
     """Features that stages test until one that every row leaves.
 
     Parameters

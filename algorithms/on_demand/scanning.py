@@ -205,7 +205,7 @@ def _scan_stages(images, window, stumps, follow, places, scores, left, evaluatio
 
 
 @kernel
-def bin_of(score, n_bins, running, ran):
+def bin_of(score: int, n_bins: int, running: bool, ran: int) -> int:
     """Cell of one score, as :func:`algorithms.decision_dag.values.cell_of` says, without arrays.
 
     A call with arrays counts who holds them, which takes longer than a stump.
@@ -333,7 +333,9 @@ class PictureScanner:
     (array([False,  True, False]), array([[0, 4, 4, 8]]))
     """
 
-    def __init__(self, model, features: HaarFeatures, *, n_threads: int | None = None) -> None:
+    def __init__(
+        self, model: object, features: HaarFeatures, *, n_threads: int | None = None
+    ) -> None:
         self._detector = detector_of(model)
         self.features = check_features(features, self._detector.n_features)
         self.window = self.features.window

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 _SHOWN = 5  # names that an error message lists
 
 
@@ -17,12 +20,12 @@ class Labelled(NamedTuple):
     values: Any
 
 
-def feature_names(model):
+def feature_names(model: object) -> np.ndarray | None:
     """Names of the columns that a model was fitted on, or None if they had none."""
     return getattr(model, "feature_names_in_", None)
 
 
-def labels_of_columns(X) -> list | None:
+def labels_of_columns(X: ArrayLike) -> list | None:
     """What a table calls its columns, from left to right; None of what is no table.
 
     Parameters
@@ -38,7 +41,7 @@ def labels_of_columns(X) -> list | None:
     return list(columns)
 
 
-def column_numbers(X) -> tuple[int, ...] | None:
+def column_numbers(X: ArrayLike) -> tuple[int, ...] | None:
     """Names of a table's columns if all are whole numbers, each once; else None."""
     columns = labels_of_columns(X)
     if not columns or not all(
@@ -49,7 +52,7 @@ def column_numbers(X) -> tuple[int, ...] | None:
     return numbers if len(set(numbers)) == len(numbers) else None
 
 
-def column_labels(model):
+def column_labels(model: object) -> Sequence | None:
     """What prices call the columns that a model was fitted on, or None.
 
     Names, or the whole numbers that a table's columns were called by.
@@ -58,13 +61,13 @@ def column_labels(model):
     return getattr(model, "_column_numbers_", None) if names is None else names
 
 
-def take_column_numbers(meter, model) -> None:
+def take_column_numbers(meter: Any, model: object) -> None:
     """Let a meter call the columns by the numbers that a model, or its table, called them by."""
     if hasattr(model, "_column_numbers_"):
         meter._column_numbers_ = model._column_numbers_
 
 
-def by_place(model, name: str, values):
+def by_place(model: object, name: str, values: object) -> Any:
     """Values whose labels are the numbers that columns are called by, in the columns' order.
 
     So files hold them, whether or not they hold the numbers. Anything else is returned as it is.
@@ -81,7 +84,7 @@ def _are(labels: Sequence, columns: Sequence) -> bool:
     return len(labels) == len(columns) and set(labels) == set(columns)
 
 
-def labelled(values) -> Labelled | None:
+def labelled(values: object) -> Labelled | None:
     """Labels and values of a dict or a Series; None of what has no labels.
 
     Parameters
@@ -101,7 +104,9 @@ def labelled(values) -> Labelled | None:
     return None
 
 
-def in_column_order(values, name: str, n_features: int, feature_names=None):
+def in_column_order(
+    values: object, name: str, n_features: int, feature_names: Sequence | None = None
+) -> Any:
     """Values in the order of the columns.
 
     Parameters

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 
 import numpy as np
 
+from ..inputs.types import FeatureGroups, GroupCosts
 from .by_name import in_column_order, listed
 
 
-def group_labels(feature_groups, n_features: int, feature_names=None) -> np.ndarray:
+def group_labels(
+    feature_groups: FeatureGroups, n_features: int, feature_names: Sequence[str] | None = None
+) -> np.ndarray:
     """Group label of each feature, in the order of the columns.
 
     Parameters
@@ -60,7 +63,9 @@ def group_labels(feature_groups, n_features: int, feature_names=None) -> np.ndar
     return labels
 
 
-def acquisition_units(feature_groups, n_features: int, feature_names=None) -> np.ndarray:
+def acquisition_units(
+    feature_groups: FeatureGroups, n_features: int, feature_names: Sequence[str] | None = None
+) -> np.ndarray:
     """Acquisition unit of each feature.
 
     Parameters
@@ -93,7 +98,10 @@ def acquisition_units(feature_groups, n_features: int, feature_names=None) -> np
 
 
 def prices_by_group(
-    group_costs, feature_groups, n_features: int, feature_names=None
+    group_costs: GroupCosts,
+    feature_groups: FeatureGroups,
+    n_features: int,
+    feature_names: Sequence[str] | None = None,
 ) -> tuple[list, list]:
     """Prices that groups have beside those of their features, as the user gave them.
 

@@ -30,7 +30,7 @@ SAMPLERS = {
 }
 
 
-def new_samplers(sampler, n_families: int) -> Sampler | list[Sampler]:
+def new_samplers(sampler: str | object | list, n_families: int) -> Sampler | list[Sampler]:
     """Samplers for one training, from the parameter.
 
     Parameters

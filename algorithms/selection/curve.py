@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
 from ..inputs.masks import refuse_masked
+from ..inputs.types import FeatureCosts
 from .scoring import as_scored, check_missing, inner_rows, last_step
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ..inputs.types import Scoring
 
 _ANSWERS = ("predict", "predict_proba", "decision_function")
 
 
-def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=None):
+def cost_curve(
+    estimator: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    scoring: Scoring | None = None,
+    feature_costs: FeatureCosts = None,
+    split_cost: float | None = None,
+) -> DataFrame:
     """Score and mean prediction cost after each number of rounds.
 
     One walk through the model serves all rounds.
@@ -82,7 +99,7 @@ def cost_curve(estimator, X, y, *, scoring=None, feature_costs=None, split_cost=
     return table.assign(on_frontier=on_frontier(table["score"], table["cost"]))
 
 
-def on_frontier(score, cost) -> np.ndarray:
+def on_frontier(score: ArrayLike, cost: ArrayLike) -> np.ndarray:
     """Tell which models no other one dominates.
 
     Parameters

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import math
 from numbers import Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
@@ -15,6 +16,9 @@ from sklearn.utils import get_tags
 
 from ..estimators.parameters import check_number, shown
 from ..inputs.masks import hides_values, refuse_masked
+
+if TYPE_CHECKING:
+    from ..inputs.types import Scoring
 
 _ROUNDING = 1e-9  # of a budget: prices are not the decimals that they are written as
 
@@ -34,14 +38,14 @@ class Measured(NamedTuple):
     cost: float
 
 
-def last_step(model):
+def last_step(model: Any) -> Any:
     """Give the predictor inside pipelines: of no pipeline the model itself."""
     while isinstance(model, Pipeline):
         model = model[-1]
     return model
 
 
-def check_metered(model) -> None:
+def check_metered(model: Any) -> None:
     """Refuse a model that cannot say what its predictions cost, fitted or not (TypeError)."""
     inner = last_step(model)
     if not callable(getattr(inner, "prediction_cost", None)):
@@ -52,14 +56,14 @@ def check_metered(model) -> None:
         )
 
 
-def takes_missing(model) -> bool:
+def takes_missing(model: Any) -> bool:
     """Whether a model, or what comes first in its pipelines, takes missing values by its tags."""
     return not hasattr(_first(model), "__sklearn_tags__") or bool(
         get_tags(_first(model)).input_tags.allow_nan
     )
 
 
-def as_scored(model):
+def as_scored(model: Any) -> Any:
     """Give what scorers ask: of a forest that predicts likelihoods (a Booster's), its classes."""
     if not isinstance(model, Pipeline):
         return model.as_classifier() if hasattr(model, "as_classifier") else model
@@ -68,7 +72,7 @@ def as_scored(model):
     return pipeline
 
 
-def check_missing(model, X) -> None:
+def check_missing(model: Any, X: ArrayLike) -> None:
     """Refuse missing values that a model does not take (ValueError)."""
     if not takes_missing(model) and _some_missing(X):
         raise ValueError(
@@ -98,7 +102,7 @@ def _some_missing(X) -> bool:
     return values.dtype.kind == "f" and bool(np.isnan(values).any())
 
 
-def inner_rows(model, X):
+def inner_rows(model: Any, X: ArrayLike) -> Any:
     """Rows as the predictor inside pipelines sees them."""
     while isinstance(model, Pipeline):
         X = model[:-1].transform(X) if len(model) > 1 else X
@@ -106,7 +110,7 @@ def inner_rows(model, X):
     return X
 
 
-def prediction_cost(model, X) -> np.ndarray:
+def prediction_cost(model: Any, X: ArrayLike) -> np.ndarray:
     """Cost of predicting each row, also through pipelines.
 
     Parameters
@@ -143,7 +147,12 @@ def prediction_cost(model, X) -> np.ndarray:
     return costs
 
 
-def cost_scorer(estimator, X, y=None, sample_weight=None) -> float:
+def cost_scorer(
+    estimator: object,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Score a model by what it costs: minus the mean cost of a prediction, so that more is better.
 
     It goes where scikit-learn takes a scorer, beside others:
@@ -173,13 +182,13 @@ def cost_scorer(estimator, X, y=None, sample_weight=None) -> float:
     return -float(mean)
 
 
-def check_budget(name: str, value) -> float:
+def check_budget(name: str, value: object) -> float:
     """Give a budget as a float: a number >= 0, or infinity; refuse anything else."""
     infinite = isinstance(value, Real) and not isinstance(value, bool) and value == math.inf
     return math.inf if infinite else check_number(name, value)
 
 
-def is_within(cost, budget: float):
+def is_within(cost: ArrayLike, budget: float) -> Any:
     """Tell what is within a budget: at most it, or above it by rounding alone (1e-9 of it).
 
     Three features of 0.1 cost 0.3, though the sum of the numbers next to them is more.
@@ -196,7 +205,15 @@ def is_within(cost, budget: float):
     return cost <= budget + _ROUNDING * budget
 
 
-def assert_budget(model, X, y, *, min_score=None, max_cost=None, scoring=None) -> Measured:
+def assert_budget(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    min_score: float | None = None,
+    max_cost: float | None = None,
+    scoring: Scoring | None = None,
+) -> Measured:
     """Assert, in a test of one's own, that a model still scores and costs what it should.
 
     Parameters

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -27,8 +30,11 @@ from .scoring import (
     takes_missing,
 )
 
+if TYPE_CHECKING:
+    from ..inputs.types import Scoring
 
-def best_within(score, cost, budget: float) -> int:
+
+def best_within(score: ArrayLike, cost: ArrayLike, budget: float) -> int:
     """Choose the best score among models whose cost is within the budget.
 
     Parameters
@@ -123,21 +129,21 @@ class BudgetSearchCV(RandomizedSearchCV):
 
     def __init__(
         self,
-        estimator,
-        param_distributions,
+        estimator: object,
+        param_distributions: Mapping | Sequence[Mapping],
         *,
-        budget,
-        n_iter=None,
-        rounds=None,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-    ):
+        budget: float,
+        n_iter: int | None = None,
+        rounds: Sequence[int] | None = None,
+        scoring: Scoring | None = None,
+        n_jobs: int | None = None,
+        refit: bool = True,
+        cv: Any | None = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: int | None = None,
+        error_score: float | Literal["raise"] = np.nan,
+    ) -> None:
         super().__init__(
             estimator,
             param_distributions,
@@ -154,7 +160,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         self.budget = budget
         self.rounds = rounds
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: object) -> Self:
         """Search, and train the chosen model on all rows.
 
         Parameters
@@ -240,7 +246,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         if hasattr(chosen, "feature_names_in_"):
             self.feature_names_in_ = chosen.feature_names_in_
 
-    def score(self, X, y=None, **params) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
         """Score the chosen model.
 
         Parameters
@@ -262,7 +268,7 @@ class BudgetSearchCV(RandomizedSearchCV):
         check_scored(y, params.get("sample_weight"))
         return super().score(X, y, **params)
 
-    def prediction_cost(self, X) -> np.ndarray:
+    def prediction_cost(self, X: ArrayLike) -> np.ndarray:
         """Cost of predicting each row with the chosen model.
 
         Parameters

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..stumps.boosting import alpha_of, best_stump
 from ..stumps.columns import Columns
@@ -107,7 +108,14 @@ class StageBoosting:
         Rows that are left: all positives, and the negatives that pass all stages.
     """
 
-    def __init__(self, X, signs, weights, max_stumps: int, n_threads: int) -> None:
+    def __init__(
+        self,
+        X: np.ndarray,
+        signs: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        max_stumps: int,
+        n_threads: int,
+    ) -> None:
         self._X, self._positive = X, signs > 0
         self._weights = np.ones(len(signs)) if weights is None else weights
         self._max_stumps, self._n_threads = max_stumps, n_threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ class Stump(NamedTuple):
         return np.where(X[:, self.feature] > self.threshold, step, -step)
 
 
-def forest_of(stumps: list[Stump], n_features: int, names) -> MeteredForest:
+def forest_of(stumps: list[Stump], n_features: int, names: Sequence[str] | None) -> MeteredForest:
     """Stumps as trees that answer with their votes.
 
     Parameters

@@ -5,12 +5,19 @@ A thousand stages have no matrix of weights: the walk adds each tree once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..exits.hard_exits import Exits, HardCascade, check_thresholds, ordered
 from ..exits.responses import Responses
 from ..exits.saved_cascade import LARGEST_SCORE, largest_answers
 from ..exits.walk import stages_of, walk
+
+if TYPE_CHECKING:
+    from ..costs import GridPrices
 
 
 class CumulativeCascade(HardCascade):
@@ -80,7 +87,9 @@ class CumulativeCascade(HardCascade):
         left = walk(self._stages, len(self.thresholds), X, None, stays)
         return Exits(left.stage + 1, left.scores[:, 0])
 
-    def staged_charges(self, X, prices, stage):
+    def staged_charges(
+        self, X: NDArray[np.float64], prices: GridPrices, stage: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """As of any cascade, in one walk through all trees."""
         n_split = self.responses.forest.n_split_trees(1)
         kept = np.zeros(len(X), dtype=np.int64)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..grid import row_weights
 from ..trees.binning import MAX_BINS, bin_edges
 from .search import DefaultCodes, code_above
 
 
-def check_families(families, n_features: int) -> list[np.ndarray]:
+def check_families(families: Sequence[ArrayLike] | None, n_features: int) -> list[np.ndarray]:
     """Validate a partition of the features.
 
     Parameters

@@ -81,7 +81,7 @@ def known_samplers() -> dict[str, type[Sampler]]:
     return known_classes(Sampler)
 
 
-def stored_sampler(sampler):
+def stored_sampler(sampler: str | object | list) -> str | dict | list:
     """The parameter `sampler` as JSON can hold it.
 
     Parameters
@@ -115,7 +115,7 @@ def stored_sampler(sampler):
     return {"class": ForgottenSampler.__name__, "parameters": {"description": description}}
 
 
-def restored_sampler(stored):
+def restored_sampler(stored: str | dict | list) -> str | object | list:
     """The parameter `sampler` from what a file holds.
 
     Raises

@@ -248,7 +248,7 @@ def _sum_up(picture, sums, squares):
 
 
 @inlined_kernel
-def deviation_at(images, at, height, width):
+def deviation_at(images: IntegralImages, at: int, height: int, width: int) -> float:
     """Standard deviation of the window with its upper left corner at a place; 1 if it is 0."""
     right, below = at + width, at + height * images.width
     last = below + width
@@ -263,7 +263,7 @@ def deviation_at(images, at, height, width):
 
 
 @inlined_kernel
-def goes_right(stumps, t, sums, at, deviation):
+def goes_right(stumps: HaarStumps, t: int, sums: np.ndarray, at: int, deviation: float) -> bool:
     """Whether the byte of stump t's feature is its cut or more in a window.
 
     Parameters

@@ -6,6 +6,7 @@ Weights are integers, so sums are exact in any order (DESIGN §4).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from ..kernels.simd import lowest_bit
@@ -93,7 +94,13 @@ _sparse_2, _sparse_4 = _sparse_filler(0, 2), _sparse_filler(0, 4)
 
 
 @kernel
-def fill(codes, others, weights, lanes, sums):
+def fill(
+    codes: NDArray[np.uint8],
+    others: tuple[np.ndarray, np.ndarray, np.ndarray],
+    weights: np.ndarray,
+    lanes: int,
+    sums: NDArray[np.int64],
+) -> None:
     """Add the weights of all rows to the histograms of four columns.
 
     Parameters
@@ -124,7 +131,9 @@ def fill(codes, others, weights, lanes, sums):
 
 
 @kernel
-def fill_sparse(codes, default, weights, lanes, sums):
+def fill_sparse(
+    codes: NDArray[np.uint8], default: int, weights: np.ndarray, lanes: int, sums: NDArray[np.int64]
+) -> int:
     """Add the weights of the rows that do not hold the default code to a column's histogram.
 
     Parameters
@@ -161,7 +170,7 @@ _add_2, _add_4, _add_8 = ADDERS[2], ADDERS[4], ADDERS[8]
 
 
 @kernel
-def add_row(weights, i, lanes, place, sums):
+def add_row(weights: np.ndarray, i: int, lanes: int, place: int, sums: np.ndarray) -> None:
     """``sums[place : place + lanes] +=`` the weights of row `i`; all flat, as for :func:`fill`."""
     left = lanes % WIDEST
     for label in range(0, lanes - left, WIDEST):
@@ -173,13 +182,13 @@ def add_row(weights, i, lanes, place, sums):
 
 
 @kernel
-def n_slots(lanes):
+def n_slots(lanes: int) -> int:
     """Slots of a histogram."""
     return max(1, lanes // WIDEST)
 
 
 @kernel
-def block_of(sums, label, lanes, apart):
+def block_of(sums: np.ndarray, label: int, lanes: int, apart: bool) -> np.ndarray:
     """The part of a histogram for the labels from `label` on; its slots are so far `apart`."""
     slot, width = min(label // WIDEST, n_slots(lanes) - 1), min(WIDEST, lanes - label)
     begin = slot * apart + (_LEFT_AT if width < WIDEST else 0)
@@ -187,7 +196,14 @@ def block_of(sums, label, lanes, apart):
 
 
 @kernel
-def add_default(sums, apart, default, touched, total, rest):
+def add_default(
+    sums: np.ndarray,
+    apart: int,
+    default: int,
+    touched: int,
+    total: NDArray[np.int64],
+    rest: NDArray[np.int64],
+) -> int:
     """Sums are exact, so what is missing from the total belongs to the default code.
 
     Parameters
@@ -218,7 +234,14 @@ def add_default(sums, apart, default, touched, total, rest):
 
 
 @kernel
-def best_cut(sums, apart, touched, total, rest, edges):  # Eq. (1)
+def best_cut(
+    sums: np.ndarray,
+    apart: bool,
+    touched: int,
+    total: np.ndarray,
+    rest: np.ndarray,
+    edges: NDArray[np.int64],
+) -> tuple[int, int]:  # Eq. (1)
     """Edge and code of the best cut of a histogram, the lowest among equals.
 
     ``code <= cut`` goes left. A cut that separates nothing has the edge of the constant vote.

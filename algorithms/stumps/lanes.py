@@ -12,6 +12,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from ..kernels.simd import load, vector_at
@@ -30,7 +31,7 @@ def n_lanes(n_labels: int) -> int:
 
 
 @intrinsic
-def code_at(typing_context, codes, at):
+def code_at(typing_context: object, codes: object, at: object) -> tuple:
     """``codes[at]`` as int64, without the check for a negative index."""
 
     def codegen(context, builder, signature, arguments):
@@ -41,7 +42,7 @@ def code_at(typing_context, codes, at):
 
 
 @intrinsic
-def other_codes(typing_context, codes, at, code):
+def other_codes(typing_context: object, codes: object, at: object, code: object) -> tuple:
     """Bit j of the uint64 result says whether ``codes[at + j] != code``, for j below 64."""
     signature = types.uint64(codes, types.int64, types.int64)
 
@@ -160,7 +161,7 @@ _scan_2, _scan_4, _scan_8 = (_bins_scanner(lanes) for lanes in (2, 4, 8))
 
 
 @kernel
-def add_bins(width, block, touched, total):
+def add_bins(width: int, block: np.ndarray, touched: int, total: np.ndarray) -> None:
     """``total += `` the sum over the codes of a block, as :func:`scan_bins` takes it."""
     for code in range(0, N_CODES, STEP):
         if touched >> np.uint64(code // STEP) & np.uint64(1) == 0:
@@ -174,7 +175,13 @@ def add_bins(width, block, touched, total):
 
 
 @kernel
-def scan_bins(width, block, touched, rest, edges):
+def scan_bins(
+    width: int,
+    block: NDArray[np.int64],
+    touched: int,
+    rest: NDArray[np.int64],
+    edges: NDArray[np.int64],
+) -> None:
     """Add to the edge of each cut that of the block's labels, and empty the block.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from .search import DefaultCodes, Search, search, totals
@@ -59,7 +61,9 @@ class Leaves:
             weights[i] = np.abs(self._signed[first + i]).sum(dtype=np.int64)
         return sums, weights
 
-    def gathered(self, node: int, features: np.ndarray):
+    def gathered(
+        self, node: int, features: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """Blocks of features on the rows of a leaf that is not the root.
 
         Parameters

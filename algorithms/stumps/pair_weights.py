@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..grid import unit_exponent
 from ..kernels.decorators import parallel_kernel
@@ -339,7 +340,15 @@ def log_of_mean(total: int, whole: float, exponent: int, shift: float) -> float:
 
 
 @parallel_kernel
-def add_scores(values, place, threshold, steps, first, last, scores):
+def add_scores(
+    values: np.ndarray,
+    place: NDArray[np.int64],
+    threshold: NDArray[np.float64],
+    steps: NDArray[np.float64],
+    first: int,
+    last: int,
+    scores: NDArray[np.float64],
+) -> None:
     """Add the votes of stumps `first` … `last` - 1 to the scores, in order.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..grid import unit_exponent
 from ..kernels.decorators import kernel, parallel_kernel
@@ -37,7 +38,7 @@ class Sample(NamedTuple):
 
 
 @kernel
-def rows_of(draws, of_row, rows):
+def rows_of(draws: NDArray[np.int64], of_row: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
     """Row that each draw falls into, rows lying end to end.
 
     Parameters

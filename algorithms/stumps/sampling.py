@@ -8,9 +8,10 @@ through :class:`Problem`, which counts, so that cost is metered alike for all.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .leaves import Leaves
@@ -196,7 +197,9 @@ class Problem:
             self.columns, features, signed, self.n_threads, defaults=defaults, total=total
         )
 
-    def edges(self, features: np.ndarray, rows=None, signed=None) -> np.ndarray:
+    def edges(
+        self, features: np.ndarray, rows: Any | None = None, signed: NDArray[np.int32] | None = None
+    ) -> np.ndarray:
         """Edge of the best stump on each feature (or the constant vote's), in grid steps.
 
         Parameters

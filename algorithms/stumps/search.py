@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from .histograms import (
@@ -139,7 +140,9 @@ class Search(NamedTuple):
 
 
 @kernel
-def label_edges(codes, cut, signed, out):
+def label_edges(
+    codes: NDArray[np.uint8], cut: int, signed: np.ndarray, out: NDArray[np.int64]
+) -> None:
     """Edge of each label for the stump ``code > cut``.
 
     Parameters
@@ -236,7 +239,7 @@ def _most_frequent(columns, features, share, defaults):
 
 
 @kernel
-def code_above(codes, cut):
+def code_above(codes: NDArray[np.uint8], cut: int) -> int:
     """Smallest code larger than `cut`, or 255 if there is none.
 
     Parameters

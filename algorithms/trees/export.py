@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..inputs.types import FeatureCosts
 from .binning import ALL_PRESENT
 
 
 def export_text(
-    model,
+    model: object,
     tree: int = 0,
     *,
-    feature_names=None,
+    feature_names: Sequence[str] | None = None,
     decimals: int = 2,
-    feature_costs=None,
-    split_cost=None,
+    feature_costs: FeatureCosts = None,
+    split_cost: float | None = None,
     missing: bool = False,
 ) -> str:
     """Write a tree as text: at each split what it costs, at each leaf what the path to it costs.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from ..kernels.simd import prefetch
 from .histogram import of_row
 from .partition import AHEAD
+
+if TYPE_CHECKING:
+    from .grower import Nodes
+    from .splitter import Scale
 
 _ROWS_AT_ONCE = 2**16
 
@@ -261,7 +266,14 @@ def _add_to_part(nodes, n_nodes, rows, begin, end, values, learning_rate, scores
 
 
 @parallel_kernel
-def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
+def add_to_scores(
+    nodes: Nodes,
+    n_nodes: int,
+    rows: Any,
+    values: NDArray[np.float64],
+    learning_rate: float,
+    scores: NDArray[np.float64],
+) -> None:
     """Add each leaf's value to the scores of its rows.
 
     Shared out by rows, not by leaves: one leaf may hold most of them.
@@ -277,7 +289,7 @@ def add_to_scores(nodes, n_nodes, rows, values, learning_rate, scores):
 
 
 @kernel
-def sum_hessians(nodes, n_nodes, rows, gh, sums):
+def sum_hessians(nodes: Nodes, n_nodes: int, rows: Any, gh: np.ndarray, sums: np.ndarray) -> None:
     """Sum of the hessians of each leaf's rows on their grid, for (n_nodes,) int64; 0 elsewhere.
 
     A single column of `gh` holds hessians here, see :meth:`algorithms.losses.Loss.derivatives`.
@@ -317,7 +329,14 @@ class ForestBuilder:
             np.zeros(0, dtype=np.int64), *(np.empty(1024, dtype=t) for t in NODE_DTYPES.values())
         )
 
-    def add(self, nodes, n_nodes: int, scale, least_hessian: float, newton=None) -> np.ndarray:
+    def add(
+        self,
+        nodes: Nodes,
+        n_nodes: int,
+        scale: Scale,
+        least_hessian: float,
+        newton: tuple[np.ndarray, float] | None = None,
+    ) -> np.ndarray:
         """Store a grown tree and return its node values (before the learning rate).
 
         Parameters

@@ -5,7 +5,7 @@ What splits pay is a penalty's business (:mod:`algorithms.trees.penalty`): the g
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -134,7 +134,7 @@ def _reset(workspace):
 
 
 @kernel
-def take_slot(workspace):
+def take_slot(workspace: Workspace) -> int:
     """Take a slot for a histogram; -1 if none is free."""
     free = workspace.free_slots
     height = free[-1]
@@ -145,7 +145,7 @@ def take_slot(workspace):
 
 
 @kernel
-def return_slot(workspace, nodes, node):
+def return_slot(workspace: Workspace, nodes: Nodes, node: int) -> None:
     """Free the slot of a node that will not be split."""
     slot, free = nodes.slot[node], workspace.free_slots
     if slot >= 0:
@@ -155,7 +155,7 @@ def return_slot(workspace, nodes, node):
 
 
 @kernel
-def collect_sums(training, memory, node, which):
+def collect_sums(training: Training, memory: Memory, node: int, which: int) -> None:
     """Make the words of a node's rows, and sum them up."""
     nodes, rows, hists = memory.nodes, memory.workspace.rows, memory.hists
     start, stop = nodes.start[node], nodes.stop[node]
@@ -164,7 +164,7 @@ def collect_sums(training, memory, node, which):
 
 
 @borrowing_kernel
-def scan_tile(training, memory, node, slot, tile):
+def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: int) -> None:
     """Best threshold of each feature of a tile in a node whose histogram is in `slot`."""
     layout, nodes = training.layout, memory.nodes
     least = splitter.least_steps(training.scale, training.limits)
@@ -229,7 +229,7 @@ def _process(training, memory, small, large):
 
 
 @kernel
-def rank(training, nodes, penalty, leaf):
+def rank(training: Training, nodes: Nodes, penalty: Any, leaf: int) -> None:
     """Best net gain of a leaf, as the penalty is now."""
     n_rows = nodes.sums[leaf, 2] * training.scale.count
     gain, feature = splitter.rank_features(nodes.raw_gain[leaf], penalty, leaf, n_rows)
@@ -253,7 +253,7 @@ def _new_leaf(nodes, node, depth, start, stop):
 
 
 @kernel
-def plant(nodes, workspace):
+def plant(nodes: Nodes, workspace: Workspace) -> None:
     """Begin a tree: a root with all rows, and the first slot."""
     _reset(workspace)
     _new_leaf(nodes, 0, 0, 0, workspace.rows.shape[0])
@@ -273,7 +273,7 @@ def _choose(nodes, n_nodes, last, best_first):
 
 
 @kernel
-def next_leaf(training, nodes, penalty, n_nodes, last):
+def next_leaf(training: Training, nodes: Nodes, penalty: Any, n_nodes: int, last: int) -> int:
     """The leaf to split after node `last`, as the penalty is now; -1 if the tree is complete."""
     limits, node = training.limits, last
     while True:
@@ -292,7 +292,7 @@ def next_leaf(training, nodes, penalty, n_nodes, last):
 
 
 @kernel
-def may_split(training, nodes, node):
+def may_split(training: Training, nodes: Nodes, node: int) -> bool:
     """Whether depth and rows of a leaf allow a split."""
     limits, count = training.limits, nodes.sums[node, 2] * training.scale.count
     shallow = limits.max_depth < 0 or nodes.depth[node] < limits.max_depth
@@ -300,7 +300,7 @@ def may_split(training, nodes, node):
 
 
 @kernel
-def split_leaf(training, memory, node, n_nodes):
+def split_leaf(training: Training, memory: Memory, node: int, n_nodes: int) -> tuple[int, int]:
     """Turn a leaf into a split node with two leaves; return the smaller and the larger one."""
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     feature = nodes.candidate[node]
@@ -334,7 +334,7 @@ def split_leaf(training, memory, node, n_nodes):
 
 
 @kernel
-def share_out(nodes, node, small, large):
+def share_out(nodes: Nodes, node: int, small: int, large: int) -> None:
     """Sums of a split node's other leaf, and where its missing values go if it had none."""
     for k in range(3):
         nodes.sums[large, k] = nodes.sums[node, k] - nodes.sums[small, k]
@@ -363,7 +363,9 @@ def _open_leaves(training, memory, node, small, large, full):
 
 
 @kernel
-def pay_for(training, memory, penalty, node, small, large):
+def pay_for(
+    training: Training, memory: Memory, penalty: Any, node: int, small: int, large: int
+) -> bool:
     """Tell the penalty of a split; return whether other leaves are charged differently now."""
     nodes, rows = memory.nodes, memory.workspace.rows
     feature = nodes.feature[node]
@@ -374,7 +376,9 @@ def pay_for(training, memory, penalty, node, small, large):
 
 
 @kernel
-def rank_leaves(training, memory, penalty, n_nodes, changed):
+def rank_leaves(
+    training: Training, memory: Memory, penalty: Any, n_nodes: int, changed: int
+) -> None:
     """Rank the two newest leaves, and all if the last split has changed what they are charged."""
     nodes, workspace = memory.nodes, memory.workspace
     if changed and training.limits.best_first:
@@ -388,7 +392,7 @@ def rank_leaves(training, memory, penalty, n_nodes, changed):
 
 
 @kernel
-def grow(training, memory, penalty):
+def grow(training: Training, memory: Memory, penalty: NamedTuple) -> int:
     """Grow one tree.
 
     Parameters

@@ -15,10 +15,11 @@ After each block they are taken apart.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import borrowing_kernel, parallel_kernel
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
@@ -75,7 +76,7 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
 
 
 @borrowing_kernel
-def of_row(gh, row):
+def of_row(gh: np.ndarray, row: int) -> tuple[int, int, int]:
     """Gradient, hessian and weight of a row, the first two times the third."""
     at = np.uint64(row)  # a signed number would be looked at for being negative
     if gh.shape[1] == 1:
@@ -123,7 +124,15 @@ def _add_chunks(chunk_sums, n_chunks, out):
 
 
 @parallel_kernel
-def collect(rows, start, stop, gh, words, chunk_sums, out):
+def collect(
+    rows: Any,
+    start: int,
+    stop: int,
+    gh: NDArray[np.int64],
+    words: NDArray[np.int64],
+    chunk_sums: NDArray[np.int64],
+    out: NDArray[np.int64],
+) -> None:
     """Make the words of a node's rows, and sum up what they stand for.
 
     Parameters
@@ -225,7 +234,17 @@ def _unpack(packed, n_words, kept, g, h, n):
 
 
 @borrowing_kernel
-def build(layout, tile, rows, start, stop, gh, hists, which, slot):
+def build(
+    layout: Layout,
+    tile: int,
+    rows: Any,
+    start: int,
+    stop: int,
+    gh: np.ndarray,
+    hists: Histograms,
+    which: int,
+    slot: int,
+) -> None:
     """Histogram of a tile's columns over rows[start:stop], written to `slot`.
 
     Parameters
@@ -256,7 +275,7 @@ def build(layout, tile, rows, start, stop, gh, hists, which, slot):
 
 
 @borrowing_kernel
-def subtract(layout, tile, hists, parent, child):
+def subtract(layout: Layout, tile: int, hists: Histograms, parent: int, child: int) -> None:
     """Turn the parent's histogram into that of the other child, in place."""
     entry0 = layout.column_code[layout.tile_column[tile]]
     entry1 = layout.column_code[layout.tile_column[tile + 1]]

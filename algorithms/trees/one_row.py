@@ -11,6 +11,7 @@ order of the trees, so that scores are those of a batch, bit for bit.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
 from ..kernels.simd import lowest_bit
@@ -107,7 +108,7 @@ def _state(table, begin, n_words):
 
 
 @kernel
-def only_score(x, table):
+def only_score(x: np.ndarray, table: np.ndarray) -> float:
     """Score of a row of a forest with one score.
 
     Parameters
@@ -128,7 +129,7 @@ def only_score(x, table):
 
 
 @kernel
-def scores_of_row(x, table, out):
+def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) -> None:
     """Write the scores of a row of a forest with several.
 
     Parameters
@@ -235,7 +236,9 @@ class FastPredictor:
         Labels of a classifier.
     """
 
-    def __init__(self, program: tuple, n_features: int, n_columns: int, classes=None) -> None:
+    def __init__(
+        self, program: tuple, n_features: int, n_columns: int, classes: np.ndarray | None = None
+    ) -> None:
         self._run, self._forest = program
         self._width, self._scores_shape = (n_features,), (n_columns,)
         # A list gives the same labels sooner than an array.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import borrowing_kernel, parallel_kernel
 from ..kernels.simd import prefetch
+
+if TYPE_CHECKING:
+    from .binning import Layout
 
 # Fewer rows than this are not worth a parallel region.
 PARALLEL_ROWS = 16_384
@@ -20,7 +26,9 @@ Rows of a small node lie far apart; by itself the processor has only a few fetch
 
 
 @borrowing_kernel
-def fill_goes_left(layout, feature, cut, missing_left, goes_left):
+def fill_goes_left(
+    layout: Layout, feature: int, cut: int, missing_left: bool, goes_left: NDArray[np.bool_]
+) -> None:
     """For each code of the feature's column: 1 if the split sends it left.
 
     Parameters
@@ -90,7 +98,16 @@ def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
 
 
 @parallel_kernel
-def partition(layout, column, rows, scratch, goes_left, chunks, start, stop):
+def partition(
+    layout: Layout,
+    column: int,
+    rows: Any,
+    scratch: np.ndarray,
+    goes_left: NDArray[np.uint8],
+    chunks: NDArray[np.int64],
+    start: int,
+    stop: int,
+) -> int:
     """Reorder rows[start:stop] so that those going left come first; both keep their order.
 
     Parameters

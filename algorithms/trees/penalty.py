@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import prange
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from ..kernels.simd import count_bits, prefetch
@@ -36,12 +37,12 @@ from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 # --- What a grower asks of a penalty -----------------------------------------------------------
 
 
-def begin_tree(penalty) -> None:
+def begin_tree(penalty: Any) -> None:
     """Open the accounts of a new tree, whose only leaf is node 0."""
     raise NotImplementedError(_COMPILED_ONLY)
 
 
-def charge(penalty, leaf: int, feature: int, n_rows: float) -> float:
+def charge(penalty: NamedTuple, leaf: int, feature: int, n_rows: float) -> float:
     """Return what splitting a leaf on a feature takes off its gain: λ ΔΨ.
 
     Parameters
@@ -54,7 +55,7 @@ def charge(penalty, leaf: int, feature: int, n_rows: float) -> float:
     raise NotImplementedError(_COMPILED_ONLY)
 
 
-def pay(penalty, node: int, feature: int, rows: np.ndarray) -> bool:
+def pay(penalty: NamedTuple, node: int, feature: int, rows: np.ndarray) -> bool:
     """Bring the accounts up to date: the node is split on the feature.
 
     Parameters
@@ -72,7 +73,9 @@ def pay(penalty, node: int, feature: int, rows: np.ndarray) -> bool:
     raise NotImplementedError(_COMPILED_ONLY)
 
 
-def divide(penalty, node: int, leaves: tuple, rows: np.ndarray, gh: np.ndarray, n_rows: int):
+def divide(
+    penalty: NamedTuple, node: int, leaves: tuple, rows: np.ndarray, gh: np.ndarray, n_rows: int
+) -> None:
     """Open the accounts of the two leaves under a node that has just been split.
 
     Parameters
@@ -119,7 +122,9 @@ def implements(question: Callable, kind: type) -> Callable:
 class Charging(Protocol):
     """What the boosting loop asks: the accounts of a fit, and what happens between rounds."""
 
-    def begin(self, n_samples: int, total_weight: int, weight_step: float, n_nodes: int):
+    def begin(
+        self, n_samples: int, total_weight: int, weight_step: float, n_nodes: int
+    ) -> NamedTuple:
         """Return the penalty before the first tree.
 
         Parameters
@@ -137,10 +142,10 @@ class Charging(Protocol):
         NamedTuple
         """
 
-    def end_round(self, penalty) -> None:
+    def end_round(self, penalty: Any) -> None:
         """Bring the accounts up to date after all trees of a round."""
 
-    def row_accounts(self, penalty) -> np.ndarray:
+    def row_accounts(self, penalty: Any) -> np.ndarray:
         """Return the accounts that are sums over the rows of a node, (n_nodes, n_accounts) int64.
 
         Where rows lie on several machines, each opens them for its own, and those of all rows are
@@ -340,7 +345,7 @@ def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
 
 
 @kernel
-def mark_rows(marks, rows, mark):
+def mark_rows(marks: NDArray[np.uint64], rows: Any, mark: int) -> None:
     """Set the bit `mark` of each of the rows.
 
     Parameters
@@ -384,7 +389,9 @@ def _count_block(marks, rows, start, stop, lanes, counts):
 
 
 @kernel
-def count_marks(marks, rows, gh, counts):
+def count_marks(
+    marks: NDArray[np.uint64], rows: Any, gh: np.ndarray, counts: NDArray[np.int64]
+) -> None:
     """Weighted number of the rows with each bit set.
 
     Parameters

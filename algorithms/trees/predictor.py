@@ -13,14 +13,18 @@ which way a row goes, since they compare sixteen rows with a threshold at once
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
 from ..kernels.simd import LANES, clear_above, lowest_bit
 from .forest import Forest
+
+if TYPE_CHECKING:
+    from ..costs import GridPrices
 
 _BLOCK_TREES = 256  # bit-vectors of a block of trees: 256 x 16 x 4 bytes, half a first-level cache
 
@@ -61,7 +65,7 @@ class BitVectors(NamedTuple):
 
 
 @inlined_kernel
-def next_node(forest, node, x):
+def next_node(forest: Forest, node: int, x: float) -> int:
     """Node that a row goes to from a split node.
 
     Parameters
@@ -82,7 +86,13 @@ def next_node(forest, node, x):
 
 
 @kernel
-def leaf_ranges(forest, tree, position, first_leaf, last_leaf):
+def leaf_ranges(
+    forest: Forest,
+    tree: int,
+    position: NDArray[np.int64],
+    first_leaf: NDArray[np.int64],
+    last_leaf: NDArray[np.int64],
+) -> int:
     """Number the leaves of a tree from left to right; return how many there are.
 
     Parameters
@@ -189,7 +199,16 @@ def _clear_missing(block, x, n_rows, vectors):
 
 
 @kernel
-def score_block(block, x, n_rows, some_missing, vectors, ones, out, row0):
+def score_block(
+    block: np.ndarray,
+    x: NDArray[np.float64],
+    n_rows: int,
+    some_missing: bool,
+    vectors: np.ndarray,
+    ones: int,
+    out: np.ndarray,
+    row0: int,
+) -> None:
     """Add a block of trees to the scores of up to sixteen rows.
 
     Parameters
@@ -245,7 +264,13 @@ def _add_scores(block, X, vectors, ones, out):
 
 
 @parallel_kernel
-def walk_scores(forest, first_tree, contributions, X, out):
+def walk_scores(
+    forest: Forest,
+    first_tree: int,
+    contributions: NDArray[np.float64],
+    X: np.ndarray,
+    out: NDArray[np.float64],
+) -> None:
     """Add the trees from `first_tree` on to the scores `out`, in order, walking down each.
 
     Parameters
@@ -268,7 +293,7 @@ def walk_scores(forest, first_tree, contributions, X, out):
 
 
 @parallel_kernel
-def leaf_nodes(forest, X, out):
+def leaf_nodes(forest: Forest, X: np.ndarray, out: NDArray[np.int64]) -> None:
     """Write the node in which each row ends, for each tree.
 
     Parameters
@@ -331,7 +356,9 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
 
 
 @kernel
-def charge_tree(forest, t, prices, X, i, used):
+def charge_tree(
+    forest: Forest, t: int, prices: GridPrices, X: np.ndarray, i: int, used: NDArray[np.uint64]
+) -> tuple[float, int]:
     """Walk row i down tree t and charge what its path asks for.
 
     Parameters
@@ -373,7 +400,16 @@ def charge_tree(forest, t, prices, X, i, used):
 
 
 @parallel_kernel
-def charge(forest, first_tree, ends, prices, X, used, paid, passed):
+def charge(
+    forest: Forest,
+    first_tree: int,
+    ends: NDArray[np.int64],
+    prices: GridPrices,
+    X: np.ndarray,
+    used: NDArray[np.uint64],
+    paid: NDArray[np.int64],
+    passed: NDArray[np.int64],
+) -> None:
     """Walk trees ``first_tree … ends[i] - 1`` for row i and charge what their paths ask for.
 
     Parameters

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.decorators import borrowing_kernel, kernel
 from ..kernels.simd import SPLIT_LANES, best_split
 from .penalty import charge
+
+if TYPE_CHECKING:
+    from .binning import Layout
+    from .histogram import Histograms
 
 # A gain below this share of the parent's own score is rounding noise, not a reason to split; so is
 # one below the score of rows whose gradients are all Scale.rounding.
@@ -98,7 +103,7 @@ def _gain(GL, HL, GR, HR, G, H):
 
 
 @kernel
-def least_steps(scale, limits):
+def least_steps(scale: Scale, limits: Limits) -> tuple[int, int]:
     """Hessian and count that a leaf needs at least, in grid steps and at least one.
 
     Steps are powers of two, so the comparison is the same as that of the values.
@@ -110,7 +115,16 @@ def least_steps(scale, limits):
 
 
 @borrowing_kernel
-def unbundle(hists, slot, entry, n_bins, default, total, scratch, tile):
+def unbundle(
+    hists: Histograms,
+    slot: int,
+    entry: int,
+    n_bins: int,
+    default: int,
+    total: tuple[int, int, int],
+    scratch: Scratch,
+    tile: int,
+) -> None:
     """Histogram of a feature in a bundle: its default bin holds what the others leave over."""
     bins = scratch.bins
     default_g, default_h, default_n = total
@@ -264,8 +278,19 @@ def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scrat
 
 @borrowing_kernel
 def scan_features(
-    layout, begin, end, hists, slot, total, scale, least, scratch, tile, raw_gain, cuts
-):
+    layout: Layout,
+    begin: int,
+    end: int,
+    hists: Histograms,
+    slot: int,
+    total: tuple[int, int, int],
+    scale: Scale,
+    least: tuple[int, int],
+    scratch: Scratch,
+    tile: int,
+    raw_gain: NDArray[np.float64],
+    cuts: NDArray[np.int16],
+) -> None:
     """Best threshold of each of some features by raw gain.
 
     Ties go to the threshold that has missing values on its right, then to the lowest.
@@ -314,7 +339,9 @@ def scan_features(
 
 
 @kernel
-def rank_features(raw_gain, penalty, leaf, n_rows):
+def rank_features(
+    raw_gain: np.ndarray, penalty: Any, leaf: int, n_rows: float
+) -> tuple[float, int]:
     """Best feature of a leaf by net gain, Eq. (12); ties go to the lowest feature index.
 
     Parameters

@@ -13,10 +13,12 @@ its last. Nothing depends on the order of splits; leaf values are added in the o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
@@ -70,7 +72,9 @@ class TiledForest(NamedTuple):
     value: np.ndarray
 
 
-def tiled_forest(forest: Forest, contributions: np.ndarray, stops=()) -> TiledForest | None:
+def tiled_forest(
+    forest: Forest, contributions: np.ndarray, stops: Sequence[int] = ()
+) -> TiledForest | None:
     """Build the form of a forest that tiles pass.
 
     Parameters
@@ -139,7 +143,15 @@ def tiled_forest(forest: Forest, contributions: np.ndarray, stops=()) -> TiledFo
 
 
 @kernel
-def fill_tile(forest, X, rows, first, last, values, codes):
+def fill_tile(
+    forest: Forest,
+    X: np.ndarray,
+    rows: Any,
+    first: int,
+    last: int,
+    values: np.ndarray,
+    codes: np.ndarray,
+) -> None:
     """Code tested features ``first … last - 1`` of up to 16 rows; `values` (16,) is scratch."""
     n_rows = np.uint64(rows.shape[0])
     for u in range(first, last):
@@ -152,7 +164,15 @@ def fill_tile(forest, X, rows, first, last, values, codes):
 
 
 @parallel_kernel
-def fill_tiles(forest, X, rows, wanted, first, last, tiles):
+def fill_tiles(
+    forest: TiledForest,
+    X: np.ndarray,
+    rows: NDArray[np.int64],
+    wanted: NDArray[np.bool_],
+    first: int,
+    last: int,
+    tiles: NDArray[np.int16],
+) -> None:
     """Code tested features ``first … last - 1`` of some rows.
 
     Parameters
@@ -177,7 +197,9 @@ def fill_tiles(forest, X, rows, wanted, first, last, tiles):
 
 
 @parallel_kernel
-def pack_tiles(old, places, n_coded, new):
+def pack_tiles(
+    old: NDArray[np.int16], places: NDArray[np.int64], n_coded: int, new: NDArray[np.int16]
+) -> None:
     """Bring some rows of tiles together.
 
     Parameters
@@ -211,7 +233,9 @@ def _leaf_value(forest, t, word):
 
 
 @kernel
-def reach_leaves(forest, begin, end, codes, words):
+def reach_leaves(
+    forest: Forest, begin: int, end: int, codes: np.ndarray, words: np.ndarray
+) -> None:
     """Leaves that the rows of a tile can reach in at most 64 trees; the lowest is theirs."""
     for t in range(begin, end):
         reachable_leaves(
@@ -245,7 +269,15 @@ def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
 
 
 @parallel_kernel
-def score_tiles(forest, first_tree, last_tree, tiles, wanted, words, out):
+def score_tiles(
+    forest: TiledForest,
+    first_tree: int,
+    last_tree: int,
+    tiles: NDArray[np.int16],
+    wanted: NDArray[np.bool_],
+    words: np.ndarray,
+    out: NDArray[np.float64],
+) -> None:
     """Add trees ``first_tree … last_tree - 1`` to the scores, in order.
 
     Parameters
@@ -342,7 +374,17 @@ def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
 
 
 @parallel_kernel
-def weigh_tiles(forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out):
+def weigh_tiles(
+    forest: Forest,
+    first_tree: int,
+    last_tree: int,
+    tiles: TiledForest,
+    wanted: np.ndarray,
+    words: np.ndarray,
+    weights: NDArray[np.float64],
+    first_score: int,
+    out: NDArray[np.float64],
+) -> None:
     """Add trees, each times its weights, to the scores from a first one on, in order.
 
     Parameters

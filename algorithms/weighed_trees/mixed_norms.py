@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
@@ -102,12 +103,21 @@ def smoothing_of(outputs: TreeOutputs, copies: np.ndarray) -> float:
     return SMOOTHING * min(1.0, 1.0 / scale) if scale > 0 else SMOOTHING
 
 
-def prices_of_weights(kappa, eta, prices: TreePrices) -> np.ndarray:
+def prices_of_weights(
+    kappa: NDArray[np.float64], eta: NDArray[np.float64], prices: TreePrices
+) -> np.ndarray:
     """a_t = e_t/κ_t + Σ_α c_α F_αt/η_α."""
-    return prices.tree / kappa + prices.uses.T @ (prices.item / eta)
+    return prices.tree * inverse(kappa) + prices.uses.T @ (prices.item * inverse(eta))
 
 
-def solve_quadratic(gram, moments, curvature) -> np.ndarray:  # Eq. (14)
+def inverse(root: np.ndarray) -> np.ndarray:
+    """1/x; 0 where x is 0, as only weights of 0 are multiplied with that."""
+    return np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0)
+
+
+def solve_quadratic(
+    gram: NDArray[np.float64], moments: NDArray[np.float64], curvature: NDArray[np.float64]
+) -> np.ndarray:  # Eq. (14)
     """(gram + curvature)⁻¹ moments, of least norm where singular; scaled to a unit diagonal."""
     diagonal = np.diag(gram) + curvature
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -367,7 +377,9 @@ class Certificate(NamedTuple):
     wanted: np.ndarray
 
 
-def solve_stage(stage: Stage, favourites: np.ndarray | None = None) -> Solution:
+def solve_stage(
+    stage: Stage, favourites: np.ndarray | None = None, support: np.ndarray | None = None
+) -> Solution:
     """Minimise a stage's loss.
 
     Parameters
@@ -375,6 +387,8 @@ def solve_stage(stage: Stage, favourites: np.ndarray | None = None) -> Solution:
     stage : Stage
     favourites : ndarray of int64, optional
         Trees to begin with, such as those with weight in earlier stages.
+    support : ndarray of int64, optional
+        The only trees that may have weight.
 
     Returns
     -------
@@ -386,7 +400,9 @@ def solve_stage(stage: Stage, favourites: np.ndarray | None = None) -> Solution:
     working = WorkingSet(stage)
     scale = 0.5 * float(stage.weights @ stage.y**2)
     state, total = working.state(np.zeros(1)), 0
-    if n_trees <= _FIRST_TREES:
+    if support is not None:
+        working.add(support)
+    elif n_trees <= _FIRST_TREES:
         working.add(np.arange(n_trees))
     else:
         first = working.certificate(state).wanted[:_FIRST_TREES]
@@ -396,6 +412,9 @@ def solve_stage(stage: Stage, favourites: np.ndarray | None = None) -> Solution:
     for _ in range(_MAX_SETS):
         state, iterations = working.solve(start, 0.5 * GAP * scale)
         total += iterations
+        if support is not None:
+            gap = state.loss - working.bound(state)
+            break
         certificate = working.certificate(state)
         gap = state.loss - working.bound(state, certificate)
         if gap <= GAP * scale or not len(certificate.wanted):

@@ -8,9 +8,10 @@ trees that may use everything would leave the cheap stages without any.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -70,7 +71,7 @@ class Shared(NamedTuple):
         return len(self.prices)
 
 
-def pools_by_price(forest: Forest, prices: np.ndarray, limits) -> np.ndarray:
+def pools_by_price(forest: Forest, prices: np.ndarray, limits: ArrayLike) -> np.ndarray:
     """First stage whose limit covers all features of each tree: (n_trees,) int64, from 0.
 
     The number of stages for trees that no stage may use.
@@ -97,7 +98,14 @@ class PooledCascade(CascadeClassifier):
     }
 
     @all_or_nothing
-    def fit(self, X, y, *, sample_weight=None, query_id=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_id: ArrayLike | None = None,
+    ) -> Self:
         """Fit the trees, unless they are, and the cascade.
 
         Parameters

@@ -10,13 +10,22 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
-from .mixed_norms import TreePrices, prices_of_weights, solve_quadratic
+from .mixed_norms import (
+    Stage,
+    TreePrices,
+    inverse,
+    prices_of_weights,
+    solve_stage,
+    without_traces,
+)
 from .tree_outputs import TreeOutputs
 
 _AT_ONCE = 50  # evaluations between two updates of the auxiliary variables
+_TINY = 1e-5  # of a stage's largest weight: what is smaller after a cycle is dropped
 
 
 class Soft(NamedTuple):
@@ -35,7 +44,7 @@ class Soft(NamedTuple):
     steepness : float
         γ.
     smoothing : float
-        μ.
+        μ; 0 for the roots of Eq. (11) as they are printed, where a zero stays zero.
     """
 
     outputs: TreeOutputs
@@ -60,7 +69,9 @@ class Weights(NamedTuple):
     constants: np.ndarray
     thresholds: np.ndarray
 
-    def replaced(self, k: int, weights, constant, threshold) -> Weights:
+    def replaced(
+        self, k: int, weights: NDArray[np.float64], constant: float, threshold: float
+    ) -> Weights:
         """Return the same with another stage k."""
         new = Weights(*(part.copy() for part in self))
         new.weights[k], new.constants[k] = weights, constant
@@ -81,7 +92,7 @@ class Spent(NamedTuple):
 # --- values -------------------------------------------------------------------------------------
 
 
-def scores_of(weights, constant: float, outputs: TreeOutputs) -> np.ndarray:
+def scores_of(weights: NDArray[np.float64], constant: float, outputs: TreeOutputs) -> np.ndarray:
     """f^k of all rows."""
     used = np.flatnonzero(weights)
     return outputs.times(used, weights[used], constant)
@@ -147,7 +158,13 @@ def _roots(paid: np.ndarray, soft: Soft) -> tuple[np.ndarray, np.ndarray]:
 # --- thresholds of the initialisation ---------------------------------------------------------
 
 
-def soft_threshold(scores, reach, copies, steepness: float, rejection: float) -> float:
+def soft_threshold(
+    scores: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    copies: NDArray[np.float64],
+    steepness: float,
+    rejection: float,
+) -> float:
     """θ such that a share ε of what is expected to be there is rejected; -∞ if all are alike."""
     if rejection == 0 or np.all(scores == scores[0]):
         return -math.inf
@@ -161,7 +178,12 @@ def soft_threshold(scores, reach, copies, steepness: float, rejection: float) ->
     return brentq(excess, scores.min() - margin, scores.max() + margin, xtol=1e-14, rtol=1e-14)
 
 
-def quantile_threshold(scores, alive, copies, rejection: float) -> float:
+def quantile_threshold(
+    scores: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    copies: NDArray[np.float64],
+    rejection: float,
+) -> float:
     """Largest θ, between two scores, that rejects at most a share ε of the rows `alive`."""
     kept, share = scores[alive], copies[alive]
     distinct, which = np.unique(kept, return_inverse=True)
@@ -174,7 +196,7 @@ def quantile_threshold(scores, alive, copies, rejection: float) -> float:
 
 
 class StageSurrogate:
-    """(8) by one stage's weights and threshold, with the auxiliary variables of (11) fixed.
+    """(8) by a stage's weights and threshold, with the auxiliary variables of (11) fixed; k < K.
 
     Parameters
     ----------
@@ -183,13 +205,25 @@ class StageSurrogate:
     now : _Values
         Of `cascade`.
     k : int
-        Stage, from 0.
+        Stage, from 0, not the last.
+    support : ndarray of int64
+        Trees that the stage may use.
+    own : TreeOutputs
+        Of these trees.
     """
 
-    def __init__(self, soft: Soft, cascade: Weights, now: _Values, k: int) -> None:
-        self.soft, self.is_last = soft, k == len(cascade.constants) - 1
+    def __init__(
+        self,
+        soft: Soft,
+        cascade: Weights,
+        now: _Values,
+        k: int,
+        support: NDArray[np.int64],
+        own: TreeOutputs,
+    ) -> None:
+        self.soft, self.outputs = soft, own
         kappa, eta = _roots(now.paid, soft)
-        self.prices = prices_of_weights(kappa, eta, soft.prices)  # a_t
+        prices = prices_of_weights(kappa, eta, soft.prices)  # a_t
         reach = reaching(now.passes)
         self.reach, self.remaining = reach[k], float(now.remaining[k])
         others = now.passes.copy()
@@ -198,12 +232,14 @@ class StageSurrogate:
         self.later_loss = np.zeros_like(soft.y)  # A
         for j, tail in enumerate(self.tail, start=k + 1):
             self.later_loss += tail * (1.0 - others[j]) * (soft.y - now.scores[j]) ** 2
-        self.later_prices = cascade.weights[k + 1 :] ** 2 @ self.prices  # B_j
-        sigma = np.sqrt(cascade.weights[k] ** 2 + soft.smoothing**2)
-        self.curvature = soft.penalties[k] / sigma
-        self.curvature += soft.tradeoff * self.remaining**2 * self.prices  # Λ
+        self.later_prices = cascade.weights[k + 1 :] ** 2 @ prices  # B_j
+        weights = cascade.weights[k, support]
+        sigma = np.sqrt(weights**2 + soft.smoothing**2)
+        self.moves = sigma > 0
+        self.curvature = soft.penalties[k] * inverse(sigma)
+        self.curvature += soft.tradeoff * self.remaining**2 * prices[support]  # Λ
         self.start = np.concatenate(
-            [[cascade.constants[k]], cascade.weights[k], cascade.thresholds[k : k + 1]]
+            [[cascade.constants[k]], weights, cascade.thresholds[k : k + 1]]
         )
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -211,54 +247,41 @@ class StageSurrogate:
 
         Parameters
         ----------
-        x : ndarray of shape (n_trees + 2,), float64
-            Without the threshold for the last stage.
+        x : ndarray of shape (n_support + 2,), float64
         """
-        soft, weights = self.soft, x[1 : 1 + self.soft.outputs.n_trees]
-        scores = soft.outputs.times(None, weights, x[0])
+        soft, weights = self.soft, x[1:-1]
+        scores = self.outputs.times(None, weights, x[0])
         r = soft.y - scores
         at_stage = soft.omega * self.reach
-        if self.is_last:
-            value = 0.5 * float(at_stage @ r**2)
-            by_score, by_threshold = -at_stage * r, []
-        else:
-            passes = expit(soft.steepness * (scores - x[-1]))
-            stays = 1.0 - passes
-            d_later = self.tail @ (soft.copies * passes)
-            r2 = r**2
-            expected = self.reach * stays * r2 + passes * self.later_loss  # Eq. (9)
-            value = 0.5 * float(soft.omega @ expected)
-            value += 0.5 * soft.tradeoff * float(d_later**2 @ self.later_prices)
-            by_pass = 0.5 * soft.omega * (self.later_loss - self.reach * r2)
-            by_pass += soft.tradeoff * soft.copies * ((d_later * self.later_prices) @ self.tail)
-            v = by_pass * (soft.steepness * passes * stays)
-            by_score, by_threshold = v - at_stage * stays * r, [-float(v.sum())]
+        passes = expit(soft.steepness * (scores - x[-1]))
+        stays = 1.0 - passes
+        d_later = self.tail @ (soft.copies * passes)
+        r2 = r**2
+        expected = self.reach * stays * r2 + passes * self.later_loss  # Eq. (9)
+        value = 0.5 * float(soft.omega @ expected)
+        value += 0.5 * soft.tradeoff * float(d_later**2 @ self.later_prices)
+        by_pass = 0.5 * soft.omega * (self.later_loss - self.reach * r2)
+        by_pass += soft.tradeoff * soft.copies * ((d_later * self.later_prices) @ self.tail)
+        v = by_pass * (soft.steepness * passes * stays)
+        by_score = v - at_stage * stays * r
         value += 0.5 * float(self.curvature @ weights**2)
-        by_weight = soft.outputs.correlations(by_score) + self.curvature * weights
-        return value, np.concatenate([[float(by_score.sum())], by_weight, by_threshold])
+        by_weight = self.outputs.correlations(by_score) + self.curvature * weights
+        by_weight[~self.moves] = 0.0
+        return value, np.concatenate([[float(by_score.sum())], by_weight, [-float(v.sum())]])
 
     def scales(self) -> np.ndarray:
         """√(diag(HᵀΩH) + Λ), and a bound of the curvature by the threshold."""
         soft, x = self.soft, self.start
         at_stage = soft.omega * self.reach
-        diagonal = soft.outputs.correlations(at_stage, squared=True) + self.curvature
-        weights = x[1 : 1 + soft.outputs.n_trees]
-        r2 = (soft.y - scores_of(weights, x[0], soft.outputs)) ** 2
+        diagonal = self.outputs.correlations(at_stage, squared=True) + self.curvature
+        r2 = (soft.y - self.outputs.times(None, x[1:-1], x[0])) ** 2
         size = 0.5 * float(soft.omega @ (self.later_loss + self.reach * r2))
-        by_threshold = [] if self.is_last else [0.1 * soft.steepness**2 * size]  # |σ''| < 0.1 γ²
-        every = np.concatenate([[at_stage.sum()], diagonal, by_threshold])
+        by_threshold = 0.1 * soft.steepness**2 * size  # |σ''| < 0.1 γ²
+        every = np.concatenate([[at_stage.sum()], diagonal, [by_threshold]])
         return np.sqrt(np.where(every > 0, every, 1.0))
 
     def minimise(self, max_evaluations: int) -> tuple[np.ndarray, int]:
-        """Return the stage at a minimum, and the evaluations: one for the closed form."""
-        soft = self.soft
-        if self.is_last:
-            trees = np.arange(-1, soft.outputs.n_trees)  # the constant first
-            weights = soft.omega * self.reach
-            gram = soft.outputs.products(trees, trees, weights)
-            wy = weights * soft.y
-            moments = np.append(wy.sum(), soft.outputs.correlations(wy))
-            return solve_quadratic(gram, moments, np.append(0.0, self.curvature)), 1
+        """Return constant, weights and threshold at a minimum, and the evaluations."""
         scale = self.scales()
 
         def scaled(z):
@@ -276,9 +299,13 @@ class StageSurrogate:
 
 
 def optimise(
-    cascade: Weights, soft: Soft, max_cycles: int, tolerance: float, max_evaluations: int
-) -> tuple[Weights, list[Spent]]:
+    cascade: Weights, soft: Soft, max_cycles: int, tolerance: float, max_evaluations: int,
+    smoothing: float,
+) -> tuple[Weights, list[Spent]]:  # fmt: skip
     """Lower (8) stage by stage, in cycles; what does not lower it is not accepted.
+
+    With ``soft.smoothing`` of 0 a zero stays zero, and weights below 1e-5 of their stage's largest
+    are dropped after each cycle.
 
     Parameters
     ----------
@@ -289,40 +316,84 @@ def optimise(
         Relative fall of (8) below which a loop ends.
     max_evaluations : int
         Evaluations for each stage in each cycle.
+    smoothing : float
+        μ of the last stage's convex problem.
 
     Returns
     -------
     cascade : Weights
     trace : list of Spent
     """
-    now, trace = values(cascade, soft), []
+    now, trace, last = values(cascade, soft), [], len(cascade.thresholds)
     for cycle in range(max_cycles):
         before = now.objective
-        for k in range(len(cascade.constants)):
-            cascade, now, spent = _optimise_stage(cascade, now, soft, k, tolerance, max_evaluations)
+        for k in range(last + 1):
+            if k == last:
+                cascade, now, spent = _optimise_last(cascade, now, soft, smoothing)
+            else:
+                limits = (tolerance, max_evaluations)
+                cascade, now, spent = _optimise_stage(cascade, now, soft, k, *limits)
             trace.append(Spent(cycle, k, now.objective, spent))
+        if soft.smoothing == 0:
+            cascade = without_tiny(cascade)
+            now = values(cascade, soft)
         if not before - now.objective > tolerance * now.objective:
             break
     return cascade, trace
 
 
+def without_tiny(cascade: Weights) -> Weights:
+    """Weights below 1e-5 of their stage's largest set to 0."""
+    sizes = np.abs(cascade.weights)
+    largest = np.max(sizes, axis=1, initial=0.0, keepdims=True)
+    return cascade._replace(weights=np.where(sizes < _TINY * largest, 0.0, cascade.weights))
+
+
+def _support(cascade: Weights, soft: Soft, k: int) -> np.ndarray:
+    """Trees that Algorithm 1 may give weight to at a stage."""
+    may = (cascade.weights[k] != 0) | (soft.smoothing > 0)
+    return np.flatnonzero(may)
+
+
+def _with_stage(cascade, now, soft, k, stage) -> tuple[Weights, _Values]:
+    """A cascade with another stage (weights, constant, threshold), and its values."""
+    changed, scores = cascade.replaced(k, *stage), now.scores.copy()
+    scores[k] = scores_of(changed.weights[k], changed.constants[k], soft.outputs)
+    return changed, values(changed, soft, scores)
+
+
 def _optimise_stage(cascade, now, soft, k, tolerance, max_evaluations):
     """Algorithm 1, lines 5 to 8; a threshold of -∞ cannot move, and its stage is left alone."""
     spent = 0
-    if k < len(cascade.thresholds) and cascade.thresholds[k] == -math.inf:
+    if cascade.thresholds[k] == -math.inf:
         return cascade, now, spent
+    support = _support(cascade, soft, k)
+    own = soft.outputs.take(support).paired()
     while spent < max_evaluations:
-        surrogate = StageSurrogate(soft, cascade, now, k)
+        surrogate = StageSurrogate(soft, cascade, now, k, support, own)
         x, evaluations = surrogate.minimise(min(_AT_ONCE, max_evaluations - spent))
         spent += evaluations
-        n_trees = soft.outputs.n_trees
-        changed = cascade.replaced(k, x[1 : 1 + n_trees], x[0], x[-1])
-        scores = now.scores.copy()
-        scores[k] = scores_of(changed.weights[k], changed.constants[k], soft.outputs)
-        after = values(changed, soft, scores)
+        weights = np.zeros(soft.outputs.n_trees)
+        weights[support] = x[1:-1]
+        changed, after = _with_stage(cascade, now, soft, k, (weights, x[0], x[-1]))
         gain = now.objective - after.objective
         if gain > 0:
             cascade, now = changed, after
         if not gain > tolerance * now.objective:
             break
     return cascade, now, spent
+
+
+def _optimise_last(cascade, now, soft, smoothing):
+    """Algorithm 1 for the last stage: convex, and solved whole with one HᵀΩH."""
+    k = len(cascade.thresholds)
+    reach, d = reaching(now.passes)[k], now.remaining
+    before = np.sum((cascade.weights[:k] * d[:k, None]) ** 2, axis=0)
+    stage = Stage(
+        soft.outputs, soft.y, soft.omega * reach, float(d[k]), before,
+        float(soft.penalties[k]), soft.tradeoff, soft.prices, smoothing,
+    )  # fmt: skip
+    solved = solve_stage(stage, support=_support(cascade, soft, k))
+    weights = without_traces(solved.weights, smoothing)
+    changed, after = _with_stage(cascade, now, soft, k, (weights, solved.constant, None))
+    return (changed, after, 1) if after.objective < now.objective else (cascade, now, 1)

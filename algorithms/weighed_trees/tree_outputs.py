@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel, threads
 from ..trees.forest import Forest
@@ -69,7 +70,9 @@ class TreeOutputs(NamedTuple):
         pairs[: self.n_trees // 2] |= self.codes[1::2] << _BITS
         return self._replace(pairs=pairs)
 
-    def times(self, trees, weights: np.ndarray, constant: float = 0.0) -> np.ndarray:
+    def times(
+        self, trees: NDArray[np.int64] | None, weights: np.ndarray, constant: float = 0.0
+    ) -> np.ndarray:
         """Sum of the answers of all trees (None), or some, times weights, and a constant: (n,)."""
         out, weights = np.full(self.n_rows, constant), np.ascontiguousarray(weights)
         by_pairs = trees is None and self.pairs is not None
@@ -81,7 +84,9 @@ class TreeOutputs(NamedTuple):
                 _add_weighted(self.codes, self.values, trees, weights, out)
         return out
 
-    def correlations(self, v: np.ndarray, trees=None, *, squared: bool = False) -> np.ndarray:
+    def correlations(
+        self, v: np.ndarray, trees: NDArray[np.int64] | None = None, *, squared: bool = False
+    ) -> np.ndarray:
         """Hᵀv of all trees or of some, or with the squares of H: (n_trees,) float64."""
         by_pairs = trees is None and self.pairs is not None
         trees = np.arange(self.n_trees) if trees is None else trees

@@ -15,8 +15,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -30,7 +32,7 @@ from ..prices.by_name import column_labels
 from ..trees.forest import joined
 
 
-def check_limits(name: str, value) -> tuple[float, ...]:
+def check_limits(name: str, value: Any) -> tuple[float, ...]:
     """Give price limits as rising finite floats >= 0, one for each stage."""
     try:
         limits = tuple(float(limit) for limit in value)
@@ -89,7 +91,14 @@ class TreePools:
         return TreePools(self.fitted, responses, self.stages[kept], self.n_stages)
 
 
-def boost_pools(estimator, X, y, *, price_limits, sample_weight=None) -> TreePools:
+def boost_pools(
+    estimator: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    price_limits: Sequence[float],
+    sample_weight: ArrayLike | None = None,
+) -> TreePools:
     """Boost a pool of trees for each price limit, on the features that cost no more.
 
     Trees that may use everything would leave the cheap pools without any. A feature's price is
@@ -146,7 +155,7 @@ def boost_pools(estimator, X, y, *, price_limits, sample_weight=None) -> TreePoo
     return boosted_within(estimator, X, y, signs, sample_weight, limits, prices_of(meter))
 
 
-def prices_of(meter) -> np.ndarray:
+def prices_of(meter: object) -> np.ndarray:
     """What each feature costs by itself, by the prices of a model: (n_features,) float64."""
     return feature_prices(
         costs.price_list(
@@ -159,7 +168,15 @@ def prices_of(meter) -> np.ndarray:
     )
 
 
-def boosted_within(estimator, X, y, signs, weights, limits, prices) -> TreePools:
+def boosted_within(
+    estimator: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    signs: NDArray[np.float64],
+    weights: ArrayLike | None,
+    limits: Sequence[float],
+    prices: NDArray[np.float64],
+) -> TreePools:
     """Boost a pool for each limit on prices; inputs as :func:`.weighed_trees.fit_trees` has them.
 
     Parameters
@@ -204,7 +221,7 @@ def join_pools(models: Sequence) -> TreePools:
     return _joined(models, [_read(model) for model in models])
 
 
-def assign_pools(model, stages, n_stages: int) -> TreePools:
+def assign_pools(model: object, stages: ArrayLike, n_stages: int) -> TreePools:
     """Share out the trees of one fitted model.
 
     Parameters

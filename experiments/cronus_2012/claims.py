@@ -238,9 +238,9 @@ def _cheap_claims(claim: Callable) -> list[Claim]:
     unit = "share of the features"
     return [
         claim("cheap-first",
-              "of the cheap features (up to a fortieth of the highest price) a larger part is "
-              "bought in the first stage that has trees than of the expensive ones (a tenth "
-              "and more)", _CHEAP_FIRST, _SMALLEST_SHARE, unit, cheap_before_dear),
+              "of the cheap features (up to a fortieth of the highest price) bought at all "
+              "a larger part is bought in the first stage with trees than of the expensive ones "
+              "(a tenth and more)", _CHEAP_FIRST, _SMALLEST_SHARE, unit, cheap_before_dear),
         claim("most-cheap-at-once",
               "of the cheap features that are bought at all more than half are bought in the "
               "first stage that has trees", _FIRST, _SMALLEST_SHARE, f"{unit} above ½",
@@ -258,28 +258,32 @@ def has_cheap(rows: pd.DataFrame, panel: str) -> bool:
 
 
 def _firsts(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """Return for each (seed, price) features bought in the first stage with trees, and in all."""
+    """Return for each (seed, price) features bought in the first stage with trees, and in all.
+
+    A cascade with trees in one stage alone buys everything at once: it has no order, and is left
+    out.
+    """
+    live = stages_with_trees(rows, panel, "cronus")
     table, first = bought(rows, panel), first_stage(rows, panel)
-    at = [table.loc[key, first[key[0]]] for key in table.index if key[0] in first.index]
-    kept = [key for key in table.index if key[0] in first.index]
+    kept = [key for key in table.index if live.get(key[0], 0) > 1]
+    at = [table.loc[key, first[key[0]]] for key in kept]
     listed = table.loc[kept].assign(first=at)
     return pd.DataFrame({"first": listed["first"], "all": listed[table.columns[-1]]})
 
 
 def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return by how much the cheap features' share in the first stage exceeds the dear ones'.
+    """Return by how much the part bought in the first stage is larger of the cheap features.
 
-    A repetition in which no feature is cheap, or none is dear, is left out.
+    Of the features that are bought at all. A repetition that buys no cheap one, or no dear one, is
+    left out.
     """
-    sizes, firsts = features_by_price(rows, panel), _firsts(rows, panel)
-    highest, effects = sizes.index.max(), []
-    for _, mine in firsts.groupby("seed"):
+    highest, effects = features_by_price(rows, panel).index.max(), []
+    for _, mine in _firsts(rows, panel).groupby("seed"):
         mine = mine.droplevel("seed")
-        cheap, dear = mine.index <= CHEAP * highest, mine.index >= DEAR * highest
-        n_cheap, n_dear = (sizes[mine.index[group]].sum() for group in (cheap, dear))
-        if n_cheap and n_dear:
-            first = mine["first"]
-            effects.append(first[cheap].sum() / n_cheap - first[dear].sum() / n_dear)
+        cheap, dear = mine[mine.index <= CHEAP * highest], mine[mine.index >= DEAR * highest]
+        if cheap["all"].sum() and dear["all"].sum():
+            shares = [group["first"].sum() / group["all"].sum() for group in (cheap, dear)]
+            effects.append(shares[0] - shares[1])
     return np.array(effects)
 
 

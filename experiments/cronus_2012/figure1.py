@@ -23,11 +23,12 @@ from experiments.cronus_2012.show.panels import (
     TOLERANCES,
     make_cell,
     panel_title,
+    repetitions,
     shown,
 )
 from experiments.style import LOOKS, headline, stamp
 
-SHOWN = ("b", "c", "e")
+SHOWN = ("g", "b", "c", "e")
 """Panels with real data; the paper's figure is a sketch without any."""
 
 
@@ -37,7 +38,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         make_cell(scale, panel, "cronus", seed)
         for panel in shown(scale)
         if panel.key in SHOWN
-        for seed in seeds
+        for seed in repetitions(scale, panel, seeds)
     ]
 
 

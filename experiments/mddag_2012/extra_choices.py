@@ -31,8 +31,9 @@ POOL = {"smoke": 20, "laptop": 1000, "overnight": 1000, "paper": 1000}
 """N is the paper's: with many base classifiers eleven bins are too few."""
 
 SAYS = {
-    "bins_11": "11 uniform bins of f (ours: 101)",
-    "bins_1001": "1,001 uniform bins of f",
+    "bins_11": "11 uniform bins of f (ours: 1,001 for N = 1,000)",
+    "bins_101": "101 uniform bins of f",
+    "negative_weight_5": "negatives weigh 5 in the policy",
     "running": "f divided by Σα of what was evaluated (ours: of all)",
     "tie_is_right": "a tie is no error, as printed",
     "rate_0.02": "learning rate 0.02 (the paper and ours: 0.2)",
@@ -43,6 +44,8 @@ SAYS = {
     "descent_from_sarsa": "coordinate descent from SARSA's policy",
     "exponential": "exponential loss",
     "exponential_0.02": "exponential loss, learning rate 0.02",
+    "exponential_of_shares": "exponential loss of f/Σα, as footnote 1 reads",
+    "exponential_of_shares_0.02": "exponential loss of f/Σα, learning rate 0.02",
     "literal_exponential": "exponential loss as printed, the square of the usual one",
     "gaussians": "values as sums of Gaussians with growing centres (ours: bins)",
 }
@@ -97,9 +100,15 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     ]
     for panel in panels_there(rows):
         lines.append(_line("(ours)", "ours", panel, rows, meta))
-    for variant, says in SAYS.items():
+    for variant, says in _there(rows).items():
         lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows)]
     return "\n".join(lines) + "\n"
+
+
+def _there(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the variants that there are rows on, with the table's words."""
+    measured = set(rows["variant"])
+    return {variant: says for variant, says in SAYS.items() if variant in measured}
 
 
 def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
@@ -115,15 +124,15 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say which change lowers and which raises the test objective most."""
     changed = {
         (says, panel.name): difference(rows, panel.key, variant, "test_objective").mean()
-        for variant, says in SAYS.items()
+        for variant, says in _there(rows).items()
         for panel in panels_there(rows)
     }
     (best, where), least = min(changed.items(), key=lambda item: item[1])
     (worst, there), most = max(changed.items(), key=lambda item: item[1])
     return (
-        f"A table of {len(SAYS)} changes on {len(panels_there(rows))} data sets, each against our "
-        f"own way. The test objective falls most with: {best}, on {where}: {least:+.4f}; and rises "
-        f"most with: {worst}, on {there}: {most:+.4f}."
+        f"A table of {len(_there(rows))} changes on {len(panels_there(rows))} data sets, each "
+        f"against our own way. The test objective falls most with: {best}, on {where}: "
+        f"{least:+.4f}; and rises most with: {worst}, on {there}: {most:+.4f}."
     )
 
 

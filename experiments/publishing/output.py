@@ -68,10 +68,10 @@ def read_rows(path: Path) -> pd.DataFrame:
         if len({len(line) for line in csv.reader(file)}) > 1:
             raise ValueError(f"a line of {path.name} has too few fields")
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return table.apply(_numbers)
+    return table.apply(numbers)
 
 
-def _numbers(column: pd.Series) -> pd.Series:
+def numbers(column: pd.Series) -> pd.Series:
     """Return a column of text as whole numbers or floats if all of it are."""
     with contextlib.suppress(ValueError):
         return column.map(int)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from experiments import data_kinds
 from experiments.artefact import LOADERS, Artefact
@@ -29,11 +31,14 @@ class Suite:
         ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
     results : Path
         Folder of the published results; runs go to ``runs`` in it.
+    primaries : Mapping of str to tuple of Primary, or None
+        Primary claims by the paper's short name; None: those declared in the papers' folders.
     """
 
     registry: Registry
     datasets: ModuleType
     results: Path = provenance.ROOT / "results"
+    primaries: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -345,6 +345,9 @@ def test_real_tables_are_made_of_both_archives(monkeypatch, name):
         "test": 2685,
     }
     assert [request.name for request in asked] == [name]
+    values = {part: np.zeros((len(numbers), 1)) for part, numbers in found.parts.items()}
+    monkeypatch.setattr(tables, "features", lambda *args: values)
+    np.testing.assert_array_equal(scene15.real(request).test_numbers, found.parts["test"])
     made_smaller = found.provenance["pictures"].endswith(", then to 136×136")
     assert made_smaller == (name == "scene15_small")
     assert "Object Bank's 177" in found.provenance["stands_for"]

@@ -262,12 +262,10 @@ CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
 def test_mddag_has_no_verdict_over_a_rival(figure):
     claims = published(figure, "claims")
     reproduced = claims.loc[claims["verdict"] == "reproduced", "claim"]
-    assert all(name.endswith("-beta") for name in reproduced)
+    assert not any("above" in name or "mddag" in name for name in reproduced)
     if figure == "mddag-figure2":
-        assert len(reproduced) == 4
-        ahead = claims[claims["claim"].isin(["d-low-above-fcboost", "d-low-above-bourdev-cascade"])]
-        assert (ahead["verdict"] == NOT_REPRODUCED).all()
-        assert (ahead["effect"] < 0).all()
+        assert sum(name.endswith("-beta") for name in reproduced) == 4
+        assert len(reproduced) == 5
 
 
 def test_where_mddag_and_its_rivals_reach(runs):
@@ -291,9 +289,12 @@ def test_where_mddag_and_its_rivals_reach(runs):
     assert f"ends between {min(last):.2f} and {max(last):.2f}" in text
     assert max(last) < min(b for b in budgets_between(1, 100) if b > 5)
     claims = published("mddag-figure2", "claims").set_index("claim")
-    assert claims.loc[[f"{p}-exp-high" for p in "abcd"], "effect"].isna().all()
-    assert claims["effect"].isna().sum() == 5  # and Viola & Jones on the pedestrians
-    assert np.isnan(claims.loc["d-low-above-viola-jones", "effect"])
+    beyond = claims[claims.index.str.contains("-exp-high-at-")]
+    assert len(beyond) == 11
+    assert beyond["effect"].isna().all()
+    of_faces = claims.loc[[f"d-low-above-viola-jones-at-{rate}" for rate in ("10", "05")], "effect"]
+    assert of_faces.isna().all()
+    assert claims["effect"].isna().sum() == len(beyond) + len(of_faces)
 
 
 def test_mddags_negative_verdicts_and_its_best_side():
@@ -301,28 +302,27 @@ def test_mddags_negative_verdicts_and_its_best_side():
     text, claims = said("mddag_2012"), published("mddag-figure2", "claims").set_index("claim")
     negative = claims[claims["verdict"] == NOT_REPRODUCED]
     told = {
-        "d-low-above-fcboost": "pedestrians, MDDAG.I above FCBoost at low numbers",
-        "d-low-above-bourdev-cascade": "pedestrians, MDDAG.I above SoftCascade at low numbers",
-        "a-i-low": "VJ faces, MDDAG.I above MDDAG.EXP at low numbers",
-        "a-adaboost": "VJ faces, AdaBoost near the best cascade",
-        "c-adaboost": "CBCL, official test, AdaBoost near the best cascade",
+        "d-low-above-fcboost-at-05": "pedestrians, FPR 0.05, MDDAG.I above FCBoost at low numbers",
+        "c-low-above-fcboost-at-01": "CBCL, official, FPR 0.01, MDDAG.I above FCBoost at low",
+        "a-i-low-at-01": "VJ faces, FPR 0.01, MDDAG.I above MDDAG.EXP at low numbers",
+        "a-adaboost-at-10": "VJ faces, FPR 0.1, AdaBoost near the best cascade",
+        "a-adaboost-at-05": "VJ faces, FPR 0.05, AdaBoost near the best cascade",
+        "a-adaboost-at-01": "VJ faces, FPR 0.01, AdaBoost near the best cascade",
+        "a-adaboost-high-at-01": "VJ faces, FPR 0.01, AdaBoost beyond five near the best cascade",
     }
     assert set(negative.index) == set(told)
     for name, words in told.items():
         assert f"| {words} ({negative.loc[name, 'effect']:+.3f}) |" in text
-    for rival in ("fcboost", "bourdev_cascade"):
+    for name in ("d-low-above-fcboost-at-05", "c-low-above-fcboost-at-01"):
+        quality = f"tpr_{name[-2:]}"
         leads = {
-            method: lead(rows, panel="d", better=method, worse=rival, high=5.0).mean()
+            method: np.nanmean(lead(rows, name[0], method, "fcboost", quality=quality, high=5.0))
             for method in MDDAG
         }
-        assert max(leads, key=leads.get) == "mddag_exp"
-        effect = negative.loc[f"d-low-above-{rival.replace('_', '-')}", "effect"]
-        assert f"({effect:+.3f}) | MDDAG.EXP: {leads['mddag_exp']:+.3f} |" in text
-    ranked = published("mddag-figure3", "claims").set_index("claim")
-    assert ranked.loc["b-mddag-i", "verdict"] == NOT_REPRODUCED
-    one, other = (ranked.loc[f"b-mddag-{name}"] for name in ("i", "exp"))
-    line = f"twice as many ({one['effect']:+.3f}) | MDDAG.EXP: {other['effect']:+.3f}, "
-    assert f"{line}*{other['verdict']}* | no |" in text
+        best = max(leads, key=leads.get)
+        words = LOOKS[best].label.removesuffix(" (ours)")
+        line = f"({negative.loc[name, 'effect']:+.3f}) | {words}: {leads[best]:+.3f} |"
+        assert line in text
 
 
 def test_gaps_of_mddag(runs):

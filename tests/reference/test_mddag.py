@@ -1,5 +1,6 @@
 """MDDAG by hand, against literal replacing traces and against exhaustive search."""
 
+import dataclasses
 import itertools
 import math
 
@@ -125,7 +126,7 @@ def best_of_all(problem) -> float:
             path = np.array(b[:j], dtype=bool)
             states[j].add(mddag.cell(problem, mddag.built(problem, i, path), path))
     where = [(j, at) for j, cells in enumerate(states) for at in sorted(cells)]
-    assert len(where) <= 9
+    assert len(where) <= 9  # 3^9 policies
     best, policy = math.inf, mddag.all_eval(problem)
     for actions in itertools.product(range(3), repeat=len(where)):
         for (j, at), action in zip(where, actions, strict=True):
@@ -150,6 +151,78 @@ def test_never_below_exhaustive_search(seed):
     assert from_learned.objective <= learned.objective
     assert np.all(np.diff(descended.history) < 0)
     np.testing.assert_allclose(min(learned.objective, descended.objective), best, atol=0.12)
+
+
+def least_by_masks(problem) -> float:
+    """Least (8) of all policies that see a row's own path: each row on its own best path."""
+    masks = itertools.product((False, True), repeat=problem.n_base)
+    paths = [np.array(mask, dtype=bool) for mask in masks]
+    total = sum(
+        problem.copies[i] * min(mddag.weighed(problem, mddag.cost_of(problem, i, p)) for p in paths)
+        for i in range(len(problem.labels))
+    )
+    return total / problem.copies.sum()
+
+
+def stationary(problem, policy) -> bool:
+    """Whether no single cell of a policy can be changed to lower (8), by trying all of them."""
+    least = mddag.objective(problem, policy)
+    for j, at in itertools.product(range(problem.n_base), range(problem.n_cells)):
+        for action in range(3):
+            other = policy.copy()
+            other[j, at] = action
+            if mddag.objective(problem, other) < least - 1e-12:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("weight", [1.0, 5.0])
+@pytest.mark.parametrize("n_base", [1, 2, 3, 4])
+def test_every_policy_of_up_to_four_base_classifiers(n_base, weight):
+    """Descent and SARSA stay between the best policy of all and a solution of their own kind."""
+    reached = []
+    for seed in range(4):
+        problem = both(
+            seed, n=5, n_base=n_base, n_codes=2, n_bins=2, size=1, beta=0.05, negative_weight=weight
+        ).problem
+        best, start = best_of_all(problem), mddag.all_eval(problem)
+        descended = mddag.descend(problem, start)
+        settings = mddag.Settings(n_episodes=1000, score_every=100)
+        learned = mddag.learn(problem, settings, np.random.default_rng(seed))
+        after = mddag.descend(problem, learned.policy)
+        assert least_by_masks(problem) <= best + 1e-12
+        for solution in (descended, learned, after):
+            assert solution.objective >= best - 1e-12
+        for solution in (descended, after):
+            assert stationary(problem, solution.policy)
+        reached.append(min(learned.objective, after.objective, descended.objective) - best)
+    assert np.median(reached) < 1e-9
+
+
+def test_negative_weight_equals_copies_whose_evaluations_cost_less():
+    """Five copies of a negative that each pay a fifth: the same as losing five times as much."""
+    for seed in range(5):
+        problem = both(seed, beta=0.04, negative_weight=5.0).problem
+        negative = problem.labels == 0
+        each = np.where(negative, 1, 5)[:, None] * np.ones(problem.n_base, dtype=np.int64)
+        nothing = np.zeros((*each.shape, 0), dtype=bool)
+        copied = dataclasses.replace(
+            problem,
+            negative_weight=1.0,
+            copies=np.where(negative, 5, 1) * problem.copies,
+            beta_step=0.04 / 5,
+            prices=mddag.Prices(each, nothing, np.zeros(0, dtype=np.int64)),
+        )
+        weighed = mddag.descend(problem, mddag.all_eval(problem))
+        other = mddag.descend(copied, mddag.all_eval(copied))
+        np.testing.assert_array_equal(weighed.policy, other.policy)
+        totals = [each.history * each_of.copies.sum() for each, each_of in
+                  ((weighed, problem), (other, copied))]  # fmt: skip
+        np.testing.assert_allclose(*totals, rtol=1e-12)
+        plain = dataclasses.replace(problem, negative_weight=1.0)
+        np.testing.assert_array_less(
+            mddag.objective(plain, weighed.policy) - 1e-12, mddag.objective(problem, weighed.policy)
+        )
 
 
 def test_evaluating_nothing_if_it_costs_more_than_any_loss():

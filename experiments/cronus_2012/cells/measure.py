@@ -5,6 +5,7 @@ from __future__ import annotations
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import boosting_rows
 from experiments.cronus_2012.cells.cascades import cronus_rows
+from experiments.cronus_2012.cells.depth import with_chosen_depth
 from experiments.cronus_2012.cells.rivals import rival_rows
 
 FAMILIES = {
@@ -21,7 +22,7 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     Parameters
     ----------
     cell : Cell
-        ``algorithm`` is a key of :data:`FAMILIES`.
+        ``algorithm`` is a key of :data:`FAMILIES`; validation chooses one of ``depths``.
     dataset : Dataset
 
     Returns
@@ -29,4 +30,4 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     list of dict
         See :mod:`experiments.cronus_2012.cells.rows`.
     """
-    return FAMILIES[cell.algorithm](cell, dataset)
+    return FAMILIES[cell.algorithm](with_chosen_depth(cell, dataset), dataset)

@@ -69,6 +69,7 @@ def _row(cell: Cell, method: str, stage: int, price: float, measured: dict, give
         "method": method,
         **SETTING,
         **dict.fromkeys(CHOSEN, 0.0),
+        "depth": cell.params["trees"]["max_depth"],
         **{name: v if name == "rounds" else rounded(v) for name, v in given.items()},
         "stage": stage,
         "price": rounded(price),

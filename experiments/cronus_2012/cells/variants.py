@@ -30,8 +30,9 @@ CELLS = {
     "rejection_0.05": {"rejection": 0.05},
     "rejection_0.3": {"rejection": 0.3},
     "leaves_8": {"trees": {"max_depth": 3}},
+    "zeros_return": {"limits": {"support": "cascade"}},
 }
-"""Variant to the cell's parameters that it changes."""
+"""Variant to the cell's parameters that it changes; of those of trees and limits one by one."""
 
 OTHER = ("after_step", "one_start")
 """Leaf values times the step; no start from the neighbouring λ."""
@@ -83,9 +84,9 @@ def varied(cell: Cell, dataset) -> list[dict]:
 
 
 def _changed(params: Mapping, changes: Mapping) -> dict:
-    """Return parameters with some changed, those of the trees one by one."""
-    trees = {**params["trees"], **changes.get("trees", {})}
-    return {**params, **changes, "trees": trees}
+    """Return parameters with some changed, those of the trees and the limits one by one."""
+    parts = {name: {**params[name], **changes.get(name, {})} for name in ("trees", "limits")}
+    return {**params, **changes, **parts}
 
 
 def scaled(model, factor: float):

@@ -18,6 +18,7 @@ SAYS = {
     "steepness_200": "γ = 200 instead of 50",
     "one_start": "optimised from the initialisation only (ours: also from the neighbouring λ)",
     "leaves_8": "trees of 8 leaves instead of 16",
+    "zeros_return": "zeros come back in Algorithm 1, its roots smoothed (ours: they stay)",
     "stages_5": "K = 5 instead of 10",
     "stages_20": "K = 20 instead of 10",
     "rejection_0.05": "ε = 0.05 instead of 0.15",

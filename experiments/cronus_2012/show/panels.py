@@ -36,6 +36,11 @@ class Panel:
         Only its users have the real data: elsewhere a stand-in serves, fewer repetitions do.
     in_smoke : bool
         Its stand-in is part of the smoke scale.
+    families : tuple of str
+        Methods tried. Where all features cost the same, trees cannot be assigned to stages by
+        price, and the rivals that do so have nothing to say.
+    at_laptop : int
+        Repetitions at the laptop scale, at most.
     """
 
     key: str
@@ -48,14 +53,34 @@ class Panel:
     ranking: bool = True
     licensed: bool = False
     in_smoke: bool = False
+    families: tuple[str, ...] = ("gbrt", "cronus", "raykar_cascade", "and_or_cascade")
+    at_laptop: int = 0
 
 
 _NO_PRICE_BEYOND_100 = (5, 20, 50, 150)
 """Where the highest price is 100, the paper's last pool would be its last but one."""
 
 PANELS = (
+    Panel(
+        "g",
+        "VJ faces",
+        "vj_faces",
+        relevant_from=1,
+        limits=(1,),
+        tree_cost=0.1,
+        ranking=False,
+        families=("gbrt", "cronus"),
+        at_laptop=5,
+    ),
     Panel("a", "Yahoo! LTR", "yahoo_ltr", licensed=True),
-    Panel("b", "Yahoo! LTR, a part", "yahoo_ltr_sample", limits=(5, 20, 50, 150), in_smoke=True),
+    Panel(
+        "b",
+        "Yahoo! LTR, a part",
+        "yahoo_ltr_sample",
+        limits=(5, 20, 50, 150),
+        in_smoke=True,
+        at_laptop=2,
+    ),
     Panel("c", "MQ2008", "mq2008", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("d", "ClueWeb09", "clueweb09", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("e", "MSLR, a sample", "mslr", limits=_NO_PRICE_BEYOND_100),
@@ -68,6 +93,7 @@ PANELS = (
         limits=(0.0025, 0.005, 0.02),
         tree_cost=2e-5,
         ranking=False,
+        at_laptop=2,
     ),
 )
 
@@ -76,6 +102,9 @@ TREES = {"smoke": 20, "laptop": 100, "overnight": 100, "paper": 5000}
 
 TREES_OF_LICENSED = {**TREES, "laptop": 20, "overnight": 20}
 """Of Yahoo! LTR, which has the most rows and features."""
+
+DEPTHS = {"smoke": (4,), "laptop": (1, 2, 3, 4), "overnight": (1, 2, 3, 4), "paper": (1, 2, 3, 4)}
+"""Depths of the trees, one of which validation chooses for all methods of a draw."""
 
 STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
 """K."""
@@ -117,8 +146,8 @@ SINGLE_GROUPS = (("positive_weight", "last_penalty"),)
 
 LIMITS = {
     "smoke": {"max_cycles": 1, "max_evaluations": 10},
-    "laptop": {"max_cycles": 2, "max_evaluations": 40},
-    "overnight": {"max_cycles": 2, "max_evaluations": 40},
+    "laptop": {"max_cycles": 10, "max_evaluations": 200},
+    "overnight": {"max_cycles": 10, "max_evaluations": 200},
     "paper": {"max_cycles": 10, "max_evaluations": 200},
 }
 """Of the optimisation; whether it ended there stands in the column ``capped``."""
@@ -142,14 +171,14 @@ POSITIVE_WEIGHTS = (3.5, 35.0)
 
 RAYKAR = {
     "tradeoffs": [1e-6, 1e-5, 1e-4],
-    "max_evaluations": 150,
+    "max_evaluations": 2000,
 }
 """λ, and where L-BFGS is stopped."""
 
 AND_OR = {
     "ridges": [1e-3, 1e-1],
-    "max_cycles": 10,
-    "max_sweeps": 100,
+    "max_cycles": 50,
+    "max_sweeps": 2000,
 }
 """τ, and where the descent is stopped."""
 
@@ -166,8 +195,9 @@ def shown(scale: str) -> list[Panel]:
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:
     """Return the repetitions of a panel: of a likely stand-in none at laptop, one overnight."""
-    few = {"laptop": seeds[:0], "overnight": seeds[:1]}
-    return few.get(scale, seeds) if panel.licensed else seeds
+    if scale == "laptop":
+        return seeds[: panel.at_laptop]
+    return seeds[:1] if scale == "overnight" and panel.licensed else seeds
 
 
 def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Cell:
@@ -190,6 +220,7 @@ def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Ce
         "train_copies": True,
         "tree_cost": panel.tree_cost,
         "trees": trees,
+        "depths": list(DEPTHS[scale]),
         **_OF_FAMILY[family](scale, panel),
     }
     return Cell(panel.dataset, family, {**params, **changed}, seed)
@@ -265,6 +296,7 @@ TOLERANCES = {
     "n_trees": Tolerance(absolute=1, relative=0.05),
     "n_features": Tolerance(absolute=1, relative=0.05),
     "n_listed": Tolerance(),
+    "depth": Tolerance(),
     "capped": Tolerance(absolute=1),
     "penalty": Tolerance(relative=0.3),
     "last_penalty": Tolerance(relative=0.3),

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.cell import Cell
 from experiments.mddag_2012.cells.operating import Scored, measured
 from experiments.mddag_2012.cells.rows import run_row
-from experiments.mddag_2012.cells.windows import boosted, windows_of
+from experiments.mddag_2012.cells.windows import boosted, weights_of, windows_of
 
 
 def adaboost_rows(cell: Cell, dataset) -> list[dict]:
@@ -23,7 +23,8 @@ def adaboost_rows(cell: Cell, dataset) -> list[dict]:
     """
     train = windows_of(dataset, "train")
     begun = time.process_time()
-    model, used = boosted(train, cell.params["n_estimators"])
+    weights = weights_of(train, cell.params.get("object_share"))
+    model, used = boosted(train, cell.params["n_estimators"], weights)
     seconds = time.process_time() - begun
     test = windows_of(dataset, "test").of_columns(used)
     train = train.of_columns(used)

@@ -18,9 +18,16 @@ PARTS = ("train", "test")
 
 
 def ranking_pool(dataset, n_estimators: int) -> AdaBoostMH:
-    """Return AdaBoost.MH of Hamming trees with eight leaves; classes are grades."""
+    """Return AdaBoost.MH of Hamming trees with eight leaves; classes are grades.
+
+    Its first weights are MultiBoost's: half of an example's is on its own grade.
+    """
     model = AdaBoostMH(
-        n_estimators=n_estimators, weak_learner="hamming_tree", n_leaves=8, n_threads=1
+        n_estimators=n_estimators,
+        weak_learner="hamming_tree",
+        n_leaves=8,
+        initial_weights="balanced",
+        n_threads=1,
     )
     return model.fit(dataset.X_train, dataset.y_train.astype(np.int64))
 

@@ -28,33 +28,48 @@ class Scored:
     background: np.ndarray
 
 
-def threshold_at(scores: np.ndarray, rate: float) -> float:
-    """Return the smallest θ of these scores above which no more than a share of them lies.
+def operating_point(scores: np.ndarray, rate: float) -> tuple[float, float]:
+    """Return the threshold θ and the probability p that make a false positive rate exact.
+
+    Windows above θ are accepted, and those that tie with it with probability p: the ROC between two
+    thresholds is a straight line. A policy of two questions knows only a handful of scores, and
+    would otherwise be asked for another rate than its rivals.
 
     Parameters
     ----------
     scores : (n,) float
-        Of background windows. Windows with equal scores stay together, so that less than the rate
-        may lie above θ.
+        Of background windows.
     rate : float
-        False positive rate.
+        False positive rate, in [0, 1].
+
+    Returns
+    -------
+    theta, p : float
+        θ is one of the scores, p in [0, 1].
     """
-    allowed = int(np.floor(rate * len(scores) + 1e-9))
-    place = len(scores) - 1 - allowed
-    return float(np.partition(scores, place)[place]) if place >= 0 else -np.inf
+    allowed = rate * len(scores)
+    values, counts = np.unique(scores, return_counts=True)
+    above = len(scores) - np.cumsum(counts)  # of each value
+    place = int(np.argmax(above <= allowed + 1e-9))
+    share = (allowed - above[place]) / counts[place]
+    return float(values[place]), float(min(max(share, 0.0), 1.0))
+
+
+def accepted(scores: np.ndarray, theta: float, p: float) -> float:
+    """Return the share of windows that an operating point accepts, ties with probability p."""
+    return float(np.mean(scores > theta) + p * np.mean(scores == theta))
 
 
 def true_positive_rates(train: Scored, test: Scored) -> dict[str, float]:
     """Return ``train_tpr_…`` and ``test_tpr_…`` for each false positive rate on the test set.
 
-    θ is that of the test background (section 3.2) and is applied to the training windows, too.
+    θ and p are those of the test background (section 3.2) and hold for the training windows, too.
     """
     rates = {}
     for suffix, rate in FPRS.items():
-        theta = threshold_at(test.scores[test.background], rate)
+        point = operating_point(test.scores[test.background], rate)
         for name, part in (("train", train), ("test", test)):
-            detected = part.scores[~part.background] > theta
-            rates[f"{name}_tpr_{suffix}"] = float(np.mean(detected))
+            rates[f"{name}_tpr_{suffix}"] = accepted(part.scores[~part.background], *point)
     return rates
 
 

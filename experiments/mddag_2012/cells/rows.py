@@ -14,8 +14,9 @@ RATES = tuple(f"{part}_tpr_{suffix}" for suffix in FPRS for part in ("train", "t
 MEANS = tuple(
     f"{part}_{name}" for name in ("evaluations", "objective") for part in ("train", "test")
 )
-ABOUT = ("tradeoff", "size", "detection")
-"""What a run was given: β, η, α or the stage FPR; classifiers, iterations or stages; the TPR."""
+ABOUT = ("tradeoff", "size", "detection", "negative_weight")
+"""What a run was given: β, η, α or the stage FPR; classifiers, iterations or stages; the TPR; what
+losses of background windows are multiplied by."""
 
 
 def run_row(cell: Cell, method: str, setting: int, values: dict, **about) -> dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 
@@ -30,10 +31,15 @@ def literal_exponential(scores, label):
     return math.exp(min(-2.0 * margin, 13.0))
 
 
+NORMALISED = "normalised"
+"""Whether scores are divided by Σα before the loss, as footnote 1 reads; it is the pool's weights
+that are divided."""
+
 VARIANTS = {
     "ours": {},
     "bins_11": {"n_bins": 11},
-    "bins_1001": {"n_bins": 1001},
+    "bins_101": {"n_bins": 101},
+    "negative_weight_5": {"negative_weight": 5.0},
     "running": {"normalisation": "running"},
     "tie_is_right": {"reward": tie_is_right},
     "rate_0.02": {"learning_rate": 0.02},
@@ -44,6 +50,12 @@ VARIANTS = {
     "descent_from_sarsa": {"solver": "descent", "start": "sarsa"},
     "exponential": {"reward": "exponential"},
     "exponential_0.02": {"reward": "exponential", "learning_rate": 0.02},
+    "exponential_of_shares": {"reward": "exponential", NORMALISED: True},
+    "exponential_of_shares_0.02": {
+        "reward": "exponential",
+        "learning_rate": 0.02,
+        NORMALISED: True,
+    },
     "literal_exponential": {"reward": literal_exponential},
     "gaussians": {"value_function": "gaussians"},
 }
@@ -69,16 +81,18 @@ def varied(cell: Cell, dataset) -> list[dict]:
     train = windows_of(dataset, "train")
     pool, used = boosted(train, cell.params["n_estimators"])
     train, test = train.of_columns(used), windows_of(dataset, "test").of_columns(used)
-    rows = []
+    shares, rows = normalised(pool), []
     for variant in cell.params["variants"]:
+        options = dict(VARIANTS[variant])
+        base = FrozenEstimator(shares if options.pop(NORMALISED, False) else pool)
         for setting, beta in enumerate(cell.params["betas"]):
             model = MDDAGClassifier(
-                FrozenEstimator(pool),
+                base,
                 beta=beta,
                 n_episodes=cell.params["n_episodes"],
                 random_state=cell.seed,
                 n_threads=1,
-                **VARIANTS[variant],
+                **options,
             )
             begun = time.process_time()
             model.fit(train.X, train.y)
@@ -93,6 +107,14 @@ def varied(cell: Cell, dataset) -> list[dict]:
                 }
             )
     return rows
+
+
+def normalised(pool):
+    """Return AdaBoost's model with weights α that sum to 1."""
+    shares = copy.copy(pool)
+    alpha = pool.stumps_.alpha
+    shares.stumps_ = pool.stumps_._replace(alpha=alpha / math.fsum(np.abs(alpha)))
+    return shares
 
 
 def _measured(model, train: Windows, test: Windows) -> dict:

@@ -34,6 +34,37 @@ class Windows:
         return Windows(np.asfortranarray(self.X[:, columns]), self.y)
 
 
+SIXTEENTHS = 16
+"""Weights are whole numbers of these: the fewer copies of rows, the finer the grid of losses."""
+
+
+def weights_of(
+    part: Windows, object_share: float | None, negative_weight: float = 1.0
+) -> np.ndarray | None:
+    """Return row weights by which objects are a share of all windows; None if none is wanted.
+
+    Parameters
+    ----------
+    part : Windows
+    object_share : float or None
+        Share that the objects are given, in (0, 1). None: that of the windows.
+    negative_weight : float
+        Background windows weigh so much more, besides.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64, or None
+    """
+    if object_share is None and negative_weight == 1:
+        return None
+    now = float(np.mean(part.y)) if object_share is None else object_share
+    of_objects, of_background = (
+        wanted / there for wanted, there in ((now, part.y.mean()), (1 - now, 1 - part.y.mean()))
+    )
+    sixteenths = np.rint(SIXTEENTHS * np.array([of_background * negative_weight, of_objects]))
+    return sixteenths[part.y]
+
+
 def haar_columns(dataset) -> np.ndarray:
     """Return the numbers of the Haar-like features, ascending.
 
@@ -58,14 +89,21 @@ def windows_of(dataset, part: str) -> Windows:
     return Windows(X, getattr(dataset, f"y_{part}"))
 
 
-def boosted(train: Windows, n_estimators: int) -> tuple[AdaBoostMH, np.ndarray]:
+def boosted(
+    train: Windows, n_estimators: int, weights: np.ndarray | None = None
+) -> tuple[AdaBoostMH, np.ndarray]:
     """Return AdaBoost.MH of stumps, trained on the columns that it tests, and their numbers.
 
     Boosting all columns finds which of them are tested; boosting these alone then gives the same
     stumps, round by round, and what is evaluated later need not carry the other columns.
     """
-    whole = AdaBoostMH(n_estimators=n_estimators, n_threads=1).fit(train.X, train.y)
+
+    def boost(part: Windows) -> AdaBoostMH:
+        model = AdaBoostMH(n_estimators=n_estimators, n_threads=1)
+        return model.fit(part.X, part.y, sample_weight=weights)
+
+    whole = boost(train)
     tested = whole.stumps_.feature
     used = np.unique(tested[tested >= 0])
     few = train.of_columns(used)
-    return AdaBoostMH(n_estimators=n_estimators, n_threads=1).fit(few.X, few.y), used
+    return boost(few), used

@@ -17,7 +17,6 @@ import pandas as pd
 from scipy import special
 
 from experiments.curves import budgets_between
-from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.cells.rows import NO_EDGE
 
 UNSELECTED = "adaboost"
@@ -121,9 +120,9 @@ def lead(
     panel: str,
     better: str,
     worse: str,
+    quality: str,
     low: float = 0.0,
     high: float = np.inf,
-    quality: str | None = None,
 ) -> np.ndarray:
     """Return the mean lead in test score over shared budgets, one value per seed.
 
@@ -132,10 +131,10 @@ def lead(
     rows : DataFrame
     panel, better, worse : str
         Positive values say that `better` scores higher.
+    quality : str
+        Column suffix of the score.
     low, high : float
         Only budgets above the first and up to the second, logarithmically spaced.
-    quality : str, optional
-        By default the mean over the false positive rates at which there are shared budgets.
 
     Returns
     -------
@@ -144,25 +143,11 @@ def lead(
     """
     if not there(rows, panel, better, worse):
         return np.empty(0)
-    wanted = [f"tpr_{suffix}" for suffix in FPRS] if quality is None else [quality]
-    leads = []
-    for one in wanted:
-        curves = [Curve(rows, panel, method, one) for method in (better, worse)]
-        begins = max(low, *(curve.first for curve in curves))
-        ends = min(high, *(curve.last for curve in curves))
-        budgets = budgets_between(begins, ends) if begins <= ends else np.empty(0)
-        budgets = budgets[(budgets > low) & (budgets <= ends)]
-        scores = [curve.at(budgets) for curve in curves]
-        difference = scores[0] - scores[1]
-        empty = np.full(len(difference), np.nan)
-        leads.append(difference.mean(axis=1) if len(budgets) else empty)
-    return mean_of_shared(leads)
-
-
-def mean_of_shared(leads: list[np.ndarray]) -> np.ndarray:
-    """Return the mean over leads, (n_seeds,) each, without those that are NaN for want of budgets.
-
-    All of them NaN: NaN.
-    """
-    shared = [values for values in leads if not np.isnan(values).any()]
-    return np.mean(shared or leads, axis=0)
+    curves = [Curve(rows, panel, method, quality) for method in (better, worse)]
+    begins = max(low, *(curve.first for curve in curves))
+    ends = min(high, *(curve.last for curve in curves))
+    budgets = budgets_between(begins, ends) if begins <= ends else np.empty(0)
+    budgets = budgets[(budgets > low) & (budgets <= ends)]
+    scores = [curve.at(budgets) for curve in curves]
+    difference = scores[0] - scores[1]
+    return difference.mean(axis=1) if len(budgets) else np.full(len(difference), np.nan)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import json
-import subprocess
-import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -289,36 +285,3 @@ def test_a_list_of_one_validation_set_is_that_set(cls):
         assert len(first) == 2
         for scores in others:
             np.testing.assert_array_equal(scores, first)
-
-
-# --- for type checkers ----------------------------------------------------------------------------
-
-TYPED = """\
-from algorithms.cegb import CEGBRegressor
-from algorithms.cronus import CronusClassifier
-
-model: CEGBRegressor = CEGBRegressor().fit([[1]], [2.0], sample_weight=None)
-cascade: CronusClassifier = CronusClassifier().fit([[1]], [1], start=None)
-CEGBRegressor().fit([[1]], [2.0], colour=3)
-CEGBRegressor().fit([[1]])
-wrong: CronusClassifier = CEGBRegressor().fit([[1]], [2.0])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("pyright") is None, reason="pyright is not installed")
-def test_type_checkers_see_what_a_fit_takes_and_returns(tmp_path):
-    (tmp_path / "typed.py").write_text(TYPED)
-    settings = {"extraPaths": [str(ROOT)], "typeCheckingMode": "basic"}
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
-    done = subprocess.run(
-        [*command, "--project", str(tmp_path)], capture_output=True, text=True, cwd=tmp_path
-    )
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    errors = [(one["range"]["start"]["line"], one["rule"]) for one in found]
-    assert errors == [
-        (5, "reportCallIssue"),
-        (6, "reportCallIssue"),
-        (7, "reportAssignmentType"),
-    ]

@@ -27,6 +27,7 @@ def trained(variant, dataset):
         "stages_5": {"n_stages": 5},
         "rejection_0.3": {"rejection": 0.3},
         "leaves_8": {"trees": {**cell.params["trees"], "max_depth": 3}},
+        "zeros_return": {"limits": {**cell.params["limits"], "support": "cascade"}},
     }.get(variant, {})
     chosen = {**START, **({"quantile": 1} if variant == "quantile" else {})}
     chosen |= {"decay": 1.1} if variant == "decay_1.1" else {}
@@ -43,7 +44,7 @@ def trained(variant, dataset):
     "variant",
     [
         *("ours", "quantile", "no_copies", "steepness_200", "stages_5", "rejection_0.3"),
-        *("leaves_8", "after_step", "decay_1.1"),
+        *("leaves_8", "after_step", "decay_1.1", "zeros_return"),
     ],
 )
 def test_a_variant_is_the_cascade_that_it_says(variant):

@@ -159,6 +159,7 @@ def test_exits_are_measured_as_declared(panel):
             whole.first_rounds(row["rounds"]),
             rule="proximity" if panel.ranking else "likelihood",
             threshold=row["exit"] * deviation if panel.ranking else row["exit"],
+            every=1,
         )
         if panel.ranking:
             ranked = early.ranking_score(dataset.X_test, dataset.query_test)

@@ -1,5 +1,6 @@
 """What the cells of MDDAG's figures measure, computed another way."""
 
+import itertools
 from collections import Counter
 from itertools import pairwise
 
@@ -11,10 +12,11 @@ from scipy import sparse
 import datasets
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.metrics import ndcg_letor_at_k
-from experiments.mddag_2012.cells import boosting, cascades, dags, paths, windows
+from experiments.mddag_2012.cells import boosting, cascades, dags, gap_filling, paths, windows
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
 from experiments.mddag_2012.cells.operating import FPRS
+from experiments.mddag_2012.show import panels
 from experiments.mddag_2012.show.panels import PANELS, make_cell
 
 PANEL = PANELS[0]
@@ -85,6 +87,37 @@ def test_boosting_the_tested_columns_alone_gives_the_same_stumps():
     np.testing.assert_array_equal(model.decision_function(X[:, used]), whole.decision_function(X))
 
 
+def test_weights_give_objects_their_share():
+    rng = np.random.default_rng(0)
+    part = windows.Windows(np.zeros((2000, 1), dtype=np.uint8), (rng.random(2000) < 0.67) * 1)
+    assert windows.weights_of(part, None) is None
+    weights = windows.weights_of(part, 0.49)
+    assert np.average(part.y, weights=weights) == pytest.approx(0.49, abs=0.01)
+    heavy = windows.weights_of(part, 0.49, 5.0)
+    ratio = [w[part.y == 0][0] / w[part.y == 1][0] for w in (weights, heavy)]
+    assert ratio[1] / ratio[0] == pytest.approx(5, rel=0.05)
+    only_heavy = windows.weights_of(part, None, 5.0)
+    assert set(only_heavy) == {16.0, 80.0}
+
+
+def test_gaps_at_few_evaluations_are_filled():
+    """A method that evaluates 100 λ²: of λ = 0.1 and 0.5, costs of 1 and 25, those between."""
+    lines = {("a",): {x: gap_filling.trace(100 * x * x) for x in (0.1, 0.5, 0.7)}}
+    lines["b",] = {0.9: gap_filling.trace(81.0)}
+    tried = list(gap_filling.filled(lines, lambda line, at: 100 * at * at))
+    assert {line for line, _ in tried} == {("a",)}
+    costs = gap_filling.known_costs(lines)
+    assert all(gap[0] >= 6 or gap[1] <= 1.5 for gap in gap_filling.gaps_between(costs))
+    assert len(tried) <= 6
+
+
+def test_a_gap_without_models_is_given_up():
+    """Of a method that evaluates one or ten, whatever it is given."""
+    lines = {("a",): {x: gap_filling.trace(1.0 if x < 0.3 else 10.0) for x in (0.1, 0.5)}}
+    tried = list(gap_filling.filled(lines, lambda line, at: 1.0 if at < 0.3 else 10.0))
+    assert len(tried) == 8
+
+
 # --- Figure 2 -------------------------------------------------------------------------------------
 
 
@@ -92,13 +125,13 @@ def operated(train, test, scores_train, scores_test):
     """TPR at every rate by trying every threshold there is."""
     rates = {}
     for suffix, rate in FPRS.items():
-        candidates = np.unique(scores_test[test.background])
-        allowed = [
-            t for t in candidates if np.mean(scores_test[test.background] > t) <= rate + 1e-12
-        ]
-        theta = min(allowed)
-        rates[f"test_tpr_{suffix}"] = np.mean(scores_test[~test.background] > theta)
-        rates[f"train_tpr_{suffix}"] = np.mean(scores_train[~train.background] > theta)
+        background = scores_test[test.background]
+        theta = min(t for t in background if np.mean(background > t) <= rate + 1e-12)
+        p = (rate - np.mean(background > theta)) / np.mean(background == theta)
+        for name, part, scores in (("train", train, scores_train), ("test", test, scores_test)):
+            mine = scores[~part.background]
+            found = [1.0 if s > theta else p if s == theta else 0.0 for s in mine]
+            rates[f"{name}_tpr_{suffix}"] = np.mean(found)
     return rates
 
 
@@ -119,10 +152,16 @@ def test_adaboost_rows_are_those_of_shorter_models(dataset, tables):
 
 def test_every_family_has_its_settings(tables):
     for family in ("viola_jones", "fcboost", "bourdev_cascade"):
-        assert tables[family]["setting"].tolist() == [0, 1]
+        settings = tables[family]["setting"].tolist()
+        assert settings == list(range(len(settings)))
+        assert len(settings) >= panels.settings("smoke") == 4
         assert set(tables[family]["method"]) == {family}
     runs = tables["mddag"][tables["mddag"]["node"] < 0]
-    assert runs.groupby("method").size().to_dict() == dict.fromkeys(dags.METHODS, 2)
+    assert set(runs["method"]) == set(dags.DETECTORS)
+    grid = runs[runs["setting"] < 4]
+    for _, mine in grid.groupby("method"):
+        pairs = zip(mine["negative_weight"], mine["tradeoff"], strict=True)
+        assert list(pairs) == [(1.0, 0.05), (1.0, 0.005), (5.0, 0.05), (5.0, 0.005)]
 
 
 def test_policies_are_measured_row_by_row(dataset, tables):
@@ -131,10 +170,10 @@ def test_policies_are_measured_row_by_row(dataset, tables):
     pool, used = windows.boosted(train, cell.params["n_estimators"])
     train, test = (windows.windows_of(dataset, p).of_columns(used) for p in ("train", "test"))
     rows = tables["mddag"]
-    for method in ("mddag_i", "mddag_exp_descent"):
-        for setting, (beta, model, _) in enumerate(
-            dags.policies(cell, pool, train, dags.METHODS[method])
-        ):
+    for method in ("mddag_i", "mddag_exp_slow"):
+        for setting, (weight, beta) in enumerate(itertools.product((1.0, 5.0), (0.05, 0.005))):
+            given = {**dags.METHODS[method], "beta": beta, "negative_weight": weight}
+            model, _ = dags.policy(cell, pool, train, None, given)
             row = rows[(rows["method"] == method) & (rows["setting"] == setting)].iloc[0]
             answers = (
                 pool.stumps_.alpha
@@ -151,6 +190,7 @@ def test_policies_are_measured_row_by_row(dataset, tables):
             margin = np.where(test.y == 1, scores, -scores)
             zero_one = dags.METHODS[method]["reward"] == "zero_one"
             losses = (margin < 1e-9) if zero_one else np.exp(-margin)
+            losses = np.where(test.y == 1, 1.0, weight) * losses
             expected = losses.mean() + beta * evaluated.mean()
             assert row["test_objective"] == pytest.approx(expected, abs=1e-4)
             assert row["train_objective"] == pytest.approx(model.objective_, rel=1e-4)
@@ -200,7 +240,7 @@ def test_edges_of_the_dag_are_those_of_the_positives(dataset):
     cell, train = cell_of("mddag"), windows.windows_of(dataset, "train")
     pool, used = windows.boosted(train, cell.params["n_estimators"])
     train = train.of_columns(used)
-    _, (_, model, _) = dags.policies(cell, pool, train, dags.METHODS["mddag_i"])
+    model, _ = dags.policy(cell, pool, train, None, {**dags.METHODS["mddag_i"], "beta": 0.005})
     evaluated = model.evaluations(train.X[train.y == 1])
     assert listed["paths"].sum() == np.maximum(evaluated - 1, 0).sum()
 

@@ -22,6 +22,7 @@ def runs(method, points, seed=0, panel="a"):
             "train_evaluations": n_train,
             "test_evaluations": n_test,
             "tradeoff": 1 / (n_test + 1),
+            "negative_weight": 1.0,
         }
         for suffix in operating.FPRS:
             row |= {f"train_tpr_{suffix}": p_train, f"test_tpr_{suffix}": p_test}
@@ -42,16 +43,25 @@ def by_the_rule(table, budget):
 # --- thresholds -----------------------------------------------------------------------------------
 
 
-def test_threshold_lets_no_more_than_the_rate_through():
+def test_operating_points_have_the_rate_to_the_digit():
     rng = np.random.default_rng(3)
     for n in (1, 7, 100, 999):
-        for scores in (rng.normal(size=n), rng.integers(0, 4, n).astype(float)):
-            for rate in (0.01, 0.05, 0.1, 0.5):
-                theta = operating.threshold_at(scores, rate)
-                assert np.count_nonzero(scores > theta) <= rate * n + 1e-9
-                smaller = scores[scores < theta]
-                if smaller.size:  # the next one down would let too many through
-                    assert np.count_nonzero(scores > smaller.max()) > rate * n
+        for scores in (rng.normal(size=n), rng.integers(0, 4, n).astype(float), np.zeros(n)):
+            for rate in (0.0, 0.01, 0.05, 0.1, 0.5, 1.0):
+                theta, p = operating.operating_point(scores, rate)
+                assert operating.accepted(scores, theta, p) == pytest.approx(rate, abs=1e-12)
+                assert 0 <= p <= 1
+                assert theta in scores
+
+
+def test_ties_lie_on_a_line_between_thresholds():
+    """Two scores: at an FPR of 0.1 a quarter of the way from (0, 0) to (0.4, 0.8), which is 0.2."""
+    background = np.array([False] * 10 + [True] * 10)
+    scores = np.r_[np.ones(8), np.zeros(2), np.ones(4), np.zeros(6)]
+    part = operating.Scored(scores, np.ones(20), background)
+    measured = operating.true_positive_rates(part, part)
+    assert measured["test_tpr_10"] == pytest.approx(0.2)
+    assert measured["train_tpr_05"] == pytest.approx(0.1)
 
 
 def test_threshold_of_the_test_background_is_applied_to_training():
@@ -61,7 +71,7 @@ def test_threshold_of_the_test_background_is_applied_to_training():
         np.array([9.0, 9, 9, 9, 3.5, 2]), np.array([1.0, 2, 3, 4, 9, 9]), background
     )
     measured = operating.measured(train, test)
-    # With four windows no FPR of 0.1 or less lets one through: θ = 3.
+    # Of four windows an FPR of 0.1 is 0.4: θ = 3, which 3 itself passes with probability 0.4.
     assert measured["test_tpr_10"] == 0.5
     assert measured["train_tpr_10"] == 0.5
     assert measured["train_evaluations"] == 2.5
@@ -118,12 +128,6 @@ def test_the_last_chosen_run_stands_for_a_method_up_to_its_last_run():
     assert ahead == pytest.approx([0.6 - 0.5])
 
 
-def test_a_rate_without_shared_budgets_voids_no_other():
-    nothing, half = np.full(2, np.nan), np.array([0.5, 0.3])
-    np.testing.assert_array_equal(selection.mean_of_shared([nothing, half]), half)
-    assert np.isnan(selection.mean_of_shared([nothing, nothing])).all()
-
-
 def test_no_curve_beyond_its_last_run_nor_before_its_first():
     table = pd.concat(
         [
@@ -148,11 +152,13 @@ def test_leads_are_over_shared_budgets():
             runs("fcboost", [(50, 0.9, 50, 0.9)]),
         ]
     )
-    assert selection.lead(table, "a", "mddag_i", "viola_jones", high=5.0) == pytest.approx([0.3])
-    beyond = selection.lead(table, "a", "mddag_i", "viola_jones", low=19.9)
+    assert selection.lead(table, "a", "mddag_i", "viola_jones", QUALITY, high=5.0) == pytest.approx(
+        [0.3]
+    )
+    beyond = selection.lead(table, "a", "mddag_i", "viola_jones", QUALITY, low=19.9)
     assert np.isnan(beyond).all() or beyond == pytest.approx([0.7])
-    assert np.isnan(selection.lead(table, "a", "mddag_i", "fcboost")).all()
-    assert selection.lead(table, "a", "mddag_i", "nobody").size == 0
+    assert np.isnan(selection.lead(table, "a", "mddag_i", "fcboost", QUALITY)).all()
+    assert selection.lead(table, "a", "mddag_i", "nobody", QUALITY).size == 0
 
 
 def test_best_of_the_cascades_counts_only_where_they_have_runs():
@@ -165,7 +171,7 @@ def test_best_of_the_cascades_counts_only_where_they_have_runs():
         ]
     )
     found = comparison.inside_of_best(
-        table, "a", ("mddag_i", "mddag_exp"), ("viola_jones", "fcboost"), margin=0.02, low=1.0
+        table, "a", ("mddag_i", "mddag_exp"), ("viola_jones", "fcboost"), 0.02, QUALITY, low=1.0
     )
     # 12 budgets from 1 to below 10: 0.45 against 0.5, although FCBoost, worse in training, has 0.9
     # on test; at 10: 0.45 against 0.95.
@@ -182,3 +188,7 @@ def test_margins_and_correlations_of_policies():
     assert comparison.evaluations_fall(table.assign(test_evaluations=3.0), "a", "mddag_i") == [0.0]
     excess = comparison.train_minus_test(table, "a", "mddag_i", margin=0.01)
     assert excess == pytest.approx([0.009])
+    heavy = table.assign(negative_weight=5.0, test_objective=9.0, test_evaluations=7.0)
+    both = pd.concat([table, heavy])  # whose β does not mean the same
+    assert comparison.evaluations_fall(both, "a", "mddag_i") == pytest.approx([by_hand])
+    assert comparison.train_minus_test(both, "a", "mddag_i", 0.01) == pytest.approx([0.009])

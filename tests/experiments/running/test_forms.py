@@ -56,6 +56,16 @@ def found(load, name, seeds):
     return find_data(cells, load, **given)[name]
 
 
+def test_pictures_are_known_by_their_numbers_where_features_are_a_draws_own():
+    def load(name, *, scale, data, seed):
+        drawn = datasets.load("toy", scale="smoke", data="auto", seed=seed)
+        numbers = np.arange(len(drawn.y_test)) + 250 * seed
+        return dataclasses.replace(drawn, test_numbers=numbers)
+
+    assert found(load, "toy", 2)["test_overlap"] == 0.75
+    assert found(datasets.load, "toy", 2)["test_overlap"] == 0.0
+
+
 def test_drawn_images_share_no_test_image():
     record = found(datasets.load_images, "mnist", 2)
     assert record["kind"] == "stand-in"

@@ -1,0 +1,288 @@
+"""Figure 1 on all queries of a set: five folds of a random division, one score for each query.
+
+Each fold trains on three parts, validates on the next and tests on the last. What is to be tested
+on a fold is chosen by the validation queries of the four folds whose validation queries it does not
+test, pooled: a hundred queries choose badly, four times as many choose better. All methods choose
+by the same rule, from settings and lengths of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from algorithms.early_exit import EarlyExit
+from algorithms.exits.ranking import ranks_by_exit
+from algorithms.metrics import ndcg_at_k, query_starts
+from datasets import ranking
+from experiments.cell import Cell, rounded
+from experiments.greedy_miser_2012.cells.measure import (
+    EVERY,
+    PLACES,
+    exit_thresholds,
+    train,
+    without_expensive,
+)
+
+MARGIN = 0.005
+"""As good as λ = 0 on validation: a score that is not lower by more."""
+
+AS_GOOD = 0.0
+"""The ``budget`` of the models that validation chooses as the cheapest that are as good."""
+
+METHODS = (
+    "stagewise",
+    "stagewise_subsets",
+    "early_exit",
+    "greedy_miser",
+    "greedy_miser_early_exit",
+)
+FOLDS = range(ranking.N_FOLDS)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model on one part: a score for each query, NaN without a relevant document, and the bill.
+
+    Attributes
+    ----------
+    scores : (n_queries,) float64
+        NDCG@5.
+    bill : float
+        The paper's, mean over documents, in the unit of the prices.
+    """
+
+    scores: np.ndarray
+    bill: float
+
+
+Models = dict[tuple, dict[str, Measured]]
+"""Setting and length to what the model is on ``valid`` and ``test``."""
+
+
+def all_queries(dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return X, y and query of all parts together, ordered by query.
+
+    Raises
+    ------
+    ValueError
+        If two parts have a query of the same number.
+    """
+    parts = ("train", "valid", "test")
+    numbers = [np.unique(getattr(dataset, f"query_{part}")) for part in parts]
+    if len(np.unique(np.concatenate(numbers))) < sum(map(len, numbers)):
+        raise ValueError(f"{dataset.name}: two parts have a query of the same number.")
+    X, y, query = (
+        np.concatenate([getattr(dataset, f"{name}_{part}") for part in parts])
+        for name in ("X", "y", "query")
+    )
+    order = np.argsort(query, kind="stable")
+    return X[order], y[order], query[order]
+
+
+def folds(dataset, repetition: int) -> Iterator:
+    """Yield the five folds of a division, as data sets; the division is drawn by `repetition`."""
+    X, y, query = all_queries(dataset)
+    subset = ranking.divide_queries(dataset.name, repetition + 1, query)
+    for k in FOLDS:
+        _, members = ranking.fold_members(k)
+        parts = {}
+        for part, which in members.items():
+            rows = np.isin(subset, which)
+            parts |= {f"X_{part}": X[rows], f"y_{part}": y[rows], f"query_{part}": query[rows]}
+        yield replace(dataset, **parts)
+
+
+def measure(cell: Cell, dataset) -> list[dict]:
+    """Train all methods on the five folds of a division and score every query once.
+
+    Parameters
+    ----------
+    cell : Cell
+        ``tradeoffs``, ``limits`` and ``exits`` of its parameters are the settings of the methods;
+        ``with_exits`` are the λ and ``with_margins`` the s of Greedy Miser with early exits;
+        ``lengths`` the rounds of models with exits; ``budgets`` shares of λ = 0's bill.
+    dataset : Dataset
+        A ranking set; its division into parts is not used.
+
+    Returns
+    -------
+    list of dict
+        One row for each budget and query with a relevant document: ``panel, budget, query, fold``,
+        for each method its NDCG@5 (NaN where no model is within the budget) and, with ``_cost``,
+        its bill on the test fold beside that of λ = 0. The budget :data:`AS_GOOD` holds each
+        method's cheapest model that validates as well as λ = 0 within :data:`MARGIN`.
+    """
+    parts = list(folds(dataset, cell.seed))
+    trained = [_models(cell, part) for part in parts]
+    rows = []
+    for k in FOLDS:
+        pools = {method: _pool([models[method] for models in trained], k) for method in METHODS}
+        tested = {method: trained[k][method] for method in METHODS}
+        queries = np.unique(parts[k].query_test)
+        for budget in cell.params["budgets"]:
+            chosen = _chosen(pools, budget)
+            rows += _rows(cell, k, budget, queries, tested, chosen)
+    return rows
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def _models(cell: Cell, dataset) -> dict[str, Models]:
+    """Return the models of all methods on a fold; each has those of its limiting case."""
+    params = cell.params
+    found = {method: {} for method in METHODS}
+    for tradeoff in params["tradeoffs"]:
+        model = train(_with(cell, tradeoff), dataset)
+        traced = _traced(model, dataset, ("λ", tradeoff), params["settings"]["n_estimators"])
+        found["greedy_miser"] |= traced
+        if tradeoff == 0:
+            for method in ("stagewise", "stagewise_subsets", "early_exit"):
+                found[method] |= traced
+            found["early_exit"] |= _exited(cell, model, dataset, 0.0, params["exits"])
+        if tradeoff in params["with_exits"]:
+            found["greedy_miser_early_exit"] |= _exited(
+                cell, model, dataset, tradeoff, params["with_margins"]
+            )
+    found["greedy_miser_early_exit"] |= found["greedy_miser"]
+    for limit in params["limits"]:
+        narrow = without_expensive(dataset, limit)
+        model = train(_with(cell, 0.0), narrow)
+        found["stagewise_subsets"] |= _traced(
+            model, narrow, ("limit", limit), params["settings"]["n_estimators"]
+        )
+    return found
+
+
+def _with(cell: Cell, tradeoff: float) -> Cell:
+    return replace(cell, params={**cell.params, "tradeoff": tradeoff})
+
+
+def lengths(n_rounds: int) -> list[int]:
+    """Return the rounds after which a model is measured: 1, 2, 3, 5 and every tenth."""
+    return [*(r for r in (1, 2, 3, 5) if r < n_rounds), *range(EVERY, n_rounds + 1, EVERY)]
+
+
+def _traced(model, dataset, setting: tuple, n_rounds: int) -> Models:
+    """Measure a model after :func:`lengths`; one that stopped early stays as it is."""
+    wanted, found = lengths(n_rounds), {}
+    bills = [0.0, *model.staged_forest_cost()]
+    for part in ("valid", "test"):
+        X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
+        scores = {0: ndcg_at_k(y, np.zeros(len(y)), query, PLACES, per_query=True)}
+        for r, predicted in enumerate(model.staged_predict(X), 1):
+            if r in wanted or r == model.n_estimators_:
+                scores[r] = ndcg_at_k(y, predicted, query, PLACES, per_query=True)
+        for r in wanted:
+            there = min(r, model.n_estimators_)
+            found.setdefault((*setting, r), {})[part] = Measured(scores[there], bills[there])
+    return found
+
+
+def _exited(cell: Cell, model, dataset, tradeoff: float, margins: list[float]) -> Models:
+    """Measure a model, cut to each length, with an exit after every round and each margin."""
+    found = {}
+    if not model.n_estimators_:
+        return found
+    asked = replace(cell, params={**cell.params, "exits": margins})
+    for length in cell.params["lengths"]:
+        cut = model.first_rounds(min(length, model.n_estimators_))
+        for declared, s in exit_thresholds(asked, dataset):
+            early = EarlyExit(cut, rule="proximity", threshold=s, every=1)
+            found["exit", tradeoff, declared, length] = {
+                part: _left(early, cut, dataset, part) for part in ("valid", "test")
+            }
+    return found
+
+
+def _left(early: EarlyExit, model, dataset, part: str) -> Measured:
+    """Return what a model with exits is: ranks by exit, and the forest's bill until the exit."""
+    X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
+    exits = early.exits(X, query)
+    ranks = ranks_by_exit(exits.exit, exits.scores[:, 0], query_starts(query))
+    bills = np.array([0.0, *model.staged_forest_cost()])
+    return Measured(
+        ndcg_at_k(y, ranks, query, PLACES, per_query=True), float(np.mean(bills[exits.rounds]))
+    )
+
+
+# --- choosing -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What a method may be on a fold, with pooled validation scores and bills.
+
+    Attributes
+    ----------
+    keys : list of tuple
+        Setting and length.
+    scores, bills : (n,) float64
+    """
+
+    keys: list[tuple]
+    scores: np.ndarray
+    bills: np.ndarray
+
+    def best_within(self, budget: float) -> tuple | None:
+        """Return the best by validation within a budget, the cheaper of equals; None: no model."""
+        within = np.flatnonzero(self.bills <= budget * (1 + 1e-12))
+        if not within.size:
+            return None
+        return self.keys[within[np.lexsort((self.bills[within], -self.scores[within]))[0]]]
+
+    def cheapest_from(self, score: float) -> tuple:
+        """Return the cheapest that validates no worse than `score`; the best if none does."""
+        good = np.flatnonzero(self.scores >= min(score, self.scores.max()))
+        return self.keys[good[np.lexsort((-self.scores[good], self.bills[good]))[0]]]
+
+
+def choosers(k: int) -> list[int]:
+    """Return the four folds whose validation queries are not those that fold `k` tests."""
+    tested = ranking.fold_members(k)[1]["test"]
+    return [j for j in FOLDS if ranking.fold_members(j)[1]["valid"] != tested]
+
+
+def _pool(models: list[Models], k: int) -> Pool:
+    """Pool the validation of :func:`choosers`; models without a tree cost nothing and stay out."""
+    keys, scores, bills = [], [], []
+    for key in models[k]:
+        there = [models[j][key]["valid"] for j in choosers(k) if key in models[j]]
+        bill = float(np.mean([one.bill for one in there])) if there else 0.0
+        if len(there) < len(choosers(k)) or bill == 0:
+            continue
+        keys.append(key)
+        scores.append(float(np.nanmean(np.concatenate([one.scores for one in there]))))
+        bills.append(bill)
+    return Pool(keys, np.array(scores), np.array(bills))
+
+
+def _chosen(pools: dict[str, Pool], budget: float) -> dict[str, tuple | None]:
+    """Return each method's choice at a share of the bill of λ = 0's best by validation."""
+    base = pools["stagewise"]
+    best = base.keys.index(base.best_within(np.inf))
+    if budget == AS_GOOD:
+        chosen = {m: pools[m].cheapest_from(base.scores[best] - MARGIN) for m in METHODS}
+        return chosen | {"stagewise": base.keys[best]}
+    chosen = {m: pools[m].best_within(budget * base.bills[best]) for m in METHODS}
+    # λ = 0 is what the others are held against: its best, whatever the budget.
+    return chosen | {"stagewise": base.keys[best]}
+
+
+def _rows(cell: Cell, k: int, budget: float, queries, tested, chosen) -> list[dict]:
+    """Return a row for each query with a relevant document."""
+    base = tested["stagewise"][chosen["stagewise"]]["test"]
+    picked = {m: tested[m][key]["test"] for m, key in chosen.items() if key is not None}
+    rows = []
+    for i in np.flatnonzero(~np.isnan(base.scores)):
+        row = {"panel": cell.params["panel"], "budget": rounded(budget), "query": int(queries[i])}
+        row["fold"] = k + 1
+        for method in METHODS:
+            there = picked.get(method)
+            row[method] = rounded(there.scores[i]) if there else np.nan
+            row[f"{method}_cost"] = rounded(there.bill / base.bill) if there else np.nan
+        rows.append(row)
+    return rows

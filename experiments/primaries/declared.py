@@ -1,0 +1,115 @@
+"""What a primary claim declares before any of its rows is computed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from experiments.primaries.stages import looks
+from experiments.primaries.verdicts import RULES
+from experiments.registry import PAPERS, short_name
+
+FIRST_SEED = 2000
+"""Repetitions are counted from here: seeds that no published row and no pilot has. A multiple of
+five, so that folds come in whole divisions."""
+
+LOOKS = (10, 20, 40)
+"""Repetitions at which a claim is judged, unless it says otherwise."""
+
+MOST_CLAIMS = 12
+"""Primary claims of a paper at most."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one data set contributes to a claim.
+
+    Attributes
+    ----------
+    artefact : str
+        Whose cells it is measured by, for example ``cegb-figure2``.
+    dataset : str
+    effects : callable
+        ``rows -> (n,) float``: one signed effect for each repetition, in the claim's unit;
+        positive where the sentence holds.
+    folds : bool
+        Whether a repetition is one of five folds.
+    """
+
+    artefact: str
+    dataset: str
+    effects: Callable[[pd.DataFrame], np.ndarray]
+    folds: bool = False
+
+
+@dataclass(frozen=True)
+class Primary:
+    """One sentence that a paper itself puts forward.
+
+    Attributes
+    ----------
+    id : str
+        The paper's short name and the claim's: ``cegb-classification``.
+    sentence, place : str
+        What the paper says, made precise; where, with its words.
+    unit : str
+        Unit of the effect.
+    delta : float
+        Smallest effect of interest, or the margin; > 0.
+    reason : str
+        Why this δ, in units that a reader knows.
+    parts : tuple of Part
+        The named sets, which count alike.
+    kind : {"direction", "equivalence", "margin"}
+        What is asked of the effect, see :mod:`experiments.primaries.verdicts`.
+    looks : tuple of int
+        Repetitions at which it is judged; the last is its limit.
+    undecidable : str
+        Why no number of repetitions decides it on these data; empty where one does.
+    """
+
+    id: str
+    sentence: str
+    place: str
+    unit: str
+    delta: float
+    reason: str
+    parts: tuple[Part, ...]
+    kind: str = "direction"
+    looks: tuple[int, ...] = LOOKS
+    undecidable: str = ""
+
+
+def check_declared(primaries: tuple[Primary, ...]) -> None:
+    """Refuse a paper's declaration that could not be judged.
+
+    Raises
+    ------
+    ValueError
+        If there are more than :data:`MOST_CLAIMS` or two of one name, if a claim names no set, or
+        one twice, or if its δ, kind or looks make no sense.
+    """
+    names = [one.id for one in primaries]
+    if len(names) > MOST_CLAIMS or len(set(names)) < len(names):
+        raise ValueError(f"At most {MOST_CLAIMS} primary claims of different names: {names}.")
+    for one in primaries:
+        sets = [(part.artefact, part.dataset) for part in one.parts]
+        if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
+            raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
+        looks(one.looks, len(primaries))
+
+
+def discover() -> dict[str, tuple[Primary, ...]]:
+    """Return the primary claims that papers declare in ``primaries.py``, in the order of papers."""
+    found = {}
+    for paper in PAPERS:
+        if importlib.util.find_spec(f"experiments.{paper}.primaries") is not None:
+            claims = importlib.import_module(f"experiments.{paper}.primaries").PRIMARIES
+            check_declared(claims)
+            found[short_name(paper)] = claims
+    return found

@@ -1,0 +1,156 @@
+"""From rows to verdicts on a paper's primary claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from experiments.cell import rounded
+from experiments.data_kinds import KIND
+from experiments.primaries.declared import Part, Primary
+from experiments.primaries.pooling import Pooled, SetMean, of_repetitions, pooled
+from experiments.primaries.stages import Look, looks, next_after
+from experiments.primaries.verdicts import NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
+
+COLUMNS = (
+    *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
+    *("effect", "low", "high", "level", "n", "tau", "verdict", "needs", "floor"),
+)
+"""Columns of ``results/primary_claims.csv``."""
+
+_FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
+
+Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
+"""For each artefact that was run its rows and its ``meta``."""
+
+
+class Judged(NamedTuple):
+    """A claim and what its rows say.
+
+    Attributes
+    ----------
+    primary : Primary
+    verdict : str
+    n : int
+        Repetitions of each set that the interval rests on; before the first look those there are.
+    look : Look or None
+        The look at which it was judged; None before the first.
+    next : Look or None
+        The look that would decide more; None if it is decided or at its limit.
+    found : Pooled or None
+        Effect and interval; None before the first look.
+    """
+
+    primary: Primary
+    verdict: str
+    n: int
+    look: Look | None
+    next: Look | None
+    found: Pooled | None
+
+
+def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
+    """Judge a claim by the rows of its sets.
+
+    Parameters
+    ----------
+    primary : Primary
+    runs : Mapping
+        See :data:`Runs`; what is missing has not been run.
+    n_claims : int
+        Primary claims of the paper.
+
+    Returns
+    -------
+    Judged
+        Looks are gone through in their order, with the repetitions of each alone, and the first
+        that decides ends it: as if the later ones had never been run.
+    """
+    effects = [_effects(part, runs) for part in primary.parts]
+    n = min(len(values) for values in effects)
+    all_looks = looks(primary.looks, n_claims)
+    if n and any(_kind(part, runs) not in ("real", KIND) for part in primary.parts):
+        return Judged(primary, NOT_TESTABLE, n, None, None, None)
+    last = found = None
+    for look in all_looks:
+        if look.n > n:
+            break
+        sets = [_mean(p, v[: look.n], runs) for p, v in zip(primary.parts, effects, strict=True)]
+        last, found = look, pooled(sets, look.level, primary.delta)
+        verdict = RULES[primary.kind](found, primary.delta)
+        if verdict != UNDECIDED:
+            return Judged(primary, verdict, look.n, look, None, found)
+    verdict = UNDECIDABLE if primary.undecidable and last else UNDECIDED
+    following = None if verdict == UNDECIDABLE else next_after(all_looks, n)
+    return Judged(primary, verdict, n if last is None else last.n, last, following, found)
+
+
+def as_row(judged: Judged, paper: str) -> dict[str, Any]:
+    """Return a line of ``results/primary_claims.csv``."""
+    primary, found = judged.primary, judged.found
+    numbers = ("effect", "low", "high", "tau", "floor")
+    known = {name: math.nan if found is None else getattr(found, name) for name in numbers}
+    return {
+        "paper": paper,
+        "claim": primary.id,
+        "sentence": primary.sentence,
+        "place": primary.place,
+        "sets": " ".join(part.dataset for part in primary.parts),
+        "delta": primary.delta,
+        "unit": primary.unit,
+        "reason": primary.reason,
+        **{name: rounded(value) for name, value in known.items()},
+        "level": math.nan if judged.look is None else rounded(judged.look.level),
+        "n": judged.n,
+        "verdict": judged.verdict,
+        "needs": needs(judged),
+    }
+
+
+def needs(judged: Judged) -> str:
+    """Say what an undecided claim still needs; nothing of one that is decided."""
+    if judged.verdict == UNDECIDABLE:
+        return judged.primary.undecidable
+    if judged.verdict != UNDECIDED:
+        return ""
+    if judged.next is not None:
+        return f"{judged.next.n - judged.n} more repetitions of each set"
+    found = judged.found
+    if found is None or math.isinf(found.needs):
+        return "other data: more repetitions of these do not decide it"
+    return f"about {found.needs:.0f} repetitions of each set, beyond its declared limit"
+
+
+def table(primaries: Sequence[Primary], runs: Runs, paper: str) -> pd.DataFrame:
+    """Judge all primary claims of a paper, in their order."""
+    rows = [as_row(judge(one, runs, len(primaries)), paper) for one in primaries]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _effects(part: Part, runs: Runs) -> np.ndarray:
+    """Effects of a set's repetitions, in the order of their seeds; empty if it was not run."""
+    if part.artefact not in runs:
+        return np.empty(0)
+    rows, meta = runs[part.artefact]
+    if part.dataset not in meta["data"]:
+        return np.empty(0)
+    return np.asarray(part.effects(rows), dtype=np.float64)
+
+
+def _kind(part: Part, runs: Runs) -> str:
+    return runs[part.artefact][1]["data"][part.dataset]["kind"]
+
+
+def _mean(part: Part, effects: np.ndarray, runs: Runs) -> SetMean:
+    """Mean of a set, wider where its repetitions share rows.
+
+    Where all test rows are the same for every repetition (an overlap of 1) nothing is known of new
+    ones: the interval speaks for these, as the sentence says.
+    """
+    overlap = runs[part.artefact][1]["data"][part.dataset].get("test_overlap") or 0.0
+    shared = overlap / (1.0 - overlap) if overlap < 1 else 0.0
+    return of_repetitions(effects, _FOLD if part.folds else shared)

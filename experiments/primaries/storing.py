@@ -1,0 +1,73 @@
+"""Rows that primary claims are judged by: ``results/primary/<artefact>``, and the table of all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.primaries.declared import Primary
+from experiments.primaries.judging import COLUMNS, Runs, table
+from experiments.publishing.output import csv_bytes, damaged, json_bytes, numbers
+from experiments.running.store import write_atomically
+
+FOLDER = "primary"
+TABLE = "primary_claims.csv"
+
+
+def write(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
+    """Keep the rows of a run for primary claims; the same rows give the same bytes."""
+    folder = results / FOLDER / artefact_id
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "rows.csv.gz", gzip.compress(csv_bytes(rows), mtime=0))
+    write_atomically(folder / "meta.json", json_bytes(meta))
+
+
+def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
+    """Return what was run, for each artefact that was.
+
+    Raises
+    ------
+    DamagedResults
+        If a file is missing or cannot be read.
+    """
+    runs = {}
+    for artefact_id in artefact_ids:
+        folder = results / FOLDER / artefact_id
+        if not folder.exists():
+            continue
+        try:
+            text = gzip.decompress((folder / "rows.csv.gz").read_bytes()).decode()
+            meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        except (OSError, EOFError, ValueError) as error:
+            raise damaged(folder, error) from error
+        rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False).apply(numbers)
+        runs[artefact_id] = (rows, meta)
+    return runs
+
+
+def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:
+    """Judge the primary claims of all papers and write :data:`TABLE`.
+
+    Parameters
+    ----------
+    results : Path
+    declared : Mapping of str to sequence of Primary
+        For each paper's short name its claims.
+
+    Returns
+    -------
+    DataFrame
+        See :data:`experiments.primaries.judging.COLUMNS`.
+    """
+    ids = {part.artefact for claims in declared.values() for one in claims for part in one.parts}
+    runs = read(results, sorted(ids))
+    tables = [table(claims, runs, paper) for paper, claims in declared.items()]
+    judged = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    write_atomically(results / TABLE, csv_bytes(judged))
+    return judged

@@ -1,0 +1,82 @@
+"""The verdict on a primary claim: one interval of one pooled effect, held against 0 and ±δ."""
+
+from __future__ import annotations
+
+from experiments.primaries.pooling import Pooled
+
+REPRODUCED = "reproduced"
+TOO_SMALL = "right way, too small"
+NO_EFFECT = "no effect (equivalent)"
+NOT_BETTER = "not better"
+OPPOSITE = "opposite"
+UNDECIDED = "undecided"
+UNDECIDABLE = "undecidable on these data"
+NOT_TESTABLE = "not testable here"
+DENIED = "denied by the paper's own table"
+VERDICTS = (
+    *(REPRODUCED, TOO_SMALL, NO_EFFECT, NOT_BETTER, OPPOSITE),
+    *(UNDECIDED, UNDECIDABLE, NOT_TESTABLE, DENIED),
+)
+"""All verdicts on primary claims, in the order they are counted."""
+
+SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "?", "∅", "–", "!"), strict=True))
+"""A sign for each."""
+
+
+def of_direction(found: Pooled, delta: float) -> str:
+    """Judge "the effect is above 0".
+
+    Parameters
+    ----------
+    found : Pooled
+        Its interval is read.
+    delta : float
+        Smallest effect of interest, > 0.
+
+    Returns
+    -------
+    str
+        *reproduced*: above 0, and the estimate at least δ. *right way, too small*: above 0 and
+        surely below δ. *opposite*: below 0. *no effect*: inside ±δ with 0 in it. *not better*:
+        surely below δ. Else *undecided*.
+    """
+    if found.low > 0 and found.high < delta:
+        return TOO_SMALL
+    if found.low > 0:
+        return REPRODUCED if found.effect >= delta else UNDECIDED
+    if found.high < 0:
+        return OPPOSITE
+    if found.high < delta:
+        return NO_EFFECT if found.low > -delta else NOT_BETTER
+    return UNDECIDED
+
+
+def of_equivalence(found: Pooled, delta: float) -> str:
+    """Judge "the two are the same": the whole interval of signed differences inside ±δ.
+
+    Returns
+    -------
+    str
+        *reproduced* inside ±δ; *opposite* where it lies wholly beyond δ on one side, for then they
+        surely differ by more; else *undecided*.
+    """
+    if -delta < found.low and found.high < delta:
+        return REPRODUCED
+    return OPPOSITE if found.low > delta or found.high < -delta else UNDECIDED
+
+
+def of_margin(found: Pooled, delta: float) -> str:
+    """Judge "loses less than δ": the effect is the first's lead, and -δ is the margin.
+
+    Returns
+    -------
+    str
+        *reproduced* above -δ; *opposite* below it; else *undecided*.
+    """
+    if found.low > -delta:
+        return REPRODUCED
+    return OPPOSITE if found.high < -delta else UNDECIDED
+
+
+RULES = {"direction": of_direction, "equivalence": of_equivalence, "margin": of_margin}
+"""What kinds of claims there are, each with its rule."""

@@ -1,0 +1,67 @@
+"""``decide`` on the toy: fresh repetitions until a verdict, kept, and judged again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from experiments.primaries.declared import FIRST_SEED, Part, Primary
+from tests.experiments.toy_artefact import difference, make_toy, suite
+
+CLAIMS = (
+    Primary(
+        "toy-better", "Better is better.", "section 1", "score", 0.1, "a tenth",
+        (Part("toy-figure2", "nearby", difference),), looks=(3, 5),
+    ),
+    Primary(
+        "toy-much-better", "Better is twenty better.", "section 1", "score", 0.01, "a hundredth",
+        (Part("toy-figure2", "nearby", lambda rows: difference(rows) - 20.31),), looks=(3, 5),
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture
+def toy(tmp_path):
+    made = suite(tmp_path, make_toy(n_steps=1))
+    return dataclasses.replace(made, primaries={"toy": CLAIMS})
+
+
+def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
+    status, out, _ = run(toy, "decide", "--jobs", "1", "--quiet")
+    assert status == 0
+    assert "✓ reproduced: toy-better" in out
+    assert "toy-figure2: 3 repetitions of nearby" in out
+    table = pd.read_csv(tmp_path / "primary_claims.csv")
+    assert table["claim"].tolist() == ["toy-better", "toy-much-better"]
+    assert table["verdict"][0] == "reproduced"
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
+    assert sorted(set(rows["seed"])) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
+    assert set(rows["dataset"]) == {"nearby"}
+    # The second is not decided by three: only it asks for more, and then no more is run.
+    before = (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").read_bytes()
+    status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
+    assert (status, "repetitions of nearby" in out) == (0, False)
+    assert (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").read_bytes() == before
+    run(toy, "decide", "toy", "--jobs", "1", "--quiet")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
+    assert rows["seed"].nunique() == 5
+
+
+def test_a_dry_run_runs_nothing(toy, tmp_path, run):
+    status, out, _ = run(toy, "decide", "--dry-run")
+    assert (status, "nothing was run" in out) == (0, True)
+    assert not (tmp_path / "primary").exists()
+
+
+def test_an_unknown_claim_is_a_wrong_command(toy, run):
+    status, _, err = run(toy, "decide", "toy-worse")
+    assert (status, "toy-much-better" in err) == (2, True)
+
+
+def test_damaged_rows_are_said(toy, tmp_path, run):
+    run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
+    (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").write_bytes(b"not this")
+    status, _, err = run(toy, "decide", "toy-better")
+    assert (status, "cannot be read" in err) == (1, True)

@@ -1,0 +1,139 @@
+"""Verdicts of declared claims from rows, against plain arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from experiments.primaries.declared import Part, Primary, check_declared, discover
+from experiments.primaries.judging import as_row, judge, table
+from experiments.publishing.output import read_published
+from experiments.running.provenance import ROOT
+
+
+def effects_of(name):
+    return lambda rows: rows.loc[rows["dataset"] == name, "effect"].to_numpy()
+
+
+CLAIM = Primary(
+    "toy-better", "Better.", "section 1", "points", 0.5, "half a point",
+    (Part("toy", "one", effects_of("one")), Part("toy", "two", effects_of("two"))),
+)  # fmt: skip
+
+
+def runs(one, two, kind="real", overlap=0.0):
+    names = ["one"] * len(one) + ["two"] * len(two)
+    rows = pd.DataFrame({"dataset": names, "effect": [*one, *two]})
+    data = {name: {"kind": kind, "test_overlap": overlap} for name in ("one", "two")}
+    return {"toy": (rows, {"data": data})}
+
+
+def by_hand(values, level, n_sets=2, shared=0.0):
+    """The pooled interval from the words of the docstrings, in plain Python."""
+    means = [statistics.mean(v) for v in values]
+    parts = [statistics.variance(v) * (1 / len(v) + shared) / n_sets**2 for v in values]
+    freedom = sum(parts) ** 2 / sum(p**2 / (len(v) - 1) for p, v in zip(parts, values, strict=True))
+    half = stats.t.ppf((1 + level) / 2, freedom) * math.sqrt(sum(parts))
+    return statistics.mean(means) - half, statistics.mean(means) + half
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0])
+def test_the_interval_of_a_claim_by_hand(overlap):
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(2.0, 0.2, 10).tolist(), rng.normal(1.0, 0.4, 10).tolist()
+    judged = judge(CLAIM, runs(one, two, overlap=overlap), 12)
+    level = 1 - 0.05 / 12 * 0.25
+    shared = {0.0: 0.0, 0.5: 1.0, 1.0: 0.0}[overlap]  # Nadeau and Bengio; none is known of 1
+    assert (judged.found.low, judged.found.high) == pytest.approx(
+        by_hand((one, two), level, shared=shared)
+    )
+    assert judged.look.level == pytest.approx(level)
+
+
+def test_folds_are_wider_by_a_quarter():
+    folds = tuple(dataclasses.replace(part, folds=True) for part in CLAIM.parts)
+    values = np.random.default_rng(1).normal(1.0, 0.3, (2, 10)).tolist()
+    judged = judge(dataclasses.replace(CLAIM, parts=folds), runs(*values), 12)
+    expected = by_hand(values, judged.look.level, shared=0.25)
+    assert (judged.found.low, judged.found.high) == pytest.approx(expected)
+
+
+def test_each_look_takes_its_own_repetitions_and_the_first_that_decides_ends():
+    rng = np.random.default_rng(2)
+    sure = rng.normal(3.0, 0.1, (2, 40))
+    assert judge(CLAIM, runs(*sure), 1).n == 10
+    late = np.concatenate([rng.normal(0.6, 2.0, (2, 10)), rng.normal(3.0, 0.1, (2, 30))], axis=1)
+    judged = judge(CLAIM, runs(*late), 1)
+    assert judged.n in (20, 40)
+    assert judged.verdict == "reproduced"
+
+
+def test_what_an_undecided_claim_needs():
+    assert as_row(judge(CLAIM, {}, 1), "toy")["needs"] == "10 more repetitions of each set"
+    noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 12))
+    judged = judge(CLAIM, runs(*noisy), 1)
+    assert (judged.verdict, judged.n, judged.next.n) == ("undecided", 10, 20)
+    noisy = np.random.default_rng(3).normal(0.3, 3.0, (2, 40))
+    judged = judge(CLAIM, runs(*noisy), 1)
+    assert (judged.verdict, judged.next) == ("undecided", None)
+    assert "beyond its declared limit" in as_row(judged, "toy")["needs"]
+    judged = judge(CLAIM, runs(*noisy, overlap=0.9), 1)
+    assert "other data" in as_row(judged, "toy")["needs"]
+    reason = "12 queries: floor 3 δ"
+    judged = judge(dataclasses.replace(CLAIM, undecidable=reason), runs(*noisy), 1)
+    row = as_row(judged, "toy")
+    assert (row["verdict"], row["needs"]) == ("undecidable on these data", reason)
+
+
+def test_stand_ins_are_not_judged():
+    judged = judge(CLAIM, runs(np.ones(10), np.ones(10), kind="stand-in"), 1)
+    assert (judged.verdict, judged.found) == ("not testable here", None)
+
+
+def test_a_table_has_a_line_for_each_claim():
+    found = table([CLAIM, dataclasses.replace(CLAIM, id="toy-other")], {}, "toy")
+    assert found["claim"].tolist() == ["toy-better", "toy-other"]
+    assert found["sets"].tolist() == ["one two"] * 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (CLAIM, CLAIM),
+        tuple(dataclasses.replace(CLAIM, id=str(i)) for i in range(13)),
+        (dataclasses.replace(CLAIM, parts=()),),
+        (dataclasses.replace(CLAIM, delta=0.0),),
+        (dataclasses.replace(CLAIM, delta=math.nan),),
+        (dataclasses.replace(CLAIM, kind="other"),),
+        (dataclasses.replace(CLAIM, reason=""),),
+        (dataclasses.replace(CLAIM, looks=(20, 10)),),
+    ],
+)
+def test_declarations_that_cannot_be_judged_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"claims|needs|Looks"):
+        check_declared(wrong)
+
+
+DECLARED = discover()
+
+
+@pytest.mark.parametrize("paper", DECLARED)
+def test_declared_effects_are_there_in_published_rows(paper):
+    """On the pilot, the rows that were published before: a value for each repetition."""
+    for one in DECLARED[paper]:
+        assert one.id.startswith(f"{paper}-")
+        for part in one.parts:
+            published = read_published(ROOT / "results" / part.artefact)
+            assert published is not None, part.artefact
+            rows, meta = published
+            assert meta["data"][part.dataset]["kind"] == "real"
+            n = rows.loc[rows["dataset"] == part.dataset, "seed"].nunique()
+            effects = part.effects(rows)
+            assert len(effects) == n > 1
+            assert np.isfinite(effects).all()
