@@ -22,9 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
-    as_dask_array,
     check_sample_weight,
-    dask_column_names,
     of_dask,
 )
 from .estimators.parameters import (
@@ -310,6 +308,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
 
     def _trained_by_workers(self, X, y, sample_weight, checked: dict) -> Boosted:
         """Train on rows that the workers of a Dask cluster hold."""
+        from .distributed.frames import as_dask_arrays, dask_column_names
         from .distributed.pair_rows import PairRows  # Dask is no dependency of this package
         from .distributed.stump_training import PairsOfAll, ProblemOfAll
         from .distributed.workers import rows_on_workers
@@ -317,7 +316,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
-        X, y, weights = map(as_dask_array, (X, y, sample_weight))
+        X, y, weights = as_dask_arrays(X, y, sample_weight)
         with rows_on_workers(PairRows, X, y, weights, True, self.n_threads) as asked:
             pairs = PairsOfAll(*asked)
             self.n_features_in_, self.classes_ = X.shape[1], pairs.targets

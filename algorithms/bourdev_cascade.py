@@ -20,7 +20,7 @@ from .adaboost_mh import AdaBoostMH
 from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
     Parameter,
-    check_number,
+    check_rate,
     checked_parameters,
     documented,
     keep,
@@ -39,14 +39,6 @@ from .trees.predictor import leaf_nodes
 
 _SLACK = 1e-9  # 1 - 0.9 of ten rows is one row
 _BLOCK_ROWS = 4096  # walked down at a time: their values need not all be doubles
-
-
-def _check_detection_rate(name: str, value) -> float:
-    """Give a rate as a float; refuse what no cascade reaches."""
-    rate = check_number(name, value, positive=True)
-    if rate > 1:
-        raise ValueError(f"{name} must be above 0 and at most 1, got {shown(value)}.")
-    return rate
 
 
 def _check_alpha(name: str, value) -> float:
@@ -175,7 +167,7 @@ _PARAMETERS = {
     "detection_rate": Parameter(
         "float",
         "D: share of the training positives that the last stage still accepts at least.",
-        _check_detection_rate,
+        check_rate,
     ),
     "alpha": Parameter(
         "float",

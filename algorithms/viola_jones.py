@@ -16,6 +16,7 @@ from .estimators.fitting import all_or_nothing, one_eval_set
 from .estimators.parameters import (
     Parameter,
     check_number,
+    check_rate,
     check_whole_number,
     checked_parameters,
     documented,
@@ -35,14 +36,6 @@ from .stump_cascades.classifier import StumpCascade
 
 class UnreachedRateWarning(UserWarning):
     """A stage ended before its false positive rate was reached; the message says which and why."""
-
-
-def _check_rate(name: str, value) -> float:
-    """Give a rate as a float; refuse what is not in (0, 1]."""
-    rate = check_number(name, value, positive=True)
-    if rate > 1:
-        raise ValueError(f"{name} must be above 0 and at most 1, got {shown(value)}.")
-    return rate
 
 
 def _check_share(name: str, value) -> float:
@@ -67,13 +60,13 @@ _PARAMETERS = {
         "float",
         "p_FPR: after m stages at most this to the power of m of all validation negatives may be "
         "left.",
-        _check_rate,
+        check_rate,
     ),
     "min_tpr": Parameter(
         "float",
         "p_TPR: after m stages at least this to the power of m of all validation positives must be "
         "left.",
-        _check_rate,
+        check_rate,
     ),
     "max_stages": whole(
         "int",

@@ -16,10 +16,8 @@ from ..boosting import Boosted, Options, Validation, boost
 from ..estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
-    as_dask_array,
     check_queries,
     check_sample_weight,
-    dask_column_names,
     of_dask,
     one_eval_set,
 )
@@ -149,6 +147,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     def _trained_by_workers(self, X, y, weights, query_id, eval_set, options: Options) -> _Trained:
         """Train on rows that the workers of a Dask cluster hold."""
+        from ..distributed.frames import as_dask_arrays, dask_column_names
         from ..distributed.rows import Rows
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
@@ -160,7 +159,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
-        X, y, weights = map(as_dask_array, (X, y, weights))
+        X, y, weights = as_dask_arrays(X, y, weights)
         with rows_on_workers(Rows, X, y, weights, is_classifier(self), self.n_threads) as asked:
             rows = RowsOfAll(*asked)
             self.n_features_in_ = X.shape[1]

@@ -183,7 +183,7 @@ def check_connected(client: Client) -> None:
 
 
 @contextmanager
-def _naming_a_lost_scheduler(client) -> Iterator[None]:
+def naming_a_lost_scheduler(client: Client) -> Iterator[None]:
     """Say that the scheduler is lost where Dask says what came of it, or that workers are."""
     from distributed import CancelledError
     from distributed.client import ClosedClientError
@@ -260,7 +260,7 @@ def rows_on_workers(
     keys: list[str] = []  # of all that the cluster keeps for this fit
     with (
         _client_beside_tasks() as client,
-        _naming_a_lost_scheduler(client),
+        naming_a_lost_scheduler(client),
         _forgetting(client, keys),
     ):
         parts = _parts(client, _blocks(X, y, sample_weight), is_classifier, kind.accepted, keys)

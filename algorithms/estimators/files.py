@@ -203,6 +203,29 @@ def restored_classes(stored: Mapping) -> np.ndarray:
     return classes
 
 
+def stored_column_numbers(model: object) -> dict:
+    """What a header says of columns that a table called by whole numbers; nothing of others."""
+    numbers = getattr(model, "_column_numbers_", None)
+    return {} if numbers is None else {"column_numbers": list(numbers)}
+
+
+def restore_column_numbers(model: Any, header: Mapping) -> None:
+    """Let a model call its columns by the numbers in a header, if it has any (ValueError)."""
+    if "column_numbers" not in header:
+        return
+    numbers = entry(header, "column_numbers", list, "a list")
+    if (
+        any(type(number) is not int for number in numbers)
+        or not len(numbers) == len(set(numbers)) == model.n_features_in_
+        or header.get("feature_names") is not None
+    ):
+        raise ValueError(
+            f"it must hold a number of its own for each of {model.n_features_in_} features that "
+            "have no names"
+        )
+    model._column_numbers_ = tuple(numbers)
+
+
 class SavedModel:
     """Files of an estimator; a mixin.
 
@@ -276,6 +299,7 @@ class SavedModel:
             "classes": stored_classes(getattr(self, "classes_", None)),
             "n_features": int(self.n_features_in_),
             "feature_names": None if names is None else names.tolist(),
+            **stored_column_numbers(self),
             **fitted,
         }, arrays
 
@@ -341,6 +365,7 @@ class SavedModel:
                     f"it does not hold a name for each of {self.n_features_in_} features"
                 )
             self.feature_names_in_ = np.array(names, dtype=object)
+        restore_column_numbers(self, header)
         classes = entry(header, "classes", dict | None, "an object or null")
         if (classes is not None) != is_classifier(self):
             raise ValueError("it must hold classes if it is a classifier, and only then")

@@ -60,6 +60,14 @@ def check_number(
     return number + 0.0  # -0.0 becomes 0.0
 
 
+def check_rate(name: str, value: object) -> float:
+    """Give a rate as a float; refuse what is not in (0, 1]."""
+    rate = check_number(name, value, positive=True)
+    if rate > 1:
+        raise ValueError(f"{name} must be above 0 and at most 1, got {shown(value)}.")
+    return rate
+
+
 def check_factor(name: str, value: float, prices: float, and_of: str | None = None) -> None:
     """Refuse a price of costs by which an objective would be no number.
 

@@ -18,9 +18,11 @@ from ..estimators.files import (
     finite_number,
     plain,
     refusing_parameters,
+    restore_column_numbers,
     restored,
     restored_classes,
     stored_classes,
+    stored_column_numbers,
     whole_number,
 )
 from ..inputs.types import StrPath
@@ -86,6 +88,7 @@ class SavedMeteredForest(SavedModel):
             "allow_nan": self.allow_nan,
             "n_features": self.n_features_in_,
             "feature_names": None if names is None else names.tolist(),
+            **stored_column_numbers(self),
         }, {
             **self._paths._asdict(),
             "values": self._leaf_values(),
@@ -142,6 +145,7 @@ class SavedMeteredForest(SavedModel):
                 **prices,
             )
             forest.feature_sharing = sharing
+            restore_column_numbers(forest, header)
             forest._grid_prices()
         return forest
 

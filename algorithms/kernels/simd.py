@@ -6,6 +6,8 @@ lacks), on integers, comparisons, or numbers each by itself: no result depends o
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -36,13 +38,23 @@ def _splat(builder, value, lanes):
     )
 
 
-def _address(context, builder, array_type, array, offset, element, lanes):
+def vector_at(
+    context: Any,
+    builder: ir.IRBuilder,
+    array_type: Any,
+    array: Any,
+    offset: Any,
+    element: Any,
+    lanes: int,
+) -> Any:
+    """Pointer to so many neighbouring elements of an array, from an offset."""
     data = context.make_array(array_type)(context, builder, array).data
     vector = ir.VectorType(element, lanes)
     return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
 
 
-def _load(builder, address, align):
+def load(builder: ir.IRBuilder, address: Any, align: int) -> Any:
+    """What lies at an address that is a multiple of so many bytes."""
     value = builder.load(address)
     value.align = align
     return value
@@ -64,20 +76,20 @@ def _row_adder(lanes):
             at, width, row = arguments[2], arguments[3], arguments[5]
             vector = ir.VectorType(_I64, lanes) if lanes > 1 else _I64
             place = builder.gep(added, [builder.mul(row, _I64(lanes))])
-            word = _load(builder, builder.bitcast(place, vector.as_pointer()), 8)
+            word = load(builder, builder.bitcast(place, vector.as_pointer()), 8)
 
             def add_columns(column, n_codes):
                 """Add to the bins of the next 8, 4 or 1 columns, whose codes are read at once."""
                 bits = ir.IntType(8 * n_codes)
                 place = builder.gep(numbers, [builder.add(at, column)])
-                several = _load(builder, builder.bitcast(place, bits.as_pointer()), 1)
+                several = load(builder, builder.bitcast(place, bits.as_pointer()), 1)
                 several = builder.zext(several, _I64) if n_codes < 8 else several
                 first = builder.gep(totals, [builder.mul(column, _I64(lanes * BIN_STRIDE))])
                 for k in range(n_codes):
                     code = builder.and_(builder.lshr(several, _I64(8 * k)), _I64(255))
                     offset = builder.mul(builder.add(code, _I64(BIN_STRIDE * k)), _I64(lanes))
                     address = builder.bitcast(builder.gep(first, [offset]), vector.as_pointer())
-                    new = builder.add(_load(builder, address, 8), word)
+                    new = builder.add(load(builder, address, 8), word)
                     builder.store(new, address).align = 8
 
             done = _I64(0)
@@ -135,16 +147,16 @@ def clear_above(
 
     def codegen(context, builder, signature, arguments):
         element = ir.IntType(bits.bitwidth)
-        words = _address(
+        words = vector_at(
             context, builder, signature.args[0], arguments[0], arguments[1], element, LANES
         )
-        numbers = _address(
+        numbers = vector_at(
             context, builder, signature.args[2], arguments[2], arguments[3], _F64, LANES
         )
         above = builder.fcmp_ordered(
-            ">", _load(builder, numbers, 8), _splat(builder, arguments[4], LANES)
+            ">", load(builder, numbers, 8), _splat(builder, arguments[4], LANES)
         )
-        old = _load(builder, words, bits.bitwidth // 8)
+        old = load(builder, words, bits.bitwidth // 8)
         cleared = builder.and_(old, _splat(builder, arguments[5], LANES))
         new = builder.select(above, cleared, old)
         builder.store(new, words).align = bits.bitwidth // 8
@@ -172,11 +184,11 @@ def count_bits(
     signature = types.void(counters, types.int64, word, word, word, word)
 
     def codegen(context, builder, signature, arguments):
-        address = _address(context, builder, signature.args[0], arguments[0], arguments[1], _I64, 8)
+        address = vector_at(context, builder, signature.args[0], *arguments[:2], _I64, 8)
         vector = ir.VectorType(_I64, 8)
         shifts = ir.Constant(vector, list(range(8)))
         lanes = ir.Constant(vector, [0x0101010101010101] * 8)
-        total = _load(builder, address, 8)
+        total = load(builder, address, 8)
         for argument in arguments[2:]:
             shifted = builder.lshr(_splat(builder, argument, 8), shifts)
             total = builder.add(total, builder.and_(shifted, lanes))
@@ -226,12 +238,12 @@ def reachable_leaves(
             place = builder.bitcast(place, ir.VectorType(_I16, LANES).as_pointer())
             threshold = builder.load(builder.gep(thresholds, [split]))
             above = builder.icmp_signed(
-                ">", _load(builder, place, 2), _splat(builder, threshold, LANES)
+                ">", load(builder, place, 2), _splat(builder, threshold, LANES)
             )
             mask = _splat(builder, builder.load(builder.gep(masks, [split])), LANES)
             more = builder.select(above, mask, nothing)
             builder.store(builder.or_(builder.load(cleared), more), cleared)
-        to = _address(context, builder, signature.args[6], *arguments[6:8], element, LANES)
+        to = vector_at(context, builder, signature.args[6], *arguments[6:8], element, LANES)
         left = builder.not_(builder.load(cleared))
         builder.store(left, to).align = bits.bitwidth // 8
         return context.get_dummy_value()
@@ -263,8 +275,8 @@ def count_below(
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         vector = ir.VectorType(_I64, LANES)
-        first = _address(context, builder, signature.args[3], arguments[3], _I64(0), _F64, LANES)
-        numbers = _load(builder, first, 8)
+        first = vector_at(context, builder, signature.args[3], arguments[3], _I64(0), _F64, LANES)
+        numbers = load(builder, first, 8)
         nothing = ir.Constant(vector, [0] * LANES)
         below = cgutils.alloca_once(builder, vector)
         builder.store(nothing, below)
@@ -292,7 +304,7 @@ def count_below(
                     compared = builder.insert_element(compared, builder.load(place), _I32(lane))
                 add_where_below(compared, _splat(builder, half, LANES))
         result = builder.add(builder.load(below), _splat(builder, arguments[6], LANES))
-        to = _address(context, builder, signature.args[4], *arguments[4:6], _I16, LANES)
+        to = vector_at(context, builder, signature.args[4], *arguments[4:6], _I16, LANES)
         builder.store(builder.trunc(result, ir.VectorType(_I16, LANES)), to).align = 2
         return context.get_dummy_value()
 
@@ -336,7 +348,7 @@ def best_split(
         steps = _I64(0), arguments[2], _I64(SPLIT_LANES)
         with cgutils.for_range_slice(builder, *steps) as (start, _):
             g, h = (
-                _load(builder, builder.bitcast(builder.gep(place, [start]), vector.as_pointer()), 8)
+                load(builder, builder.bitcast(builder.gep(place, [start]), vector.as_pointer()), 8)
                 for place in (gradients, hessians)
             )
             g, h = builder.fmul(g, g_scale), builder.fmul(h, h_scale)

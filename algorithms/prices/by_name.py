@@ -70,7 +70,7 @@ def take_column_numbers(meter: Any, model: object) -> None:
 def by_place(model: object, name: str, values: object) -> Any:
     """Values whose labels are the numbers that columns are called by, in the columns' order.
 
-    Files do not hold these numbers. Anything else is returned as it is.
+    So files hold them, whether or not they hold the numbers. Anything else is returned as it is.
     """
     numbers, pairs = getattr(model, "_column_numbers_", None), labelled(values)
     of_columns = name != "group_costs" and pairs is not None

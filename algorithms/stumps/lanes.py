@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
+from ..kernels.simd import load, vector_at
 
 N_CODES = 256
 WIDEST = 8
@@ -27,18 +28,6 @@ def n_lanes(n_labels: int) -> int:
     """Labels with padding: whole blocks of 8, and 0, 2 or 4 more."""
     left = n_labels % WIDEST
     return n_labels - left + (0 if left == 0 else 2 if left <= 2 else 4 if left <= 4 else WIDEST)
-
-
-def _address(context, builder, array_type, array, offset, element, lanes):
-    data = context.make_array(array_type)(context, builder, array).data
-    vector = ir.VectorType(element, lanes)
-    return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
-
-
-def _load(builder, address, align):
-    value = builder.load(address)
-    value.align = align
-    return value
 
 
 @intrinsic
@@ -59,12 +48,12 @@ def other_codes(typing_context: object, codes: object, at: object, code: object)
 
     def codegen(context, builder, signature, arguments):
         byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
-        address = _address(context, builder, signature.args[0], *arguments[:2], byte, 64)
+        address = vector_at(context, builder, signature.args[0], *arguments[:2], byte, 64)
         one = builder.insert_element(
             ir.Constant(vector, ir.Undefined), builder.trunc(arguments[2], byte), _I32(0)
         )
         same = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_I32, 64), [0] * 64))
-        return builder.bitcast(builder.icmp_unsigned("!=", _load(builder, address, 1), same), _I64)
+        return builder.bitcast(builder.icmp_unsigned("!=", load(builder, address, 1), same), _I64)
 
     return signature, codegen
 
@@ -85,14 +74,14 @@ def _weights_adder(lanes):
             sums_type, places_type, weights_type, _ = signature.args
             bits = weights_type.dtype.bitwidth
             source = ir.IntType(bits)
-            address = _address(context, builder, weights_type, *arguments[2:], source, lanes)
-            weight = _load(builder, address, bits // 8)
+            address = vector_at(context, builder, weights_type, *arguments[2:], source, lanes)
+            weight = load(builder, address, bits // 8)
             if bits < 64:
                 weight = builder.sext(weight, ir.VectorType(_I64, lanes))
             for j in range(places_type.count):
                 at = builder.extract_value(arguments[1], j)
-                target = _address(context, builder, sums_type, arguments[0], at, _I64, lanes)
-                total = builder.add(_load(builder, target, 8), weight)
+                target = vector_at(context, builder, sums_type, arguments[0], at, _I64, lanes)
+                total = builder.add(load(builder, target, 8), weight)
                 builder.store(total, target).align = 8
             return context.get_dummy_value()
 
@@ -111,12 +100,12 @@ def _bins_adder(lanes):
 
         def codegen(context, builder, signature, arguments):
             sums_type, _, total_type, _ = signature.args
-            address = _address(context, builder, total_type, *arguments[2:], _I64, lanes)
-            value = _load(builder, address, 8)
+            address = vector_at(context, builder, total_type, *arguments[2:], _I64, lanes)
+            value = load(builder, address, 8)
             for b in range(STEP):
                 at = builder.add(arguments[1], _I64(b * lanes))
-                bin_ = _address(context, builder, sums_type, arguments[0], at, _I64, lanes)
-                value = builder.add(value, _load(builder, bin_, 8))
+                bin_ = vector_at(context, builder, sums_type, arguments[0], at, _I64, lanes)
+                value = builder.add(value, load(builder, bin_, 8))
             builder.store(value, address).align = 8
             return context.get_dummy_value()
 
@@ -142,13 +131,13 @@ def _bins_scanner(lanes):
 
         def codegen(context, builder, signature, arguments):
             sums_type, _, rest_type, _, edges_type, _ = signature.args
-            state = _address(context, builder, rest_type, *arguments[2:4], _I64, lanes)
+            state = vector_at(context, builder, rest_type, *arguments[2:4], _I64, lanes)
             zero = ir.Constant(ir.VectorType(_I64, lanes), [0] * lanes)
-            rest, parts = _load(builder, state, 8), []
+            rest, parts = load(builder, state, 8), []
             for b in range(STEP):
                 at = builder.add(arguments[1], _I64(b * lanes))
-                address = _address(context, builder, sums_type, arguments[0], at, _I64, lanes)
-                bin_ = _load(builder, address, 8)
+                address = vector_at(context, builder, sums_type, arguments[0], at, _I64, lanes)
+                bin_ = load(builder, address, 8)
                 builder.store(zero, address).align = 8
                 rest = builder.sub(rest, builder.add(bin_, bin_))
                 above = builder.icmp_signed(">", rest, zero)
@@ -158,8 +147,8 @@ def _bins_scanner(lanes):
                 parts = _neighbours_added(builder, parts, lanes)
             for j, part in enumerate(parts):
                 at = builder.add(arguments[5], _I64(j * lanes))
-                address = _address(context, builder, edges_type, arguments[4], at, _I64, lanes)
-                builder.store(builder.add(_load(builder, address, 8), part), address).align = 8
+                address = vector_at(context, builder, edges_type, arguments[4], at, _I64, lanes)
+                builder.store(builder.add(load(builder, address, 8), part), address).align = 8
             return context.get_dummy_value()
 
         return signature, codegen

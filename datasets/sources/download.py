@@ -57,7 +57,7 @@ def check_alive(url: str) -> None:
     unreachable.check(urlsplit(url).netloc)
 
 
-def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | None = None) -> None:
+def download(url: str, target: Path, sha256: str | None) -> None:
     """Fetch ``url`` into ``target`` and verify it.
 
     Parameters
@@ -68,8 +68,6 @@ def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | No
         Final place; its folder must exist.
     sha256 : str or None
         Expected digest in hex; None where no digest is published.
-    limits : HttpLimits, optional
-        Timeouts and retries.
 
     Raises
     ------
@@ -86,7 +84,7 @@ def download(url: str, target: Path, sha256: str | None, limits: HttpLimits | No
     pooch.get_logger().setLevel("WARNING")
     part = target.with_name(target.name + ".part")
     kind = FtpDownloader if url.startswith("ftp://") else ResumingDownloader
-    transfer = kind(part, sha256, limits or LIMITS)
+    transfer = kind(part, sha256, LIMITS)
     known = f"sha256:{sha256}" if sha256 else None
     for path in (part, _version_file(part)):
         set_aside(path, "file")

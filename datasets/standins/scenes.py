@@ -84,9 +84,7 @@ def _structure(n_descriptors: int) -> tuple[np.ndarray, np.ndarray]:
     return centres, np.round(mixtures, 4)
 
 
-def descriptors(
-    n_per_class: int, n_descriptors: int, seed: int, part: str = "train"
-) -> tuple[np.ndarray, np.ndarray]:
+def descriptors(n_per_class: int, n_descriptors: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw the descriptors of pictures that do not exist.
 
     Parameters
@@ -97,8 +95,6 @@ def descriptors(
         How many descriptors, the better seven first.
     seed : int
         Repetition, 0 or more.
-    part : {"train", "valid", "test"}, default "train"
-        Which stream.
 
     Returns
     -------
@@ -108,7 +104,7 @@ def descriptors(
         The classes take turns.
     """
     centres, mixtures = _structure(n_descriptors)
-    rng = part_generator("scene15 descriptors", seed, part)
+    rng = part_generator("scene15 descriptors", seed, "train")
     labels = np.tile(np.arange(N_CLASSES, dtype=np.int64), n_per_class)
     place = centres[labels] + rng.standard_normal((len(labels), N_LATENT))
     columns = np.empty((n_descriptors * N_VALUES, len(labels)), dtype=np.uint8)

@@ -1,6 +1,7 @@
 """A fit on two processes, and one during which a process is lost; run by a test, as a child.
 
-With the word ``stumps`` it is AdaBoost.MH's, with ``trees`` a fit of trees. A second word says what
+With the word ``stumps`` it is AdaBoost.MH's, with ``trees`` a fit of trees, with ``frame`` one of
+trees on a frame, lost while Dask learns how long its parts are. A second word says what
 is lost: a worker that ``dies``, or that ``stops`` without an end, or the ``scheduler``.
 """
 
@@ -11,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -66,6 +68,25 @@ class Trees:
             model.set_params(eval_metric="loss")
 
 
+class TreesOnAFrame(Trees):
+    """A part of the frame kills as it is computed."""
+
+    def fit_and_lose(self, model, rows, kill: Callable) -> None:
+        """Fit while a process is lost."""
+        import dask.dataframe as dd
+        import pandas as pd
+
+        table = pd.DataFrame(self.X)
+
+        def killing(_):
+            with contextlib.suppress(ProcessLookupError):  # the other part was first
+                kill()
+            time.sleep(60)
+            return table
+
+        model.fit(dd.from_map(killing, range(2), meta=table[:0]), self.y)
+
+
 class BoostedStumps:
     """AdaBoost.MH; the sampler kills."""
 
@@ -95,8 +116,8 @@ class _Once:
 
 
 def main() -> None:
-    kind = BoostedStumps() if sys.argv[1] == "stumps" else Trees()
-    fault = sys.argv[2]
+    kinds = {"trees": Trees, "frame": TreesOnAFrame, "stumps": BoostedStumps}
+    kind, fault = kinds[sys.argv[1]](), sys.argv[2]
     model, X, y = kind.model, kind.X, kind.y
     here = type(model)(**model.get_params()).fit(X, y)
     if fault == "stops":  # the scheduler's process reads after how long a silent one is given up

@@ -15,7 +15,8 @@ from sklearn.base import clone
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.distributed import edges, workers
-from algorithms.estimators.fitting import ConstantModelWarning, _in_order
+from algorithms.distributed.frames import _in_order
+from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
@@ -281,16 +282,19 @@ def test_without_a_client_or_with_queries(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "says"),
+    ("kind", "fault", "says"),
     [
-        ("dies", "WorkerLost The worker tcp://127.0.0.1:"),
-        ("stops", "WorkerLost The worker tcp://127.0.0.1:"),
-        ("scheduler", "SchedulerLost The Dask scheduler tcp://127.0.0.1:"),
+        ("trees", "dies", "WorkerLost The worker tcp://127.0.0.1:"),
+        ("trees", "stops", "WorkerLost The worker tcp://127.0.0.1:"),
+        ("trees", "scheduler", "SchedulerLost The Dask scheduler tcp://127.0.0.1:"),
+        ("frame", "scheduler", "SchedulerLost The Dask scheduler tcp://127.0.0.1:"),
     ],
 )
-def test_what_is_lost_in_the_second_round(fault, says):
+def test_what_is_lost_in_the_second_round(kind, fault, says):
     """Processes: equal bytes; then one dies or stops, and no model comes of it."""
-    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker", "trees", fault]
+    if kind == "frame":
+        pytest.importorskip("pyarrow")
+    command = [sys.executable, "-m", "tests.algorithms.distributed.losing_a_worker", kind, fault]
     child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert child.returncode == 0, child.stderr
     equal, sentence, earlier = child.stdout.splitlines()

@@ -13,7 +13,7 @@ import pytest
 from distributed import CancelledError, Client, wait
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.distributed import workers
+from algorithms.distributed import frames, workers
 from algorithms.distributed.held import Accepted, checked_part
 from algorithms.distributed.pair_rows import PairRows
 from algorithms.distributed.rows import Rows
@@ -21,7 +21,7 @@ from algorithms.distributed.workers import SchedulerLost, WorkerLost, Workers
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 
-from .clusters import laid_out
+from .clusters import Frame, laid_out
 
 X = np.arange(60.0).reshape(30, 2)
 Y = np.arange(30) % 3
@@ -202,17 +202,38 @@ def test_what_a_lost_scheduler_brings_about_is_named_after_it(error):
     )
     with (
         pytest.raises(SchedulerLost, match=r"scheduler tcp://127.0.0.1:8786 was lost"),
-        workers._naming_a_lost_scheduler(client),
+        workers.naming_a_lost_scheduler(client),
     ):
         raise error
     with pytest.raises(SchedulerLost):
         workers.check_connected(client)
 
 
+@pytest.mark.parametrize("model", [GBRTRegressor(), AdaBoostMH()])
+def test_a_scheduler_lost_while_the_lengths_of_a_frame_are_computed(model, monkeypatch):
+    """Of the rows, or of the targets alone."""
+
+    class LosesItsScheduler(Frame):
+        def to_dask_array(self, lengths):
+            client.status = "connecting"
+            raise CancelledError("a key of Dask's")
+
+    LosesItsScheduler.__module__ = Frame.__module__
+    client = types.SimpleNamespace(
+        status="running", scheduler=types.SimpleNamespace(address="tcp://127.0.0.1:8786")
+    )
+    monkeypatch.setattr(frames, "connected_client", lambda: client)
+    lost = LosesItsScheduler(X, ["a", "b"])
+    for given in ((lost, Y), (da.from_array(X), lost)):
+        client.status = "running"
+        with pytest.raises(SchedulerLost, match=r"scheduler tcp://127.0.0.1:8786 was lost"):
+            model.fit(*given)
+
+
 def test_other_faults_are_not_the_scheduler_s(monkeypatch):
     monkeypatch.setattr(workers, "_NOTICED_AFTER", 0.0)
     client = types.SimpleNamespace(status="running")
     for error in (WorkerLost("tcp://127.0.0.1:9"), ValueError("y")):
-        with pytest.raises(type(error)), workers._naming_a_lost_scheduler(client):
+        with pytest.raises(type(error)), workers.naming_a_lost_scheduler(client):
             raise error
     workers.check_connected(client)

@@ -409,6 +409,14 @@ def test_wrong_arrays_are_named(saved, tmp_path, change, message):
         ({"learning_rate": -0.1}, "learning_rate in its header must be a finite number"),
         ({"learning_rate": 1e400}, "holds Infinity|must be a finite number"),
         ({"feature_names": ["a"]}, "a name for each of 4 features"),
+        ({"column_numbers": [3, 1, 2]}, "a number of its own for each of 4 features"),
+        ({"column_numbers": [3, 1, 2, 2]}, "a number of its own for each of 4 features"),
+        ({"column_numbers": [3, 0, 2, True]}, "a number of its own for each of 4 features"),
+        (
+            {"column_numbers": [3, 0, 2, 1], "feature_names": list("abcd")},
+            "for each of 4 features that have no names",
+        ),
+        ({"column_numbers": "3012"}, "column_numbers in its header must be a list"),
         ({"classes": {"dtype": "<i8", "values": [0, 1]}}, "classes if it is a classifier"),
         ({"params": []}, "params in its header must be an object"),
         (

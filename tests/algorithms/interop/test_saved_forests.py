@@ -99,6 +99,19 @@ def test_names_and_prices_by_name(tmp_path):
         again.predict(table[table.columns[::-1]])
 
 
+def test_the_order_of_columns_that_are_numbers(tmp_path):
+    """CatBoost calls columns that have no names by their places."""
+    pytest.importorskip("catboost", reason=PEER)
+    model, X = catboost_model("regression", iterations=4)
+    forest = from_catboost(model)
+    again = reloaded(forest, tmp_path)
+    table = pd.DataFrame(X)
+    for one in (forest, again, reloaded(again, tmp_path)):
+        np.testing.assert_array_equal(one.predict(table), forest.predict(X))
+        with pytest.raises(ValueError, match=r"columns of X .* in another order"):
+            one.predict(table[table.columns[::-1]])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -109,6 +122,7 @@ def test_names_and_prices_by_name(tmp_path):
         ({"classes": {"dtype": "<i8", "values": [0, 1, 2]}}, "a score for each class"),
         ({"n_features": 1}, "feature"),
         ({"feature_names": ["one"]}, "a name for each of 6 features"),
+        ({"column_numbers": [0, 1, 2]}, "a number of its own for each of 6 features"),
         ({"prices": {}}, "prices of all kinds"),
     ],
 )

@@ -230,8 +230,17 @@ def test_columns_called_by_numbers(cls, numbers, tmp_path):
     )
     with pytest.raises(ValueError, match=r"columns of X .* in another order"):
         model.predict(table[sorted(numbers)])
-    model.save(tmp_path / "model")  # files do not hold the numbers
-    np.testing.assert_array_equal(cls.load(tmp_path / "model").prediction_cost(table), bill)
+    model.save(tmp_path / "model")
+    loaded = cls.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.prediction_cost(table), bill)
+    np.testing.assert_array_equal(
+        loaded.prediction_cost(table, feature_costs=prices),
+        model.prediction_cost(table, feature_costs=prices),
+    )
+    loaded.save(tmp_path / "again")
+    for one in (loaded, cls.load(tmp_path / "again")):
+        with pytest.raises(ValueError, match=r"columns of X .* in another order"):
+            one.predict(table[sorted(numbers)])
 
 
 def test_numbers_that_are_no_columns():
