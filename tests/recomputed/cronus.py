@@ -137,12 +137,15 @@ def fewer_stages(claim):
 def first_purchases(panel):
     """Per seed of the optimised cascade: price → features (listed, bought at once, bought at all).
 
-    At once is in the first stage that has trees.
+    At once is in the first stage that has trees. A cascade with one such stage has no order.
     """
     found = []
     for both in cascades("cronus-figure4", panel).values():
         rows = both["cronus"]
-        first = min((int(r["stage"]) for r in of_stages(rows) if int(r["n_trees"])), default=None)
+        live = [int(row["stage"]) for row in of_stages(rows) if int(row["n_trees"])]
+        if len(live) < 2:
+            continue
+        first = min(live)
         shares = {}
         for row in rows:
             price, bought = float(row["price"]), int(row["n_features"])
@@ -168,8 +171,8 @@ def cheap_first(claim):
     found = []
     for shares in first_purchases(claim[0]):
         cheap, dear = cheap_and_dear(shares)
-        if cheap and dear:  # without any of a kind there is nothing to compare
-            found.append(cheap[1] / cheap[0] - dear[1] / dear[0])
+        if cheap and dear and cheap[2] and dear[2]:  # of what is bought at all
+            found.append(cheap[1] / cheap[2] - dear[1] / dear[2])
     return found
 
 

@@ -70,7 +70,7 @@ PANELS = (
         tree_cost=0.1,
         ranking=False,
         families=("gbrt", "cronus"),
-        at_laptop=5,
+        at_laptop=3,
     ),
     Panel("a", "Yahoo! LTR", "yahoo_ltr", licensed=True),
     Panel(
@@ -79,7 +79,7 @@ PANELS = (
         "yahoo_ltr_sample",
         limits=(5, 20, 50, 150),
         in_smoke=True,
-        at_laptop=2,
+        at_laptop=1,
     ),
     Panel("c", "MQ2008", "mq2008", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
     Panel("d", "ClueWeb09", "clueweb09", relevant_from=2, limits=_NO_PRICE_BEYOND_100),
@@ -93,7 +93,7 @@ PANELS = (
         limits=(0.0025, 0.005, 0.02),
         tree_cost=2e-5,
         ranking=False,
-        at_laptop=2,
+        at_laptop=1,
     ),
 )
 

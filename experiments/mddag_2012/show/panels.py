@@ -73,7 +73,7 @@ STUMPS_OF_A_STAGE = 200
 """At most, of Viola and Jones's cascade."""
 
 FCBOOST = {
-    "laptop": ((0.1, 0.02, 0.004, 0.0008), NEGATIVE_WEIGHTS, (10, 25, 60)),
+    "smoke": ((0.1, 0.02, 0.004, 0.0008), NEGATIVE_WEIGHTS, (10, 25, 60)),
     "overnight": ((0.1, 0.02, 0.004, 0.0008), NEGATIVE_WEIGHTS, (10, 40, 120)),
 }
 """η, weights of negatives, and iterations, by time."""
@@ -133,7 +133,7 @@ def _viola_jones(scale: str, largest: int) -> list[dict]:
 
 
 def _fcboost(scale: str, largest: int) -> list[dict]:
-    grid = FCBOOST["laptop" if scale in ("smoke", "laptop") else "overnight"]
+    grid = FCBOOST["smoke" if scale == "smoke" else "overnight"]
     return [
         {
             "given": {"eta": eta, "negative_weight": weight, "n_estimators": min(size, largest)},

@@ -41,8 +41,8 @@ def test_verdicts():
             counted[row["verdict"]] += 1
     assert f"{sum(counted.values())} claims whose intervals" in README
     assert counted["inconclusive"] > sum(counted.values()) / 2
-    reproduced = [r for r in lines("cronus-figure4", "claims.csv") if r["verdict"] == "reproduced"]
-    assert {row["claim"] for row in reproduced} >= {"b-cheap-first", "e-cheap-first"}
+    verdicts = {row["verdict"] for row in lines("cronus-figure4", "claims.csv")}
+    assert verdicts == {"inconclusive", "not testable here"}
 
 
 def test_no_claim_on_cheap_features_where_there_are_none():

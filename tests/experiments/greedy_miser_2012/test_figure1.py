@@ -447,9 +447,11 @@ def test_cronus_has_the_cells_of_its_own_figure(scale):
     first = {"yahoo_ltr_sample": 0, "mq2008": 0, "clueweb09": 0, "mslr": 5}
     there = {(name, first[name] + s) for name in first for s in range(2)}
     assert {(c.dataset, c.seed) for c in mine} == there
+    assert there & own.keys()
     for cell in mine:
         assert cell.params.get("bisected", False) == (cell.dataset == "mslr")
-        assert cell.params["cascade"] == own[cell.dataset, cell.seed]
+        if scale != "laptop" or (cell.dataset, cell.seed) in own:  # where its figure has few sets
+            assert cell.params["cascade"] == own[cell.dataset, cell.seed]
         (panel,) = (p for p in PANELS if p.key == cell.params["panel"])
         assert panel.dataset == cell.dataset
 

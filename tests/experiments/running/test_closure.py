@@ -52,6 +52,7 @@ TRACED = {
         "mddag-figure2:bourdev_cascade",
     ],
     "experiments.mddag_2012.cells.priced": ["mddag-costs:mddag", "mddag-costs:cegb"],
+    "experiments.greedy_miser_2012.cells.divisions": ["miser-divisions:all"],
     "experiments.mddag_2012.cells.toy": ["mddag-figure1:mddag"],
     "experiments.mddag_2012.cells.variants": ["mddag-choices:mddag"],
     "experiments.cells.sample_images": ["sampling-figure3:sample_images"],
