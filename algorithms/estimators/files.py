@@ -204,9 +204,13 @@ def restored_classes(stored: Mapping) -> np.ndarray:
 
 
 def stored_column_numbers(model: object) -> dict:
-    """What a header says of columns that a table called by whole numbers; nothing of others."""
+    """What a header says of columns that a table called by whole numbers; nothing of others.
+
+    Names win: a forest of numbered columns may have been given names since.
+    """
     numbers = getattr(model, "_column_numbers_", None)
-    return {} if numbers is None else {"column_numbers": list(numbers)}
+    named = getattr(model, "feature_names_in_", None) is not None
+    return {} if numbers is None or named else {"column_numbers": list(numbers)}
 
 
 def restore_column_numbers(model: Any, header: Mapping) -> None:

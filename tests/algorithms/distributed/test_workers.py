@@ -3,6 +3,7 @@
 import _thread
 import asyncio
 import logging
+import signal
 import time
 import types
 import warnings
@@ -115,6 +116,8 @@ def test_an_asynchronous_client_is_refused(client):
     ],
 )
 def test_ctrl_c_leaves_nothing_on_the_workers(client, monkeypatch, model, holder, method):
+    # A shell's background jobs ignore the signal, and what they start does, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rows, y = laid_out(client, X), laid_out(client, Y)
     wait([rows, y])
     before, original = on_scheduler(client), getattr(holder, method)
