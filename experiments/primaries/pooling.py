@@ -68,12 +68,12 @@ class SetMean:
             return n - 1.0
         # The variance is (MS_s + MS_q - MS_sq)/(SQ), each mean square with its own freedom.
         cells = n * self.n_queries
-        squares = {
-            n - 1: self.both + self.n_queries * self.repetition,
-            self.n_queries - 1: self.both + n * self.query,
-            (n - 1) * (self.n_queries - 1): self.both,
-        }
-        spread = sum((ms / cells) ** 2 / df for df, ms in squares.items())
+        squares = (
+            (n - 1, self.both + self.n_queries * self.repetition),
+            (self.n_queries - 1, self.both + n * self.query),
+            ((n - 1) * (self.n_queries - 1), self.both),
+        )
+        spread = sum((square / cells) ** 2 / freedom for freedom, square in squares)
         return self.variance(n) ** 2 / spread if spread > 0 else math.inf
 
     def floor(self) -> float:

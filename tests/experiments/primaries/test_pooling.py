@@ -40,6 +40,16 @@ def test_crossed_components_by_the_textbook():
     assert found.floor() == pytest.approx(found.query / 4)
 
 
+@pytest.mark.parametrize(("n", "n_queries"), [(2, 9), (6, 6), (5, 30)])
+def test_freedom_of_crossed_effects_by_the_textbook(n, n_queries):
+    """Also where two mean squares have the same number of degrees of freedom."""
+    one = SetMean(0.0, n, repetition=0.5, both=2.0, query=0.3, n_queries=n_queries)
+    rows, columns, rest = 2.0 + n_queries * 0.5, 2.0 + n * 0.3, 2.0
+    spread = rows**2 / (n - 1) + columns**2 / (n_queries - 1)
+    spread += rest**2 / ((n - 1) * (n_queries - 1))
+    assert one.freedom() == pytest.approx((rows + columns - rest) ** 2 / spread)
+
+
 def test_spread_between_sets_is_beyond_noise():
     quiet = [SetMean(effect, 10, 1e-6) for effect in (0.0, 1.0)]
     noisy = [SetMean(effect, 10, 100.0) for effect in (0.0, 1.0)]
