@@ -1,28 +1,16 @@
-"""Checkable sentences of a paper, and what our rows say about them.
+"""Checkable sentences of a paper, and what our rows say about them: description, no verdict.
 
-A verdict is drawn from one interval: the confidence interval of the effect at level
-1 - 0.05/m, where m is the number of claims of the artefact on which a verdict is drawn
-(Bonferroni, so that all of an artefact's intervals hold together with 95 %).
-
-* *reproduced*: the interval lies above 0, and the effect is at least the smallest effect of
-  interest;
-* *not reproduced*: the interval lies below the smallest effect of interest;
-* *inconclusive*: neither, or fewer than five repetitions;
-* *not run at this scale*: there are no rows on it, for example on 10,000 rounds where 1,000 were
-  run;
-* *not testable here*: the data are a stand-in of ours, which could contain the claim;
-* *denied by the paper's own table*: of the numbers that the paper prints the same effect is not
-  above 0. That is a verdict on the paper, whatever our data say.
-
-The paper's own numbers come first, then the kind of data, then whether there are rows. A
-simulation that needs no data (:mod:`experiments.data_kinds`) can be judged like real data.
+What became of a paper is answered by its few primary claims (:mod:`experiments.primaries`), which
+were declared before their rows were computed. All else is here: an effect with its plain 95 %
+interval, beside the smallest effect of interest that was set beforehand. One in twenty such
+intervals misses, so nothing is concluded from a single one. Where there is none, or it says less
+than it seems, a note says why.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,23 +18,18 @@ import numpy as np
 import pandas as pd
 
 from experiments.cell import rounded
-from experiments.data_kinds import EXTENTS, KIND, extent
-from experiments.estimates import Estimate, over_seeds, over_trials, over_units
-
-ERROR_RATE = 0.05
-"""Chance that any of an artefact's intervals misses its effect."""
+from experiments.data_kinds import STAND_IN, extent
+from experiments.estimates import (
+    Estimate,
+    do_not_vary,
+    over_crossed,
+    over_seeds,
+    over_trials,
+    over_units,
+)
 
 FEWEST_SEEDS = 5
-"""Repetitions from which a verdict is drawn."""
-
-JUDGED = ("real", KIND)
-"""Kinds of data on which a verdict is drawn."""
-
-REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE = "reproduced", "not reproduced", "inconclusive"
-NOT_RUN, NOT_TESTABLE = "not run at this scale", "not testable here"
-DENIED = "denied by the paper's own table"
-VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_TESTABLE, DENIED)
-"""All verdicts there are, in the order they are counted."""
+"""Repetitions below which a note says that there are few."""
 
 _BINARY_ERROR = 1e-9
 
@@ -58,7 +41,7 @@ class Claim:
     Attributes
     ----------
     id : str
-        Short name, unique within the artefact.
+        Short name, unique among the paper's claims on its data set.
     sentence : str
         What the paper says, made precise.
     place : str
@@ -72,11 +55,12 @@ class Claim:
     effects : callable
         ``rows -> (n,) float``: positive where the claim holds, one value per repetition or, with
         ``spread="units"``, per query or test row; NaN values are left out. With
-        ``spread="trials"``, ``rows -> (k, 3) float``, see
-        :func:`experiments.estimates.over_trials`.
-    spread : {"seeds", "units", "trials"}
+        ``spread="crossed"``, ``rows -> (n, n_queries) float``; with ``spread="trials"``,
+        ``rows -> (k, 3) float``, see :func:`experiments.estimates.over_trials`.
+    spread : {"seeds", "units", "crossed", "trials"}
         Where the uncertainty comes from: repetitions (paired t interval), the units of one test
-        set (bootstrap, BCa), or independent trials that fail or not (Clopper and Pearson).
+        set (for these trainings), repetitions and queries together, or independent trials that
+        fail or not (Clopper and Pearson).
     overlap : float
         Share of test rows that two repetitions have in common, in [0, 1]. Repetitions that re-split
         the same rows are correlated; the t interval is widened as Nadeau and Bengio do (Machine
@@ -142,34 +126,68 @@ class Subject:
         )
 
 
-def verdict(claim: Claim, kind: str, measured: bool, estimate: Estimate) -> str:
-    """Draw the verdict; see the head of this module.
+COLUMNS = (
+    *("claim", "dataset", "data", "extent", "effect", "low", "high", "n"),
+    *("smallest_effect", "paper_effect", "unit", "note", "sentence", "place"),
+)
+"""Columns of ``claims.csv``."""
+
+
+def evaluate(
+    claims: Sequence[Claim], rows: pd.DataFrame, data: Mapping[str, Mapping]
+) -> pd.DataFrame:
+    """Describe what the rows of an artefact say of its claims.
 
     Parameters
     ----------
-    claim : Claim
-        What is judged.
-    kind : str
-        Of the data: one of :data:`JUDGED`, or ``"stand-in"``.
-    measured : bool
-        Whether there are rows on it.
-    estimate : Estimate
-        Its effect.
+    claims : sequence of Claim
+        Those on data that `data` does not have are left out.
+    rows : DataFrame
+        The artefact's rows.
+    data : Mapping
+        Provenance of each data set; ``kind`` is "real", "no data" or "stand-in".
+
+    Returns
+    -------
+    DataFrame
+        One row per claim, see :data:`COLUMNS`: ``data, extent`` (whole set, part, simulation or
+        stand-in), ``effect`` with its 95 % interval, ``n`` repetitions or units, ``note``.
     """
-    if is_denied(claim):
-        return DENIED
-    if kind not in JUDGED:
-        return NOT_TESTABLE
-    if not measured:
-        return NOT_RUN
-    fewest = FEWEST_SEEDS if claim.spread == "seeds" else 2
-    if estimate.n < fewest or math.isnan(estimate.low):
-        return INCONCLUSIVE
-    if estimate.high < claim.smallest_effect:
-        return NOT_REPRODUCED
-    if estimate.low > 0 and estimate.effect >= claim.smallest_effect:
-        return REPRODUCED
-    return INCONCLUSIVE
+    found = [
+        _describe(claim, rows, data[claim.dataset]) for claim in claims if claim.dataset in data
+    ]
+    return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def _describe(claim: Claim, rows: pd.DataFrame, record: Mapping) -> dict:
+    effects = np.asarray(claim.effects(rows), dtype=np.float64)
+    known = effects if effects.ndim == 2 else effects[~np.isnan(effects)]
+    estimate = _estimate(claim, known)
+    where = extent(record)
+    return {
+        "claim": claim.id,
+        "dataset": claim.dataset,
+        "data": record["kind"],
+        "extent": where,
+        **{name: rounded(getattr(estimate, name)) for name in ("effect", "low", "high")},
+        "n": estimate.n,
+        "smallest_effect": claim.smallest_effect,
+        "paper_effect": rounded(claim.paper_effect),
+        "unit": claim.unit,
+        "note": "; ".join(_notes(claim, where, effects, known)),
+        "sentence": claim.sentence,
+        "place": claim.place,
+    }
+
+
+def _estimate(claim: Claim, known: np.ndarray) -> Estimate:
+    if known.size == 0:
+        return Estimate(0, math.nan)
+    if claim.spread == "seeds":
+        return over_seeds(known, overlap=claim.overlap)
+    return {"units": over_units, "crossed": over_crossed, "trials": over_trials}[claim.spread](
+        known
+    )
 
 
 def is_denied(claim: Claim) -> bool:
@@ -180,71 +198,37 @@ def is_denied(claim: Claim) -> bool:
     return claim.paper_effect < _BINARY_ERROR
 
 
-def evaluate(
-    claims: Sequence[Claim], rows: pd.DataFrame, data: Mapping[str, Mapping]
-) -> pd.DataFrame:
-    """Test the claims of one artefact.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-        All claims of the artefact: the number of those that are tested sets the correction.
-    rows : DataFrame
-        The artefact's rows.
-    data : Mapping
-        Provenance of each data set; ``kind`` is one of :data:`JUDGED` or ``"stand-in"``.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim: ``claim, dataset, data, extent`` (whole set, part, simulation or
-        stand-in), ``verdict, effect, low, high, level, n, smallest_effect, detectable``
-        (the smallest effect that would be detected), ``paper_effect, unit, sentence, place``.
-    """
-    measured = [
-        (claim, data[claim.dataset], np.asarray(claim.effects(rows), dtype=np.float64))
-        for claim in claims
-        if claim.dataset in data
-    ]
-    # What nothing was measured for is not tested, so it widens no other claim's interval.
-    drawn = sum(record["kind"] in JUDGED and effects.size > 0 for _, record, effects in measured)
-    level = 1 - ERROR_RATE / max(drawn, 1)
-    return pd.DataFrame([_evaluate_one(*one, level) for one in measured], columns=_COLUMNS)
+DENIED = "denied by the paper's own table"
+STANDS_IN = "stand-in: contains what we built into it"
+NOT_RUN = "not run at this scale"
 
 
-_COLUMNS = [
-    *("claim", "dataset", "data", "extent", "verdict", "effect", "low", "high", "level", "n"),
-    *("smallest_effect", "detectable", "paper_effect", "unit", "sentence", "place"),
-]
-
-
-def _evaluate_one(claim: Claim, record: Mapping, effects: np.ndarray, level: float) -> dict:
+def _notes(claim: Claim, where: str, effects: np.ndarray, known: np.ndarray) -> list[str]:
+    """Say what keeps an effect from saying more; nothing of most."""
+    notes = [DENIED] * is_denied(claim) + [STANDS_IN] * (where == STAND_IN)
+    if effects.size == 0:
+        return [*notes, NOT_RUN]
+    what = "repetition" if claim.spread in ("seeds", "crossed") else "unit"
+    if known.size == 0:
+        return [*notes, f"no {what} has a value"]
+    if lost := len(effects) - len(known):
+        notes.append(f"{lost} of {len(effects)} {what}s without a value")
     if claim.spread == "trials":
-        estimate = over_trials(effects, level)
-    elif claim.spread == "seeds":
-        estimate = over_seeds(effects[~np.isnan(effects)], level, claim.overlap)
-    else:
-        estimate = over_units(effects[~np.isnan(effects)], level)
-    return {
-        "claim": claim.id,
-        "dataset": claim.dataset,
-        "data": record["kind"],
-        "extent": extent(record),
-        "verdict": verdict(claim, record["kind"], effects.size > 0, estimate),
-        **{name: rounded(getattr(estimate, name)) for name in ("effect", "low", "high")},
-        "level": rounded(level),
-        "n": estimate.n,
-        "smallest_effect": claim.smallest_effect,
-        "detectable": rounded(estimate.detectable),
-        "paper_effect": rounded(claim.paper_effect),
-        "unit": claim.unit,
-        "sentence": claim.sentence,
-        "place": claim.place,
-    }
+        return notes
+    if claim.spread == "crossed":
+        n, n_queries = known.shape
+        notes.append(f"{n} repetition{'s' * (n > 1)} × {n_queries} queries")
+    elif len(known) == 1:
+        notes.append(f"one {what}")
+    elif do_not_vary(known):
+        notes.append(f"all {len(known)} values are equal")
+    elif what == "repetition" and len(known) < FEWEST_SEEDS:
+        notes.append("fewer than five repetitions")
+    return notes
 
 
-def _effect(row: Mapping) -> str:
-    """Return effect and interval of an evaluated claim, as far as there are any."""
+def shown_effect(row: Mapping) -> str:
+    """Return effect and interval of a described claim, as far as there are any."""
     if math.isnan(row["effect"]):
         return "no effect measured"
     text = f"{row['effect']:+.4f} {row['unit']}"
@@ -254,95 +238,16 @@ def _effect(row: Mapping) -> str:
 
 
 def sentence(row: Mapping) -> str:
-    """Return one line on an evaluated claim: verdict, effect, interval."""
-    text = f"{row['verdict']:21s} {row['claim']}: {_effect(row)}"
+    """Return one line on a described claim: effect, interval, notes."""
+    text = f"{row['claim']}: {shown_effect(row)}, n = {row['n']}"
     text += f", smallest effect of interest {row['smallest_effect']:g}"
-    if row["verdict"] == INCONCLUSIVE and not math.isnan(row["detectable"]):
-        text += f", smallest detectable effect {row['detectable']:.4f}"
     if not math.isnan(row["paper_effect"]):
         text += f", the paper's own {row['paper_effect']:+.4g}"
-    return text
+    return f"{text} ({row['note']})" if row["note"] else text
 
 
-def counted(verdicts: Sequence[str]) -> str:
-    """Return a sentence that counts verdicts, in the order of :data:`VERDICTS`."""
-    if not verdicts:
-        return "No claims are made of it."
-    counts = [(list(verdicts).count(one), one) for one in VERDICTS if one in verdicts]
-    if len(verdicts) == 1:
-        return f"The one claim is {verdicts[0]}."
-    texts = [f"{n:,} {one}" for n, one in counts]
-    texts[0] = texts[0].replace(" ", " are " if counts[0][0] > 1 else " is ", 1)
-    listed = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
-    return f"Of {len(verdicts):,} claims {listed}."
-
-
-def count_by_extent(claims: Iterable[Mapping]) -> dict[str, dict[str, int]]:
-    """Return for each verdict how many claims rest on whole sets, on parts and so on.
-
-    Parameters
-    ----------
-    claims : iterable of Mapping
-        Evaluated claims, with ``verdict`` and ``extent``.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        All of :data:`VERDICTS` and :data:`~experiments.data_kinds.EXTENTS`, in that order.
-    """
-    counts = Counter((claim["verdict"], claim["extent"]) for claim in claims)
-    return {name: {part: counts[name, part] for part in EXTENTS} for name in VERDICTS}
-
-
-def _by_extent(claims: Sequence[Mapping]) -> list[str]:
-    """Return :func:`count_by_extent` as a sentence and a markdown table."""
-    counts = count_by_extent(claims)
-    reproduced = counts[REPRODUCED]
-    lines = [
-        f"Of the {sum(reproduced.values())} claims that are reproduced, "
-        f"{reproduced['whole set']} rest on whole sets, {reproduced['part']} on parts of them "
-        f"and {reproduced['simulation']} on simulations of what the paper itself defines.",
-        "",
-        f"| verdict | {' | '.join(EXTENTS)} | all |",
-        "|---|" + "---:|" * (len(EXTENTS) + 1),
-    ]
-    total = [sum(numbers[part] for numbers in counts.values()) for part in EXTENTS]
-    rows = {name: list(numbers.values()) for name, numbers in counts.items()}
-    for name, numbers in {**rows, "**all**": total}.items():
-        lines.append(f"| {name} | {' | '.join(str(n or '') for n in numbers)} | {sum(numbers)} |")
-    return lines
-
-
-def summary(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
-    """Return one markdown table: how many claims of each artefact got which verdict.
-
-    Parameters
-    ----------
-    tables : Mapping of str to (meta, DataFrame)
-        As for :func:`scoreboard`; artefacts without claims are left out.
-
-    Returns
-    -------
-    str
-        Artefacts in the order they are given in.
-    """
-    lines = [
-        f"| | {' | '.join(VERDICTS)} |",
-        "|---|" + "---:|" * len(VERDICTS),
-    ]
-    counts = {
-        meta["title"]: [int((table["verdict"] == verdict).sum()) for verdict in VERDICTS]
-        for meta, table in tables.values()
-        if len(table)
-    }
-    total = [sum(column) for column in zip(*counts.values(), strict=True)] or [0] * len(VERDICTS)
-    for title, numbers in {**counts, "**all**": total}.items():
-        lines.append(f"| {title} | {' | '.join(str(n or '') for n in numbers)} |")
-    return "\n".join(lines) + "\n"
-
-
-def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
-    """Return ``claims.md``: one table of all published claims.
+def described(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
+    """Return one markdown table for each artefact that has claims.
 
     Parameters
     ----------
@@ -350,36 +255,21 @@ def scoreboard(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
         For each artefact its ``meta.json`` and its evaluated claims, in the order they are to
         stand in.
     """
-    claims = [claim for _, table in tables.values() for claim in table.to_dict("records")]
-    lines = [
-        "# Claims of the papers, and what we found",
-        "",
-        "Written by `python -m experiments reproduce … --publish`. Intervals are those of all of "
-        "an artefact's claims together (95 %). On a stand-in that we wrote no verdict is drawn: "
-        "it could contain the claim. The paper's own effect is the same quantity, of the numbers "
-        "it prints, where it prints any. The smallest effect of interest was set beforehand; the "
-        "smallest detectable one is what so many repetitions of such a spread would find in four "
-        "cases of five. A *decade* is a factor of ten: half the cost is 0.301 decades less.",
-        "",
-        *_by_extent(claims),
-    ]
+    lines = []
     for artefact_id, (meta, table) in tables.items():
         if table.empty:
             continue
-        lines += ["", f"## {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]
+        lines += ["", f"### {meta['title']} (`{artefact_id}`, scale {meta['scale']})", ""]
         lines += [
-            "| verdict | data | claim | effect [interval] | the paper's own "
-            "| smallest effect of interest | smallest detectable | place |",
-            "|---|---|---|---|---:|---:|---:|---|",
+            "| claim | data | effect [95 % interval] | n | smallest of interest | the paper's own "
+            "| note | place |",
+            "|---|---|---|---:|---:|---:|---|---|",
         ]
         for row in table.to_dict("records"):
-            detectable = "" if math.isnan(row["detectable"]) else f"{row['detectable']:.4f}"
             paper = "" if math.isnan(row["paper_effect"]) else f"{row['paper_effect']:+.4g}"
-            data = f"{row['dataset']} ({row['extent']})"
             lines.append(
-                f"| **{row['verdict']}** | {data} | {row['sentence']} "
-                f"| {_effect(row)}, n = {row['n']} | {paper} | {row['smallest_effect']:g} "
-                f"| {detectable} "
+                f"| {row['sentence']} | {row['dataset']} ({row['extent']}) | {shown_effect(row)} "
+                f"| {row['n']} | {row['smallest_effect']:g} | {paper} | {row['note']} "
                 f"| {row['place']} |"
             )
     return "\n".join(lines) + "\n"

@@ -21,9 +21,10 @@ from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.listing_commands import claims, list_command, warm_up
 from experiments.plans import describe_plans
-from experiments.primaries.command import decide_command
+from experiments.primaries import storing
+from experiments.primaries.command import decide_command, declared_by
 from experiments.publishing import check as check_module
-from experiments.publishing import output, parts
+from experiments.publishing import output, parts, scoreboard
 from experiments.publishing.ending import Ending, end, together
 from experiments.publishing.report.command import report_command
 from experiments.registry import Registry, UnknownArtefact, discover
@@ -207,7 +208,7 @@ def reproduce(
     store,
     quiet,
 ) -> int:
-    """Regenerate figures and tables, and test their claims.
+    """Regenerate figures and tables, and describe their claims.
 
     ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
     all. Of several, those whose data are unavailable are left out, and the exit status is 3.
@@ -294,13 +295,14 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> Ending:
     for row in judged.to_dict("records"):
         click.echo(f"  {sentence(row)}")
     click.echo(f"Written: {shown(folder)}")
-    ending, lines = end(artefact, judged, folder, suite.results / artefact.id)
+    ending, lines = end(artefact, folder, suite.results / artefact.id)
     click.echo("\n".join(lines))
     return ending
 
 
 def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
     output.publish(folder, suite.results, suite.registry.artefacts, artefact.id)
+    scoreboard.write(suite.results, declared_by(suite), suite.registry.artefacts)
     click.echo(f"Published: {shown(suite.results / artefact.id)}")
     if not artefact.committed_picture:
         click.echo(f"Made of the sets' own images, not published: {shown(folder / 'figure.png')}")
@@ -400,7 +402,7 @@ def _to_compare(artefact: Artefact, scale: str, published: Mapping) -> bool:
 @click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.pass_obj
 def redraw(suite: Suite, names) -> None:
-    """Draw and judge published rows anew.
+    """Draw and describe published rows anew.
 
     Nothing is computed. Without ID all artefacts.
     """
@@ -410,4 +412,6 @@ def redraw(suite: Suite, names) -> None:
             click.echo(f"Drawn: {shown(suite.results / artefact.id)}")
         elif names:
             click.echo(f"{artefact.id}: nothing is published")
-    output.write_scoreboard(suite.results, suite.registry.artefacts)
+    if (suite.results / storing.FOLDER).exists():
+        storing.write_table(suite.results, declared_by(suite))
+    scoreboard.write(suite.results, declared_by(suite), suite.registry.artefacts)

@@ -62,8 +62,6 @@ class Curves:
         Budgets of the grid.
     score, cost : (s, b) float
         On the test set, NaN where no model is within the budget.
-    cheapest, most_expensive : float
-        Budget from which every seed has a model; largest cost that every seed's models reach.
     over_gap : (s, b) bool
         Whether the models chosen at the budget before and at this one lie on either side of a gap
         of the seed's models, see :data:`experiments.cells.gaps.WIDEST_GAP`.
@@ -72,8 +70,6 @@ class Curves:
     budgets: np.ndarray
     score: np.ndarray
     cost: np.ndarray
-    cheapest: float
-    most_expensive: float
     over_gap: np.ndarray
 
     def summary(self) -> tuple[np.ndarray, ...]:
@@ -125,14 +121,12 @@ def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "")
     accounting : {"", "_paper"}
         Cost meter, or the paper's own accounting.
     """
-    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == algorithm) & (rows["rounds"] > 0)]
-    if mine.empty:
+    pools = _pools(rows, panel, algorithm)
+    if not pools:
         return None
-    pools = [pool for _, pool in mine.groupby("seed", sort=True)]
     column = f"valid_cost{accounting}"
-    cheapest = max(pool[column].min() for pool in pools)
-    most_expensive = min(pool[column].max() for pool in pools)
-    budgets = budgets_between(mine[column].min(), mine[column].max())
+    lowest = min(pool[column].min() for pool in pools)
+    budgets = budgets_between(lowest, max(pool[column].max() for pool in pools))
     score, cost = np.full((2, len(pools), len(budgets)), np.nan)
     over_gap = np.zeros(score.shape, dtype=bool)
     for s, pool in enumerate(pools):
@@ -141,7 +135,13 @@ def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "")
         over_gap[s] = _jumps(pool[column].to_numpy(), at)
         score[s, reached] = pool["test_score"].to_numpy()[at[reached]]
         cost[s, reached] = pool[f"test_cost{accounting}"].to_numpy()[at[reached]]
-    return Curves(budgets, score, cost, cheapest, most_expensive, over_gap)
+    return Curves(budgets, score, cost, over_gap)
+
+
+def _pools(rows: pd.DataFrame, panel: str, algorithm: str) -> list[pd.DataFrame]:
+    """Return the models of a method, those of each seed, in the order of the seeds."""
+    mine = rows[(rows["panel"] == panel) & (rows["algorithm"] == algorithm) & (rows["rounds"] > 0)]
+    return [pool for _, pool in mine.groupby("seed", sort=True)]
 
 
 def _jumps(costs: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -162,9 +162,8 @@ def advantage(
 ) -> np.ndarray:
     """Mean difference in test score at equal budget, one value per seed.
 
-    The area between two curves over the logarithm of the budget, divided by its width: the mean
-    over the grid's budgets from the first at which both methods have a model on every seed to
-    the first that reaches the most expensive model of either.
+    The area between two curves over the logarithm of the budget, divided by its width; for the
+    budgets see :func:`scores_at_shared_budgets`.
 
     Parameters
     ----------
@@ -178,66 +177,20 @@ def advantage(
     Returns
     -------
     (n_seeds,) float64
-        NaN if the curves share no budget.
+        Empty if one of them has no rows.
     """
-    leads = lead_at_each_budget(rows, panel, better, worse, accounting)
-    if leads.size == 0:
-        return np.full(len(leads), np.nan)
-    return leads.mean(axis=1)
-
-
-def lead_at_each_budget(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
-) -> np.ndarray:
-    """Difference in test score at each budget that two methods share.
-
-    Parameters
-    ----------
-    rows, panel, better, worse, accounting
-        As for :func:`advantage`, which is the mean over the budgets.
-
-    Returns
-    -------
-    (n_seeds, n_budgets) float64
-    """
-    one, two = scores_at_shared_budgets(rows, panel, better, worse, accounting)
-    return one - two
+    both = scores_at_shared_budgets(rows, panel, better, worse, accounting)
+    return np.array([(one - two).mean() for one, two in both])
 
 
 def scores_at_shared_budgets(
     rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
-    """Test scores of two methods at each budget that they share.
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Test scores of two methods at each budget that they share, which each repetition has its own.
 
-    Parameters
-    ----------
-    rows, panel, better, worse, accounting
-        As for :func:`advantage`, whose budgets these are.
-
-    Returns
-    -------
-    better, worse : (n_seeds, n_budgets) float64
-        Empty if one of them has no rows.
-    """
-    one, two = (curves(rows, panel, method, accounting) for method in (better, worse))
-    if one is None or two is None:
-        return np.empty((0, 0)), np.empty((0, 0))
-    lowest, highest = max(one.cheapest, two.cheapest), min(one.most_expensive, two.most_expensive)
-    common = budgets_between(lowest, highest) if lowest <= highest else np.empty(0)
-    scores = []
-    for curve in (one, two):
-        # Beyond its most expensive model a curve stays where it is.
-        at = np.clip(np.searchsorted(curve.budgets, common * (1 - 1e-9)), 0, len(curve.budgets) - 1)
-        scores.append(curve.score[:, at])
-    return scores[0], scores[1]
-
-
-def smallest_lead(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
-) -> np.ndarray:
-    """Difference in test score at the budget that is worst for `better`, one value per seed.
-
-    What "always" better says. Each seed's worst budget counts chance against `better`.
+    The grid's budgets from the first at which both have a model to the first that reaches the
+    dearest model of the one that ends first. Beyond its dearest model a method stays where it is:
+    where one ends before the other begins, they share the budget at which the other begins.
 
     Parameters
     ----------
@@ -246,46 +199,24 @@ def smallest_lead(
 
     Returns
     -------
-    (n_seeds,) float64
-        Empty if the curves share no budget.
+    list of (better, worse)
+        For each seed two arrays of as many scores as it has budgets; empty if one of them has no
+        rows.
     """
-    leads = lead_at_each_budget(rows, panel, better, worse, accounting)
-    return leads.min(axis=1) if leads.size else np.empty(0)
-
-
-def saving(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, target: float | None = None
-) -> np.ndarray:
-    """How much less `better` costs than `worse` where both first reach a score.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        As for :func:`curves`.
-    panel, better, worse : str
-        Positive values say that `better` is cheaper.
-    target : float, optional
-        The score; by default, for each seed, the highest one that both reach.
-
-    Returns
-    -------
-    (n_seeds,) float64
-        log10 of the ratio of test costs, one value per seed; NaN where one of them never reaches
-        the target.
-    """
-    one, two = curves(rows, panel, better), curves(rows, panel, worse)
-    if one is None or two is None:
-        return np.empty(0)
-    ratios = []
-    for s in range(len(one.score)):
-        highest = min(np.nanmax(curve.score[s]) for curve in (one, two))
-        score = highest if target is None else target
-        if score > highest:
-            ratios.append(np.nan)
-            continue
-        first = [int(np.argmax(curve.score[s] >= score)) for curve in (one, two)]
-        ratios.append(np.log10(two.cost[s, first[1]] / one.cost[s, first[0]]))
-    return np.array(ratios)
+    column, found = f"valid_cost{accounting}", []
+    pairs = [_pools(rows, panel, method) for method in (better, worse)]
+    if not all(pairs):
+        return []
+    for pair in zip(*pairs, strict=True):
+        begins = max(pool[column].min() for pool in pair)
+        ends = min(pool[column].max() for pool in pair)
+        # The grid takes a budget for a cost that rounding alone sets above it.
+        budgets = budgets_between(begins, max(begins, ends)) * (1 + 1e-9)
+        one, two = (
+            pool["test_score"].to_numpy()[choose(pool, budgets, accounting)] for pool in pair
+        )
+        found.append((one, two))
+    return found
 
 
 def saving_by_validation(

@@ -45,12 +45,12 @@ def _described(artefact: Artefact) -> dict[str, Any]:
 @click.option(
     "--out",
     type=UserPath(file_okay=False, path_type=Path),
-    help="Judge the runs in this folder instead of the published results.",
+    help="Describe the runs in this folder instead of the published results.",
 )
 @json_option
 @click.pass_obj
 def claims(suite: Suite, names: Sequence[str], out: Path | None, as_json: bool) -> None:
-    """Test the papers' claims on published rows."""
+    """Describe the papers' claims on published rows."""
     artefacts, _ = suite.registry.resolve(names or ["all"])
     judged = []
     for artefact in artefacts:

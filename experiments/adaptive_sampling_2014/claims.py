@@ -86,9 +86,13 @@ def of_table(dataset: str, rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 
 
 def early(dataset: str, rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return a table's claims on up to 1,000 rounds."""
+    """Return a table's claims on up to 1,000 rounds, of the same rows by other rules."""
     claims = of_table(dataset, rows, meta)
-    return [claim for claim in claims if not claim.id.endswith(f"-{FINAL}")]
+    return [
+        replace(claim, id=f"{claim.id}-rules")
+        for claim in claims
+        if not claim.id.endswith(f"-{FINAL}")
+    ]
 
 
 def _effects_of_set(rows: pd.DataFrame, *, features: str, effects: Callable) -> np.ndarray:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.cegb_2017.claims import margin
+from experiments.cegb_2017.claims import margin, saved
 from experiments.cegb_2017.show.penalties import (
     CONVERGES_LOWER,
     LARGE,
@@ -23,7 +23,7 @@ from experiments.cegb_2017.show.penalties import (
     fewer_buy_dear,
     score_lost,
 )
-from experiments.curves import HALF_THE_COST, advantage, saving_by_validation
+from experiments.curves import HALF_THE_COST, advantage
 from experiments.primaries.declared import Part, Primary
 
 _FIGURE_2, _FIGURE_3 = "cegb-figure2", "cegb-figure3"
@@ -49,10 +49,6 @@ def _lead(panels: dict[str, str], method: str) -> tuple[Part, ...]:
 
 def _score_kept(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
     return -score_lost(rows, panel, tradeoff)
-
-
-def _saved(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    return saving_by_validation(rows, panel, "cegb", "greedy_miser")[0]
 
 
 _BEST_FIRST = {"better": "cegb", "worse": "cegb_breadth_first"}
@@ -170,6 +166,6 @@ PRIMARIES = (
         "decades of cost",
         HALF_THE_COST,
         _HALF,
-        _parts(_FIGURE_2, _CLASSES, _saved),
+        _parts(_FIGURE_2, _CLASSES, saved),
     ),
 )

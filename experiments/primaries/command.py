@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from experiments.artefact import Artefact
-from experiments.cell import Cell
 from experiments.command_options import run_options
 from experiments.primaries import storing
-from experiments.primaries.declared import FIRST_SEED, Primary, discover
+from experiments.primaries.confirming import SCALE, Declared, confirming, minutes
+from experiments.primaries.declared import Primary, discover
 from experiments.primaries.judging import Judged, judge, needs
 from experiments.primaries.verdicts import SIGNS
+from experiments.publishing import scoreboard
 from experiments.running import provenance
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
 from experiments.running.workers import Workers
-
-SCALE = "overnight"
-"""Sizes and grids of the cells: those with the rounds that verdicts rest on."""
-
-Declared = Mapping[str, Sequence[Primary]]
-
-
-def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
-    """Return an artefact whose cells are those of fresh repetitions of some data sets.
-
-    Parameters
-    ----------
-    artefact : Artefact
-    n : int
-        Repetitions, counted from :data:`FIRST_SEED`.
-    datasets : sequence of str
-    """
-
-    def make_cells(scale: str, seeds: range) -> list[Cell]:
-        fresh = range(FIRST_SEED + seeds.start, FIRST_SEED + seeds.stop)
-        return [cell for cell in artefact.make_cells(scale, fresh) if cell.dataset in datasets]
-
-    return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
-
-
-def minutes(artefact: Artefact, n: int, datasets: Sequence[str]) -> float:
-    """Return the minutes that so many repetitions take on 2 cores, by those of the whole run."""
-    whole = artefact.cells(SCALE)
-    share = len(confirming(artefact, n, datasets).cells(SCALE)) / max(len(whole), 1)
-    return artefact.minutes[SCALE] * share
 
 
 def decide(
@@ -100,10 +71,16 @@ def decide(
         echo(f"About {total:.3g} min on 2 cores together; nothing was run.")
         return
     storing.write_table(suite.results, declared)
+    scoreboard.write(suite.results, declared, suite.registry.artefacts)
     runs = storing.read(suite.results, sorted(a.id for a in suite.registry.artefacts))
     for one, n_claims in chosen if wanted else []:
         echo(sentence(judge(one, runs, n_claims)))
     echo(f"Written: {shown(suite.results / storing.TABLE)}")
+
+
+def declared_by(suite: Suite) -> Declared:
+    """Return the primary claims of a suite, those of the papers' folders unless it has its own."""
+    return discover() if suite.primaries is None else suite.primaries
 
 
 def sentence(judged: Judged) -> str:
@@ -163,7 +140,7 @@ def decide_command(
     """
     if quiet:
         logging.getLogger("experiments").setLevel(logging.WARNING)
-    declared = discover() if suite.primaries is None else suite.primaries
+    declared = declared_by(suite)
     options = RunOptions(
         scale=SCALE,
         data_mode="real",

@@ -18,7 +18,7 @@ from experiments.primaries.verdicts import NOT_TESTABLE, RULES, UNDECIDABLE, UND
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
-    *("effect", "low", "high", "level", "n", "tau", "verdict", "needs", "floor"),
+    *("effect", "low", "high", "level", "n", "tau", "of_sets", "verdict", "needs", "floor"),
 )
 """Columns of ``results/primary_claims.csv``."""
 
@@ -104,6 +104,7 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "unit": primary.unit,
         "reason": primary.reason,
         **{name: rounded(value) for name, value in known.items()},
+        "of_sets": " ".join(f"{v:.6g}" for v in (() if found is None else found.of_sets)),
         "level": math.nan if judged.look is None else rounded(judged.look.level),
         "n": judged.n,
         "verdict": judged.verdict,

@@ -171,6 +171,8 @@ class Pooled:
         :data:`MOST_REPETITIONS`.
     floor : float
         What of `detectable` is left however many repetitions there are, in units of δ.
+    of_sets : tuple of float
+        The effect on each set.
     """
 
     effect: float
@@ -182,6 +184,7 @@ class Pooled:
     detectable: float
     needs: float
     floor: float
+    of_sets: tuple[float, ...] = ()
 
 
 def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
@@ -215,6 +218,7 @@ def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
         _detectable(sets, level),
         _needed(sets, level, delta),
         z * floor / delta,
+        tuple(effects.tolist()),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import COLUMNS, Runs, table
-from experiments.publishing.output import csv_bytes, damaged, json_bytes, numbers
+from experiments.publishing.output import csv_bytes, damaged, json_bytes, numbers, read_rows
 from experiments.running.store import write_atomically
 
 FOLDER = "primary"
@@ -71,3 +72,31 @@ def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.
     judged = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     write_atomically(results / TABLE, csv_bytes(judged))
     return judged
+
+
+def read_table(results: Path) -> dict[str, dict[str, Any]]:
+    """Return each judged claim of :data:`TABLE` by its id; none if there is no table.
+
+    Raises
+    ------
+    DamagedResults
+        If it cannot be read or has other columns.
+    """
+    path = results / TABLE
+    if not path.exists():
+        return {}
+    try:
+        table = read_rows(path)
+    except ValueError as error:
+        raise damaged(results, error) from error
+    if tuple(table.columns) != COLUMNS:
+        raise damaged(results, f"{TABLE} has other columns (python -m experiments redraw)")
+    words = {name: table[name].map(_word) for name in ("of_sets", "needs")}
+    return {row["claim"]: row for row in table.assign(**words).to_dict("records")}
+
+
+def _word(read: str | float) -> str:
+    """Text that may have been read as a number, or as none."""
+    if isinstance(read, str):
+        return read
+    return "" if math.isnan(read) else f"{read:.6g}"

@@ -1,4 +1,4 @@
-"""What a run says at its end: claims counted, rows against the published ones, the picture."""
+"""What a run says at its end: rows against the published ones, the picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from experiments.artefact import Artefact
-from experiments.claims import counted
 from experiments.publishing import parts
 from experiments.publishing.output import read_published, same_data
 from experiments.running.suite import shown
@@ -21,8 +20,6 @@ class Ending(NamedTuple):
     Attributes
     ----------
     artefact_id : str
-    verdicts : tuple of str
-        One for each claim.
     comparison : str
         The first line of :func:`difference`.
     picture : Path
@@ -30,32 +27,28 @@ class Ending(NamedTuple):
     """
 
     artefact_id: str
-    verdicts: tuple[str, ...]
     comparison: str
     picture: Path
 
 
-def end(artefact: Artefact, claims: pd.DataFrame, folder: Path, published: Path) -> tuple:
+def end(artefact: Artefact, folder: Path, published: Path) -> tuple[Ending, list[str]]:
     """Return the :class:`Ending` of a run, and the lines that say it on the terminal.
 
     Parameters
     ----------
     artefact : Artefact
         Which one.
-    claims : DataFrame
-        Its evaluated claims.
     folder, published : Path
         Of the run, and ``results/<id>``.
     """
     compared = difference(artefact, folder, published)
-    found = Ending(artefact.id, tuple(claims["verdict"]), compared[0], picture_of(folder))
-    return found, [counted(found.verdicts), *compared, _pictured(found.picture)]
+    found = Ending(artefact.id, compared[0], picture_of(folder))
+    return found, [*compared, _pictured(found.picture)]
 
 
 def together(endings: Sequence[Ending]) -> list[str]:
-    """Return the lines that end a run of several artefacts: each in a line, the claims of all."""
-    verdicts = [verdict for one in endings for verdict in one.verdicts]
-    lines = [f"\nAll {len(endings)} artefacts together. {counted(verdicts)}"]
+    """Return the lines that end a run of several artefacts: each in a line."""
+    lines = [f"\nAll {len(endings)} artefacts together."]
     for one in endings:
         lines += [f"  {one.artefact_id}: {one.comparison}", f"    {_pictured(one.picture)}"]
     return lines
@@ -137,9 +130,9 @@ _OLD = "_published"
 
 
 def _published(artefact: Artefact, left_out: str) -> str:
-    """Add to what a run leaves out where the verdicts on all of it are."""
+    """Add to what a run leaves out where the effects on all of it are."""
     return (
-        f"{left_out}\nThe published verdicts rest on all of them: python -m experiments claims "
+        f"{left_out}\nThe published effects rest on all of them: python -m experiments claims "
         f"{artefact.id}"
     )
 

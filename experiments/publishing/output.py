@@ -231,7 +231,7 @@ def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
 def publish(
     run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
 ) -> None:
-    """Copy a run to ``results/<id>`` and rewrite the scoreboard ``results/claims.md``.
+    """Copy a run to ``results/<id>``.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def publish(
     results : Path
         Folder of the published results.
     artefacts : sequence of Artefact
-        All artefacts; those that are published go on the scoreboard.
+        All artefacts.
     artefact_id : str
         Which one is published now.
     """
@@ -257,7 +257,6 @@ def publish(
             (target / name).unlink(missing_ok=True)
     if not artefact.committed_picture:
         _leave_out_pictures(target, artefact)
-    write_scoreboard(results, artefacts)
 
 
 def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
@@ -293,19 +292,8 @@ def redraw(results: Path, artefact: Artefact) -> bool:
     return True
 
 
-def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md`` and the counts in ``README.md``, from all published rows."""
-    tables = published_claims(results, artefacts)
-    write_atomically(results / "gaps.md", _gaps(results, artefacts).encode())
-    write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
-    readme = results.parent / "README.md"
-    if readme.exists():
-        text = readme.read_text(encoding="utf-8")
-        write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
-
-
-def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:
-    """Return the gaps of all published curves."""
+def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> str:
+    """Return ``gaps.md``: the gaps of all published curves."""
     tables = []
     for artefact in artefacts:
         published = read_published(results / artefact.id)
@@ -333,14 +321,6 @@ def _bisected(results: Path, artefact: Artefact, rows, meta, widest) -> list[str
         known = found.get(key)
         said.append(known.words if known else bisections.why_not(rows, gap.panel, gap.method))
     return said
-
-
-def with_summary(text: str, summary: str) -> str:
-    """Return a README with the counts of verdicts between its two markers, if it has them."""
-    begin, end = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
-    head, marker, after = text.partition(begin)
-    _, closed, tail = after.partition(end)
-    return head + begin + summary + end + tail if marker and closed else text
 
 
 def published_claims(

@@ -1,6 +1,6 @@
 """A run that is a part of a larger one: which cells it leaves out, and how its rows compare.
 
-What laptop scale is to ``overnight`` where the published verdicts come from there: some of the
+What laptop scale is to ``overnight`` where the published rows come from there: some of the
 same cells, so that each of its rows is one of the published rows.
 """
 

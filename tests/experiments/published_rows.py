@@ -48,11 +48,6 @@ def effects_of(artefact: str) -> dict[str, float]:
     return {name: number(row["effect"]) for name, row in claims(artefact).items()}
 
 
-def verdicts_of(artefact: str) -> dict[str, str]:
-    """Published verdict of each claim."""
-    return {name: row["verdict"] for name, row in claims(artefact).items()}
-
-
 def readme(paper: str) -> str:
     """README of a paper's folder on one line."""
     path = ROOT / "experiments" / paper / "README.md"

@@ -21,7 +21,7 @@ def test_json_says_what_the_text_says(tmp_path, run):
     assert records
     for record in records:
         assert record["artefact"] == "toy-figure2"
-        assert f"{record['verdict']:21s} {record['claim']}:" in text
+        assert f"  {record['claim']}: " in text
     unpublished = suite(tmp_path / "other")
     status, out, err = run(unpublished, "claims", "--json")
     assert (status, json.loads(out), "no rows yet" in err) == (0, [], True)

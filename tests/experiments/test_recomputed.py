@@ -1,4 +1,4 @@
-"""Every published claim computed another way: its effect, its interval, its verdict.
+"""Every published claim computed another way: its effect, its interval, its note.
 
 The computations are plain loops over the published files (``tests/recomputed/``), written from the
 words of the papers' READMEs and of the claims; nothing of the suite is called. What is published
@@ -45,17 +45,21 @@ def extent(data: dict) -> str:
 def recomputed(artefact: str, row: dict) -> tuple[str, list, intervals.Interval]:
     """Spread of a claim, its values, and what follows from them."""
     one = registry.recomputation(artefact, row["claim"])
-    values, level = one.values(row["claim"]), intervals.correction(lines(artefact, CLAIMS))
-    if one.spread == "trials":
-        return one.spread, values, intervals.of_trials(values, level)
+    values, spread = one.values(row["claim"]), one.spread
     data = record(artefact)["data"][row["dataset"]]
     overlap = data.get("test_overlap") or 0.0 if one.tests else 0.0
-    found = intervals.of_seeds(values, level, overlap)
-    if one.spread == "units":  # a bootstrap's ends are taken as they are published
-        ends = {name: number(row[name]) for name in ("low", "high", "detectable")}
+    if spread == "crossed" and overlap < 1:  # each repetition has queries of its own
+        spread, values = "units", [value for each in values for value in each]
+    if spread == "trials":
+        return spread, values, intervals.of_trials(values)
+    if spread == "crossed":
+        return spread, values, intervals.of_crossed(values)
+    found = intervals.of_seeds(values, overlap if spread == "seeds" else 0.0)
+    if spread == "units" and found.n >= intervals.FEWEST_FOR_BOOTSTRAP:
+        ends = {name: number(row[name]) for name in ("low", "high")}  # of a bootstrap, as published
         assert ends["low"] < found.effect < ends["high"]
         found = found._replace(**ends)
-    return one.spread, values, found
+    return spread, values, found
 
 
 def same(one: float, other: float) -> bool:
@@ -79,7 +83,7 @@ def disagreements(artefact: str, row: dict) -> list[str]:
         "n": str(found.n),
         "data": data["kind"],
         "extent": extent(data),
-        "verdict": intervals.verdict(row, spread, paper, bool(values)),
+        "note": intervals.notes(row, spread, values, paper),
     }
     wrong += [
         f"{name}: {row[name]} published, {value} here"
@@ -114,17 +118,10 @@ def test_every_claim_has_a_recomputation(artefact):
 
 
 @of_every_artefact
-def test_every_effect_interval_and_verdict(artefact):
+def test_every_effect_interval_and_note(artefact):
     rows = lines(artefact, CLAIMS)
     wrong = {row["claim"]: disagreements(artefact, row) for row in rows}
     assert not {claim: said for claim, said in wrong.items() if said}
-
-
-@of_every_artefact
-def test_every_level(artefact):
-    rows = lines(artefact, CLAIMS)
-    assert {row["level"] for row in rows} == {rows[0]["level"]}
-    assert same(float(rows[0]["level"]), intervals.correction(rows))
 
 
 # --- that it fires --------------------------------------------------------------------------------
@@ -149,47 +146,36 @@ def test_a_changed_claim_is_noticed(artefact):
     for name, value in {"effect": 1.001 * float(row["effect"]), "n": int(row["n"]) + 1}.items():
         said = disagreements(artefact, {**row, name: str(value)})
         assert any(text.startswith(f"{name}:") for text in said)
-    said = disagreements(artefact, {**row, "verdict": "true", "extent": "half of it"})
-    assert [text.split(":")[0] for text in said] == ["extent", "verdict"]
+    said = disagreements(artefact, {**row, "note": "true", "extent": "half of it"})
+    assert [text.split(":")[0] for text in said] == ["extent", "note"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected"),
+    ("values", "expected"),
     [
-        ({}, "reproduced"),
-        ({"effect": "0.09"}, "inconclusive"),  # above nought, but less than what is of interest
-        ({"low": "-0.01"}, "inconclusive"),
-        ({"low": "0.0"}, "inconclusive"),
-        ({"n": "4"}, "inconclusive"),
-        ({"low": "", "high": ""}, "inconclusive"),
-        ({"low": "-0.2", "high": "0.09"}, "not reproduced"),
-        ({"low": "0.01", "high": "0.09", "effect": "0.05"}, "not reproduced"),
-        ({"data": "stand-in"}, "not testable here"),
-        ({"data": "no data"}, "reproduced"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], ""),
+        ([0.1, 0.2, 0.3, 0.4], "fewer than five repetitions"),
+        ([0.1] * 5, "all 5 values are equal"),
+        ([0.1], "one repetition"),
+        ([math.nan] * 5, "no repetition has a value"),
+        ([], "not run at this scale"),
     ],
 )
-def test_the_rule_of_verdicts(changes, expected):
-    row = {"data": "real", "effect": "0.2", "low": "0.1", "high": "0.3", "n": "5"}
-    row |= {"smallest_effect": "0.1", **changes}
-    assert intervals.verdict(row, "seeds", math.nan, has_rows=True) == expected
-    assert intervals.verdict(row, "seeds", 0.0, has_rows=True).startswith("denied")
-    if row["data"] != "stand-in":
-        assert intervals.verdict(row, "seeds", 1.0, has_rows=False) == "not run at this scale"
+def test_the_rule_of_notes(values, expected):
+    for kind, own, before in (
+        ("real", math.nan, ""),
+        ("no data", 1.0, ""),
+        ("stand-in", math.nan, "stand-in: contains what we built into it"),
+        ("real", 0.0, "denied by the paper's own table"),
+    ):
+        said = intervals.notes({"data": kind}, "seeds", values, own)
+        assert said == "; ".join(filter(None, [before, expected]))
 
 
-def test_two_units_or_trials_are_enough():
-    row = {"data": "real", "effect": "2", "low": "1", "high": "3", "n": "2", "smallest_effect": "1"}
-    verdicts = [
-        intervals.verdict(row, spread, math.nan, has_rows=True)
-        for spread in ("seeds", "units", "trials")
-    ]
-    assert verdicts == ["inconclusive", "reproduced", "reproduced"]
-
-
-def test_what_does_not_vary_is_one_observation():
-    found = intervals.of_seeds([0.1] * 6, 0.95)
-    assert (found.n, math.isnan(found.low)) == (1, True)
+def test_what_does_not_vary_makes_no_interval():
+    found = intervals.of_seeds([0.1] * 6)
+    assert (found.n, math.isnan(found.low)) == (6, True)
     # The textbook's: mean 2, standard error 1/√3, t = 4.303 at two degrees of freedom.
-    plain, wider = (intervals.of_seeds([1.0, 2.0, 3.0], 0.95, share) for share in (1.0, 0.5))
+    plain, wider = (intervals.of_seeds([1.0, 2.0, 3.0], share) for share in (1.0, 0.5))
     assert plain.high - 2 == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
     assert wider.high - 2 == pytest.approx(4.3027 * math.sqrt(1 / 3 + 1), rel=1e-4)

@@ -57,20 +57,18 @@ def best_within(pool, budget):
     return next((model for model in pool if model["valid_cost"] <= within), None)
 
 
-def reach(by_seed) -> tuple[float, float]:
-    """From which cost on, and up to which, a method has models on every seed."""
-    costs = [[model["valid_cost"] for model in pool] for pool in by_seed.values()]
-    return max(map(min, costs)), min(map(max, costs))
-
-
 def pairs(method, rival) -> dict[int, list[tuple[dict, dict]]]:
-    """For each seed the two models that count at each budget that both methods have."""
-    (low, high), (other_low, other_high) = reach(method), reach(rival)
-    common = budgets(max(low, other_low), min(high, other_high))
-    return {
-        seed: [(best_within(pool, b), best_within(rival[seed], b)) for b in common]
-        for seed, pool in method.items()
-    }
+    """For each seed the two models that count at each budget that both methods have on it.
+
+    A method keeps its best model beyond its dearest one, so there is one budget at least.
+    """
+    found = {}
+    for seed, pool in method.items():
+        costs = [[model["valid_cost"] for model in models] for models in (pool, rival[seed])]
+        begins = max(map(min, costs))
+        common = budgets(begins, max(begins, min(map(max, costs))))
+        found[seed] = [(best_within(pool, b), best_within(rival[seed], b)) for b in common]
+    return found
 
 
 def leads(method, rival) -> list[list[float]]:
@@ -85,12 +83,7 @@ def mean_leads(method, rival) -> list[float]:
     """For each seed the area between two curves over the logarithm of cost, by its width."""
     if not method or not rival:
         return []
-    return [statistics.mean(one) if one else math.nan for one in leads(method, rival)]
-
-
-def worst_leads(method, rival) -> list[float]:
-    """For each seed the difference at the budget that is worst for the method."""
-    return [min(one) for one in leads(method, rival) if one]
+    return [statistics.mean(one) for one in leads(method, rival)]
 
 
 def chosen(by_seed, seed) -> list[dict]:
@@ -98,20 +91,6 @@ def chosen(by_seed, seed) -> list[dict]:
     costs = [model["valid_cost"] for pool in by_seed.values() for model in pool]
     models = [best_within(by_seed[seed], b) for b in budgets(min(costs), max(costs))]
     return [model for model in models if model is not None]
-
-
-def decades_saved(method, rival) -> list[float]:
-    """At each seed's highest score that both reach: log10 of the ratio of test costs."""
-    saved = []
-    for seed in method:
-        curves = [chosen(one, seed) for one in (method, rival)]
-        target = min(max(model["test_score"] for model in curve) for curve in curves)
-        mine, theirs = (
-            next(model["test_cost"] for model in curve if model["test_score"] >= target)
-            for curve in curves
-        )
-        saved.append(math.log10(theirs / mine))
-    return saved
 
 
 def first_as_good(by_seed, seed, score) -> dict | None:

@@ -21,9 +21,10 @@ class Recomputation(NamedTuple):
     ----------
     values : callable
         ``claim id -> values``: one for each repetition (``"seeds"``), one for each unit of the test
-        set (``"units"``), or (bound, failures, trials) for each place (``"trials"``); none where
-        there are no rows, NaN for a repetition that has no effect.
-    spread : {"seeds", "units", "trials"}
+        set (``"units"``), for each repetition one for each query (``"crossed"``; where each
+        repetition has queries of its own they are units), or (bound, failures, trials) for each
+        place (``"trials"``); none where there are no rows, NaN for a repetition that has no effect.
+    spread : {"seeds", "units", "crossed", "trials"}
         Where the uncertainty comes from.
     tests : bool
         Whether anything is tested, so that repetitions may share test rows; a training's time
@@ -40,22 +41,23 @@ TABLES = (*(f"sampling-table{number}" for number in range(1, 5)), "sampling-tabl
 PATTERNS: dict[str, dict[str, Recomputation]] = {
     "cegb-figure2": {
         r".*-(deep|shallow)(-paper)?": Recomputation(cegb.ahead),
-        r".*-always": Recomputation(cegb.always),
-        r".*-saving": Recomputation(cegb.saving),
+        r".*-saving(-kept)?": Recomputation(cegb.saving),
     },
     "cegb-figure3": {
         r".*-(similar|cheaper|lower)-[\d.]+|.*-dear": Recomputation(cegb.of_ends),
         r".*-unit-costs": Recomputation(cegb.unit_costs),
-        r".*-deep": Recomputation(cegb.deep),
-        r".*-(best-first|every-budget)": Recomputation(cegb.best_first),
+        r".*-deeper": Recomputation(cegb.deep),
+        r".*-best-first": Recomputation(cegb.best_first),
     },
     "cegb-figure4": {
         r"b3-.*": Recomputation(cegb.on_frames, "units"),
         r"b2?-cheaper": Recomputation(cegb.cheaper_on_stand_ins),
     },
     "cegb-queries": {
-        r".*-(deep|shallow)(-paper)?": Recomputation(cegb.over_queries, "units"),
-        r".*-(best-first|(similar|lower)-[\d.]+)": Recomputation(cegb.over_queries, "units"),
+        r".*-(deep|shallow)(-paper)?-over-queries": Recomputation(cegb.over_queries, "crossed"),
+        r".*-(best-first|(similar|lower)-[\d.]+)-over-queries": Recomputation(
+            cegb.over_queries, "crossed"
+        ),
     },
     "cegb-training-time": {
         r".*-cegb(-all-splits)?": Recomputation(cegb.training_time, tests=False)
@@ -117,7 +119,7 @@ PATTERNS: dict[str, dict[str, Recomputation]] = {
     "sampling-theorem1": {r"lemma|theorem": Recomputation(sampling.below_bound, "trials")},
     **{
         table: {
-            rf"({'|'.join(sampling.EFFECTS)})-\d+": Recomputation(
+            rf"({'|'.join(sampling.EFFECTS)})-\d+(-rules)?": Recomputation(
                 partial(sampling.table, artefact=table)
             )
         }

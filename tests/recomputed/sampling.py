@@ -109,7 +109,7 @@ EFFECTS = {**OF_LOSS, **OF_ERROR}
 
 
 def table(claim, artefact):
-    name, _, rounds = claim.rpartition("-")
+    name, _, rounds = claim.removesuffix("-rules").rpartition("-")
     column = "log10_loss" if name in OF_LOSS else "test_error"
     dataset = claims(artefact)[claim]["dataset"]
     runs = measured(artefact, dataset, rounds, column)
@@ -126,7 +126,7 @@ def printed(claim, table):
     table : dict
         Method → pairs (loss, error) after 10, 100, 1,000 and 10,000 rounds.
     """
-    name, _, rounds = claim.rpartition("-")
+    name, _, rounds = claim.removesuffix("-rules").rpartition("-")
     place, column = ("10", "100", "1000", "10000").index(rounds), int(name in OF_ERROR)
     (effect,) = EFFECTS[name]([{method: table[method][place][column] for method in THIRTEEN}])
     return effect

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from experiments.curves import saving
+from experiments.curves import saving_by_validation
 
 LEVELS = (1, 2, 4, 8)
 
@@ -155,4 +155,4 @@ def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
 
 def saving_on_video(rows: pd.DataFrame, video: Video) -> np.ndarray:
     """Return how much cheaper CEGB is at the highest SEG that both reach, one value per seed."""
-    return saving(by_method(rows, video), video.panel, "cegb", "gbrt")
+    return saving_by_validation(by_method(rows, video), video.panel, "cegb", "gbrt")[0]

@@ -32,22 +32,6 @@ def scores_of_queries(rows: pd.DataFrame, panel: str) -> list[np.ndarray]:
     return [average_precisions(relevant[seed], places) for seed, places in pairs]
 
 
-def over_repetitions(effects: list[np.ndarray], fixed: bool) -> np.ndarray:
-    """Return one effect for each query, from those of each repetition.
-
-    Parameters
-    ----------
-    effects : list of (n_queries,) float
-        One array for each repetition; none if nothing was measured.
-    fixed : bool
-        Whether all repetitions have the same test queries: then a query's effect is the mean over
-        repetitions. Otherwise each fold's queries are its own, and all of them count.
-    """
-    if not effects:
-        return np.empty(0)
-    return np.mean(effects, axis=0) if fixed else np.concatenate(effects)
-
-
 def lead_of_each_query(
     rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
 ) -> list[np.ndarray]:
@@ -66,18 +50,15 @@ def lead_of_each_query(
     Returns
     -------
     list of (n_queries,) float64
-        In the order of the seeds; empty if the curves share no budget.
+        In the order of the seeds; empty if a method has no rows.
     """
     models, scores = models_of(rows, panel), scores_of_queries(rows, panel)
     # What the budgets choose is the number of a model in place of its score.
     numbered = models.assign(test_score=models.index.astype(np.float64))
     chosen = scores_at_shared_budgets(numbered, panel, better, worse, accounting)
-    if chosen[0].size == 0:
-        return []
-    one, two = (each.astype(np.int64) for each in chosen)
     return [
-        np.mean([scores[i] - scores[k] for i, k in zip(*pair, strict=True)], axis=0)
-        for pair in zip(one, two, strict=True)
+        np.mean([scores[int(i)] - scores[int(k)] for i, k in zip(*pair, strict=True)], axis=0)
+        for pair in chosen
     ]
 
 

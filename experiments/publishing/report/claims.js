@@ -1,5 +1,5 @@
 "use strict";
-// Filters and sorts the claims, and takes lines of charts away. Without it all of them are shown.
+// Filters and sorts what is described, and takes lines of charts away. Without it all are shown.
 
 function toggleLines() {
   for (const legend of document.querySelectorAll("svg[role=img] + .legend")) {
@@ -21,6 +21,7 @@ function toggleLines() {
 function chooseClaims() {
   const form = document.querySelector(".filters");
   if (!form) return;
+  const fold = form.closest("details");
   const table = document.querySelector("table.claims");
   const body = table.tBodies[0];
   const inOrder = [...body.rows];
@@ -39,17 +40,15 @@ function chooseClaims() {
   }
 
   function factsOf(row) {
-    const [, dataset, extent] = row.cells[2].textContent.match(/^(\S+)\s+\((.*)\)/);
-    const where = row.cells[8].lastElementChild.getAttribute("href").split("/")[0];
-    const verdict = row.querySelector(".verdict").lastChild.data.trim();
-    return { verdict, dataset, extent, where, text: row.textContent.toLowerCase() };
+    const [, dataset, extent] = row.cells[1].textContent.match(/^(\S+)\s+\((.*)\)/);
+    const where = row.cells[7].lastElementChild.getAttribute("href").split("/")[0];
+    return { dataset, extent, where, text: row.textContent.toLowerCase() };
   }
 
   function fits(row) {
     const is = facts.get(row);
-    const { verdict, where, dataset, extent, words } = form.elements;
-    return (!verdict.value || is.verdict === verdict.value)
-      && (!where.value || is.where === where.value || paperOf.get(is.where) === where.value)
+    const { where, dataset, extent, words } = form.elements;
+    return (!where.value || is.where === where.value || paperOf.get(is.where) === where.value)
       && (!dataset.value || is.dataset === dataset.value)
       && (!extent.value || is.extent === extent.value)
       && words.value.toLowerCase().split(/\s+/).every((word) => is.text.includes(word));
@@ -61,7 +60,7 @@ function chooseClaims() {
       row.hidden = !fits(row);
       shown += !row.hidden;
     }
-    form.querySelector("output").value = `${shown} of ${inOrder.length} claims`;
+    form.querySelector("output").value = `${shown} of ${inOrder.length} effects`;
   }
 
   // --- sorting ---------------------------------------------------------------------------------
@@ -120,8 +119,10 @@ function chooseClaims() {
 
   function reveal() {
     const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!row || !row.hidden) return;
-    everything();
+    if (!row || !fold.contains(row)) return;
+    if (fold.open && !row.hidden) return;
+    fold.open = true;
+    if (row.hidden) everything();
     row.scrollIntoView();
   }
 
@@ -133,18 +134,19 @@ function chooseClaims() {
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-verdict]");
+    const link = event.target.closest("a[data-where]");
     if (!link) return;
     event.preventDefault();
     clear();
-    form.elements.verdict.value = link.dataset.verdict;
-    form.elements.where.value = link.dataset.where ?? "";
+    form.elements.where.value = link.dataset.where;
     filter();
-    location.hash = "claims";
+    fold.open = true;
+    location.hash = "described";
   });
   addEventListener("hashchange", reveal);
   form.hidden = false;
   filter();
+  reveal();
 }
 
 toggleLines();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from experiments.primaries.command import declared_by
 from experiments.publishing.report.page import write
 from experiments.running.suite import Suite, shown
 
@@ -21,5 +22,5 @@ def report_command(suite: Suite, dashboard: bool) -> None:
     results/index.html: every figure, table and claim, and the speed's history.
     """
     name = "dashboard.html" if dashboard else "index.html"
-    write(suite.results, suite.registry.artefacts, name=name)
+    write(suite.results, suite.registry.artefacts, declared=declared_by(suite), name=name)
     click.echo(f"Written: {shown(suite.results / name)}")

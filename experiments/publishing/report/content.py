@@ -15,40 +15,18 @@ from typing import Any
 from markupsafe import Markup
 
 from experiments.artefact import Artefact
-from experiments.claims import (
-    DENIED,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    NOT_TESTABLE,
-    REPRODUCED,
-    count_by_extent,
-)
+from experiments.claims import COLUMNS
 from experiments.data_kinds import KIND, STAND_IN
 from experiments.lines import Lines
+from experiments.primaries.verdicts import SIGNS
 from experiments.publishing import output
 from experiments.publishing.output import damaged
 from experiments.publishing.report import notes
-
-SIGNS = {
-    REPRODUCED: "✓",
-    NOT_REPRODUCED: "✗",
-    INCONCLUSIVE: "?",
-    NOT_RUN: "…",
-    NOT_TESTABLE: "–",
-    DENIED: "≠",
-}
-"""A sign for each verdict of :mod:`experiments.claims`, in the order they are counted."""
+from experiments.publishing.scoreboard import Board, Line
 
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
 _KINDS = {"real": "real", KIND: KIND}  # anything else passes for no more than a stand-in
-_EXTENTS = {
-    "whole set": "on whole sets",
-    "part": "on parts",
-    "simulation": "simulated",
-    STAND_IN: "on stand-ins",
-}
 
 
 @dataclass(frozen=True)
@@ -73,24 +51,21 @@ class Picture:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many claims got a verdict.
+    """How many primary claims got a verdict.
 
     Attributes
     ----------
     verdict, sign : str
-        One of :data:`SIGNS`.
+        See :mod:`experiments.primaries.verdicts`.
     count : int
         Number of claims.
-    extents : list of str
-        How many of them rest on what: "25 on whole sets".
     first : str
-        Id of the first of them on the page; empty where there is none.
+        Id of the first of them on the page.
     """
 
     verdict: str
     sign: str
     count: int
-    extents: list[str]
     first: str
 
 
@@ -113,8 +88,6 @@ class Published:
     claims : list of dict
         Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
         artefact, and ``shown_…``, what is printed of it.
-    tallies : list of Tally
-        Its claims by verdict.
     measured : str
         How long its cells took.
     files : list of str
@@ -129,7 +102,6 @@ class Published:
     table: Markup | None
     data: list[dict[str, Any]]
     claims: list[dict[str, Any]]
-    tallies: list[Tally]
     measured: str
     files: list[str]
     lines: str | None
@@ -165,7 +137,6 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         table=_table(table, artefact) if table.exists() else _not_here(artefact),
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
         claims=claims,
-        tallies=tally(claims),
         measured=_measured(folder, artefact, meta),
         files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
         lines=None if lines is None else packed(lines.record()),
@@ -287,16 +258,15 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
     stated = [c.id for c in artefact.make_claims(rows, meta) if c.dataset in meta["data"]]
     try:
         table = output.read_rows(folder / "claims.csv")
+        if tuple(table.columns) != COLUMNS:
+            raise ValueError("other columns (python -m experiments redraw)")
         if list(table["claim"].astype(str)) != stated:
             raise ValueError("other claims than the artefact states (python -m experiments redraw)")
         claims = table.to_dict("records")
         for claim in claims:
             claim["anchor"] = f"claim-{artefact.id}-{claim['claim']}"
-            if claim["verdict"] not in SIGNS:
-                raise ValueError(f"an unknown verdict, {claim['verdict']!r}")
             claim["shown_effect"], claim["shown_interval"] = _effect(claim)
-            detectable = claim["detectable"]
-            claim["shown_detectable"] = "" if math.isnan(detectable) else f"{detectable:.4f}"
+            claim["note"] = claim["note"] if isinstance(claim["note"], str) else ""
             paper = claim["paper_effect"]
             claim["shown_paper"] = "" if math.isnan(paper) else f"{paper:+.4g}".replace("-", "−")
             claim["shown_data"] = "STAND-IN" if claim["extent"] == STAND_IN else claim["extent"]
@@ -360,13 +330,18 @@ def counted(n: float, noun: str) -> str:
     return f"{number} {noun}" if n == 1 else f"{number} {noun}s"
 
 
-def tally(claims: Iterable[Mapping[str, Any]]) -> list[Tally]:
-    """Count claims by verdict, for each verdict there can be."""
-    claims = list(claims)
-    by_extent = count_by_extent(claims)
+def tally(boards: Iterable[Board]) -> list[Tally]:
+    """Count primary claims by verdict, for each verdict that occurs."""
+    boards = list(boards)
+    lines = [line for board in boards for line in board.lines]
     tallies = []
     for verdict, sign in SIGNS.items():
-        anchors = [claim["anchor"] for claim in claims if claim["verdict"] == verdict]
-        extents = [f"{n} {_EXTENTS[e]}" for e, n in by_extent[verdict].items() if n]
-        tallies.append(Tally(verdict, sign, len(anchors), extents, next(iter(anchors), "")))
+        mine = [line for line in lines if line.verdict == verdict]
+        if mine:
+            tallies.append(Tally(verdict, sign, len(mine), anchor(mine[0])))
     return tallies
+
+
+def anchor(line: Line) -> str:
+    """Return the id of a primary claim on the page."""
+    return f"primary-{line.claim}"

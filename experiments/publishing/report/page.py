@@ -12,13 +12,16 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from experiments.artefact import Artefact
-from experiments.publishing.report import content, notes
+from experiments.primaries.confirming import Declared
+from experiments.publishing import scoreboard
+from experiments.publishing.report import content, intervals, notes
 from experiments.publishing.report.chart import key
 from experiments.publishing.report.history import read_history
 from experiments.registry import PAPERS, short_name
@@ -28,6 +31,9 @@ from experiments.running.store import write_atomically
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
 
+NOTHING: Declared = MappingProxyType({})
+"""No primary claims."""
+
 SCRIPTS = ("claims.js", "lines.js")
 """Files whose content is the page's script, in this order."""
 
@@ -36,6 +42,7 @@ def write(
     results: Path,
     artefacts: Sequence[Artefact],
     *,
+    declared: Declared = NOTHING,
     name: str = "index.html",
     papers_folder: Path = _PAPERS_FOLDER,
 ) -> None:
@@ -47,6 +54,8 @@ def write(
         Folder of the published results; made if there is none.
     artefacts : sequence of Artefact
         All artefacts; those that are not published are named as such.
+    declared : Mapping
+        For each paper's short name its primary claims.
     name : {"index.html", "dashboard.html"}
         The second one also links to asv's own pages, which only exist where they were made: it is
         not for publishing.
@@ -59,7 +68,9 @@ def write(
         If published results cannot be read; nothing is written then.
     """
     dashboard = name == "dashboard.html"
-    text = build(results, artefacts, papers_folder=papers_folder, dashboard=dashboard)
+    text = build(
+        results, artefacts, declared=declared, papers_folder=papers_folder, dashboard=dashboard
+    )
     results.mkdir(parents=True, exist_ok=True)
     write_atomically(results / name, text.encode())
 
@@ -112,11 +123,13 @@ def build(
     results: Path,
     artefacts: Sequence[Artefact],
     *,
+    declared: Declared = NOTHING,
     papers_folder: Path = _PAPERS_FOLDER,
     dashboard: bool = False,
 ) -> str:
     """Return the page as HTML; see :func:`write`."""
     papers = _papers(results, artefacts, papers_folder)
+    boards = [board for board in scoreboard.boards(results, declared, artefacts) if board.lines]
     published = [
         entry["published"] for paper in papers for entry in paper["artefacts"] if entry["published"]
     ]
@@ -130,17 +143,23 @@ def build(
     )
     environment.globals["key"] = key
     environment.globals["panel_id"] = content.panel_id
+    environment.globals["anchor"] = content.anchor
+    environment.globals["drawn"] = intervals.drawn
+    environment.globals["tally"] = content.tally
     environment.filters["counted"] = content.counted
     environment.filters["words"] = _words
     environment.filters["breakable"] = _breakable
-    environment.filters["slug"] = lambda verdict: verdict.replace(" ", "-").replace("'", "")
+    environment.filters["slug"] = lambda verdict: re.sub("[^a-z]+", "-", verdict).strip("-")
     claims = [claim for one in published for claim in one.claims]
     page = environment.get_template("template.html").render(
         style=Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup("".join((_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)),
         papers=papers,
         headline=_headline(papers),
-        tallies=content.tally(claims),
+        boards=boards,
+        ids={paper["short"]: paper["id"] for paper in papers},
+        tallies=content.tally(boards),
+        n_primary=sum(len(board.lines) for board in boards),
         n_claims=len(claims),
         datasets=sorted({claim["dataset"] for claim in claims}),
         extents=list(dict.fromkeys(claim["shown_data"] for claim in claims)),

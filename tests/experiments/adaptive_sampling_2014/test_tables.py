@@ -306,7 +306,7 @@ def meta_of(*datasets, kind="real", n_seeds=5):
     return {"scale": "laptop", "seeds": list(range(n_seeds)), "data": data}
 
 
-def verdicts(rows, dataset="mnist"):
+def found_on(rows, dataset="mnist"):
     meta = meta_of(dataset)
     found = evaluate(of_table(dataset, rows, meta), rows, meta["data"])
     return found.set_index("claim")
@@ -335,46 +335,46 @@ def test_a_method_that_is_missing_gives_no_effect():
         assert len(effect(table)) == 0
 
 
-def test_the_papers_order_is_reproduced_by_its_own_order():
+def test_the_papers_order_is_above_nothing():
     losses = {"others": -1.0, "laminating": -2.0}
     losses |= dict.fromkeys(group(MAS, TASTING), -1.5)
-    found = verdicts(made_up(losses))
+    found = found_on(made_up(losses))
     early = [name for name in found.index if not name.endswith("-10000")]
     assert len(early) == 9
-    assert (found.loc[early, "verdict"] == "reproduced").all()
+    assert (found.loc[early, "low"] > 0).all()
+    assert (found.loc[early, "note"] == "").all()
     assert found.loc["laminating-wins-100", "effect"] == pytest.approx(0.5, abs=0.01)
     late = found.drop(index=early)
     # Table 1 prints 0.92 % for Best family, 0.99 % for the mean of the three others.
-    denied = late["verdict"] == "denied by the paper's own table"
+    denied = late["note"].str.startswith("denied by the paper's own table")
     assert list(late.index[denied]) == ["best-family-behind-10000"]
-    assert set(late.loc[~denied, "verdict"]) == {"not run at this scale"}
+    assert late["note"].str.endswith("not run at this scale").all()
     assert (late["n"] == 0).all()
     assert late["effect"].isna().all()
 
 
-def test_the_opposite_order_is_not_reproduced():
-    found = verdicts(made_up({"others": -1.0, "laminating": -0.9, "mas_1q": -0.5}))
-    assert found.loc["laminating-wins-10", "verdict"] == "not reproduced"
-    assert found.loc["mas-ahead-10", "verdict"] == "not reproduced"
+def test_the_opposite_order_is_below_nothing():
+    found = found_on(made_up({"others": -1.0, "laminating": -0.9, "mas_1q": -0.5}))
+    assert (found.loc[["laminating-wins-10", "mas-ahead-10"], "high"] < 0).all()
 
 
-@pytest.mark.parametrize(("sampled", "expected"), [(-1.0, "reproduced"), (-1.1, "not reproduced")])
-def test_no_advantage_of_sampling_examples(sampled, expected):
+@pytest.mark.parametrize(("sampled", "inside"), [(-1.0, True), (-1.1, False)])
+def test_no_advantage_of_sampling_examples(sampled, inside):
     losses = {"others": -1.0} | dict.fromkeys(group(MAS, "Laminating"), sampled)
-    found = verdicts(made_up(losses, "caltech101"), "caltech101")
-    assert found.loc["no-advantage-100", "verdict"] == expected
+    found = found_on(made_up(losses, "caltech101"), "caltech101")
+    assert (found.loc["no-advantage-100", "low"] > 0) == inside
+    assert (found.loc["no-advantage-100", "high"] < 0) != inside
     assert {"mas-beaten-1000", "laminating-beaten-1000"} <= set(found.index)
 
 
-def test_claims_about_the_end_are_judged_at_paper_scale():
+def test_claims_about_the_end_have_effects_at_paper_scale():
     losses = {"others": -1.0} | dict.fromkeys(group(TASTING), -1.2)
-    found = verdicts(made_up(losses, rounds=(10, 100, 1_000, 10_000)))
-    assert found.loc["tasting-best-10000", "verdict"] == "reproduced"
-    assert found.loc["alike-10000", "verdict"] == "reproduced"
+    found = found_on(made_up(losses, rounds=(10, 100, 1_000, 10_000)))
+    assert (found.loc[["tasting-best-10000", "alike-10000"], "low"] > 0).all()
 
 
 def test_claims_carry_the_papers_own_effect():
-    found = verdicts(made_up({"others": -1.0}))
+    found = found_on(made_up({"others": -1.0}))
     # Table 1 at T = 1,000: -2.00 against -1.91 of Tasting.
     assert found.loc["laminating-wins-1000", "paper_effect"] == pytest.approx(0.09)
     # Table 1 at T = 10,000: 0.88 to 1.08 % without Best family, 0.4 less than 0.6 points.
@@ -392,7 +392,7 @@ def mean_loss(dataset, methods, rounds):
 @pytest.mark.parametrize("rounds", [10, 100, 1_000])
 def test_what_the_papers_own_table_denies(dataset, rounds):
     """Decided by the printed numbers alone, whatever our rows say."""
-    found = verdicts(made_up({"others": -1.0, "laminating": -2.0}, dataset), dataset)["verdict"]
+    found = found_on(made_up({"others": -1.0, "laminating": -2.0}, dataset), dataset)["note"]
     others = [mean_loss(dataset, [m], rounds) for m in KEYS if m != "laminating"]
     wins = mean_loss(dataset, ["laminating"], rounds) < min(others)
     denied = {f"laminating-wins-{rounds}": not wins}
@@ -400,7 +400,7 @@ def test_what_the_papers_own_table_denies(dataset, rounds):
         ahead = mean_loss(dataset, methods, rounds) < mean_loss(dataset, group(BASELINE), rounds)
         denied[f"{name}-ahead-{rounds}"] = not ahead
     for claim, is_denied in denied.items():
-        assert (found[claim] == "denied by the paper's own table") == is_denied
+        assert ("denied by the paper's own table" in found[claim]) == is_denied
     assert sum(denied.values()) == (2 if (dataset, rounds) == ("cifar10", 1_000) else 0)
 
 

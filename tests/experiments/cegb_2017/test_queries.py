@@ -22,11 +22,7 @@ from experiments.cegb_2017.cells.queries import (
 )
 from experiments.cegb_2017.claims import within
 from experiments.cegb_2017.show import penalties
-from experiments.cegb_2017.show.queries import (
-    lead_of_each_query,
-    loss_of_each_query,
-    over_repetitions,
-)
+from experiments.cegb_2017.show.queries import lead_of_each_query, loss_of_each_query
 from experiments.curves import advantage, curves
 from experiments.registry import discover
 from tests.datasets.contract import NEEDS_MIRROR
@@ -142,8 +138,6 @@ def test_leads_by_hand():
     first, second = lead_of_each_query(two_folds(), "m", "cegb", "greedy_miser")
     assert first == pytest.approx([0.5, 0.5 / 13])
     assert second == pytest.approx([-1 / 13, 0, 1 / 13])
-    pooled = over_repetitions([first, second], fixed=False)
-    assert pooled == pytest.approx([0.5, 0.5 / 13, -1 / 13, 0, 1 / 13])
 
 
 def test_means_over_queries_are_the_advantage():
@@ -155,19 +149,12 @@ def test_means_over_queries_are_the_advantage():
         assert [values.mean() for values in each] == pytest.approx(whole)
 
 
-def test_curves_without_a_budget_in_common_have_no_query():
+def test_curves_that_do_not_overlap_share_where_the_dearer_begins():
     rows = table([model("cegb", 0, 1, "q1"), model("greedy_miser", 0, 50, "q1")], {0: "q1"})
-    assert lead_of_each_query(rows, "m", "cegb", "greedy_miser") == []
+    assert [each.tolist() for each in lead_of_each_query(rows, "m", "cegb", "greedy_miser")] == [
+        [0]
+    ]
     assert lead_of_each_query(rows, "m", "cegb", "gbrt") == []
-    assert over_repetitions([], fixed=True).size == over_repetitions([], fixed=False).size == 0
-
-
-def test_fixed_queries_are_averaged_and_rotating_ones_pooled():
-    each = [np.array([0.5, -0.5]), np.array([0.25, 0.25])]
-    assert over_repetitions(each, fixed=True).tolist() == [0.375, -0.125]
-    assert over_repetitions(each, fixed=False).tolist() == [0.5, -0.5, 0.25, 0.25]
-    with pytest.raises(ValueError, match="shape"):  # they cannot be the same queries
-        over_repetitions([np.zeros(2), np.zeros(3)], fixed=True)
 
 
 def test_losses_are_those_of_the_last_models():
@@ -300,16 +287,18 @@ def test_claims_are_those_of_the_figures():
         for c in figure.ARTEFACT.make_claims(models, meta(0))
     }
     found = extra_queries.ARTEFACT.make_claims(rows, meta(0))
-    assert [claim.id for claim in found] == [
+    names = (
         *("m-deep", "m-shallow", "m-deep-paper", "m-shallow-paper"),
         *("m-similar-0.0003", "m-lower-0.0005", "m-lower-0.001", "m-best-first"),
-    ]
+    )
+    assert [claim.id for claim in found] == [f"{name}-over-queries" for name in names]
     of_figure_2 = figure2.ARTEFACT.make_claims(models, meta(0))[0]
     assert found[0].sentence.startswith(of_figure_2.sentence.removesuffix("."))
     for claim in found:
         assert claim.spread == "units"
         assert claim.smallest_effect == 0.005
-        assert claim.place in {wanted[claim.id].place, of_figure_2.place}
+        name = claim.id.removesuffix("-over-queries")
+        assert claim.place in {wanted[name].place, of_figure_2.place}
         assert claim.sentence.endswith("(these trainings, on queries like these).")
         assert claim.effects(rows).shape == (5,)
 
@@ -329,8 +318,9 @@ def test_sentences_of_fixed_queries():
     rows = rows[rows["seed"] == 0]
     rows = pd.concat([rows, rows.assign(seed=1)], ignore_index=True)
     claim = extra_queries.ARTEFACT.make_claims(rows, meta(1.0))[0]
-    assert claim.sentence.endswith("at equal cost (these trainings' mean, on queries like these).")
-    assert claim.effects(rows).shape == (2,)
+    assert claim.sentence.endswith("at equal cost (new trainings, on queries like these).")
+    assert claim.spread == "crossed"
+    assert claim.effects(rows).shape == (2, 2)
 
 
 def test_table_and_words():
@@ -339,12 +329,12 @@ def test_table_and_words():
     lines_of_table = [line for line in text.splitlines() if line.startswith("| m |")]
     assert len(lines_of_table) == 8
     assert lines_of_table[0].startswith("| m | mq2008 | deep | 5 | ")
-    assert "(8 claims, 95 % for all together)" in text
+    assert "of 2 repetitions, with 95 % intervals" in text
     assert (
         "* *best-first*: best-first growth scores higher than breadth-first at equal cost" in text
     )
     alt = extra_queries.alt(rows, meta(0))
-    assert "Of 8 claims" in alt
+    assert "Of 8 intervals over queries these leave out 0: " in alt
     assert "times as wide as those over repetitions" in alt
     assert extra_queries.ARTEFACT in discover()
 
@@ -362,10 +352,11 @@ def test_means_over_queries_are_what_the_figures_publish():
     names = list(claims("cegb-queries"))
     assert len(names) == 36
     for name in names:
-        of_figure = cegb.ahead if name.split("-")[1] in cegb.METHODS else cegb.of_ends
-        if name.endswith("-best-first"):
+        own = name.removesuffix("-over-queries")
+        of_figure = cegb.ahead if own.split("-")[1] in cegb.METHODS else cegb.of_ends
+        if own.endswith("-best-first"):
             of_figure = cegb.best_first
-        assert means(name) == pytest.approx(of_figure(name), abs=2e-6), name
+        assert means(name) == pytest.approx(of_figure(own), abs=2e-6), name
 
 
 @IS_PUBLISHED
@@ -390,93 +381,3 @@ def test_published_places_say_the_published_scores():
                 assert statistics.mean(one["queries"]) == pytest.approx(
                     one["test_score"], rel=1e-5, abs=1e-9
                 )
-
-
-# --- README ---------------------------------------------------------------------------------------
-
-WORDS = {
-    "deep": "deep",
-    "shallow": "shallow",
-    "deep-paper": "deep, the paper's accounting",
-    "shallow-paper": "shallow, the paper's accounting",
-    "similar-0.0003": "similar at λ = 3e-4",
-    "lower-0.0005": "lower at λ = 5e-4",
-    "lower-0.001": "lower at λ = 1e-3",
-    "best-first": "best first",
-}
-DECIDED = ("reproduced", "not reproduced")
-
-
-def in_the_figures():
-    """Each claim as it is published over repetitions."""
-    both = claims("cegb-figure2"), claims("cegb-figure3")
-    names = claims("cegb-queries")
-    return {n: both[n.split("-")[1] not in cegb.METHODS][n] for n in names}
-
-
-def said(row):
-    effect, low, high = (float(row[name]) for name in ("effect", "low", "high"))
-    return f"{effect:+.4f} [{low:+.4f}, {high:+.4f}], {row['verdict']}"
-
-
-def width(row):
-    return float(row["high"]) - float(row["low"])
-
-
-@IS_PUBLISHED
-def test_readme_of_verdicts_over_queries():
-    over_queries, over_seeds = claims("cegb-queries"), in_the_figures()
-    counts = [
-        [
-            list(v["verdict"] for v in one.values()).count(word)
-            for word in (*DECIDED, "inconclusive")
-        ]
-        for one in (over_queries, over_seeds)
-    ]
-    first = "of 36 claims {} are *reproduced*, {} *not reproduced* and {} *inconclusive*"
-    assert first.format(*counts[0]) in README
-    assert "of the same 36 the figures have {}, {} and {}.".format(*counts[1]) in README
-    differ = [n for n, row in over_queries.items() if row["verdict"] != over_seeds[n]["verdict"]]
-    assert len(differ) == 8
-    assert "Eight verdicts differ" in README
-    assert {over_seeds[name]["verdict"] for name in differ} == {"inconclusive"}
-    for name in differ:
-        panel, _, word = name.partition("-")
-        both = f"{said(over_seeds[name])} | {said(over_queries[name])} |"
-        assert f"| {panel}, {WORDS[word]} | {both}" in README
-    assert sum(name[0] == "m" for name in differ) == 6
-    assert {name[0] for name in differ} == {"a", "m"}
-    for panel in ("y", "w"):
-        verdicts = {r["verdict"] for n, r in over_queries.items() if n.startswith(f"{panel}-")}
-        assert verdicts == {"inconclusive"}
-
-
-@IS_PUBLISHED
-def test_readme_of_widths_and_folds():
-    over_queries, over_seeds = claims("cegb-queries"), in_the_figures()
-    ratios = {n: width(row) / width(over_seeds[n]) for n, row in over_queries.items()}
-    on_m = [ratio for name, ratio in ratios.items() if name.startswith("m-")]
-    assert f"{min(on_m):.2f} to {max(on_m):.2f} times as wide as the figures'" in README
-    wider = {name for name, ratio in ratios.items() if ratio > 1}
-    assert wider == {"b'-deep", "b'-deep-paper"}
-    both = ratios["b'-deep"], ratios["b'-deep-paper"]
-    assert "deep CEGB ({:.2f} and {:.2f} times)".format(*both) in README
-    counts = {name.split("-")[0]: int(row["n"]) for name, row in over_queries.items()}
-    assert counts == {"a'": 29, "b'": 43, "y": 25, "m": 564, "w": 60}
-    folds = means("m-deep-paper")
-    assert f"is {max(folds):+.3f} on one fold of MQ2008 and {min(folds):+.3f} on another" in README
-    others = [
-        name
-        for name, row in over_queries.items()
-        if name.startswith("m-") and row["verdict"] in DECIDED and name != "m-deep-paper"
-    ]
-    same = [
-        sum(value * float(over_queries[name]["effect"]) > 0 for value in means(name))
-        for name in others
-    ]
-    assert sorted(same) == [4, 4, 5, 5, 5, 5]
-    assert "same sign on at least four of five folds, four of the six on all five" in README
-    signs = {name: float(row["effect"]) > 0 for name, row in over_queries.items()}
-    decided = {n for n, row in over_queries.items() if row["verdict"] in DECIDED}
-    assert not any(signs[name] for name in decided if "-deep" in name)
-    assert {name for name in decided if "shallow" in name} == {"m-shallow-paper"}

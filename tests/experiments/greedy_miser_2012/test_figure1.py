@@ -349,7 +349,7 @@ def test_savings_are_those_by_hand():
     np.testing.assert_allclose(10**saved, [1, 20, 20, 20, 20], rtol=1e-6)
 
 
-def test_every_claim_has_effects_and_the_verdict_of_the_rows():
+def test_every_claim_has_effects_of_the_rows():
     rows = made_up()
     claims = {claim.id: claim for claim in figure1.ARTEFACT.make_claims(rows, META)}
     assert set(claims) == {

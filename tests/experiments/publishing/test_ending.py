@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.claims import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, counted
 from experiments.cli import main
 from experiments.publishing import ending, output
 from tests.experiments.toy_artefact import make_toy, suite
@@ -110,22 +109,6 @@ def test_other_key_columns_are_named(tmp_path):
     assert line == "No row is compared: the published rows have no column step."
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        ([], "No claims are made of it."),
-        ([REPRODUCED], "The one claim is reproduced."),
-        ([INCONCLUSIVE] * 2, "Of 2 claims 2 are inconclusive."),
-        (
-            [NOT_TESTABLE] * 1000 + [REPRODUCED] + [INCONCLUSIVE] * 3,
-            "Of 1,004 claims 1 is reproduced, 3 inconclusive and 1,000 not testable here.",
-        ),
-    ],
-)
-def test_verdicts_are_counted_in_a_sentence(verdicts, expected):
-    assert counted(verdicts) == expected
-
-
 def test_a_run_of_several_ends_with_all_of_them(tmp_path, capsys):
     figure = make_toy(sets=("nearby",), n_steps=1)
     table = make_toy(artefact_id="toy-table1", sets=("nearby",), n_steps=1)
@@ -139,7 +122,7 @@ def test_a_run_of_several_ends_with_all_of_them(tmp_path, capsys):
     runs, lines = tmp_path / "runs", capsys.readouterr().out.splitlines()
     assert lines[0] == "2 artefacts, about 0.4 min on 2 cores together"
     assert lines[-5:] == [
-        "All 2 artefacts together. Of 2 claims 2 are inconclusive.",
+        "All 2 artefacts together.",
         "  toy-figure2: 12 of 12 rows on the same data are identical to the published ones.",
         f"    Figure: {runs / 'toy-figure2' / 'figure.png'}",
         "  toy-table1: Nothing is published yet to compare with (--publish writes it).",

@@ -16,15 +16,15 @@ import pandas as pd
 import pytest
 
 from experiments.cli import main
-from experiments.data_kinds import EXTENTS
 from experiments.lines import Line, LinePanel, Lines
+from experiments.primaries.declared import discover as declared_claims
 from experiments.publishing import output, report
 from experiments.publishing.report import content, notes, page
 from experiments.registry import PAPERS, discover
 from experiments.running import provenance
 from experiments.running.run import Result
 from tests.experiments import toy_artefact
-from tests.experiments.publishing.test_published import counted_by_hand
+from tests.experiments.primaries.test_command import CLAIMS
 from tests.experiments.toy_artefact import make_toy, suite
 
 RESULTS = provenance.ROOT / "results"
@@ -78,7 +78,7 @@ def text_of(html):
 
 def test_the_published_page_is_up_to_date():
     """It is what `report` would write now from what is published and from the notes."""
-    now = with_numbers(report.build(RESULTS, discover()))
+    now = with_numbers(report.build(RESULTS, discover(), declared=declared_claims()))
     path = RESULTS / "index.html"
     before = with_numbers(path.read_text(encoding="utf-8") if path.exists() else "")
     differ = [f"< {a}\n> {b}" for a, b in zip(before.split("\n"), now.split("\n")) if a != b]  # noqa: B905
@@ -110,23 +110,38 @@ def test_the_page_is_small():
     assert len(published_page().encode()) < 1_500_000
 
 
-def test_the_page_counts_what_verdicts_rest_on():
-    """The same counts as from the files of the claims alone."""
-    page = text_of(published_page()).replace("&#39;", "'")
-    counts = counted_by_hand()
-    words = {"whole set": "on whole sets", "part": "on parts", "simulation": "simulated"}
-    for verdict, sign in content.SIGNS.items():
-        own = {extent: n for (name, extent), n in counts.items() if name == verdict}
-        rests = [f"{own[e]} {words.get(e, 'on stand-ins')}" for e in EXTENTS if e in own]
-        assert f" {sum(own.values())} {sign} {verdict} {', '.join(rests)}".rstrip() + " " in page
+def n_described():
+    """How many effects are published, from the files alone."""
+    return sum(len(pd.read_csv(path)) for path in RESULTS.glob("*/claims.csv"))
 
 
-def test_every_claim_has_a_place_of_its_own():
-    """Rows have ids, link to themselves, their artefact and its rows; the matrix counts them."""
+def test_the_page_counts_primary_claims():
+    """By verdict, in all and of each paper; each count leads to a claim of that verdict."""
+    page, declared = published_page(), declared_claims()
+    total = sum(map(len, declared.values()))
+    assert f"became of their {total} primary claims" in text_of(page)
+    (counts,) = re.findall(r'<ul class="counts".*?</ul>', page, re.DOTALL)
+    assert sum(map(int, re.findall(r"<strong>(\d+)</strong>", counts))) == total
+    boards = re.findall(r'<table class="board">.*?</table>', page, re.DOTALL)
+    assert len(boards) == len(declared)
+    rows = dict(re.findall(r'<tr id="?(primary-[^">]+)"?>(.*?)(?=<tr|</t)', page))
+    assert list(rows) == [f"primary-{one.id}" for claims in declared.values() for one in claims]
+    (matrix,) = re.findall(r'<table class="matrix">.*?</table>', page, re.DOTALL)
+    cells = re.findall(r'href="?#(primary-[^">]+)"?>(\d+)<span class="hidden"> ([^<]+)<', matrix)
+    assert sum(int(n) for _, n, _ in cells) == total
+    for first, _, verdict in cells:
+        assert verdict in html.unescape(rows[first])
+
+
+def test_descriptions_are_below_a_fold():
+    """Rows have ids, link to themselves, their artefact and its rows."""
     page = published_page()
-    claims = re.findall(r'<tr id="?(claim-[^">]+)"?>(.*?)(?=<tr|</t)', page)
+    head, fold = page.split('<details class="described">')
+    fold = fold.partition("</details>")[0]
+    assert "<tr id=claim-" not in head
+    claims = re.findall(r'<tr id="?(claim-[^">]+)"?>(.*?)(?=<tr|</t)', fold)
     to_panels = 0
-    assert len({anchor for anchor, _ in claims}) == len(claims) == counted_by_hand().total()
+    assert len({anchor for anchor, _ in claims}) == len(claims) == n_described()
     for anchor, row in claims:
         assert re.search(f'<a class=anchor href="?#{re.escape(anchor)}"? ', row)
         about, artefact = re.findall(r'href="?#?([a-z0-9-]+)(?:/rows\.csv)?"?>', row)[-2:]
@@ -138,14 +153,6 @@ def test_every_claim_has_a_place_of_its_own():
             assert page.count(f'<span class="panel" id="{about}" style="left:') == 1
         to_panels += about != artefact
     assert to_panels > len(claims) / 2
-    (matrix,) = re.findall(r'<table class="matrix">.*?</table>', page, re.DOTALL)
-    cells = re.findall(
-        r'href="?#([^" ]+)"? data-verdict="?([^">]+?)"? data-where="?[^">]+"?>(\d+)<', matrix
-    )
-    assert sum(int(n) for *_, n in cells) == len(claims)
-    rows = dict(claims)
-    for first, verdict, _ in cells:
-        assert f">{html.unescape(verdict)}<" in rows[first]
 
 
 def test_the_contents_name_nothing_twice():
@@ -180,17 +187,28 @@ def test_what_it_says_of_an_artefact(tmp_path, papers):
     assert "about 0.2 minutes on 2 cores as declared; 4 minutes measured: 16 cells on 2" in text
     assert "made_up STAND-IN of ours, not the real data" in text
     assert "nearby real data cache" in text
-    assert "not testable here Better is better. # section 1 made_up (STAND-IN)" in text
-    assert "inconclusive Better is better. # section 1 nearby (whole set)" in text  # of two
-    assert (
-        "0 ✓ reproduced 0 ✗ not reproduced 1 ? inconclusive 1 on whole sets 0 … not run at this "
-        "scale 1 – not testable here 1 on stand-ins 0 ≠ denied by the paper&#39;s own table" in text
-    )
-    assert "2 claims on this artefact: 1 ? inconclusive ; 1 – not testable here" in text
+    assert "Better is better. # section 1 made_up (STAND-IN)" in text
+    assert "Better is better. # section 1 nearby (whole set)" in text
+    assert "stand-in: contains what we built into it" in text
+    assert "Everything else, described: 2 effects without a verdict" in text
+    assert "2 effects described on this artefact." in text
+    assert "No primary claim is declared yet." in text
     assert "40 / 20 / 30" in text
     assert "in coin: invented" in text
     for name in ("rows.csv", "claims.csv", "meta.json", "timings.csv"):
         assert f"<a href=toy-figure2/{name}>" in html
+
+
+def test_primary_claims_come_first(tmp_path, papers):
+    toy = make_toy()
+    publish(tmp_path, toy)
+    page = report.build(tmp_path, [toy], declared={"toy": CLAIMS}, papers_folder=papers)
+    text = text_of(page)
+    assert "became of their 2 primary claims" in text
+    assert "2 ? undecided" in text
+    assert "? undecided not run yet: 3 repetitions of each set" in text
+    assert page.index('id="board-toy"') < page.index('id="described"')
+    assert text.index("Better is twenty better.") < text.index("Everything else, described")
 
 
 def test_notes_are_part_of_the_page(tmp_path, papers):
@@ -207,7 +225,7 @@ def test_what_is_not_published_yet(tmp_path):
     text = text_of(html)
     assert "Not published yet. Nothing." in text
     assert "make reproduce-toy-figure2 ARGS=--publish" in text
-    assert "No claim is published yet" in text
+    assert "Nothing is published yet." in text
     assert "There is no history yet. make bench" in text
     assert "<img" not in html
     for title in PAPERS.values():
@@ -308,7 +326,7 @@ def test_hostile_text_is_shown_as_text(tmp_path, papers):
         ("meta.json", lambda text: text.replace('"kind"', '"kynd"'), "'kind' of the data set"),
         ("rows.csv", None, "rows.csv is missing"),
         ("claims.csv", None, "claims.csv is missing"),
-        ("claims.csv", lambda text: text.replace("inconclusive", "fine"), "claims.csv: ValueError"),
+        ("claims.csv", lambda text: text.replace("note", "verdict"), "claims.csv: ValueError"),
         ("timings.csv", None, "timings.csv is missing"),
         ("timings.csv", lambda text: text.replace("30.0", "fast"), "timings.csv: ValueError"),
         ("figure.svg", None, "either figure.svg or table.md"),

@@ -192,12 +192,13 @@ def look(browser, *, width=DESK, dark=False, media="screen"):
 
 @pytest.fixture
 def desk(browser):
-    """The page on a desk, with all claims shown; opened anew only if something else is open."""
+    """The page on a desk, with all effects shown; opened anew only if something else is open."""
     here = "return location.href.split('#')[0] === arguments[0] && innerWidth === arguments[1]"
     if browser.execute_script(here, PAGE.as_uri(), DESK):
         click(browser, ".filters [type=reset]")
     else:
         visit(browser, PAGE)
+    browser.execute_script("document.querySelector('.described').open = true")
     return browser
 
 
@@ -236,11 +237,11 @@ def test_anybody_can_read_it_at_any_width(browser):
 
 
 def shown_claims(browser):
-    """What stands in the rows of claims that are to be seen: verdict, data, artefact, n."""
+    """What stands in the rows that are to be seen: sentence, data, artefact, n."""
     return browser.execute_script(
         "return [...document.querySelectorAll('table.claims tbody tr')]"
         ".filter(row => row.getClientRects().length)"
-        ".map(row => [0, 2, 8, 5].map(i => row.cells[i].innerText.trim()))"
+        ".map(row => [0, 1, 7, 4].map(i => row.cells[i].innerText.trim()))"
     )
 
 
@@ -260,48 +261,37 @@ def click(browser, selector):
     browser.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
-def test_each_claim_has_the_sign_of_its_verdict(desk):
-    """From the style sheet, without a voice: an empty text stands in for it."""
-    seen = desk.execute_script(
-        "return [...document.querySelectorAll('table.claims .verdict')]"
-        ".map(cell => [cell.innerText.trim(), getComputedStyle(cell, '::before').content])"
-    )
-    assert seen
-    for verdict, sign in seen:
-        assert sign == f'"{content.SIGNS[verdict]}" / ""'
-
-
-def test_claims_are_filtered(desk):
+def test_effects_are_filtered(desk):
     browser = desk
     everything = shown_claims(browser)
-    choose(browser, "verdict", "reproduced")
     choose(browser, "extent", "whole set")
     some = shown_claims(browser)
     assert 0 < len(some) < len(everything)
-    fit = [row for row in everything if row[0] == "reproduced"]
-    assert some == [row for row in fit if "(whole set)" in row[1]]
+    assert some == [row for row in everything if "(whole set)" in row[1]]
     said = browser.execute_script("return document.querySelector('.filters output').value")
-    assert said == f"{len(some)} of {len(everything)} claims"
+    assert said == f"{len(some)} of {len(everything)} effects"
     choose(browser, "words", "no claim has these words")
     assert shown_claims(browser) == []
     click(browser, ".filters [type=reset]")
     assert shown_claims(browser) == everything
 
 
-def test_the_matrix_leads_to_its_claims(desk):
+def test_an_artefact_leads_to_its_effects(desk):
     browser = desk
-    cell = ".matrix a[data-verdict=inconclusive]"
-    text = browser.execute_script(f"return document.querySelector('{cell}').innerText")
+    link = ".own-claims a[data-where]"
+    text = browser.execute_script(f"return document.querySelector('{link}').textContent")
     title = browser.execute_script(
-        f"return document.querySelector('{cell}').closest('tr').cells[0].innerText"
+        f"return document.querySelector('{link}').closest('article').querySelector('h3').innerText"
     )
-    click(browser, cell)
+    browser.execute_script("document.querySelector('.described').open = false")
+    click(browser, link)
     rows = shown_claims(browser)
     assert len(rows) == int(text.split()[0])
-    assert all(row[2].startswith(title) and "inconclusive" in row[0] for row in rows)
-    assert browser.current_url.endswith("#claims")
-    # A link to a claim that is filtered out shows it all the same.
+    assert all(row[2].startswith(title) for row in rows)
+    assert browser.current_url.endswith("#described")
+    # A link to an effect that is filtered out, in a closed fold, shows it all the same.
     hidden = browser.execute_script("return document.querySelector('table.claims tr[hidden]').id")
+    browser.execute_script("document.querySelector('.described').open = false")
     browser.execute_script("location.hash = arguments[0]", hidden)
     assert browser.execute_async_script(
         "const [id, done] = arguments;"
@@ -313,7 +303,7 @@ def test_the_matrix_leads_to_its_claims(desk):
 def test_claims_are_sorted_and_their_head_stays(desk):
     browser = desk
     before = shown_claims(browser)
-    head = ".claims thead th:nth-child(6)"
+    head = ".claims thead th:nth-child(5)"
     click(browser, f"{head} button")
     ascending = [int(row[3]) for row in shown_claims(browser)]
     assert ascending == sorted(ascending)
@@ -459,6 +449,7 @@ def test_without_its_script_all_is_there(browser):
 
 
 def all_is_there(browser):
+    browser.execute_script("document.querySelector('.described').open = true")  # as a reader does
     rows = "return document.querySelectorAll('table.claims tbody tr').length"
     assert len(shown_claims(browser)) == browser.execute_script(rows) > 0
     filters = "return document.querySelector('.filters').getClientRects().length"

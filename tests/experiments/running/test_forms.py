@@ -115,7 +115,7 @@ def simulation(**options):
 
 
 @pytest.mark.slow
-def test_a_simulation_reads_nothing_and_is_judged(tmp_path, capsys):
+def test_a_simulation_reads_nothing_and_is_described(tmp_path, capsys):
     toys = suite(tmp_path, simulation(n_steps=1, n_seeds=5))
     assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], toys) == 0
     said = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_a_simulation_reads_nothing_and_is_judged(tmp_path, capsys):
     assert (record["kind"], record["rows"], record["n_features"]) == ("no data", {}, 0)
     assert record["test_overlap"] == 0.0
     (claim,) = pd.read_csv(folder / "claims.csv").to_dict("records")
-    assert claim["verdict"] == "reproduced"
+    assert claim["low"] > 0
     assert main(["report"], toys) == 0
     page = (tmp_path / "index.html").read_text()
     assert "<td>no data</td>" in page

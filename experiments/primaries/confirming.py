@@ -1,0 +1,60 @@
+"""Fresh repetitions of the sets that primary claims name, and the minutes that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from experiments.artefact import Artefact
+from experiments.cell import Cell
+from experiments.primaries.declared import FIRST_SEED, Primary
+
+SCALE = "overnight"
+"""Sizes and grids of the cells: those with the rounds that verdicts rest on."""
+
+Declared = Mapping[str, Sequence[Primary]]
+
+
+def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
+    """Return an artefact whose cells are those of fresh repetitions of some data sets.
+
+    Parameters
+    ----------
+    artefact : Artefact
+    n : int
+        Repetitions, counted from :data:`FIRST_SEED`.
+    datasets : sequence of str
+    """
+
+    def make_cells(scale: str, seeds: range) -> list[Cell]:
+        fresh = range(FIRST_SEED + seeds.start, FIRST_SEED + seeds.stop)
+        return [cell for cell in artefact.make_cells(scale, fresh) if cell.dataset in datasets]
+
+    return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
+
+
+def minutes(artefact: Artefact, n: int, datasets: Sequence[str]) -> float:
+    """Return the minutes that so many repetitions take on 2 cores, by those of the whole run."""
+    whole = artefact.cells(SCALE)
+    share = len(confirming(artefact, n, datasets).cells(SCALE)) / max(len(whole), 1)
+    return artefact.minutes[SCALE] * share
+
+
+def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> float:
+    """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that.
+
+    Parameters
+    ----------
+    primary : Primary
+    done : int
+        Repetitions that there are.
+    artefacts : sequence of Artefact
+        Those that the claim does not name are passed over.
+    """
+    n = next((look for look in primary.looks if look > done), done)
+    total = 0.0
+    for artefact in artefacts:
+        datasets = [part.dataset for part in primary.parts if part.artefact == artefact.id]
+        if datasets and n > done:
+            total += minutes(artefact, n, datasets) * (n - done) / n
+    return total

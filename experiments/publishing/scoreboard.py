@@ -1,0 +1,253 @@
+"""The scoreboard: what became of each paper's primary claims, in ``claims.md`` and the READMEs.
+
+It is read from ``results/primary_claims.csv``. A claim that is declared and not there yet stands on
+it all the same, undecided, with what it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments.artefact import Artefact
+from experiments.claims import described
+from experiments.primaries import storing
+from experiments.primaries.confirming import Declared, minutes_left
+from experiments.primaries.declared import Primary
+from experiments.primaries.judging import as_row, judge
+from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
+from experiments.publishing import output
+from experiments.registry import PAPERS, short_name
+from experiments.running.store import write_atomically
+
+_BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
+
+
+class Line(NamedTuple):
+    """A primary claim on the scoreboard.
+
+    Attributes
+    ----------
+    claim, sentence, place : str
+    verdict, sign : str
+    sets : tuple of str
+        Data sets.
+    of_sets : tuple of float
+        The effect on each of them, in units of δ; empty before the first look.
+    effect, low, high : float
+        In units of δ; NaN before the first look.
+    delta, unit, reason
+        See :class:`~experiments.primaries.declared.Primary`.
+    n : int
+        Repetitions.
+    needs : str
+        What it still needs, with the minutes on 2 cores; empty if it is decided.
+    """
+
+    claim: str
+    sentence: str
+    place: str
+    verdict: str
+    sign: str
+    sets: tuple[str, ...]
+    of_sets: tuple[float, ...]
+    effect: float
+    low: float
+    high: float
+    delta: float
+    unit: str
+    reason: str
+    n: int
+    needs: str
+
+
+class Board(NamedTuple):
+    """A paper's primary claims.
+
+    Attributes
+    ----------
+    paper, title : str
+        Short name; title with authors and year.
+    lines : tuple of Line
+        In the order they are declared in.
+    """
+
+    paper: str
+    title: str
+    lines: tuple[Line, ...]
+
+    def counts(self) -> dict[str, list[Line]]:
+        """Return the claims of each verdict that occurs, in the order of the verdicts."""
+        found = {name: [one for one in self.lines if one.verdict == name] for name in VERDICTS}
+        return {name: lines for name, lines in found.items() if lines}
+
+    def summary(self, names: bool = False) -> str:
+        """Return in one line how many primary claims became what, on request with their names."""
+        if not self.lines:
+            return "no primary claim is declared yet"
+        said = []
+        for verdict, lines in self.counts().items():
+            short = ", ".join(one.claim.removeprefix(f"{self.paper}-") for one in lines)
+            text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
+            said.append(f"{text} ({short})" if names else text)
+        return " · ".join(said)
+
+
+def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> list[Board]:
+    """Return the scoreboard of each paper, declared or not, in the order of papers.
+
+    Parameters
+    ----------
+    results : Path
+        Holds ``primary_claims.csv``, if anything was decided.
+    declared : Mapping of str to sequence of Primary
+        For each paper's short name its claims.
+    artefacts : sequence of Artefact
+        They say the minutes.
+    """
+    judged = storing.read_table(results)
+    titles = {short_name(paper): title for paper, title in PAPERS.items()}
+    found = []
+    for paper, title in titles.items():
+        claims = declared.get(paper, ())
+        lines = tuple(_line(one, len(claims), judged, artefacts) for one in claims)
+        found.append(Board(paper, title, lines))
+    return [*found, *_others(declared, titles, judged, artefacts)]
+
+
+def _others(declared: Declared, titles: Mapping, judged: Mapping, artefacts) -> list[Board]:
+    """Boards of what is no paper of the suite, which tests have."""
+    return [
+        Board(name, name, tuple(_line(one, len(claims), judged, artefacts) for one in claims))
+        for name, claims in declared.items()
+        if name not in titles
+    ]
+
+
+def _line(one: Primary, n_claims: int, judged: Mapping, artefacts: Sequence[Artefact]) -> Line:
+    row = judged.get(one.id) or as_row(judge(one, {}, n_claims), "")
+    scale = 1 / one.delta
+    return Line(
+        claim=one.id,
+        sentence=one.sentence,
+        place=one.place,
+        verdict=row["verdict"],
+        sign=SIGNS[row["verdict"]],
+        sets=tuple(part.dataset for part in one.parts),
+        of_sets=tuple(scale * float(value) for value in str(row["of_sets"]).split()),
+        **{name: scale * row[name] for name in ("effect", "low", "high")},
+        delta=one.delta,
+        unit=one.unit,
+        reason=one.reason,
+        n=int(row["n"]),
+        needs=_needs(one, row, artefacts),
+    )
+
+
+def _needs(one: Primary, row: Mapping, artefacts: Sequence[Artefact]) -> str:
+    text = row["needs"]
+    if row["verdict"] != UNDECIDED:
+        return text
+    left = minutes_left(one, int(row["n"]), artefacts)
+    if int(row["n"]) == 0:
+        text = f"not run yet: {one.looks[0]} repetitions of each set"
+    return f"{text}, about {left:.2g} min" if left else text
+
+
+def as_markdown(found: Sequence[Board]) -> str:
+    """Return the scoreboard with numbers, for ``claims.md``."""
+    lines = []
+    for board in (one for one in found if one.lines):
+        lines += ["", f"## {board.title}", "", f"{board.summary()}.", ""]
+        lines += [
+            "| verdict | claim | effect [interval] in δ | δ | sets | n | needs | place |",
+            "|---|---|---:|---|---|---:|---|---|",
+        ]
+        for one in board.lines:
+            lines.append(
+                f"| {one.sign} **{one.verdict}** | {one.sentence} | {_in_delta(one)} "
+                f"| {one.delta:g} {one.unit}: {one.reason} | {', '.join(one.sets)} | {one.n} "
+                f"| {one.needs} | {one.place} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _in_delta(one: Line) -> str:
+    if math.isnan(one.effect):
+        return ""
+    return f"{one.effect:+.2f} [{one.low:+.2f}, {one.high:+.2f}]"
+
+
+def in_a_line_each(found: Sequence[Board]) -> str:
+    """Return one line for each paper, for ``README.md``."""
+    lines = ["| paper | its primary claims |", "|---|---|"]
+    lines += [f"| {board.title} | {board.summary(names=True)} |" for board in found]
+    return "\n".join(lines) + "\n"
+
+
+def in_words(board: Board) -> str:
+    """Return a paper's primary claims without numbers, for its own ``README.md``."""
+    if not board.lines:
+        return f"{board.summary().capitalize()}.\n"
+    lines = ["| verdict | primary claim | place |", "|---|---|---|"]
+    for one in board.lines:
+        verdict = f"{one.sign} {one.verdict}" + f" ({one.needs})" * bool(one.needs)
+        lines.append(f"| {verdict} | {one.sentence} | {one.place} |")
+    return "\n".join(lines) + "\n"
+
+
+HEAD = """# Claims of the papers, and what we found
+
+Written by `python -m experiments decide` and `redraw`. A **primary claim** is one sentence that a
+paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
+repetitions before a row of it was computed, and judged on repetitions that nobody had seen. The
+verdict is read off one interval, in units of δ: *reproduced* lies above 0 with an effect of δ at
+least; *right way, too small* lies between 0 and δ; *no effect* inside ±δ with 0 in it; *not better*
+below δ; *opposite* below 0; else *undecided*. A claim that two are the same is *reproduced* where
+the interval lies inside ±δ, one that little is lost where it lies above -δ. All intervals of a
+paper hold together with 95 %, however often one looked.
+"""
+
+DESCRIBED = """
+# Everything else, described
+
+What else was measured, without a verdict: an effect with its plain 95 % interval, of which one in
+twenty misses. The smallest effect of interest was set beforehand; the paper's own effect is the
+same quantity of the numbers it prints, where it prints any. A *decade* is a factor of ten: half the
+cost is 0.301 decades of cost less.
+"""
+
+
+def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
+    """Write ``claims.md``, ``gaps.md`` and the scoreboards in READMEs that have a place for one.
+
+    Parameters
+    ----------
+    results, declared, artefacts
+        As for :func:`boards`; descriptions are of all published rows.
+    """
+    found = boards(results, declared, artefacts)
+    tables = output.published_claims(results, artefacts)
+    text = HEAD + as_markdown(found) + DESCRIBED + described(tables)
+    write_atomically(results / "claims.md", text.encode())
+    write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
+    for path, summary in summaries(results.parent, found).items():
+        if path.exists():
+            old = path.read_text(encoding="utf-8")
+            write_atomically(path, with_summary(old, summary).encode())
+
+
+def summaries(root: Path, found: Sequence[Board]) -> dict[Path, str]:
+    """Return what belongs between the markers of each README."""
+    folders = {short_name(paper): root / "experiments" / paper for paper in PAPERS}
+    own = {folders[b.paper] / "README.md": in_words(b) for b in found if b.paper in folders}
+    return {root / "README.md": in_a_line_each(found), **own}
+
+
+def with_summary(text: str, summary: str) -> str:
+    """Return a README with the scoreboard between its two markers, if it has them."""
+    head, marker, after = text.partition(_BEGIN)
+    _, closed, tail = after.partition(_END)
+    return head + _BEGIN + summary + _END + tail if marker and closed else text

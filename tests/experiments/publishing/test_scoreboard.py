@@ -1,0 +1,167 @@
+"""The scoreboard: from declared and judged claims to lines, tables and pictures."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from experiments.primaries import storing
+from experiments.primaries.confirming import minutes, minutes_left
+from experiments.primaries.declared import discover as declared_claims
+from experiments.primaries.verdicts import SIGNS, VERDICTS
+from experiments.publishing import output, scoreboard
+from experiments.publishing.report import content, intervals
+from experiments.registry import PAPERS, discover
+from experiments.running.provenance import ROOT
+from tests.experiments.primaries.test_command import CLAIMS
+from tests.experiments.toy_artefact import make_toy
+
+MEND = "bring it up to date with: python -m experiments redraw"
+TOY = make_toy(n_steps=1)
+
+
+def table_of(*rows):
+    """Judged claims as they are written, from (claim, verdict, effect, low, high, n, of_sets)."""
+    names = ("claim", "verdict", "effect", "low", "high", "n", "of_sets")
+    table = pd.DataFrame([dict(zip(names, row, strict=True)) for row in rows])
+    return table.reindex(columns=storing.COLUMNS, fill_value="")
+
+
+def toy_board(results, *rows):
+    if rows:
+        (results / storing.TABLE).write_bytes(output.csv_bytes(table_of(*rows)))
+    return next(b for b in scoreboard.boards(results, {"toy": CLAIMS}, [TOY]) if b.paper == "toy")
+
+
+BETTER = ("toy-better", "reproduced", 0.25, 0.1, 0.4, 5, "0.25")
+"""Of δ = 0.1: an effect of 2.5 δ, from 1 to 4."""
+
+
+def test_what_was_never_run_is_undecided_and_says_what_it_takes(tmp_path):
+    board = toy_board(tmp_path)
+    assert [line.verdict for line in board.lines] == ["undecided", "undecided"]
+    wanted = minutes(TOY, 3, ["nearby"])
+    assert board.lines[0].needs == (
+        f"not run yet: 3 repetitions of each set, about {wanted:.2g} min"
+    )
+    assert math.isnan(board.lines[0].effect)
+    assert board.summary() == "? 2 undecided"
+    assert board.summary(names=True) == "? 2 undecided (better, much-better)"
+    assert intervals.drawn(board.lines[0]) == ""
+
+
+def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
+    board = toy_board(tmp_path, BETTER)
+    one, other = board.lines
+    assert (one.verdict, one.sign, one.needs) == ("reproduced", "✓", "")
+    assert (one.effect, one.low, one.high) == pytest.approx((2.5, 1.0, 4.0))
+    assert one.of_sets == pytest.approx((2.5,))
+    assert other.verdict == "undecided"
+    assert board.summary() == "✓ 1 reproduced · ? 1 undecided"
+    text = scoreboard.as_markdown([board])
+    assert "| ✓ **reproduced** | Better is better. | +2.50 [+1.00, +4.00] | 0.1 score" in text
+    assert "| ✓ reproduced | Better is better. | section 1 |" in scoreboard.in_words(board)
+
+
+def test_a_claim_that_is_no_longer_declared_is_not_shown(tmp_path):
+    board = toy_board(tmp_path, ("toy-gone", *BETTER[1:]))
+    assert {line.verdict for line in board.lines} == {"undecided"}
+
+
+def test_minutes_to_the_next_look_and_none_after_the_last():
+    claim = CLAIMS[0]  # looks at 3 and 5
+    assert minutes_left(claim, 3, [TOY]) == pytest.approx(minutes(TOY, 5, ["nearby"]) * 2 / 5)
+    assert minutes_left(claim, 5, [TOY]) == 0
+    assert minutes_left(claim, 0, []) == 0
+
+
+def test_a_table_of_other_columns_is_damaged(tmp_path):
+    (tmp_path / storing.TABLE).write_text("claim,verdict\ntoy-better,reproduced\n")
+    with pytest.raises(output.DamagedResults, match="other columns"):
+        storing.read_table(tmp_path)
+
+
+def test_words_that_look_like_numbers_are_read_as_words(tmp_path):
+    two = ("toy-much-better", "undecided", "", "", "", 3, "")
+    for rows in ((BETTER,), (BETTER, two)):
+        (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table_of(*rows)))
+        assert storing.read_table(tmp_path)["toy-better"]["of_sets"] == "0.25"
+    assert storing.read_table(tmp_path)["toy-much-better"]["of_sets"] == ""
+
+
+def test_summary_goes_between_its_markers_only():
+    text = "before\n<!-- scoreboard -->\nold\n<!-- end of scoreboard -->\nafter\n"
+    new = scoreboard.with_summary(text, "new\n")
+    assert new == "before\n<!-- scoreboard -->\nnew\n<!-- end of scoreboard -->\nafter\n"
+    assert scoreboard.with_summary(new, "new\n") == new
+    assert scoreboard.with_summary("no markers\n", "new\n") == "no markers\n"
+    half = "<!-- scoreboard -->\nkeep me\n"
+    assert scoreboard.with_summary(half, "new\n") == half
+
+
+def test_every_verdict_is_counted_in_its_order(tmp_path):
+    line = toy_board(tmp_path).lines[0]
+    lines = tuple(line._replace(verdict=v, sign=SIGNS[v]) for v in reversed(VERDICTS))
+    board = scoreboard.Board("toy", "Toy", lines)
+    assert list(board.counts()) == list(VERDICTS)
+    assert [one.count for one in content.tally([board, board])] == [2] * len(VERDICTS)
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+def test_the_interval_lies_on_an_axis_in_units_of_delta(tmp_path):
+    picture = intervals.drawn(toy_board(tmp_path, BETTER).lines[0])
+    middle, per_delta = 120, 22.4  # 240 wide, 8 at each side, ten δ
+    assert f'cx="{middle + 2.5 * per_delta:.1f}" cy="13"' in picture
+    assert f'M{middle + per_delta:.1f} 13H{middle + 4 * per_delta:.1f}"' in picture
+    assert f'x="{middle - per_delta:.1f}" y="2" width="{2 * per_delta:.1f}"' in picture
+    assert picture.count('class="set"') == 1
+    assert 'aria-label="Effect +2.50 δ, interval from +1.00 to +4.00 δ; nearby +2.50"' in picture
+
+
+def test_what_lies_beyond_the_axis_has_an_arrow(tmp_path):
+    line = toy_board(tmp_path, BETTER).lines[0]._replace(low=-9.0, high=9.0)
+    picture = intervals.drawn(line)
+    assert 'd="M14.0 9L8.0 13L14.0 17"' in picture
+    assert 'd="M226.0 9L232.0 13L226.0 17"' in picture
+    assert "from −9.00 to +9.00" in picture
+
+
+# --- what is published ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def boards():
+    return scoreboard.boards(ROOT / "results", declared_claims(), discover())
+
+
+def test_published_scoreboards_are_up_to_date(boards):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "<!-- scoreboard -->" in readme
+    for path, summary in scoreboard.summaries(ROOT, boards).items():
+        text = path.read_text(encoding="utf-8")
+        assert scoreboard.with_summary(text, summary) == text, f"{path}: {MEND}"
+    written = (ROOT / "results" / "claims.md").read_text(encoding="utf-8")
+    assert written.startswith(scoreboard.HEAD + scoreboard.as_markdown(boards)), MEND
+
+
+def test_every_paper_has_a_line_and_at_most_twelve_claims(boards):
+    assert [board.title for board in boards] == list(PAPERS.values())
+    assert all(len(board.lines) <= 12 for board in boards)
+    assert all(
+        line.needs for board in boards for line in board.lines if line.verdict == "undecided"
+    )
+
+
+def test_the_published_table_is_that_of_the_rows(tmp_path):
+    """``primary_claims.csv`` is what the rows in ``results/primary`` say now."""
+    results = ROOT / "results"
+    if not (results / storing.TABLE).exists():
+        pytest.skip("no primary claim is judged yet")
+    (tmp_path / storing.FOLDER).symlink_to(results / storing.FOLDER)
+    storing.write_table(tmp_path, declared_claims())
+    before, now = (pd.read_csv(folder / storing.TABLE) for folder in (results, tmp_path))
+    pd.testing.assert_frame_equal(before, now, rtol=1e-4), MEND
