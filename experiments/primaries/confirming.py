@@ -9,9 +9,6 @@ from experiments.artefact import Artefact
 from experiments.cell import Cell
 from experiments.primaries.declared import FIRST_SEED, Primary
 
-SCALE = "overnight"
-"""Sizes and grids of the cells: those with the rounds that verdicts rest on."""
-
 Declared = Mapping[str, Sequence[Primary]]
 
 
@@ -33,11 +30,11 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
     return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
 
 
-def minutes(artefact: Artefact, n: int, datasets: Sequence[str]) -> float:
+def minutes(artefact: Artefact, n: int, datasets: Sequence[str], scale: str) -> float:
     """Return the minutes that so many repetitions take on 2 cores, by those of the whole run."""
-    whole = artefact.cells(SCALE)
-    share = len(confirming(artefact, n, datasets).cells(SCALE)) / max(len(whole), 1)
-    return artefact.minutes[SCALE] * share
+    whole = artefact.cells(scale)
+    share = len(confirming(artefact, n, datasets).cells(scale)) / max(len(whole), 1)
+    return artefact.minutes[scale] * share
 
 
 def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> float:
@@ -54,7 +51,8 @@ def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> 
     n = next((look for look in primary.looks if look > done), done)
     total = 0.0
     for artefact in artefacts:
-        datasets = [part.dataset for part in primary.parts if part.artefact == artefact.id]
-        if datasets and n > done:
-            total += minutes(artefact, n, datasets) * (n - done) / n
+        parts = [part for part in primary.parts if part.artefact == artefact.id]
+        if parts and n > done:
+            datasets = [part.dataset for part in parts]
+            total += minutes(artefact, n, datasets, parts[0].scale) * (n - done) / n
     return total

@@ -16,6 +16,7 @@ import pandas as pd
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.publishing import bisections, gaps
+from experiments.publishing.orders import order_tables
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -290,6 +291,12 @@ def redraw(results: Path, artefact: Artefact) -> bool:
     if artefact.committed_picture:
         draw(folder, artefact, rows, meta)
     return True
+
+
+def orders(results: Path, artefacts: Sequence[Artefact]) -> dict[str, pd.DataFrame]:
+    """Return ``<paper>-order.csv``: orders of methods against those that papers print."""
+    found = [(a, read_published(results / a.id)) for a in artefacts if a.orders is not None]
+    return order_tables([(a, *published) for a, published in found if published is not None])
 
 
 def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> str:

@@ -221,7 +221,7 @@ cost is 0.301 decades of cost less.
 
 
 def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md`` and the scoreboards in READMEs that have a place for one.
+    """Write ``claims.md``, ``gaps.md``, orders of methods and the scoreboards in READMEs that have a place for one.
 
     Parameters
     ----------
@@ -233,6 +233,8 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     text = HEAD + as_markdown(found) + DESCRIBED + described(tables)
     write_atomically(results / "claims.md", text.encode())
     write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
+    for name, table in output.orders(results, artefacts).items():
+        write_atomically(results / name, output.csv_bytes(table))
     for path, summary in summaries(results.parent, found).items():
         if path.exists():
             old = path.read_text(encoding="utf-8")

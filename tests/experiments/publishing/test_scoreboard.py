@@ -42,7 +42,7 @@ BETTER = ("toy-better", "reproduced", 0.25, 0.1, 0.4, 5, "0.25")
 def test_what_was_never_run_is_undecided_and_says_what_it_takes(tmp_path):
     board = toy_board(tmp_path)
     assert [line.verdict for line in board.lines] == ["undecided", "undecided"]
-    wanted = minutes(TOY, 3, ["nearby"])
+    wanted = minutes(TOY, 3, ["nearby"], "overnight")
     assert board.lines[0].needs == (
         f"not run yet: 3 repetitions of each set, about {wanted:.2g} min"
     )
@@ -72,7 +72,9 @@ def test_a_claim_that_is_no_longer_declared_is_not_shown(tmp_path):
 
 def test_minutes_to_the_next_look_and_none_after_the_last():
     claim = CLAIMS[0]  # looks at 3 and 5
-    assert minutes_left(claim, 3, [TOY]) == pytest.approx(minutes(TOY, 5, ["nearby"]) * 2 / 5)
+    assert minutes_left(claim, 3, [TOY]) == pytest.approx(
+        minutes(TOY, 5, ["nearby"], "overnight") * 2 / 5
+    )
     assert minutes_left(claim, 5, [TOY]) == 0
     assert minutes_left(claim, 0, []) == 0
 
