@@ -206,17 +206,18 @@ def raw_descriptors(
 
 
 def remeasure() -> None:
-    """Measure the prices on the real pictures of draw 0 and replace the committed table.
+    """Measure the prices on the real pictures of draw 0 and replace the committed tables.
 
     Raises
     ------
     DataUnavailable, ChecksumMismatch, PictureError
         As :func:`images`; a stand-in is never measured.
     """
-    scenes = described(data="real")
+    scenes, pictures = described(data="real"), images(data="real").train
+    prices.write_pass(prices.measure_pass(pictures, scenes.provenance["learned"]))
     prices.write(
         prices.measure(
-            images(data="real").train,
+            pictures,
             scenes.provenance["learned"],
             scenes.columns,
             scenes.labels,

@@ -11,7 +11,7 @@ from scipy import stats
 
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage
-from experiments.greedy_miser_2012.show import divisions
+from experiments.greedy_miser_2012.show import divisions, scale
 from experiments.greedy_miser_2012.show.choices import SAYS, SHOWN, effects
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
@@ -406,6 +406,45 @@ def of_training_time(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
             effects=partial(margin, dataset=panel.dataset),
         )
         for panel in panels_there(rows)
+    ]
+
+
+# --- beside the paper: memory and time over rows --------------------------------------------------
+
+HALF_THE_DATA = 1.0
+"""Doublings: a training needs half as much memory again as its data take."""
+
+TWICE = 0.415
+"""Doublings below twice as long for each row: 1.5 times."""
+
+MEMORY = 'section 6: "requires no significant operational memory besides the data"'
+MILLIONS = 'section 6: "scales easily to millions of data points"'
+
+
+def of_scale(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return what the paper says of memory and of many rows, on the largest table."""
+    n_rows, name = f"{rows['n_rows'].max():,}", rows["dataset"].iloc[0]
+    return [
+        Claim(
+            id="memory",
+            sentence=f"{name}: on {n_rows} rows training needs at most half as much memory "
+            "beside the data as these take.",
+            place=MEMORY,
+            dataset=name,
+            smallest_effect=HALF_THE_DATA,
+            unit="doublings below the data's own memory",
+            effects=scale.memory_below_data,
+        ),
+        Claim(
+            id="scales",
+            sentence=f"{name}: a row of {n_rows} takes at most 1.5 times as long as one of "
+            f"{rows['n_rows'].min():,}, and surely less than twice.",
+            place=MILLIONS,
+            dataset=name,
+            smallest_effect=TWICE,
+            unit="doublings below 2",
+            effects=scale.below_at_most,
+        ),
     ]
 
 

@@ -150,8 +150,8 @@ ARTEFACT = Artefact(
     title="Beside Greedy Miser: Figure 1 on all queries",
     shows="NDCG@5 of every query at shares of λ = 0's bill, over random divisions of all queries "
     "into five folds; early exits after every round.",
-    minutes={"smoke": 0.2, "laptop": 10, "overnight": 40, "paper": 40},
-    seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
+    minutes={"smoke": 0.3, "laptop": 15, "overnight": 75, "paper": 75},
+    seeds={"smoke": 1, "laptop": 2, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=measure,
     keys=("panel", "budget", "query"),

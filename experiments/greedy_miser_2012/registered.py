@@ -6,6 +6,7 @@ from experiments.greedy_miser_2012 import (
     extra_choices,
     extra_divisions,
     extra_picture_size,
+    extra_scale,
     extra_training_time,
     figure1,
     figure2,

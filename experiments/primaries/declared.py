@@ -38,7 +38,7 @@ class Part:
     effects : callable
         ``rows -> (n,) float``: one signed effect for each repetition, in the claim's unit;
         positive where the sentence holds. Or ``rows -> (n, n_queries) float``: one for each query
-        of each, all queries being tested in each repetition.
+        of each; NaN where a repetition does not test a query (or picture), by its draw alone.
     folds : bool
         Whether a repetition is one of five folds.
     scale : str

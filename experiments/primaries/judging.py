@@ -12,7 +12,14 @@ import pandas as pd
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
 from experiments.primaries.declared import Part, Primary
-from experiments.primaries.pooling import Pooled, SetMean, of_queries, of_repetitions, pooled
+from experiments.primaries.pooling import (
+    Pooled,
+    SetMean,
+    of_drawn_queries,
+    of_queries,
+    of_repetitions,
+    pooled,
+)
 from experiments.primaries.stages import Look, looks, next_after
 from experiments.primaries.verdicts import DENIED, NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
 
@@ -158,7 +165,7 @@ def _mean(part: Part, effects: np.ndarray, runs: Runs) -> SetMean:
     ones: the interval speaks for these, as the sentence says.
     """
     if effects.ndim == 2:
-        return of_queries(effects)
+        return of_drawn_queries(effects) if np.isnan(effects).any() else of_queries(effects)
     overlap = runs[part.artefact][1]["data"][part.dataset].get("test_overlap") or 0.0
     shared = overlap / (1.0 - overlap) if overlap < 1 else 0.0
     return of_repetitions(effects, _FOLD if part.folds else shared)

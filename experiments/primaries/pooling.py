@@ -150,6 +150,58 @@ def of_queries(effects: np.ndarray) -> SetMean:
     )
 
 
+def of_drawn_queries(effects: np.ndarray) -> SetMean:
+    """Return the mean of one effect per repetition and query, where a repetition tests some of all.
+
+    The components are those of :func:`of_queries`, by Henderson's first method (Biometrics 9,
+    1953): sums of squares of the unbalanced table are set equal to what they are expected to be.
+    Which queries a repetition tests must not depend on their effects. The mean is that of all
+    cells; a query that is tested more often counts more, so that the number of queries is the
+    effective one, N²/Σn_q².
+
+    Parameters
+    ----------
+    effects : (n_repetitions, n_queries) float
+        NaN where a repetition does not test a query; complete tables give :func:`of_queries`.
+
+    Raises
+    ------
+    ValueError
+        With fewer than two repetitions or queries, or if no query is tested twice.
+    """
+    table = np.asarray(effects, dtype=np.float64)
+    if table.ndim == 2:
+        table = table[:, ~np.isnan(table).all(axis=0)]
+    known = ~np.isnan(table)
+    if table.ndim != 2 or min(table.shape) < 2 or known.sum() <= max(table.shape):
+        raise ValueError("Two repetitions and two queries are needed, and queries tested twice.")
+    n_cells, of_row, of_column = known.sum(), known.sum(axis=1), known.sum(axis=0)
+    mean = table[known].mean()
+    table = np.where(known, table - mean, 0.0)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    squares = np.array([np.sum(rows**2 / of_row), np.sum(columns**2 / of_column), np.sum(table**2)])
+    shares_row, shares_column = np.sum(of_row**2) / n_cells, np.sum(of_column**2) / n_cells
+    n, n_queries = table.shape
+    # Expected squares about the mean, as weights of σ_s², σ_q² and σ_sq²; n_rq² = n_rq.
+    expected = np.array(
+        [
+            [n_cells - shares_row, n - shares_column, n - 1],
+            [n_queries - shares_row, n_cells - shares_column, n_queries - 1],
+            [n_cells - shares_row, n_cells - shares_column, n_cells - 1],
+        ]
+    )
+    repetition, query, both = np.maximum(np.linalg.solve(expected, squares), 0.0)
+    effective = n_cells / shares_column
+    return SetMean(
+        float(mean),
+        n,
+        repetition=float(repetition),
+        both=float(both * n * effective / n_cells),
+        query=float(query),
+        n_queries=round(effective),
+    )
+
+
 @dataclass(frozen=True)
 class Pooled:
     """An effect over named sets.

@@ -18,6 +18,9 @@ feature, as the paper charges them. The committed table was measured while other
 processors busy: CPU time leaves their turns out, but not what they take from shared caches, so that
 an idle machine may be faster by some tenths. Detectors differ in their numbers only, not in what is
 computed: a few of them are measured, all get their median.
+
+``detector_pass.csv`` says which part of a detector's time is the pass over the picture's gradients,
+which all detectors could share: :func:`shared_part`. Both times of its line were measured in turns.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from datasets.features.measured_times import (
     write_table,
 )
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
-from datasets.features.scenes.detectors import N_DETECTORS
+from datasets.features.scenes.detectors import N_DETECTORS, SIDES, resized, windows
 from datasets.features.scenes.kernels import Kernel
 from datasets.features.scenes.svm_features import train_machines
 
@@ -45,6 +48,8 @@ COLUMNS = (
     *("descriptor", "descriptor_ms", "kernel_ms", "machine_ms"),
     *("reference", "block", "processor", "date"),
 )
+PASS_TABLE = Path(__file__).with_name("detector_pass.csv")
+PASS_COLUMNS = ("detector_ms", "pass_ms", "block", "processor", "date")
 UNIT = "ms"
 BLOCK = 26
 """Pictures measured at once, as many as the store computes at once."""
@@ -101,6 +106,59 @@ def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
         f"no measured time for descriptor {name} of scene15. "
         "Next: python -m datasets.features.scenes --remeasure"
     )
+
+
+def shared_part(path: Path | None = None) -> float:
+    """Give the part of a detector's time that is the pass over gradients, the same for all.
+
+    Raises
+    ------
+    ValueError
+        If a time is not positive, or the pass takes longer than the detector.
+    """
+    path = PASS_TABLE if path is None else path
+    (row,) = read_table(path, PASS_COLUMNS)
+    if not (is_positive(row["pass_ms"]) and is_positive(row["detector_ms"])):
+        raise ValueError(f"{path}: a time is no positive number")
+    part = float(row["pass_ms"]) / float(row["detector_ms"])
+    if part >= 1:
+        raise ValueError(f"{path}: the pass takes as long as the detector it is a part of")
+    return part
+
+
+def measure_pass(pictures: np.ndarray, learned: str) -> list[dict]:
+    """Measure a detector and the pass over gradients in it, in turns.
+
+    Parameters
+    ----------
+    pictures, learned
+        As for :func:`measure`.
+
+    Returns
+    -------
+    list of dict
+        The row of ``detector_pass.csv``.
+    """
+    from threadpoolctl import threadpool_limits
+
+    block = np.ascontiguousarray(pictures[:BLOCK])
+    family = detector_family(learned, MEASURED_DETECTORS[0])
+
+    def one_pass() -> None:
+        for picture in block:
+            for side in SIDES:
+                windows(resized(picture, side))
+
+    with threadpool_limits(1):
+        times = least_seconds(lambda: family.columns(block), one_pass, repetitions=REPETITIONS)
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    values = (*(f"{1e3 * t / len(block):.4g}" for t in times), len(block), processor(), date)
+    return [dict(zip(PASS_COLUMNS, values, strict=True))]
+
+
+def write_pass(measured: list[dict], path: Path | None = None) -> None:
+    """Replace ``detector_pass.csv`` by the row of :func:`measure_pass`."""
+    write_table(PASS_TABLE if path is None else path, PASS_COLUMNS, measured)
 
 
 def n_reference(table: list[dict[str, str]]) -> int:

@@ -8,7 +8,7 @@ and e for each tree, which all rows pass.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,8 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import accuracy, ndcg_at_k, ndcg_letor_at_k
 from datasets import ranking
-from experiments.cell import Cell, rounded
+from experiments.cell import Cell, at_rounds, rounded
+from experiments.greedy_miser_2012.cells import pictures
 
 PLACES = 5
 """Places of the normalised discounted cumulative gain, NDCG@5."""
@@ -174,15 +175,27 @@ def best_round(valid_scores: list[float]) -> int:
     return rounds[int(np.argmax([valid_scores[r - 1] for r in rounds]))]
 
 
-def trace(cell: Cell, dataset) -> list[dict]:
+Beyond = Callable[[object], np.ndarray]
+"""What a model pays beside the prices of its features, after each round from 0 on."""
+
+
+def nothing_beyond(model) -> np.ndarray:
+    """Return no price beside those of the features."""
+    return np.zeros(model.n_estimators_ + 1)
+
+
+def trace(cell: Cell, dataset, beyond: Beyond = nothing_beyond) -> list[dict]:
     """Train the model of a cell and measure it at the checkpoints and at its best round.
 
     Parameters
     ----------
     cell : Cell
         ``algorithm`` is ``stagewise`` (λ = 0), ``greedy_miser``, ``stagewise_subsets`` (only
-        features up to the price ``limit``), ``early_exit`` or ``greedy_miser_early_exit``.
+        features up to the price ``limit``), ``early_exit`` or ``greedy_miser_early_exit``. With
+        ``pictures`` among its parameters rows say on which test rows the model is right.
     dataset : Dataset
+    beyond : callable, optional
+        See :data:`Beyond`; added to all costs.
 
     Returns
     -------
@@ -190,29 +203,44 @@ def trace(cell: Cell, dataset) -> list[dict]:
         ``panel, tradeoff, limit`` (0: none), ``exit`` (s; 0: no exits), ``rounds``; ``best`` is 1
         at the best round by validation; for ``valid`` and ``test`` ``_score``, ``_cost`` (metered,
         mean over rows), ``_cost_paper`` (the forest's bill); ``test_trees``, trees evaluated, mean
-        over rows. Six significant digits.
+        over rows; ``right``, see :mod:`.pictures`, if it was asked for. Six significant digits.
     """
     if cell.params["limit"]:
         dataset = without_expensive(dataset, cell.params["limit"])
     model = train(cell, dataset)
     if cell.params["exits"]:
-        return _exit_rows(cell, dataset, model)
+        return _exit_rows(cell, dataset, model, beyond)
     n_rounds = model.n_estimators_
     scores = {part: followed(model, dataset, part) for part in ("valid", "test")}
     best = best_round(scores["valid"])
     wanted = sorted({*checkpoints(n_rounds), best})
     metered = {part: dict(_metered(model, dataset, part, wanted)) for part in scores}
     bills = {0: 0.0, **dict(enumerate(model.staged_forest_cost(), 1))}
-    trees = model.trees_.n_split_trees(len(model.initial_scores_))
+    trees, more = model.trees_.n_split_trees(len(model.initial_scores_)), beyond(model)
+    answers = at_rounds(model.staged_predict(dataset.X_test), wanted) if _asked(cell) else {}
     rows = []
     for r in wanted:
         row = {"best": int(r == best)}
         for part, values in scores.items():
             row[f"{part}_score"] = values[r - 1] if r else _constant_score(model, dataset, part)
-            row[f"{part}_cost"] = metered[part].get(r, 0.0) + model.tree_cost * float(trees[r])
-            row[f"{part}_cost_paper"] = bills[r]
-        rows.append(_row(cell, 0.0, r, {**row, "test_trees": float(trees[r])}))
+            metered_trees = model.tree_cost * float(trees[r])
+            row[f"{part}_cost"] = metered[part].get(r, 0.0) + metered_trees + more[r]
+            row[f"{part}_cost_paper"] = bills[r] + more[r]
+        told = {**row, "test_trees": float(trees[r])}
+        if _asked(cell):
+            told |= _right(answers[r] if r else model.predict(dataset.X_test), dataset)
+        rows.append(_row(cell, 0.0, r, told))
     return rows
+
+
+def _asked(cell: Cell) -> bool:
+    """Whether a cell's rows say on which test rows its models are right."""
+    return bool(cell.params.get("pictures"))
+
+
+def _right(predicted: np.ndarray, dataset) -> dict[str, str]:
+    right = pictures.packed(predicted == dataset.y_test, pictures.numbers_of(dataset))
+    return {pictures.COLUMN: right}
 
 
 def _constant_score(model, dataset, part: str) -> float:
@@ -229,7 +257,8 @@ def _metered(model, dataset, part: str, wanted: list[int]) -> Iterator[tuple[int
 
 def _row(cell: Cell, exit_at: float, rounds: int, values: dict) -> dict:
     key = {name: cell.params[name] for name in ("panel", "tradeoff", "limit")}
-    kept = {name: v if name == "best" else rounded(v) for name, v in values.items()}
+    whole = ("best", pictures.COLUMN)
+    kept = {name: v if name in whole else rounded(v) for name, v in values.items()}
     return {**key, "exit": exit_at, "rounds": rounds, **kept}
 
 
@@ -249,25 +278,25 @@ def exit_thresholds(cell: Cell, dataset) -> list[tuple[float, float]]:
     return [(s, s * deviation) for s in grid]
 
 
-def _exit_rows(cell: Cell, dataset, model) -> list[dict]:
+def _exit_rows(cell: Cell, dataset, model, beyond: Beyond) -> list[dict]:
     """Measure a model with exits: all of s, for its first rounds up to the best, and thirds of it.
 
     ``best`` is 1 at the round with the best validation score of each s.
     """
     best = best_round(followed(model, dataset, "valid"))
     lengths = sorted({max(1, round(best / part)) for part in (1, 3, 9)}) if best else []
-    models, every = {r: model.first_rounds(r) for r in lengths}, cell.params["rounds_between_exits"]
-    rows = []
+    models, rows = {r: model.first_rounds(r) for r in lengths}, []
     for declared, s in exit_thresholds(cell, dataset):
-        measured = {r: _with_exits(models[r], dataset, s, every) for r in lengths}
+        measured = {r: _with_exits(cell, models[r], dataset, s, beyond) for r in lengths}
         chosen = max(measured, key=lambda r: (measured[r]["valid_score"], -r), default=0)
         for r, values in measured.items():
             rows.append(_row(cell, declared, r, {"best": int(r == chosen), **values}))
     return rows
 
 
-def _with_exits(model, dataset, s: float, every: int) -> dict[str, float]:
+def _with_exits(cell: Cell, model, dataset, s: float, beyond: Beyond) -> dict[str, float | str]:
     """Return scores and both bills of a model that rows leave early."""
+    every, more = cell.params["rounds_between_exits"], beyond(model)
     is_ranking = dataset.task == "ranking"
     rule = "proximity" if is_ranking else "likelihood"
     early = EarlyExit(model, rule=rule, threshold=s, every=every)
@@ -276,11 +305,10 @@ def _with_exits(model, dataset, s: float, every: int) -> dict[str, float]:
         X, query = getattr(dataset, f"X_{part}"), getattr(dataset, f"query_{part}")
         predicted = early.ranking_score(X, query) if is_ranking else early.predict(X)
         bill = early.forest_cost_until_exit(X, query, tree_cost=model.tree_cost)
+        left = early.exits(X, query).rounds
         row[f"{part}_score"] = score(predicted, dataset, part)
         metered = early.prediction_cost(X, query, tree_cost=model.tree_cost)
-        row[f"{part}_cost"] = float(np.mean(metered))
-        row[f"{part}_cost_paper"] = float(np.mean(bill))
-    row["test_trees"] = float(
-        np.mean(trees[early.exits(dataset.X_test, dataset.query_test).rounds])
-    )
-    return row
+        row[f"{part}_cost"] = float(np.mean(metered + more[left]))
+        row[f"{part}_cost_paper"] = float(np.mean(bill + more[left]))
+    row["test_trees"] = float(np.mean(trees[left]))  # of the test rows, which come last
+    return {**row, **_right(predicted, dataset)} if _asked(cell) else row

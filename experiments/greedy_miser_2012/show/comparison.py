@@ -148,3 +148,14 @@ def shares(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
 
 
 SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_smoke=True)
+
+ONE_PASS = Panel(
+    "p",
+    "Scene-15, detectors sharing a pass over gradients",
+    "scene15",
+    (),
+    ranking=False,
+    tree_cost=0.0,
+    in_smoke=True,
+)
+"""The same where that pass, most of what a detector takes, is charged once, not 101 times."""

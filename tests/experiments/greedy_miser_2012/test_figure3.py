@@ -7,9 +7,12 @@ from sklearn.svm import SVC, LinearSVC
 
 import datasets
 from datasets import scene15
+from datasets.features.scenes import prices
 from experiments.cells.sample_images import run_cell
+from experiments.curves import budgets_between
 from experiments.greedy_miser_2012 import figure3, figure4
-from experiments.greedy_miser_2012.cells import scenes
+from experiments.greedy_miser_2012.cells import measure, pictures, scenes, shared_pass
+from experiments.greedy_miser_2012.show import pictures as by_picture
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
@@ -24,7 +27,7 @@ def cell_of(algorithm):
 
 
 def test_averaged_kernel_machine_against_votes_of_its_own_machines(dataset):
-    (row,) = scenes.measure(cell_of("svm_averaged_kernel"), dataset)
+    row, shared = scenes.measure(cell_of("svm_averaged_kernel"), dataset)
     kernel = scene15.averaged_kernel(scale="smoke")
     values = [
         SVC(kernel="precomputed", C=row["tradeoff"])
@@ -36,11 +39,21 @@ def test_averaged_kernel_machine_against_votes_of_its_own_machines(dataset):
     assert row["test_score"] == pytest.approx(right.mean(), abs=1e-6)
     cost = kernel.kernel_cost + 15 * kernel.machine_cost
     assert row["test_cost"] == row["test_cost_paper"] == pytest.approx(cost, rel=1e-5)
+    numbers, answers = pictures.unpacked(row["right"])
+    np.testing.assert_array_equal(answers, right)
+    assert len(numbers) == len(right)
+    # 13 detectors at the smallest scale: twelve passes are saved.
+    less = cost - 12 * shared_pass.pass_price()
+    assert shared == {**row, "panel": "p"} | {
+        f"{part}_cost{kind}": shared["test_cost"] for part in ("valid", "test")
+        for kind in ("", "_paper")
+    }  # fmt: skip
+    assert shared["test_cost"] == pytest.approx(less, rel=1e-5)
 
 
 def test_l1_pays_for_the_descriptors_it_uses(dataset):
     cell = cell_of("l1_raw_descriptors")
-    (row,) = scenes.measure(cell, dataset)
+    row, _ = scenes.measure(cell, dataset)
     raw = scene15.raw_descriptors(scale="smoke")
     model = LinearSVC(
         penalty="l1", dual=False, C=row["tradeoff"], max_iter=2000, random_state=0
@@ -50,8 +63,53 @@ def test_l1_pays_for_the_descriptors_it_uses(dataset):
     right = model.predict(raw.X_test / 255.0) == raw.y_test
     assert row["test_score"] == pytest.approx(right.mean(), abs=1e-6)
     tight = figure3._with(cell, penalties=[1e-5])  # nothing is used, nothing is paid
-    (nothing,) = scenes.measure(tight, dataset)
-    assert nothing["test_cost"] == 0.0
+    for nothing in scenes.measure(tight, dataset):
+        assert nothing["test_cost"] == 0.0
+
+
+def test_one_pass_is_charged_from_the_first_detector_on(dataset):
+    """The bill of descriptors with a pass each, less all passes but one."""
+    cell = next(c for c in figure3.make_cells("smoke", range(1)) if c.params["panel"] == "p")
+    cheap = shared_pass.without_pass(dataset)
+    detectors = shared_pass.detectors_of(dataset)
+    assert detectors.any()
+    assert not detectors.all()
+    model = measure.train(cell, cheap)
+    beyond = shared_pass.pass_of(dataset, model)
+    forest = model.trees_
+    for r in range(model.n_estimators_ + 1):
+        nodes = forest.feature[: forest.tree[15 * r]]
+        used = np.unique(nodes[nodes >= 0])
+        groups = np.unique(dataset.feature_groups[used])
+        dear = set(np.unique(dataset.feature_groups[used[detectors[used]]]))
+        bill = dataset.feature_costs[used].sum() + sum(dataset.group_costs[g] for g in groups)
+        ours = ([0.0, *model.staged_forest_cost()])[r] + beyond[r]
+        assert ours == pytest.approx(shared_pass.once(bill, len(dear)), rel=1e-9)
+    assert 0 < prices.shared_part() < 1
+
+
+def test_pictures_are_pooled_over_the_draws_that_test_them():
+    """Two draws, a picture tested by both and one by each; budgets by validation, by hand."""
+    rows = made_up()
+    rows = rows[rows["seed"] < 2].copy()
+    tested = {0: [0, 2], 1: [2, 5]}
+    right = {"greedy_miser": [1, 1], "early_exit": [0, 1], "stagewise": [1, 0]}
+    rows["right"] = [
+        pictures.packed(np.array(right.get(a, [1, 0])) > 0, np.array(tested[s]))
+        for a, s in zip(rows["algorithm"], rows["seed"], strict=True)
+    ]
+    saved, ahead = by_picture.beside_of_each(
+        rows, "s", "greedy_miser", "svm_averaged_kernel", margin=0.01
+    )
+    np.testing.assert_allclose(10**saved, [5.0, 5.0])
+    np.testing.assert_array_equal(ahead, [[0, 1, np.nan], [np.nan, 0, 1]])
+    np.testing.assert_array_equal(by_picture.of_each_picture(ahead), [0, 0.5, 1])
+    # Shared are budgets from 300 (first early exit) to 400 (stage-wise regression, of both).
+    lead = by_picture.lead_of_each(rows, "s", "greedy_miser", "early_exit")
+    n_budgets = len(budgets_between(300, 400))
+    both = 1 / n_budgets  # at the last budget both are stage-wise regression
+    np.testing.assert_allclose(lead[0, :2], [1 - both, 0])
+    np.testing.assert_allclose(lead[1, 1:], [1 - both, 0])
 
 
 def test_penalty_is_chosen_by_validation():

@@ -140,12 +140,19 @@ def test_declarations_that_cannot_be_judged_are_refused(wrong):
 DECLARED = discover()
 
 
+NO_PILOT = ("miser-scale",)
+"""Not published yet, and its set has no stand-in that smoke scale could train on."""
+
+
 def pilot(artefact: str) -> tuple[pd.DataFrame, set[str]]:
-    """Rows of an artefact and the sets in them: published ones, or else those of smoke scale."""
-    published = read_published(ROOT / "results" / artefact)
-    if published is not None:
-        return published[0], set(published[1]["data"])
+    """Rows of an artefact and the sets in them: published ones, or else those of smoke scale.
+
+    Published rows may be from before a column that a declared effect reads.
+    """
     rows = read_expected(ROOT / "results" / "expected" / f"{artefact}.csv")
+    published = read_published(ROOT / "results" / artefact)
+    if published is not None and set(rows.columns) <= set(published[0].columns):
+        return published[0], set(published[1]["data"])
     return rows, set(rows["dataset"])
 
 
@@ -164,7 +171,7 @@ def test_declared_effects_are_there_in_rows_of_a_pilot(paper):
             assert len(effects) == n > 0
             assert np.isfinite(effects).all()
             found += 1
-        assert found, one.id
+        assert found or {part.artefact for part in one.parts} <= set(NO_PILOT), one.id
 
 
 def test_effects_of_queries_are_crossed_with_repetitions():

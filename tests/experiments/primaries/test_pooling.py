@@ -9,7 +9,13 @@ import pytest
 from scipy import stats
 
 from experiments.primaries import pooling
-from experiments.primaries.pooling import SetMean, of_queries, of_repetitions, pooled
+from experiments.primaries.pooling import (
+    SetMean,
+    of_drawn_queries,
+    of_queries,
+    of_repetitions,
+    pooled,
+)
 
 DRAWS = 4000
 
@@ -177,3 +183,33 @@ def test_folds_whose_models_learn_the_same_miss_more_often():
     of single queries are the better way (`of_queries`)."""
     assert missed(lambda rng: folds(rng, 3, 0.2)) < 0.09
     assert 0.05 + tolerance(0.05) < missed(lambda rng: folds(rng, 3, 0.5)) < 0.2
+
+
+def test_drawn_queries_of_a_complete_table_are_those_of_all():
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(6, 40)) + rng.normal(size=(6, 1)) + 2 * rng.normal(size=40)
+    one, other = of_queries(table), of_drawn_queries(table)
+    for name in ("effect", "n", "repetition", "both", "query", "n_queries"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9)
+    with pytest.raises(ValueError, match="tested twice"):
+        of_drawn_queries(np.where(np.eye(2) > 0, 1.0, np.nan))
+
+
+def test_drawn_queries_cover_the_truth_as_often_as_they_say():
+    """Draws that test three of five pictures; components and coverage are those of the truth."""
+    rng, level, hits, found = np.random.default_rng(6), 0.9, [], []
+    for _ in range(400):
+        table = 0.3 + 0.1 * rng.normal(size=(8, 1)) + 0.5 * rng.normal(size=60)
+        table = table + rng.normal(size=table.shape)
+        for line in table:
+            line[rng.permutation(60)[:24]] = np.nan
+        mean = of_drawn_queries(table)
+        interval = pooled([mean], level, 1.0)
+        hits.append(interval.low <= 0.3 <= interval.high)
+        found.append((mean.repetition, mean.query, mean.variance()))
+    assert 0.86 < np.mean(hits) < 0.97
+    repetition, query, variance = np.mean(found, axis=0)
+    # Components are cut at 0, which lifts a small one.
+    assert 0.01 <= repetition < 0.03
+    assert query == pytest.approx(0.25, rel=0.1)
+    assert variance == pytest.approx(0.01 / 8 + 0.25 / 60 + 1 / (8 * 36), rel=0.2)

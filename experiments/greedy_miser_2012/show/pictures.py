@@ -1,0 +1,96 @@
+"""Effects on each test picture: the mean over the draws that test it is what pictures say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.curves import budgets_between, choose
+from experiments.greedy_miser_2012.cells.pictures import COLUMN, unpacked
+from experiments.greedy_miser_2012.show.comparison import BASELINE, PAPER, of_panel, pooled
+
+COST = f"valid_cost{PAPER}"
+
+
+def _pools(rows: pd.DataFrame, panel: str, method: str) -> dict[int, pd.DataFrame]:
+    """Return by seed a method's models, with its limiting case's, that cost anything."""
+    mine = of_panel(pooled(rows[rows["panel"] == panel]), panel, method)
+    mine = mine[mine[COST] > 0]
+    return {seed: pool.reset_index(drop=True) for seed, pool in mine.groupby("seed", sort=True)}
+
+
+def _table(effects: dict[int, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return effects by draw and picture, NaN where a draw does not test a picture."""
+    if not effects:
+        return np.empty((0, 0))
+    size = 1 + max(numbers.max() for numbers, _ in effects.values())
+    table = np.full((len(effects), size), np.nan)
+    for line, (numbers, values) in zip(table, effects.values(), strict=True):
+        line[numbers] = values
+    return table[:, ~np.isnan(table).all(axis=0)]
+
+
+def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
+    """Return for each draw and test picture by how much oftener one method is right at equal cost.
+
+    The mean over the budgets that both share on the draw; beyond its dearest model a method stays
+    where it is. For each budget the best by validation within it, in the paper's bill.
+
+    Returns
+    -------
+    (n_draws, n_pictures) float64
+        NaN where a draw does not test a picture; a draw on which no budget is shared is left out.
+    """
+    pools = [_pools(rows, panel, method) for method in (better, worse)]
+    effects = {}
+    for seed in sorted(set(pools[0]) & set(pools[1])):
+        both = [pool[seed] for pool in pools]
+        lowest = max(pool[COST].min() for pool in both)
+        highest = max(pool[COST].max() for pool in both)
+        budgets = budgets_between(lowest, highest)
+        right = []
+        for pool in both:
+            at, times = np.unique(choose(pool, budgets, PAPER), return_counts=True)
+            answers = [unpacked(pool[COLUMN].iloc[i]) for i in at]
+            right.append(np.average([one for _, one in answers], axis=0, weights=times))
+        effects[seed] = answers[0][0], right[0] - right[1]
+    return _table(effects)
+
+
+def beside_of_each(
+    rows: pd.DataFrame, panel: str, method: str, beside: str = BASELINE, margin: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a method saves where it validates as well as another, and what it loses.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    panel, method, beside : str
+        Of `beside` the best by validation counts; of `method` the cheapest that validates no worse
+        by more than `margin`, its best if none does.
+    margin : float
+
+    Returns
+    -------
+    saved : (n_draws,) float64
+        log10 of the ratio of test costs, the paper's bill.
+    ahead : (n_draws, n_pictures) float64
+        1 where it alone is right, -1 where the other alone is; NaN as above.
+    """
+    pools, others = (_pools(rows, panel, name) for name in (method, beside))
+    saved, ahead = [], {}
+    for seed in sorted(set(pools) & set(others)):
+        end = others[seed].sort_values(["valid_score", COST], ascending=[False, True]).iloc[0]
+        pool = pools[seed]
+        target = min(end["valid_score"] - margin, pool["valid_score"].max())
+        good = pool[pool["valid_score"] >= target]
+        chosen = good.sort_values([COST, "valid_score"], ascending=[True, False]).iloc[0]
+        saved.append(np.log10(end[f"test_cost{PAPER}"] / chosen[f"test_cost{PAPER}"]))
+        numbers, one = unpacked(chosen[COLUMN])
+        ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
+    return np.array(saved), _table(ahead)
+
+
+def of_each_picture(table: np.ndarray) -> np.ndarray:
+    """Return one effect for each picture: the mean over the draws that test it."""
+    return np.nanmean(table, axis=0) if table.size else np.empty(0)
