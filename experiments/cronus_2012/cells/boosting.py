@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from algorithms.early_exit import EarlyExit
 from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
+from experiments.cronus_2012.cells.depth import Grown
+from experiments.cronus_2012.cells.quality import checkpoints
 from experiments.cronus_2012.cells.rows import model_row
-from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
+from experiments.cronus_2012.cells.task import Part, bills, part_of
 
 
-def checkpoints(n_rounds: int) -> list[int]:
-    """Return the numbers of trees that are measured: 1, 2, 3, 5, 10, 20, 30, 50, … and the last."""
-    rounds, a, b = [1, 2, 3, 5], 10, 20
-    while a < n_rounds:
-        rounds.append(a)
-        a, b = b, a + b
-    return [*(r for r in rounds if r < n_rounds), n_rounds]
-
-
-def boosting_rows(cell: Cell, dataset) -> list[dict]:
-    """Train the trees and measure them after some of their rounds, and with exits.
+def boosting_rows(grown: Grown, dataset) -> list[dict]:
+    """Measure boosted trees after some of their rounds, and with exits.
 
     Parameters
     ----------
-    cell : Cell
-        ``exits`` of its parameters has a grid of s for each rule; those of proximity and score are
-        in standard deviations of the whole model's training scores. ``every``: trees between exits.
+    grown : Grown
+        ``exits`` of its cell's parameters has a grid of s for each rule; those of proximity and
+        score are in standard deviations of the whole model's training scores. ``every``: trees
+        between exits.
     dataset : Dataset
     """
-    begun = time.process_time()
-    model = boosted(cell, dataset)
-    seconds = time.process_time() - begun
+    cell, model, seconds = grown.cell, grown.trees, grown.seconds
     e = cell.params["tree_cost"]
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
     rounds = checkpoints(model.n_estimators_)
