@@ -11,7 +11,13 @@ import pandas as pd
 from scipy import stats
 
 from experiments.claims import Claim, Subject
-from experiments.cronus_2012.show.choices import SAYS, effects, mean_by_seed, panels_there
+from experiments.cronus_2012.show.choices import (
+    INSENSITIVE,
+    SAYS,
+    effects,
+    mean_by_seed,
+    panels_there,
+)
 from experiments.cronus_2012.show.comparison import (
     BOTH_ENDS,
     MARGIN,
@@ -369,11 +375,12 @@ def of_choices(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
         overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
         claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
         tried = set(rows.loc[rows["panel"] == panel.key, "variant"])
-        claims += _choice_claims(claim, tried)
+        unit = "precision@5" if panel.ranking else "average precision"
+        claims += _choice_claims(claim, tried, unit)
     return claims
 
 
-def _choice_claims(claim: Callable, tried: set[str]) -> list[Claim]:
+def _choice_claims(claim: Callable, tried: set[str], unit: str) -> list[Claim]:
     claims = [
         claim(
             variant.replace("_", "-"),
@@ -381,11 +388,11 @@ def _choice_claims(claim: Callable, tried: set[str]) -> list[Claim]:
             "repetition, on average",
             _INSENSITIVE,
             _SURELY,
-            f"precision@5 inside the {_MARGIN:g}",
+            f"{unit} inside the {_MARGIN:g}",
             inside,
             variant=variant,
         )
-        for variant in ("stages_5", "stages_20", "rejection_0.05", "rejection_0.3")
+        for variant in INSENSITIVE
         if variant in tried
     ]
     if tried >= set(TUNED):

@@ -85,8 +85,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
         "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
         "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
-        f"them, metered\n{GAP_IN_WORDS} (listed are those of metered costs)\ntrainings that ended at a "
-        f"limit: {capped_in_words(rows)}",
+        f"them, metered\n{GAP_IN_WORDS} (listed are those of metered costs)\n"
+        f"trainings that ended at a limit: {capped_in_words(rows)}",
     )
     return figure
 

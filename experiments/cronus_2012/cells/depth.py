@@ -31,7 +31,12 @@ class Grown:
     seconds: float
 
 
-def with_chosen_depth(cell: Cell, dataset) -> Grown:
+def with_chosen_depth(cell: Cell, dataset) -> Cell:
+    """Return the cell with the depth that :func:`grown_as_chosen` has."""
+    return grown_as_chosen(cell, dataset).cell
+
+
+def grown_as_chosen(cell: Cell, dataset) -> Grown:
     """Grow the trees of each depth, and keep those that are worth most in validation.
 
     All methods of a draw then start from the same trees, as in the paper. The choice is boosting's,

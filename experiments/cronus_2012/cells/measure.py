@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.cascades import cronus_rows
-from experiments.cronus_2012.cells.depth import with_chosen_depth
+from experiments.cronus_2012.cells.depth import grown_as_chosen
 from experiments.cronus_2012.cells.rivals import rival_rows
 
 FAMILIES = {
@@ -31,4 +31,4 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     list of dict
         See :mod:`experiments.cronus_2012.cells.rows`.
     """
-    return FAMILIES[cell.algorithm](with_chosen_depth(cell, dataset), dataset)
+    return FAMILIES[cell.algorithm](grown_as_chosen(cell, dataset), dataset)

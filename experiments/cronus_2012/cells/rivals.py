@@ -65,9 +65,9 @@ def rival_rows(grown: Grown, dataset) -> list[dict]:
     ----------
     grown : Grown
         ``limits`` of its cell's parameters are the pools' highest prices, ``sizes`` the trees in
-        each pool, ``positive_weights`` and the rival's own grid are tried in all combinations; each cascade
-        is measured with its own thresholds and with some that reject a share of the training
-        inputs at each stage, ``rejections``.
+        each pool, ``positive_weights`` and the rival's own grid are tried in all combinations; each
+        cascade is measured with its own thresholds and with some that reject a share of the
+        training inputs at each stage, ``rejections``.
     dataset : Dataset
 
     Returns

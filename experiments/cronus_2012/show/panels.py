@@ -189,8 +189,8 @@ AND_OR = {
 """τ, and where the descent is stopped."""
 
 REJECTIONS = (-1.0, 0.0, 0.15, 0.3, 0.5, 0.7, 0.9)
-"""Threshold settings of every cascade, Cronus's and the rivals': its own (-1), and those that reject
-a share of the training inputs at each stage."""
+"""Threshold settings of every cascade, Cronus's and the rivals': its own (-1), and those that
+reject a share of the training inputs at each stage."""
 
 ROW_KEYS = ("panel", "method", "tradeoff", "setting", "rounds", "stage", "price")
 
