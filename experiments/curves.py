@@ -286,3 +286,54 @@ def saving(
         first = [int(np.argmax(curve.score[s] >= score)) for curve in (one, two)]
         ratios.append(np.log10(two.cost[s, first[1]] / one.cost[s, first[0]]))
     return np.array(ratios)
+
+
+def saving_by_validation(
+    rows: pd.DataFrame,
+    panel: str,
+    better: str,
+    worse: str,
+    margin: float = 0.0,
+    accounting: str = "",
+) -> tuple[np.ndarray, np.ndarray]:
+    """How much less `better` costs where it validates as well, and what the test set says of it.
+
+    Of `worse` the model with the best validation score, of `better` the cheapest that validates
+    no worse than that by more than a margin; if none does, its own best. The test set chooses
+    nothing, so that neither number rests on its noise. Models that cost nothing are left out.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`curves`.
+    panel, better, worse : str
+    margin : float
+        In the unit of the scores, >= 0.
+    accounting : {"", "_paper"}
+        As for :func:`curves`.
+
+    Returns
+    -------
+    saved, lost : (n_seeds,) float64
+        log10 of the ratio of test costs, positive where `better` is cheaper; by how much its test
+        score is lower. Empty if a method has no rows.
+    """
+    there = rows[(rows["panel"] == panel) & (rows[f"valid_cost{accounting}"] > 0)]
+    pools = [there[there["algorithm"] == method] for method in (better, worse)]
+    if any(pool.empty for pool in pools):
+        return np.empty(0), np.empty(0)
+    ends = pools[1].sort_values(
+        ["valid_score", f"valid_cost{accounting}"], ascending=[False, True], kind="stable"
+    )
+    end = ends.groupby("seed").first()
+    own = pools[0].sort_values(
+        [f"valid_cost{accounting}", "valid_score"], ascending=[True, False], kind="stable"
+    )
+    seed = own["seed"]
+    target = np.minimum(
+        seed.map(end["valid_score"]) - margin, seed.map(own.groupby("seed")["valid_score"].max())
+    )
+    chosen = own[own["valid_score"] >= target].groupby("seed").first()
+    cost = f"test_cost{accounting}"
+    saved = np.log10(end[cost] / chosen[cost])
+    return saved.to_numpy(), (end["test_score"] - chosen["test_score"]).to_numpy()

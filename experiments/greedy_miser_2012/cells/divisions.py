@@ -9,7 +9,7 @@ by the same rule, from settings and lengths of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from experiments.greedy_miser_2012.cells.measure import (
     train,
     without_expensive,
 )
+from experiments.greedy_miser_2012.cells.models import Measured, Models, Pool
+from experiments.greedy_miser_2012.cells.rivals import cronus
 
 MARGIN = 0.005
 """As good as λ = 0 on validation: a score that is not lower by more."""
@@ -32,34 +34,22 @@ MARGIN = 0.005
 AS_GOOD = 0.0
 """The ``budget`` of the models that validation chooses as the cheapest that are as good."""
 
+UNLIMITED = -1.0
+"""The ``budget`` of the models that validate best, whatever their bill."""
+
 METHODS = (
     "stagewise",
     "stagewise_subsets",
     "early_exit",
+    "cronus",
     "greedy_miser",
     "greedy_miser_early_exit",
 )
+STEPS = {"step_0.05": 0.05, "step_0.1": 0.1, "step_0.2": 0.2}
+"""Greedy Miser at one λ with steps of different size, each with as many rounds more or less."""
+
+OWN_STEP = "step_0.1"
 FOLDS = range(ranking.N_FOLDS)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A model on one part: a score for each query, NaN without a relevant document, and the bill.
-
-    Attributes
-    ----------
-    scores : (n_queries,) float64
-        NDCG@5.
-    bill : float
-        The paper's, mean over documents, in the unit of the prices.
-    """
-
-    scores: np.ndarray
-    bill: float
-
-
-Models = dict[tuple, dict[str, Measured]]
-"""Setting and length to what the model is on ``valid`` and ``test``."""
 
 
 def all_queries(dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -103,7 +93,9 @@ def measure(cell: Cell, dataset) -> list[dict]:
     cell : Cell
         ``tradeoffs``, ``limits`` and ``exits`` of its parameters are the settings of the methods;
         ``with_exits`` are the λ and ``with_margins`` the s of Greedy Miser with early exits;
-        ``lengths`` the rounds of models with exits; ``budgets`` shares of λ = 0's bill.
+        ``lengths`` the rounds of models with exits; ``budgets`` shares of λ = 0's bill;
+        ``step_tradeoff``, one of ``tradeoffs``, is the λ of :data:`STEPS`; ``cascade``, where it
+        stands, holds the parameters of a cell of Cronus's own figures.
     dataset : Dataset
         A ranking set; its division into parts is not used.
 
@@ -113,14 +105,17 @@ def measure(cell: Cell, dataset) -> list[dict]:
         One row for each budget and query with a relevant document: ``panel, budget, query, fold``,
         for each method its NDCG@5 (NaN where no model is within the budget) and, with ``_cost``,
         its bill on the test fold beside that of λ = 0. The budget :data:`AS_GOOD` holds each
-        method's cheapest model that validates as well as λ = 0 within :data:`MARGIN`.
+        method's cheapest model that validates as well as λ = 0 within :data:`MARGIN`, the budget
+        :data:`UNLIMITED` its best; there the columns of :data:`STEPS` stand, too, NaN elsewhere.
+        ``early_exit_features`` is the share of features in early exit's bill, ``cronus_capped``
+        whether Cronus's optimisation was stopped before its end.
     """
     parts = list(folds(dataset, cell.seed))
     trained = [_models(cell, part) for part in parts]
     rows = []
     for k in FOLDS:
-        pools = {method: _pool([models[method] for models in trained], k) for method in METHODS}
-        tested = {method: trained[k][method] for method in METHODS}
+        tested = trained[k]
+        pools = {method: _pool([models[method] for models in trained], k) for method in tested}
         queries = np.unique(parts[k].query_test)
         for budget in cell.params["budgets"]:
             chosen = _chosen(pools, budget)
@@ -134,7 +129,7 @@ def measure(cell: Cell, dataset) -> list[dict]:
 def _models(cell: Cell, dataset) -> dict[str, Models]:
     """Return the models of all methods on a fold; each has those of its limiting case."""
     params = cell.params
-    found = {method: {} for method in METHODS}
+    found = {method: {} for method in (*METHODS, *STEPS)}
     for tradeoff in params["tradeoffs"]:
         model = train(_with(cell, tradeoff), dataset)
         traced = _traced(model, dataset, ("λ", tradeoff), params["settings"]["n_estimators"])
@@ -147,7 +142,14 @@ def _models(cell: Cell, dataset) -> dict[str, Models]:
             found["greedy_miser_early_exit"] |= _exited(
                 cell, model, dataset, tradeoff, params["with_margins"]
             )
+        if tradeoff == params["step_tradeoff"]:
+            found[OWN_STEP] |= traced
     found["greedy_miser_early_exit"] |= found["greedy_miser"]
+    for name, step in STEPS.items():
+        if name != OWN_STEP:
+            found[name] = _with_step(cell, dataset, step)
+    if "cascade" in params:
+        found["cronus"] = cronus(cell, dataset)
     for limit in params["limits"]:
         narrow = without_expensive(dataset, limit)
         model = train(_with(cell, 0.0), narrow)
@@ -155,6 +157,15 @@ def _models(cell: Cell, dataset) -> dict[str, Models]:
             model, narrow, ("limit", limit), params["settings"]["n_estimators"]
         )
     return found
+
+
+def _with_step(cell: Cell, dataset, step: float) -> Models:
+    """Train Greedy Miser with a step of another size, and as many rounds more or less."""
+    settings = cell.params["settings"]
+    rounds = round(settings["n_estimators"] * settings["learning_rate"] / step)
+    changed = {**settings, "learning_rate": step, "n_estimators": rounds}
+    params = {**cell.params, "settings": changed, "tradeoff": cell.params["step_tradeoff"]}
+    return _traced(train(replace(cell, params=params), dataset), dataset, (step,), rounds)
 
 
 def _with(cell: Cell, tradeoff: float) -> Cell:
@@ -169,7 +180,7 @@ def lengths(n_rounds: int) -> list[int]:
 def _traced(model, dataset, setting: tuple, n_rounds: int) -> Models:
     """Measure a model after :func:`lengths`; one that stopped early stays as it is."""
     wanted, found = lengths(n_rounds), {}
-    bills = [0.0, *model.staged_forest_cost()]
+    bills, trees = [0.0, *model.staged_forest_cost()], _tree_bills(model)
     for part in ("valid", "test"):
         X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
         scores = {0: ndcg_at_k(y, np.zeros(len(y)), query, PLACES, per_query=True)}
@@ -178,8 +189,15 @@ def _traced(model, dataset, setting: tuple, n_rounds: int) -> Models:
                 scores[r] = ndcg_at_k(y, predicted, query, PLACES, per_query=True)
         for r in wanted:
             there = min(r, model.n_estimators_)
-            found.setdefault((*setting, r), {})[part] = Measured(scores[there], bills[there])
+            found.setdefault((*setting, r), {})[part] = Measured(
+                scores[there], bills[there], float(trees[there])
+            )
     return found
+
+
+def _tree_bills(model) -> np.ndarray:
+    """Return what trees cost of a model's bill, after each round."""
+    return model.tree_cost * model.trees_.n_split_trees(len(model.initial_scores_))
 
 
 def _exited(cell: Cell, model, dataset, tradeoff: float, margins: list[float]) -> Models:
@@ -205,39 +223,13 @@ def _left(early: EarlyExit, model, dataset, part: str) -> Measured:
     ranks = ranks_by_exit(exits.exit, exits.scores[:, 0], query_starts(query))
     bills = np.array([0.0, *model.staged_forest_cost()])
     return Measured(
-        ndcg_at_k(y, ranks, query, PLACES, per_query=True), float(np.mean(bills[exits.rounds]))
+        ndcg_at_k(y, ranks, query, PLACES, per_query=True),
+        float(np.mean(bills[exits.rounds])),
+        float(np.mean(_tree_bills(model)[exits.rounds])),
     )
 
 
 # --- choosing -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pool:
-    """What a method may be on a fold, with pooled validation scores and bills.
-
-    Attributes
-    ----------
-    keys : list of tuple
-        Setting and length.
-    scores, bills : (n,) float64
-    """
-
-    keys: list[tuple]
-    scores: np.ndarray
-    bills: np.ndarray
-
-    def best_within(self, budget: float) -> tuple | None:
-        """Return the best by validation within a budget, the cheaper of equals; None: no model."""
-        within = np.flatnonzero(self.bills <= budget * (1 + 1e-12))
-        if not within.size:
-            return None
-        return self.keys[within[np.lexsort((self.bills[within], -self.scores[within]))[0]]]
-
-    def cheapest_from(self, score: float) -> tuple:
-        """Return the cheapest that validates no worse than `score`; the best if none does."""
-        good = np.flatnonzero(self.scores >= min(score, self.scores.max()))
-        return self.keys[good[np.lexsort((-self.scores[good], self.bills[good]))[0]]]
 
 
 def choosers(k: int) -> list[int]:
@@ -266,23 +258,28 @@ def _chosen(pools: dict[str, Pool], budget: float) -> dict[str, tuple | None]:
     best = base.keys.index(base.best_within(np.inf))
     if budget == AS_GOOD:
         chosen = {m: pools[m].cheapest_from(base.scores[best] - MARGIN) for m in METHODS}
-        return chosen | {"stagewise": base.keys[best]}
-    chosen = {m: pools[m].best_within(budget * base.bills[best]) for m in METHODS}
+    elif budget == UNLIMITED:
+        chosen = {m: pool.best_within(np.inf) for m, pool in pools.items()}
+    else:
+        chosen = {m: pools[m].best_within(budget * base.bills[best]) for m in METHODS}
     # λ = 0 is what the others are held against: its best, whatever the budget.
     return chosen | {"stagewise": base.keys[best]}
 
 
 def _rows(cell: Cell, k: int, budget: float, queries, tested, chosen) -> list[dict]:
     """Return a row for each query with a relevant document."""
-    base = tested["stagewise"][chosen["stagewise"]]["test"]
     picked = {m: tested[m][key]["test"] for m, key in chosen.items() if key is not None}
+    base = picked["stagewise"]
+    costs = {f"{m}_cost": rounded(picked[m].bill / base.bill) if m in picked else np.nan
+             for m in METHODS}  # fmt: skip
+    left, cascade = picked.get("early_exit"), picked.get("cronus")
+    costs["early_exit_features"] = rounded(1 - left.trees / left.bill) if left else np.nan
+    costs["cronus_capped"] = float(cascade.capped) if cascade else np.nan
     rows = []
     for i in np.flatnonzero(~np.isnan(base.scores)):
         row = {"panel": cell.params["panel"], "budget": rounded(budget), "query": int(queries[i])}
-        row["fold"] = k + 1
-        for method in METHODS:
-            there = picked.get(method)
-            row[method] = rounded(there.scores[i]) if there else np.nan
-            row[f"{method}_cost"] = rounded(there.bill / base.bill) if there else np.nan
-        rows.append(row)
+        scores = {
+            m: rounded(picked[m].scores[i]) if m in picked else np.nan for m in (*METHODS, *STEPS)
+        }
+        rows.append({**row, "fold": k + 1, **scores, **costs})
     return rows

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.greedy_miser_2012.cells.divisions import AS_GOOD
+from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, UNLIMITED
 from experiments.greedy_miser_2012.show.panels import PANELS, Panel
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("c", "d", "e", "f"))
 """The real ranking sets."""
 
-BUDGETS = (AS_GOOD, 0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.5, 0.562, 1.0)
-"""Shares of λ = 0's bill: four a decade, and a half."""
+BUDGETS = (UNLIMITED, AS_GOOD, 0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.5, 0.562, 1.0)
+"""Shares of λ = 0's bill: four a decade, and a half; before them what no budget chooses."""
 
 
 def of_budget(rows: pd.DataFrame, panel: str, budget: float) -> pd.DataFrame:
@@ -67,10 +67,48 @@ def beside_baseline(
     return by_query(beside_baseline_of_each(rows, panel, budget, method))
 
 
+def saved_of_each(rows: pd.DataFrame, panel: str, method: str = "greedy_miser") -> np.ndarray:
+    """Return for each division log10 of how many times less than λ = 0 a method costs.
+
+    Of its cheapest model that validates as well, by the bill on the test fold, mean over folds;
+    what the test queries say of its score is :func:`beside_baseline_of_each` at :data:`AS_GOOD`.
+    """
+    costs = _of_folds(rows, panel, AS_GOOD, f"{method}_cost")
+    return (-np.log10(costs)).groupby("seed").mean().to_numpy()
+
+
+def _of_folds(rows: pd.DataFrame, panel: str, budget: float, column: str) -> pd.Series:
+    """Return a column that has one value for each fold, by division and fold."""
+    return of_budget(rows, panel, budget).groupby(["seed", "fold"])[column].first()
+
+
+def step_of_each(rows: pd.DataFrame, panel: str, step: str, than: str) -> pd.DataFrame:
+    """Return each query's difference in NDCG@5 that a step of another size makes, each at its best.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    panel : str
+    step, than : str
+        Keys of :data:`~experiments.greedy_miser_2012.cells.divisions.STEPS`.
+    """
+    mine = of_budget(rows, panel, UNLIMITED)
+    return of_each(mine, mine[step] - mine[than])
+
+
+def features_above_half(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return for each division by how much features are more than half of early exit's bill.
+
+    Of its cheapest model that validates as well as λ = 0.
+    """
+    shares = _of_folds(rows, panel, AS_GOOD, "early_exit_features")
+    return shares.groupby("seed").mean().to_numpy() - 0.5
+
+
 def times_cheaper(rows: pd.DataFrame, panel: str, method: str) -> float:
     """Return how many times less than λ = 0 a method's cheapest model as good on validation costs.
 
     The mean of the logarithm over folds and divisions; costs are those of the test fold.
     """
-    mine = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])[f"{method}_cost"].first()
-    return float(10 ** -np.log10(mine).mean())
+    costs = _of_folds(rows, panel, AS_GOOD, f"{method}_cost")
+    return float(10 ** -np.log10(costs).mean())

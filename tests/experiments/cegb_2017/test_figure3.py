@@ -9,7 +9,7 @@ from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.claims import verdict
-from experiments.curves import saving, smallest_lead
+from experiments.curves import saving, saving_by_validation, smallest_lead
 from experiments.estimates import over_seeds
 from experiments.style import house_style, picture_bytes
 from tests.experiments.cegb_2017.test_figure2 import tiny
@@ -187,3 +187,28 @@ def test_picture_and_words():
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
 def test_every_cell_is_declared_once(scale):
     assert len(figure3.ARTEFACT.cells(scale)) > 0
+
+
+def test_saving_at_the_point_that_validation_chooses_reads_the_test_set_only_for_the_result():
+    """By hand: 0.70 is enough with a margin; without, 0.72; where nothing is, the own best."""
+    table = [
+        # algorithm, valid score, valid cost, test score, test cost
+        ("cegb", 0.60, 1.0, 0.99, 1.0),
+        ("cegb", 0.70, 2.0, 0.50, 4.0),
+        ("cegb", 0.72, 8.0, 0.55, 10.0),
+        ("greedy_miser", 0.71, 50.0, 0.60, 100.0),
+        ("greedy_miser", 0.71, 90.0, 0.90, 900.0),
+        ("gbrt", 0.80, 1.0, 0.85, 1.0),
+    ]
+    names = ["algorithm", "valid_score", "valid_cost", "test_score", "test_cost"]
+    rows = pd.DataFrame(table, columns=names).assign(panel="a", seed=3, rounds=1)
+    free = rows.iloc[[0]].assign(valid_score=0.99, valid_cost=0.0)
+    rows = pd.concat([free, rows], ignore_index=True)
+    for other, margin, saved, lost in [
+        ("greedy_miser", 0.0, 1.0, 0.05),
+        ("greedy_miser", 0.02, np.log10(25), 0.10),
+        ("gbrt", 0.0, -1.0, 0.30),
+    ]:
+        found = saving_by_validation(rows, "a", "cegb", other, margin)
+        np.testing.assert_allclose(np.ravel(found), [saved, lost], atol=1e-12)
+    assert saving_by_validation(rows, "a", "cegb", "nobody")[0].size == 0

@@ -10,9 +10,17 @@ from algorithms.early_exit import EarlyExit
 from algorithms.metrics import ndcg_at_k
 from experiments.cell import Cell
 from experiments.greedy_miser_2012 import extra_divisions
-from experiments.greedy_miser_2012.cells import divisions, measure
-from experiments.greedy_miser_2012.cells.divisions import Pool
-from experiments.greedy_miser_2012.show.divisions import by_query, lead, lead_of_each, of_each
+from experiments.greedy_miser_2012.cells import divisions, measure, rivals
+from experiments.greedy_miser_2012.cells.models import Pool
+from experiments.greedy_miser_2012.show.divisions import (
+    by_query,
+    features_above_half,
+    lead,
+    lead_of_each,
+    of_each,
+    saved_of_each,
+    step_of_each,
+)
 from tests.experiments.greedy_miser_2012.test_figure1 import tiny
 
 
@@ -77,7 +85,50 @@ def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
     assert (rows["stagewise_cost"] == 1).all()
     assert not rows.duplicated(["budget", "query"]).any()
     # Whoever has λ = 0 among its models is no worse on what it chose by, so has one at its bill.
-    assert rows[rows["budget"] == 1.0].notna().all(axis=None)
+    assert rows.loc[rows["budget"] == 1.0, list(divisions.METHODS)].notna().all(axis=None)
+    there = rows.dropna(subset="early_exit")
+    assert there["early_exit_features"].between(0.01, 0.99).all()
+
+
+def test_steps_and_cronus_are_trained_on_the_fold_and_chosen_like_the_others(rows):
+    fold, mine = list(divisions.folds(whole(), 0))[2], cell()
+    any_bill = rows[rows["budget"] == divisions.UNLIMITED]
+    assert any_bill[[*divisions.METHODS, *divisions.STEPS]].notna().all(axis=None)
+    assert rows.loc[rows["budget"] > 0, list(divisions.STEPS)].isna().all(axis=None)
+    settings = {**mine.params["settings"], "learning_rate": 0.2, "n_estimators": 10}
+    quick = replace(mine, params={**mine.params, "settings": settings, "tradeoff": 1.0})
+    possible = [
+        ndcg_at_k(fold.y_test, p, fold.query_test, 5, per_query=True)
+        for p in measure.train(quick, fold).staged_predict(fold.X_test)
+    ]
+    at = any_bill[any_bill["fold"] == 3]
+    assert any(np.allclose(at["step_0.2"], scores, rtol=1e-5) for scores in possible)
+    cascades = rivals.cronus(mine, fold).values()
+    assert any(
+        np.allclose(at["cronus"], one["test"].scores, rtol=1e-5) and at["cronus_cost"].iloc[0] > 0
+        for one in cascades
+    )
+
+
+def test_effects_of_divisions_by_hand():
+    at = pd.DataFrame(
+        {
+            "panel": "c",
+            "seed": [0, 0, 0, 1],
+            "fold": [1, 1, 2, 1],
+            "query": [1, 2, 3, 1],
+            "budget": divisions.AS_GOOD,
+            "greedy_miser_cost": [0.1, 0.1, 0.001, 1.0],
+            "early_exit_features": [0.9, 0.9, 0.7, 0.4],
+        }
+    )
+    np.testing.assert_allclose(saved_of_each(at, "c"), [2.0, 0.0])
+    np.testing.assert_allclose(features_above_half(at, "c"), [0.3, -0.1])
+    best = at.assign(
+        budget=divisions.UNLIMITED, **{"step_0.1": 0.5, "step_0.2": [0.6, 0.4, 0.5, 0]}
+    )
+    each = step_of_each(best, "c", "step_0.2", "step_0.1")
+    np.testing.assert_allclose(each, [[0.1, -0.1, 0.0], [-0.5, np.nan, np.nan]], atol=1e-12)
 
 
 def test_exits_stand_after_every_round_and_bills_end_there():
