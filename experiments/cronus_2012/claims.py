@@ -305,17 +305,18 @@ def _firsts(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
 def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return by how much the part bought in the first stage is larger of the cheap features.
 
-    Of the features that are bought at all. A repetition that buys no cheap one, or no dear one, is
-    left out.
+    Of the features that are bought at all, by seed: NaN of a repetition that buys no cheap one, or
+    no dear one, or has no order.
     """
-    highest, effects = features_by_price(rows, panel).index.max(), []
-    for _, mine in _firsts(rows, panel).groupby("seed"):
+    highest = features_by_price(rows, panel).index.max()
+    effects = dict.fromkeys(sorted(rows.loc[rows["panel"] == panel, "seed"].unique()), np.nan)
+    for seed, mine in _firsts(rows, panel).groupby("seed"):
         mine = mine.droplevel("seed")
         cheap, dear = mine[mine.index <= CHEAP * highest], mine[mine.index >= DEAR * highest]
         if cheap["all"].sum() and dear["all"].sum():
             shares = [group["first"].sum() / group["all"].sum() for group in (cheap, dear)]
-            effects.append(shares[0] - shares[1])
-    return np.array(effects)
+            effects[seed] = shares[0] - shares[1]
+    return np.array([*effects.values()])
 
 
 def cheap_at_once(rows: pd.DataFrame, panel: str) -> np.ndarray:

@@ -35,8 +35,9 @@ def boosting_rows(grown: Grown, dataset) -> list[dict]:
     for r in rounds:
         measured = {"fit_seconds": seconds * r / model.n_estimators_}
         for name in parts:
-            score, cost = staged[name][r]
-            measured |= {f"{name}_score": score, f"{name}_cost": cost}
+            told, cost = staged[name][r]
+            measured |= {f"{name}_{key}": value for key, value in told.items()}
+            measured[f"{name}_cost"] = cost
             measured[f"{name}_cost_paper"] = billed[r - 1]
         measured |= {"n_trees": r, "n_features": n_used(model.first_rounds(r).trees_)}
         rows.append(model_row(cell, "gbrt", measured, rounds=r))
@@ -49,8 +50,8 @@ def n_used(forest) -> int:
 
 
 def _staged(model, part: Part, rounds: list[int], tree_cost: float) -> dict:
-    """Return score and metered cost of a part after some rounds."""
-    scores = at_rounds(map(part.score, model.staged_predict(part.X)), rounds)
+    """Return scores and metered cost of a part after some rounds."""
+    scores = at_rounds(map(part.told, model.staged_predict(part.X)), rounds)
     costs = at_rounds(map(part.mean, model.staged_cost(part.X)), rounds)
     return {r: (scores[r], costs[r] + tree_cost * r) for r in rounds}
 
@@ -112,8 +113,8 @@ class _Inputs:
         paid = at_rounds(model.staged_cost(part.X), stops)
         self.paid = {r: cost + tree_cost * r for r, cost in paid.items()}
 
-    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict[str, float]:
-        """Return score, metered cost and the paper's bill of a model with exits."""
+    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict:
+        """Return scores, metered cost and the paper's bill of a model with exits."""
         exits = early.exits(self.X, self.query)
         ranked = ranks_by_exit(exits.exit, exits.scores[:, 0], self.starts)
         rounds, part = exits.rounds[self.first], self.part  # copies share their fate
@@ -121,7 +122,7 @@ class _Inputs:
         for r in np.unique(rounds):
             cost[rounds == r] = self.paid[r][rounds == r]
         return {
-            "score": part.score(ranked[self.first]),
+            **part.told(ranked[self.first]),
             "cost": part.mean(cost),
             "cost_paper": part.mean(billed[rounds]),
         }

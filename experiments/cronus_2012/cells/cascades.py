@@ -179,9 +179,7 @@ def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
     return left["score"], left["cost_paper"]
 
 
-def leaving(
-    model: CascadeClassifier, part: Part, costs: np.ndarray | None = None
-) -> dict[str, float]:
+def leaving(model: CascadeClassifier, part: Part, costs: np.ndarray | None = None) -> dict:
     """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk.
 
     Parameters
@@ -196,7 +194,7 @@ def leaving(
     ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
     rejected = exits.stage < len(model.intercept_)
     told = {
-        "score": part.score(ranked),
+        **part.told(ranked),
         "cost_paper": part.mean(model.stage_bills()[exits.stage - 1]),
         "tied_score": part.score(np.where(rejected, -1.0, exits.scores)),
     }
@@ -234,7 +232,7 @@ def measured(
     for name in ("valid", "test"):
         until = costs_until(model, parts[name]) if costs is None else costs[name]
         left = leaving(model, parts[name], until)
-        values |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper", "cost")}
+        values |= {f"{name}_{key}": left[key] for key in ("score", "queries", "cost_paper", "cost")}
     used = np.flatnonzero(model.coef_.any(axis=0))
     return {
         **values,

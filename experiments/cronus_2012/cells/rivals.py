@@ -67,13 +67,14 @@ def rival_rows(grown: Grown, dataset) -> list[dict]:
         ``limits`` of its cell's parameters are the pools' highest prices, ``sizes`` the trees in
         each pool, ``positive_weights`` and the rival's own grid are tried in all combinations; each
         cascade is measured with its own thresholds and with some that reject a share of the
-        training inputs at each stage, ``rejections``.
+        training inputs at each stage, ``rejections``. ``control``: also in boosting order.
     dataset : Dataset
 
     Returns
     -------
     list of dict
-        Methods ``raykar_cascade`` and ``raykar_free``, or ``and_or_cascade`` and ``and_or_free``;
+        Methods ``raykar_cascade`` and ``raykar_free``, or ``and_or_cascade`` and ``and_or_free``,
+        the latter where there is a control;
         ``setting`` numbers the combinations.
     """
     cell, given = grown.cell, grown.cell.params
@@ -84,7 +85,8 @@ def rival_rows(grown: Grown, dataset) -> list[dict]:
     whole = boosted(cell, dataset, n_trees=largest * n_stages)
     in_order = assign_pools(whole, np.repeat(np.arange(n_stages), largest), n_stages)
     rows = []
-    for method, pools in ((cell.algorithm, grown), (free, in_order)):
+    of_method = {cell.algorithm: grown, **({free: in_order} if given["control"] else {})}
+    for method, pools in of_method.items():
         sizes = given["sizes"] if method != free else [largest]
         settings = list(product(sizes, given["positive_weights"]))
         for number, (size, positive_weight) in enumerate(settings):

@@ -285,6 +285,7 @@ def _of_rival(own: dict, first: str):
             "limits": list(panel.limits),
             "sizes": list((SIZES_OF_LICENSED if panel.licensed else SIZES)[scale]),
             "positive_weights": list(weights),
+            "control": True,
             "rejections": _rejections(scale),
             **grid,
         }
