@@ -93,6 +93,9 @@ class Artefact:
     bisections : str or None
         Artefact whose rows say what bisecting λ found at these gaps, see
         :mod:`experiments.publishing.bisections`.
+    orders : callable or None
+        ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
+        numbers, see :mod:`experiments.publishing.orders`.
     """
 
     id: str
@@ -120,6 +123,7 @@ class Artefact:
     curve: tuple[str, str] | None = None
     letters: Mapping[str, str] = field(default_factory=dict)
     bisections: str | None = None
+    orders: Callable[[pd.DataFrame, Mapping], pd.DataFrame] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -13,15 +13,12 @@ from experiments.artefact import Artefact
 from experiments.cell import Cell
 from experiments.command_options import run_options
 from experiments.primaries import storing
-from experiments.primaries.declared import FIRST_SEED, Primary, discover
+from experiments.primaries.declared import FIRST_SEED, Part, Primary, discover
 from experiments.primaries.judging import Judged, judge, needs
 from experiments.primaries.verdicts import SIGNS
 from experiments.running import provenance
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
 from experiments.running.workers import Workers
-
-SCALE = "overnight"
-"""Sizes and grids of the cells: those with the rounds that verdicts rest on."""
 
 Declared = Mapping[str, Sequence[Primary]]
 
@@ -44,11 +41,11 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
     return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
 
 
-def minutes(artefact: Artefact, n: int, datasets: Sequence[str]) -> float:
+def minutes(artefact: Artefact, n: int, datasets: Sequence[str], scale: str) -> float:
     """Return the minutes that so many repetitions take on 2 cores, by those of the whole run."""
-    whole = artefact.cells(SCALE)
-    share = len(confirming(artefact, n, datasets).cells(SCALE)) / max(len(whole), 1)
-    return artefact.minutes[SCALE] * share
+    whole = artefact.cells(scale)
+    share = len(confirming(artefact, n, datasets).cells(scale)) / max(len(whole), 1)
+    return artefact.minutes[scale] * share
 
 
 def decide(
@@ -69,7 +66,7 @@ def decide(
     names : sequence of str
         Claims or papers; none: all.
     options : RunOptions
-        Its scale is :data:`SCALE`.
+        Its scale gives way to the one that each artefact's parts declare.
     dry_run : bool
         Say what would be run, and run nothing.
     echo : callable
@@ -87,15 +84,16 @@ def decide(
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
-            n, datasets = wanted[artefact.id], _datasets(declared, artefact.id)
-            time = minutes(artefact, n, datasets)
+            n, (datasets, scale) = wanted[artefact.id], _asked(declared, artefact.id)
+            time = minutes(artefact, n, datasets, scale)
             total += time
             echo(
                 f"{artefact.id}: {n} repetitions of {', '.join(datasets)}, about {time:.3g} min "
                 "on 2 cores"
             )
             if not dry_run:
-                _run(suite, confirming(artefact, n, datasets), replace(options, n_seeds=n), workers)
+                fresh = confirming(artefact, n, datasets)
+                _run(suite, fresh, replace(options, n_seeds=n, scale=scale), workers)
     if dry_run:
         echo(f"About {total:.3g} min on 2 cores together; nothing was run.")
         return
@@ -128,10 +126,14 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
-def _datasets(declared: Declared, artefact_id: str) -> list[str]:
-    """Data sets that any primary claim asks of an artefact: its rows are kept together."""
-    parts = (part for claims in declared.values() for one in claims for part in one.parts)
-    return list(dict.fromkeys(part.dataset for part in parts if part.artefact == artefact_id))
+def _asked(declared: Declared, artefact_id: str) -> tuple[list[str], str]:
+    """Data sets that any primary claim asks of an artefact, and their scale.
+
+    The rows of an artefact are kept together, so that a run computes all of its sets.
+    """
+    every = (part for claims in declared.values() for one in claims for part in one.parts)
+    parts = [part for part in every if part.artefact == artefact_id]
+    return list(dict.fromkeys(part.dataset for part in parts)), parts[0].scale
 
 
 def _run(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> None:
@@ -165,7 +167,7 @@ def decide_command(
         logging.getLogger("experiments").setLevel(logging.WARNING)
     declared = discover() if suite.primaries is None else suite.primaries
     options = RunOptions(
-        scale=SCALE,
+        scale=Part.scale,
         data_mode="real",
         n_seeds=None,
         jobs=jobs or provenance.default_jobs(),

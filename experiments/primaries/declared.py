@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,12 +41,15 @@ class Part:
         of each, all queries being tested in each repetition.
     folds : bool
         Whether a repetition is one of five folds.
+    scale : str
+        Sizes and grids of its cells; the same for all parts of an artefact.
     """
 
     artefact: str
     dataset: str
     effects: Callable[[pd.DataFrame], np.ndarray]
     folds: bool = False
+    scale: str = "overnight"
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,9 @@ class Primary:
         Repetitions at which it is judged; the last is its limit.
     undecidable : str
         Why no number of repetitions decides it on these data; empty where one does.
+    paper_effect : float
+        The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
+        not above 0 the paper's own table denies its sentence, whatever our rows say.
     """
 
     id: str
@@ -84,6 +91,7 @@ class Primary:
     kind: str = "direction"
     looks: tuple[int, ...] = LOOKS
     undecidable: str = ""
+    paper_effect: float = math.nan
 
 
 def check_declared(primaries: tuple[Primary, ...]) -> None:
@@ -93,7 +101,7 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
     ------
     ValueError
         If there are more than :data:`MOST_CLAIMS` or two of one name, if a claim names no set, or
-        one twice, or if its δ, kind or looks make no sense.
+        one twice, if an artefact has two scales, or if a δ, kind or look makes no sense.
     """
     names = [one.id for one in primaries]
     if len(names) > MOST_CLAIMS or len(set(names)) < len(names):
@@ -103,6 +111,9 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
         looks(one.looks, len(primaries))
+    asked = {(part.artefact, part.scale) for one in primaries for part in one.parts}
+    if len(asked) > len({artefact for artefact, _ in asked}):
+        raise ValueError(f"Parts of one artefact have several scales: {sorted(asked)}.")
 
 
 def discover() -> dict[str, tuple[Primary, ...]]:

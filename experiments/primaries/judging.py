@@ -14,7 +14,7 @@ from experiments.data_kinds import KIND
 from experiments.primaries.declared import Part, Primary
 from experiments.primaries.pooling import Pooled, SetMean, of_queries, of_repetitions, pooled
 from experiments.primaries.stages import Look, looks, next_after
-from experiments.primaries.verdicts import NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
+from experiments.primaries.verdicts import DENIED, NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
@@ -22,6 +22,7 @@ COLUMNS = (
 )
 """Columns of ``results/primary_claims.csv``."""
 
+_BINARY_ERROR = 1e-9  # differences of printed decimals are not exact in binary
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
 Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
@@ -68,7 +69,8 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
     -------
     Judged
         Looks are gone through in their order, with the repetitions of each alone, and the first
-        that decides ends it: as if the later ones had never been run.
+        that decides ends it: as if the later ones had never been run. A sentence that the paper's
+        own numbers contradict is denied by them; its effect here is that of the last look.
     """
     effects = [_effects(part, runs) for part in primary.parts]
     n = min(len(values) for values in effects)
@@ -76,14 +78,17 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
     if n and any(_kind(part, runs) not in ("real", KIND) for part in primary.parts):
         return Judged(primary, NOT_TESTABLE, n, None, None, None)
     last = found = None
+    denied = primary.paper_effect < _BINARY_ERROR
     for look in all_looks:
         if look.n > n:
             break
         sets = [_mean(p, v[: look.n], runs) for p, v in zip(primary.parts, effects, strict=True)]
         last, found = look, pooled(sets, look.level, primary.delta)
         verdict = RULES[primary.kind](found, primary.delta)
-        if verdict != UNDECIDED:
+        if verdict != UNDECIDED and not denied:
             return Judged(primary, verdict, look.n, look, None, found)
+    if denied:
+        return Judged(primary, DENIED, n if last is None else last.n, last, None, found)
     verdict = UNDECIDABLE if primary.undecidable and last else UNDECIDED
     following = None if verdict == UNDECIDABLE else next_after(all_looks, n)
     return Judged(primary, verdict, n if last is None else last.n, last, following, found)

@@ -16,6 +16,7 @@ import pandas as pd
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.publishing import bisections, gaps
+from experiments.publishing.orders import order_tables
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -294,14 +295,25 @@ def redraw(results: Path, artefact: Artefact) -> bool:
 
 
 def write_scoreboard(results: Path, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md`` and the counts in ``README.md``, from all published rows."""
+    """Write ``claims.md``, ``gaps.md`` and the counts in ``README.md``, from all published rows.
+
+    Also orders of methods against those that papers print, ``<paper>-order.csv``.
+    """
     tables = published_claims(results, artefacts)
+    for name, table in order_tables(_published_orders(results, artefacts)).items():
+        write_atomically(results / name, csv_bytes(table))
     write_atomically(results / "gaps.md", _gaps(results, artefacts).encode())
     write_atomically(results / "claims.md", claims_module.scoreboard(tables).encode())
     readme = results.parent / "README.md"
     if readme.exists():
         text = readme.read_text(encoding="utf-8")
         write_atomically(readme, with_summary(text, claims_module.summary(tables)).encode())
+
+
+def _published_orders(results: Path, artefacts: Sequence[Artefact]) -> list:
+    """Return artefacts that have orders of methods, with what is published of them."""
+    found = [(a, read_published(results / a.id)) for a in artefacts if a.orders is not None]
+    return [(artefact, *published) for artefact, published in found if published is not None]
 
 
 def _gaps(results: Path, artefacts: Sequence[Artefact]) -> str:

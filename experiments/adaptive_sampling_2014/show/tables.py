@@ -28,7 +28,16 @@ from experiments.adaptive_sampling_2014.show.orderings import (
     paper_at,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, printed
-from experiments.adaptive_sampling_2014.show.ranking import LEVEL, Agreement, Estimate, agreement
+from experiments.adaptive_sampling_2014.show.ranking import (
+    LEVEL,
+    PRINTED_APART,
+    TOLD_APART,
+    Agreement,
+    Estimate,
+    Order,
+    agreement,
+    order,
+)
 from experiments.artefact import Artefact
 
 _MINUS = "−"
@@ -305,6 +314,47 @@ def _agreements(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[str
                 f"{_interval(found.tau, 2)} | "
                 f"{_interval(found.difference, decimals, '+')} {_UNITS[column]} |"
             )
+    return [*lines, "", *_orders(rows, dataset, rounds)]
+
+
+def orders(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> dict[int, Order]:
+    """Return for each T that the paper prints our order of losses against its own."""
+    return {t: order(at(rows, t), paper_at(dataset, t).iloc[0]) for t in rounds if t in ROUNDS}
+
+
+def order_table(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> pd.DataFrame:
+    """Return :func:`orders` of the headline's features as a table, see `Artefact.orders`."""
+    mine = of_set(rows, headline_of(dataset, meta))
+    lines = [
+        {
+            "rounds": t,
+            "agree": found.agree,
+            "disagree": len(found.against),
+            "undecided": found.undecided,
+            "other_way": " ".join(f"{a}>{b}" for a, b in found.against),
+        }
+        for t, found in orders(mine, dataset, table_rounds(mine)).items()
+    ]
+    return pd.DataFrame(lines)
+
+
+def _orders(rows: pd.DataFrame, dataset: str, rounds: list[int]) -> list[str]:
+    """Return the pairs of methods that both tell apart; nothing of one repetition."""
+    if rows["seed"].nunique() < 2:
+        return []
+    lines = [
+        "Order against order, by loss: pairs of methods that the paper tells apart (printed losses "
+        f"differ by {PRINTED_APART:g} or more) and so do we (paired t interval at "
+        f"{100 * TOLD_APART:g} % without 0), the same way round or not. Of the latter the paper "
+        "has the first ahead.",
+        "",
+        "| T | same way | other way | not told apart | pairs the other way |",
+        "|---:|---:|---:|---:|---|",
+    ]
+    for t, found in orders(rows, dataset, rounds).items():
+        against = ", ".join(f"{NAMES[a]} – {NAMES[b]}" for a, b in found.against) or "none"
+        counts = f"{found.agree} | {len(found.against)} | {found.undecided}"
+        lines.append(f"| {t:,} | {counts} | {against} |")
     return [*lines, ""]
 
 
@@ -369,4 +419,5 @@ def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> 
         alt=partial(alt, dataset=dataset),
         paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
         data_form="features",
+        orders=partial(order_table, dataset=dataset),
     )

@@ -3,6 +3,7 @@
 import csv
 import html
 import importlib
+import itertools
 import json
 import statistics
 from dataclasses import replace
@@ -40,7 +41,7 @@ from experiments.adaptive_sampling_2014.claims import alike, no_advantage, no_be
 from experiments.adaptive_sampling_2014.show import orderings, tables
 from experiments.adaptive_sampling_2014.show.curve_panels import KINDS
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES, printed
-from experiments.adaptive_sampling_2014.show.ranking import agreement
+from experiments.adaptive_sampling_2014.show.ranking import agreement, order
 from experiments.artefact import Cell
 from experiments.claims import evaluate
 from experiments.running.provenance import ROOT
@@ -449,6 +450,54 @@ def test_methods_that_are_all_alike_have_no_order():
     found = agreement(pd.DataFrame({"a": [1.0], "b": [1.0]}), pd.Series({"a": 1.0, "b": 2.0}))
     assert np.isnan([found.tau.value, found.rho.value]).all()
     assert found.difference.value == -0.5
+
+
+def test_pairs_by_hand():
+    """Told apart by both, or not; never by one repetition, nor where the paper prints a tie."""
+    paper = pd.Series({"a": 1.0, "b": 1.02, "c": 1.03, "d": 3.0})
+    ours = pd.DataFrame(
+        {"a": [1.0, 1.1, 1.2], "b": [1.5, 1.6, 1.71], "c": [0.8, 0.9, 1.01], "d": [0.0, 3.0, 9.0]}
+    )
+    found = order(ours, paper)
+    # a before b as printed; c before a, not as printed; b and c are a tie in print, d is noise.
+    assert found == (1, (("a", "c"),), 4)
+    assert order(ours.iloc[:1], paper) == (0, (), 6)
+    assert order(ours.assign(d=np.nan, e=1.0), paper).undecided == 1
+
+
+ORDER = ROOT / "results" / "sampling-order.csv"
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_published_orders_are_those_of_the_files(dataset):
+    """Each pair counted from the rows in plain Python, with the quantile of a printed table."""
+    quantile = 4.604095  # t with 4 degrees of freedom, 99.5 %
+    losses = {}
+    for row in published(dataset)[1]:
+        if row["budget"] == "paper" and row["algorithm"] in KEYS:
+            key = (int(row["rounds"]), row["algorithm"])
+            losses.setdefault(key, {})[row["seed"]] = float(row["log10_loss"])
+    with ORDER.open() as file:
+        lines = [r for r in csv.DictReader(file) if r["table"][-1:] == str(SETS[dataset].table)]
+    assert [int(line["rounds"]) for line in lines] == list(ROUNDS)
+    for line, position in zip(lines, range(4), strict=True):
+        counts, against = {"agree": 0, "disagree": 0, "undecided": 0}, []
+        for a, b in itertools.combinations(KEYS, 2):
+            mine, other = (losses[ROUNDS[position], key] for key in (a, b))
+            differences = [mine[seed] - other[seed] for seed in sorted(mine)]
+            assert len(differences) == 5
+            mean, sd = statistics.mean(differences), statistics.stdev(differences)
+            printed_cents = round(100 * (TABLES[dataset][a][position][0]
+                                         - TABLES[dataset][b][position][0]))  # fmt: skip
+            if abs(printed_cents) < 2 or abs(mean) <= quantile * sd / 5**0.5:
+                counts["undecided"] += 1
+            elif (mean > 0) == (printed_cents > 0):
+                counts["agree"] += 1
+            else:
+                counts["disagree"] += 1
+                against.append(f"{a}>{b}" if printed_cents < 0 else f"{b}>{a}")
+        assert {name: int(line[name]) for name in counts} == counts
+        assert line["other_way"].split() == against
 
 
 def published(dataset):

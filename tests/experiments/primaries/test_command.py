@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pandas as pd
 import pytest
@@ -53,6 +54,14 @@ def test_a_dry_run_runs_nothing(toy, tmp_path, run):
     status, out, _ = run(toy, "decide", "--dry-run")
     assert (status, "nothing was run" in out) == (0, True)
     assert not (tmp_path / "primary").exists()
+
+
+def test_cells_have_the_declared_scale(toy, tmp_path, run):
+    parts = (dataclasses.replace(CLAIMS[0].parts[0], scale="smoke"),)
+    claims = (dataclasses.replace(CLAIMS[0], parts=parts),)
+    run(dataclasses.replace(toy, primaries={"toy": claims}), "decide", "--jobs", "1", "--quiet")
+    meta = json.loads((tmp_path / "primary" / "toy-figure2" / "meta.json").read_text())
+    assert meta["scale"] == "smoke"
 
 
 def test_an_unknown_claim_is_a_wrong_command(toy, run):

@@ -96,6 +96,23 @@ def test_stand_ins_are_not_judged():
     assert (judged.verdict, judged.found) == ("not testable here", None)
 
 
+@pytest.mark.parametrize(("paper_effect", "verdict"), [(0.0, True), (-0.1, True), (0.1, False)])
+def test_what_the_paper_prints_can_deny_its_own_sentence(paper_effect, verdict):
+    """Whatever our rows say; their effect stands beside, and no more are asked for."""
+    denied = dataclasses.replace(CLAIM, paper_effect=paper_effect)
+    rng = np.random.default_rng(2)
+    judged = judge(denied, runs(rng.normal(2, 0.1, 10), rng.normal(2, 0.1, 10)), 1)
+    assert (judged.verdict == "denied by the paper's own table") is verdict
+    assert judged.found.effect == pytest.approx(2, abs=0.1)
+    assert (judge(denied, {}, 1).next is None) is verdict
+
+
+def test_an_artefact_has_one_scale():
+    parts = (CLAIM.parts[0], dataclasses.replace(CLAIM.parts[1], scale="laptop"))
+    with pytest.raises(ValueError, match="several scales"):
+        check_declared((dataclasses.replace(CLAIM, parts=parts),))
+
+
 def test_a_table_has_a_line_for_each_claim():
     found = table([CLAIM, dataclasses.replace(CLAIM, id="toy-other")], {}, "toy")
     assert found["claim"].tolist() == ["toy-better", "toy-other"]
