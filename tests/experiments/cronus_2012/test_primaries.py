@@ -6,7 +6,6 @@ import pytest
 
 from experiments.cronus_2012 import extra_choices, extra_divisions, figure2, figure3
 from experiments.cronus_2012.primaries import PRIMARIES, kept, saved
-from experiments.primaries.command import SCALE
 from experiments.primaries.declared import check_declared
 from tests.experiments.cronus_2012.test_figures import ROWS
 
@@ -19,13 +18,13 @@ def test_they_can_be_judged_and_every_set_is_among_the_cells():
     assert len(PRIMARIES) == 12
     for one in PRIMARIES:
         for part in one.parts:
-            cells = ARTEFACTS[part.artefact].make_cells(SCALE, range(2000, 2010))
+            cells = ARTEFACTS[part.artefact].make_cells(part.scale, range(2000, 2010))
             assert {c.seed for c in cells if c.dataset == part.dataset} == {*range(2000, 2010)}
             assert part.folds == (part.dataset == "vj_faces")
 
 
 def test_k_and_epsilon_are_tried_where_they_can_matter():
-    cells = extra_choices.make_cells(SCALE, range(1))
+    cells = extra_choices.make_cells("overnight", range(1))
     faces = [cell.params for cell in cells if cell.dataset == "vj_faces"]
     assert {params["n_stages"] for params in faces} == {10}  # the variant changes it
     tried = {params["variant"] for params in faces}
