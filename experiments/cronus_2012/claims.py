@@ -210,13 +210,20 @@ def of_figure3(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 
 
 def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return the mean share, over stages 2 to K, that optimisation rejects more, by seed."""
+    """Return the mean share, over stages 2 to K, that optimisation rejects more, by seed.
+
+    Of inputs that really leave, both ends at one λ and with the thresholds that they were trained
+    with. A stage without trees gives all inputs one score: it passes all of them on or none.
+    """
     initial, optimised = (shares_remaining(rows, panel, m, "hard") for m in BOTH_ENDS)
     return (initial - optimised).loc[:, 2:].mean(axis=1).to_numpy()
 
 
 def stages_emptied(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return how many stages fewer have trees after the optimisation, by seed."""
+    """Return how many stages fewer have trees after the optimisation, by seed.
+
+    Never below 0, for zeros stay zeros: what is asked is whether it is a stage or more.
+    """
     initial, optimised = (stages_with_trees(rows, panel, m) for m in BOTH_ENDS)
     return (initial - optimised).to_numpy(dtype=np.float64)
 
