@@ -153,7 +153,8 @@ def main(rows: int, trees: int, tree_rows: int, tradeoff: float) -> None:
         model, spent, peak = timed_fit(forest, task, costs, tradeoff=tradeoff, **options)
         used = [int((weights != 0).sum()) for weights in model.coef_]
         print(f"{name}: {spent / 60:.1f} minutes (goal {goal}), peak {peak:.2f} GB (goal "
-              f"{GIGABYTES}), {model.n_evaluations_} evaluations, objective "
+              f"{GIGABYTES}), {model.n_evaluations_} evaluations, "
+              f"{'stopped by a limit' if model.capped_ else 'at its end'}, objective "
               f"{model.objective_:.6g}, largest gap {model.gaps_.max():.1e}, trees by stage {used}",
               flush=True)  # fmt: skip
         counted, measured = speed_up(model, forest, X[:10_000])

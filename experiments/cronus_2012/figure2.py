@@ -15,6 +15,7 @@ from experiments.cronus_2012.show.comparison import (
     MARGIN,
     PAPER,
     STEPS,
+    capped_in_words,
     chosen_by_validation,
     decades_saved,
     models,
@@ -84,7 +85,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
         "seeds · for each budget the model with the best validation score, bands: 95 % t intervals "
         "over seeds\nleft: the steps; middle: prior work; both by the paper's bill · right: all of "
-        f"them, metered\n{GAP_IN_WORDS} (listed are those of metered costs)",
+        f"them, metered\n{GAP_IN_WORDS} (listed are those of metered costs)\n"
+        f"trainings that ended at a limit: {capped_in_words(rows)}",
     )
     return figure
 
@@ -115,7 +117,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         "For each data set three panels of test score against cost on a logarithmic axis: the "
         "steps of Cronus, its rivals, and all of them metered. How many times cheaper than GBRT "
         f"the single stage, the initialisation, Cronus and early exit are at a score at most "
-        f"{MARGIN:g} lower: {'; '.join(said)}."
+        f"{MARGIN:g} lower: {'; '.join(said)}. Trainings that ended at a limit of ours: "
+        f"{capped_in_words(rows)}."
     )
 
 

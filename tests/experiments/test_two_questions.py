@@ -191,27 +191,10 @@ def test_cronus_has_no_verdict_over_a_rival():
 def test_cronus_negative_verdicts_and_the_papers_best_side():
     text, claims = said("cronus_2012"), published("cronus-figure2", "claims").set_index("claim")
     negative = claims[claims["verdict"] == NOT_REPRODUCED]
-    slower = negative.index.str.endswith("-slower")
-    others = {"c-tenfold", "c-proximity-best"}
-    assert set(negative.index[~slower]) == others
+    assert set(negative.index) == {"c-tenfold", "c-proximity-best"}
     assert f"Of the {len(negative)} *not reproduced*" in text
-    assert f"as Cronus ({slower.sum()}, two on each real set)" in text
-    assert set(negative.index[slower].str[0]) == set("bcdef")
+    assert not claims.index.str.endswith("-slower").any()  # 100 trees, and limits that end rivals
     rows = published("cronus-figure2", "rows")
-    times = published("cronus-figure2", "timings")
-    times = times[times["cell"].isna()]
-    trained = rows.merge(times, on=[name for name in rows if name in times])
-    trained = trained[trained["panel"] > "a"]
-    ratios, longest = [], trained.groupby(["panel", "method"])["fit_seconds"].median().max()
-    for _, mine in trained.groupby("panel"):
-        own = mine.loc[mine["method"] == "cronus", "fit_seconds"].median()
-        for rival in ("raykar_cascade", "and_or_cascade"):
-            theirs = mine[mine["method"] == rival]
-            largest = theirs[theirs["rounds"] == theirs["rounds"].max()]
-            assert largest["rounds"].max() in (72, 96)
-            ratios.append(largest["fit_seconds"].median() / own)
-    assert f"still {min(ratios):.2f} to {max(ratios):.2f} of its time" in text
-    assert longest < 3
     costs = rows[(rows["panel"] == "c") & (rows["method"] == "cronus") & (rows["rounds"] > 0)]
     everything = rows[(rows["panel"] == "c") & (rows["method"] == "gbrt")][PAPER_COST].max()
     said_costs = f"costs {costs[PAPER_COST].min():,.0f} or more and all trees {everything:,.0f}"

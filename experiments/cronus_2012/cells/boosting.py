@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from algorithms.early_exit import EarlyExit
 from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
+from experiments.cronus_2012.cells.depth import Grown
+from experiments.cronus_2012.cells.quality import checkpoints
 from experiments.cronus_2012.cells.rows import model_row
-from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
+from experiments.cronus_2012.cells.task import Part, bills, part_of
 
 
-def checkpoints(n_rounds: int) -> list[int]:
-    """Return the numbers of trees that are measured: 1, 2, 3, 5, 10, 20, 30, 50, … and the last."""
-    rounds, a, b = [1, 2, 3, 5], 10, 20
-    while a < n_rounds:
-        rounds.append(a)
-        a, b = b, a + b
-    return [*(r for r in rounds if r < n_rounds), n_rounds]
-
-
-def boosting_rows(cell: Cell, dataset) -> list[dict]:
-    """Train the trees and measure them after some of their rounds, and with exits.
+def boosting_rows(grown: Grown, dataset) -> list[dict]:
+    """Measure boosted trees after some of their rounds, and with exits.
 
     Parameters
     ----------
-    cell : Cell
-        ``exits`` of its parameters has a grid of s for each rule; those of proximity and score are
-        in standard deviations of the whole model's training scores. ``every``: trees between exits.
+    grown : Grown
+        ``exits`` of its cell's parameters has a grid of s for each rule; those of proximity and
+        score are in standard deviations of the whole model's training scores. ``every``: trees
+        between exits.
     dataset : Dataset
     """
-    begun = time.process_time()
-    model = boosted(cell, dataset)
-    seconds = time.process_time() - begun
+    cell, model, seconds = grown.cell, grown.trees, grown.seconds
     e = cell.params["tree_cost"]
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
     rounds = checkpoints(model.n_estimators_)
@@ -45,8 +35,9 @@ def boosting_rows(cell: Cell, dataset) -> list[dict]:
     for r in rounds:
         measured = {"fit_seconds": seconds * r / model.n_estimators_}
         for name in parts:
-            score, cost = staged[name][r]
-            measured |= {f"{name}_score": score, f"{name}_cost": cost}
+            told, cost = staged[name][r]
+            measured |= {f"{name}_{key}": value for key, value in told.items()}
+            measured[f"{name}_cost"] = cost
             measured[f"{name}_cost_paper"] = billed[r - 1]
         measured |= {"n_trees": r, "n_features": n_used(model.first_rounds(r).trees_)}
         rows.append(model_row(cell, "gbrt", measured, rounds=r))
@@ -59,8 +50,8 @@ def n_used(forest) -> int:
 
 
 def _staged(model, part: Part, rounds: list[int], tree_cost: float) -> dict:
-    """Return score and metered cost of a part after some rounds."""
-    scores = at_rounds(map(part.score, model.staged_predict(part.X)), rounds)
+    """Return scores and metered cost of a part after some rounds."""
+    scores = at_rounds(map(part.told, model.staged_predict(part.X)), rounds)
     costs = at_rounds(map(part.mean, model.staged_cost(part.X)), rounds)
     return {r: (scores[r], costs[r] + tree_cost * r) for r in rounds}
 
@@ -122,8 +113,8 @@ class _Inputs:
         paid = at_rounds(model.staged_cost(part.X), stops)
         self.paid = {r: cost + tree_cost * r for r, cost in paid.items()}
 
-    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict[str, float]:
-        """Return score, metered cost and the paper's bill of a model with exits."""
+    def measured(self, early: EarlyExit, billed: np.ndarray) -> dict:
+        """Return scores, metered cost and the paper's bill of a model with exits."""
         exits = early.exits(self.X, self.query)
         ranked = ranks_by_exit(exits.exit, exits.scores[:, 0], self.starts)
         rounds, part = exits.rounds[self.first], self.part  # copies share their fate
@@ -131,7 +122,7 @@ class _Inputs:
         for r in np.unique(rounds):
             cost[rounds == r] = self.paid[r][rounds == r]
         return {
-            "score": part.score(ranked[self.first]),
+            **part.told(ranked[self.first]),
             "cost": part.mean(cost),
             "cost_paper": part.mean(billed[rounds]),
         }

@@ -16,13 +16,14 @@ from algorithms.cronus import CronusClassifier
 from algorithms.exits.classifier import CascadeClassifier
 from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
-from algorithms.weighed_trees.tree_outputs import tree_outputs
 from experiments.cell import Cell
-from experiments.cronus_2012.cells.boosting import n_used
+from experiments.cronus_2012.cells.boosting import boosting_rows, n_used
+from experiments.cronus_2012.cells.cuts import cut_anew, outputs
+from experiments.cronus_2012.cells.depth import Grown
+from experiments.cronus_2012.cells.quality import quality
 from experiments.cronus_2012.cells.rows import model_row, stage_row
 from experiments.cronus_2012.cells.task import (
     Part,
-    boosted,
     part_of,
     price_with_group,
     prices_of,
@@ -126,20 +127,6 @@ def tradeoffs(empty: int, steps) -> list[float]:
 # --- choosing by validation -----------------------------------------------------------------------
 
 
-def quality(models: list[tuple[float, float]], most: float) -> float:
-    """Return the mean over budgets, evenly spaced by logarithm, of the best score within each.
-
-    Parameters
-    ----------
-    models : list of (cost, score)
-        Of the validation set.
-    most : float
-        Largest budget; the smallest is a thousandth of it. A budget without a model counts 0.
-    """
-    budgets = most * 10.0 ** (np.arange(-36, 1) / 12)
-    return float(np.mean([max((s for c, s in models if c <= b), default=0.0) for b in budgets]))
-
-
 def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> dict[str, float]:
     """Choose hyper-parameters by the initialisation alone, one group of them after the other.
 
@@ -192,9 +179,7 @@ def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
     return left["score"], left["cost_paper"]
 
 
-def leaving(
-    model: CascadeClassifier, part: Part, costs: np.ndarray | None = None
-) -> dict[str, float]:
+def leaving(model: CascadeClassifier, part: Part, costs: np.ndarray | None = None) -> dict:
     """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk.
 
     Parameters
@@ -209,7 +194,7 @@ def leaving(
     ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
     rejected = exits.stage < len(model.intercept_)
     told = {
-        "score": part.score(ranked),
+        **part.told(ranked),
         "cost_paper": part.mean(model.stage_bills()[exits.stage - 1]),
         "tied_score": part.score(np.where(rejected, -1.0, exits.scores)),
     }
@@ -247,7 +232,7 @@ def measured(
     for name in ("valid", "test"):
         until = costs_until(model, parts[name]) if costs is None else costs[name]
         left = leaving(model, parts[name], until)
-        values |= {f"{name}_{key}": left[key] for key in ("score", "cost_paper", "cost")}
+        values |= {f"{name}_{key}": left[key] for key in ("score", "queries", "cost_paper", "cost")}
     used = np.flatnonzero(model.coef_.any(axis=0))
     return {
         **values,
@@ -307,40 +292,35 @@ def soft_shares(model: CronusClassifier, test: Part) -> list[float]:
     return shares
 
 
-def outputs(forest, trees: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return what some trees answer, (n, n_trees) float64."""
-    held = tree_outputs(forest.take(trees), X, 1)
-    answers = np.zeros((len(X), len(trees)))
-    for t in range(len(trees)):
-        answers[:, t] = held.values[t, held.codes[t]]
-    return answers
-
-
 # --- the cell -------------------------------------------------------------------------------------
 
 
-def cronus_rows(cell: Cell, dataset) -> list[dict]:
-    """Walk the paths of λ of all steps.
+def cronus_rows(grown: Grown, dataset) -> list[dict]:
+    """Measure the trees as they grew, and walk the paths of λ of all steps.
 
     Parameters
     ----------
-    cell : Cell
-        ``grid`` and ``tuning_steps`` choose hyper-parameters; ``steps`` are the paths'.
+    grown : Grown
+        The cell's ``grid`` and ``tuning_steps`` choose hyper-parameters; ``steps`` are the paths';
+        every cascade is measured with its own thresholds and with those of ``rejections``.
     dataset : Dataset
 
     Returns
     -------
     list of dict
-        Methods ``single_stage``, ``plain_l1`` (no prices), ``cronus_initial``
-        and ``cronus``; the last two also stage by stage.
+        Methods of :func:`~experiments.cronus_2012.cells.boosting.boosting_rows`,
+        ``single_stage``, ``plain_l1`` (no prices), ``cronus_initial`` and ``cronus``; the last two
+        also stage by stage, with the thresholds that they were trained with.
     """
-    trainer = Trainer(cell, dataset, boosted(cell, dataset))
+    cell = grown.cell
+    trainer = Trainer(cell, dataset, grown.trees)
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
     given = cell.params
     single = choose(
         trainer, parts["valid"], given["single_grid"], given["tuning_steps"], n_stages=1
     )
-    rows = _path(trainer, "single_stage", single, parts, n_stages=1, max_cycles=0)
+    rows = boosting_rows(grown, dataset)
+    rows += _path(trainer, "single_stage", single, parts, n_stages=1, max_cycles=0)
     rows += _plain_path(trainer, single, parts)
     chosen = choose(trainer, parts["valid"], given["grid"], given["tuning_steps"])
     return rows + _cascade_path(trainer, chosen, parts)
@@ -406,9 +386,19 @@ def _cascade_path(trainer: Trainer, chosen: dict, parts) -> list[dict]:
     for tradeoff, model, spent in cascade_path(trainer, chosen):
         seconds = {"cronus_initial": math.nan, "cronus": spent}
         for method, cascade in (("cronus_initial", model.initialised()), ("cronus", model)):
-            values = {"fit_seconds": seconds[method], **measured(cascade, trainer.forest, parts)}
-            values["capped"] = model.capped_ and method == "cronus"
-            about = {"tradeoff": tradeoff, "rounds": int(values["n_trees"]), **chosen}
-            rows.append(model_row(trainer.cell, method, values, **about))
+            n_trees = int(np.count_nonzero(cascade.coef_.any(axis=0)))
+            about = {"tradeoff": tradeoff, "rounds": n_trees, **chosen}
+            known = {"fit_seconds": seconds[method], "capped": model.capped_ and method == "cronus"}
+            for m, values in enumerate(_with_cuts(trainer, cascade, parts)):
+                rows.append(
+                    model_row(trainer.cell, method, {**known, **values}, setting=m, **about)
+                )
             rows += stages(trainer.cell, method, cascade, trainer.dataset, parts["test"], **about)
     return rows
+
+
+def _with_cuts(trainer: Trainer, cascade: CronusClassifier, parts) -> Iterator[dict]:
+    """Measure a cascade with each of the cell's threshold settings."""
+    costs = {name: costs_until(cascade, parts[name]) for name in ("valid", "test")}
+    for cut in cut_anew(cascade, trainer.train, trainer.cell.params["rejections"]):
+        yield measured(cut, trainer.forest, parts, costs)

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from algorithms.gbrt import GBRTRegressor
 from experiments.cell import Cell, at_rounds
-from experiments.cronus_2012.cells.boosting import checkpoints
-from experiments.cronus_2012.cells.cascades import quality
+from experiments.cronus_2012.cells.quality import checkpoints, quality
 from experiments.cronus_2012.cells.task import bills, boosted, part_of
 
 
+@dataclass(frozen=True)
+class Grown:
+    """A cell with the depth that validation chose, and its boosted trees.
+
+    Attributes
+    ----------
+    cell : Cell
+    trees : GBRTRegressor
+        Fitted.
+    seconds : float
+        Processor time of growing them, of one thread.
+    """
+
+    cell: Cell
+    trees: GBRTRegressor
+    seconds: float
+
+
 def with_chosen_depth(cell: Cell, dataset) -> Cell:
-    """Return the cell with the depth at which plain boosting is worth most in validation.
+    """Return the cell with the depth that :func:`grown_as_chosen` has."""
+    return grown_as_chosen(cell, dataset).cell
+
+
+def grown_as_chosen(cell: Cell, dataset) -> Grown:
+    """Grow the trees of each depth, and keep those that are worth most in validation.
 
     All methods of a draw then start from the same trees, as in the paper. The choice is boosting's,
     so that no other method is favoured by it.
@@ -24,12 +48,10 @@ def with_chosen_depth(cell: Cell, dataset) -> Cell:
         ``depths`` of its parameters are tried.
     dataset : Dataset
     """
-    depths = cell.params["depths"]
-    cells = [_with_depth(cell, depth) for depth in depths]
-    if len(cells) == 1:
-        return cells[0]
-    worth = [_worth(one, dataset) for one in cells]
-    return cells[int(np.argmax(worth))]
+    tried = [_grown(_with_depth(cell, depth), dataset) for depth in cell.params["depths"]]
+    if len(tried) == 1:
+        return tried[0]
+    return tried[int(np.argmax([_worth(one, dataset) for one in tried]))]
 
 
 def _with_depth(cell: Cell, depth: int) -> Cell:
@@ -37,9 +59,15 @@ def _with_depth(cell: Cell, depth: int) -> Cell:
     return replace(cell, params={**cell.params, "trees": trees})
 
 
-def _worth(cell: Cell, dataset) -> float:
-    """Mean validation score within budgets up to everything, see :func:`.cascades.quality`."""
-    model, valid = boosted(cell, dataset), part_of(cell, dataset, "valid")
+def _grown(cell: Cell, dataset) -> Grown:
+    begun = time.process_time()
+    trees = boosted(cell, dataset)
+    return Grown(cell, trees, time.process_time() - begun)
+
+
+def _worth(grown: Grown, dataset) -> float:
+    """Mean validation score within budgets up to everything, see :func:`.quality.quality`."""
+    cell, model, valid = grown.cell, grown.trees, part_of(grown.cell, dataset, "valid")
     rounds = checkpoints(model.n_estimators_)
     scores = at_rounds(map(valid.score, model.staged_predict(valid.X)), rounds)
     e = cell.params["tree_cost"]

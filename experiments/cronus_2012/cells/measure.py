@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from experiments.cell import Cell
-from experiments.cronus_2012.cells.boosting import boosting_rows
 from experiments.cronus_2012.cells.cascades import cronus_rows
-from experiments.cronus_2012.cells.depth import with_chosen_depth
+from experiments.cronus_2012.cells.depth import grown_as_chosen
 from experiments.cronus_2012.cells.rivals import rival_rows
 
 FAMILIES = {
-    "gbrt": boosting_rows,
     "cronus": cronus_rows,
     "raykar_cascade": rival_rows,
     "and_or_cascade": rival_rows,
@@ -18,6 +16,9 @@ FAMILIES = {
 
 def run_cell(cell: Cell, dataset) -> list[dict]:
     """Measure one family of methods on one draw of one data set.
+
+    The family ``cronus`` holds all that starts from the boosted trees, these included, so that
+    they are grown once.
 
     Parameters
     ----------
@@ -30,4 +31,4 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     list of dict
         See :mod:`experiments.cronus_2012.cells.rows`.
     """
-    return FAMILIES[cell.algorithm](with_chosen_depth(cell, dataset), dataset)
+    return FAMILIES[cell.algorithm](grown_as_chosen(cell, dataset), dataset)

@@ -12,7 +12,9 @@ from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from algorithms.weighed_trees.tree_pools import TreePools, assign_pools, boost_pools
 from experiments.cell import Cell
-from experiments.cronus_2012.cells.cascades import costs_until, measured, outputs
+from experiments.cronus_2012.cells.cascades import costs_until, measured
+from experiments.cronus_2012.cells.cuts import cut_anew
+from experiments.cronus_2012.cells.depth import Grown
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import (
     boosted,
@@ -21,9 +23,6 @@ from experiments.cronus_2012.cells.task import (
     training_weights,
     unfitted,
 )
-
-AS_FITTED = -1.0
-"""In the place of a share: the thresholds that the rival itself has."""
 
 
 def soft_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[float, dict]]:
@@ -59,25 +58,26 @@ KINDS: Mapping[str, tuple[type, Callable]] = {
 }
 
 
-def rival_rows(cell: Cell, dataset) -> list[dict]:
+def rival_rows(grown: Grown, dataset) -> list[dict]:
     """Train a rival with all its settings, its trees assigned by price, and in boosting order.
 
     Parameters
     ----------
-    cell : Cell
-        ``limits`` are the pools' highest prices, ``sizes`` the trees in each pool,
-        ``positive_weights`` and the rival's own grid are tried in all combinations; each cascade
-        is measured with its own thresholds and with some that reject a share of the training
-        inputs at each stage, ``rejections``.
+    grown : Grown
+        ``limits`` of its cell's parameters are the pools' highest prices, ``sizes`` the trees in
+        each pool, ``positive_weights`` and the rival's own grid are tried in all combinations; each
+        cascade is measured with its own thresholds and with some that reject a share of the
+        training inputs at each stage, ``rejections``. ``control``: also in boosting order.
     dataset : Dataset
 
     Returns
     -------
     list of dict
-        Methods ``raykar_cascade`` and ``raykar_free``, or ``and_or_cascade`` and ``and_or_free``;
+        Methods ``raykar_cascade`` and ``raykar_free``, or ``and_or_cascade`` and ``and_or_free``,
+        the latter where there is a control;
         ``setting`` numbers the combinations.
     """
-    given = cell.params
+    cell, given = grown.cell, grown.cell.params
     parts = {name: part_of(cell, dataset, name) for name in ("train", "valid", "test")}
     free = cell.algorithm.replace("_cascade", "_free")
     grown = pools_of(cell, dataset)
@@ -85,7 +85,8 @@ def rival_rows(cell: Cell, dataset) -> list[dict]:
     whole = boosted(cell, dataset, n_trees=largest * n_stages)
     in_order = assign_pools(whole, np.repeat(np.arange(n_stages), largest), n_stages)
     rows = []
-    for method, pools in ((cell.algorithm, grown), (free, in_order)):
+    of_method = {cell.algorithm: grown, **({free: in_order} if given["control"] else {})}
+    for method, pools in of_method.items():
         sizes = given["sizes"] if method != free else [largest]
         settings = list(product(sizes, given["positive_weights"]))
         for number, (size, positive_weight) in enumerate(settings):
@@ -125,43 +126,11 @@ def _rows(cell, dataset, parts, method, pools, number, about) -> list[dict]:
         begun = time.process_time()
         model.fit(train.X, train.signs > 0, sample_weight=weights)
         seconds = time.process_time() - begun
-        fitted, thresholds = (model._responses_, model.coef_, model.intercept_), model.thresholds_
-        scores = stage_scores(model, train.X)
         costs = {name: costs_until(model, parts[name]) for name in ("valid", "test")}
-        for m, share in enumerate(given["rejections"]):
-            cut = thresholds if share == AS_FITTED else cuts(scores, train.copies, share)
-            model._set_up(*fitted, cut)
+        for m, cascade in enumerate(cut_anew(model, train, given["rejections"])):
             values = {"fit_seconds": seconds, "capped": model.capped_}
-            values |= measured(model, pools.responses.forest, parts, costs)
+            values |= measured(cascade, pools.responses.forest, parts, costs)
             setting = number * len(given["rejections"]) + m
             named = {**about, "tradeoff": tradeoff, "setting": setting}
             rows.append(model_row(cell, method, values, **named))
     return rows
-
-
-def stage_scores(model, X: np.ndarray) -> np.ndarray:
-    """Return f^k of all rows, (n_stages, n) float64."""
-    used = np.flatnonzero(model.coef_.any(axis=0))
-    answers = outputs(model._responses_.forest, used, X)
-    return model.intercept_[:, None] + model.coef_[:, used] @ answers.T
-
-
-def cuts(scores: np.ndarray, copies: np.ndarray, share: float) -> np.ndarray:
-    """Return thresholds that reject a share of the inputs that come to each stage but the last.
-
-    Parameters
-    ----------
-    scores : (n_stages, n) float64
-    copies : (n,) float64
-        Inputs that each row stands for.
-    share : float
-        Ties stay together: no more than this is rejected.
-    """
-    alive, thresholds = np.ones(len(copies), dtype=bool), []
-    for score in scores[:-1]:
-        order = np.flatnonzero(alive)[np.argsort(score[alive], kind="stable")]
-        below = np.cumsum(copies[order]) - copies[order]
-        fits = below <= share * copies[alive].sum()
-        thresholds.append(score[order[fits][-1]])
-        alive &= ~(score < thresholds[-1])
-    return np.array(thresholds)

@@ -21,6 +21,10 @@ CHOSEN = ("penalty", "last_penalty", "decay", "positive_weight", "quantile")
 """Hyper-parameters that validation chose, 0 where a method has none."""
 
 
+BY_QUERY = ("valid_queries", "test_queries")
+"""Scores of each query, which rows have where the cell's ``by_query`` asks for them."""
+
+
 def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
     """Return the row of a whole model.
 
@@ -37,7 +41,11 @@ def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
         ``rounds`` and :data:`CHOSEN`.
     """
     nothing = {"objective": math.nan, "tied_score": math.nan, "capped": 0, "fit_seconds": 0.0}
-    return _row(cell, method, WHOLE, ALL_PRICES, {**nothing, **measured}, given)
+    values = {name: v for name, v in measured.items() if name not in BY_QUERY}
+    row = _row(cell, method, WHOLE, ALL_PRICES, {**nothing, **values}, given)
+    if cell.params.get("by_query"):
+        row |= {name: measured[name] for name in BY_QUERY}
+    return row
 
 
 def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict, **given) -> dict:

@@ -16,7 +16,7 @@ import numpy as np
 from algorithms.costs import PriceList, price_list
 from algorithms.forest_costs import staged_bill
 from algorithms.gbrt import GBRTRegressor
-from algorithms.metrics import average_precision_at_k, precision_at_k
+from algorithms.metrics import average_precision_at_k, mean_over_queries, precision_at_k
 from experiments.cell import Cell
 
 PLACES = 5
@@ -52,21 +52,38 @@ class Part:
         """Return the mean over inputs, copies included."""
         return float(np.average(values, weights=self.copies))
 
-    def score(self, values: np.ndarray) -> float:
-        """Return precision@5 of the copied inputs, or average precision where there are no queries.
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        """Return precision@5 of the copied inputs of each query, or one average precision.
 
         Parameters
         ----------
         values : ndarray of shape (n,)
             What ranks the rows, larger first. Equal values count against whoever gave them, and so
             do copies: a negative above the fifth place fills all places behind it.
+
+        Returns
+        -------
+        (n_queries,) float64
+            NaN without a positive; a single value where there are no queries.
         """
         relevant = (self.signs > 0).astype(np.float64)
         rows = self.repeated
         if self.query is None:
             nobody = np.zeros(len(rows), dtype=np.int64)
-            return average_precision_at_k(relevant[rows], values[rows], nobody, len(rows))
-        return precision_at_k(relevant[rows], values[rows], self.query[rows], PLACES)
+            score = average_precision_at_k(relevant[rows], values[rows], nobody, len(rows))
+            return np.array([score])
+        return precision_at_k(
+            relevant[rows], values[rows], self.query[rows], PLACES, per_query=True
+        )
+
+    def score(self, values: np.ndarray) -> float:
+        """Return the mean of :meth:`scores` over queries."""
+        return mean_over_queries(self.scores(values))
+
+    def told(self, values: np.ndarray) -> dict:
+        """Return the ``score``, and as ``queries`` that of each query."""
+        scores = self.scores(values)
+        return {"score": mean_over_queries(scores), "queries": scores}
 
 
 def part_of(cell: Cell, dataset, name: str) -> Part:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from experiments.cronus_2012.show.panels import PANELS, Panel
 
-SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "c"))
-"""Real ranking sets, the paper's own and one with five folds."""
+SHOWN = tuple(panel for panel in PANELS if panel.key in ("g", "b", "c"))
+"""VJ faces, and real ranking sets: the paper's own and one with five folds."""
+
+INSENSITIVE = ("stages_5", "stages_20", "rejection_0.05", "rejection_0.3")
+"""K and ε otherwise. They can matter on VJ faces alone: cascades of MQ2008 hold all trees."""
 
 SAYS = {
     "tied": "who is rejected gets -1, as the paper says (ours: exit stage, then score)",
@@ -56,6 +60,13 @@ def effects(rows: pd.DataFrame, panel: str, variant: str, method: str = "cronus"
             "cost": other["test_cost_paper"] / paid,
         }
     ).dropna(subset="score")
+
+
+def across(rows: pd.DataFrame, panel: str, first: str, last: str) -> np.ndarray:
+    """Return by how much the score of `last` is above that of `first`, one value per seed."""
+    scores = (mean_by_seed(rows, panel, v, "cronus")["test_score"] for v in (first, last))
+    low, high = scores
+    return (high - low).dropna().to_numpy()
 
 
 def panels_there(rows: pd.DataFrame, variant: str = "ours") -> list[Panel]:

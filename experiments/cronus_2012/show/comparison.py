@@ -8,6 +8,7 @@ import pandas as pd
 from experiments.cronus_2012.cells.rows import CHOSEN
 from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
 from experiments.curves import advantage, curves
+from experiments.style import LOOKS
 
 PAPER = "_paper"
 """Of the columns of costs: all features of the trees evaluated; the claims are judged in it."""
@@ -107,18 +108,50 @@ def times_as_long(rows: pd.DataFrame, panel: str, method: str, than: str) -> np.
     return np.log10(seconds[method] / seconds[than]).to_numpy()
 
 
+OPTIMISED = ("cronus", "raykar_cascade", "and_or_cascade")
+"""Methods whose training is ended by a limit where it has not come to its own end."""
+
+
+def capped_shares(rows: pd.DataFrame, panel: str | None = None) -> dict[str, float]:
+    """Return which share of a method's trainings ended at a limit, of those that there are.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    panel : str, optional
+        One panel; by default all of them together.
+    """
+    whole = _whole(rows if panel is None else rows[rows["panel"] == panel])
+    # Moved thresholds are rows of the same training, as many of each.
+    shares = whole.groupby("method")["capped"].mean()
+    return {method: float(shares[method]) for method in OPTIMISED if method in shares}
+
+
+def capped_in_words(rows: pd.DataFrame, panel: str | None = None) -> str:
+    """Return the shares of :func:`capped_shares` as captions have them."""
+    shares = capped_shares(rows, panel).items()
+    return ", ".join(f"{LOOKS[method].label} {100 * share:.0f} %" for method, share in shares)
+
+
 # --- stages ---------------------------------------------------------------------------------------
 
 
 def of_best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     """Return the rows by stage of a method at the λ that validation chooses for ``cronus``.
 
-    So both ends of one training are compared: how it was initialised, and how optimised.
+    So both ends of one training are compared: how it was initialised, and how optimised; each with
+    the thresholds that it was trained with.
     """
-    chosen = best(rows, panel, "cronus")["tradeoff"].rename("chosen")
+    chosen = best(as_trained(rows), panel, "cronus")["tradeoff"].rename("chosen")
     mine = rows[(rows["panel"] == panel) & (rows["method"] == method) & (rows["stage"] > 0)]
     mine = mine.join(chosen, on="seed")
     return mine[mine["tradeoff"] == mine["chosen"]]
+
+
+def as_trained(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out Cronus's cascades with thresholds that were moved after training."""
+    moved = rows["method"].isin(BOTH_ENDS) & (rows["setting"] > 0)
+    return rows[~moved]
 
 
 def whole_models(rows: pd.DataFrame) -> pd.DataFrame:
@@ -147,6 +180,7 @@ def chosen_by_validation(rows: pd.DataFrame) -> dict:
 
 def chosen_stages(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep Cronus's models, among which validation chooses, and the stages of the chosen ones."""
+    rows = as_trained(rows)
     kept = (rows["stage"] == 0) & rows["method"].isin(["cronus_initial", "cronus"])
     for panel in rows["panel"].unique():
         for method in ("cronus_initial", "cronus"):

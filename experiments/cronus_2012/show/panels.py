@@ -41,6 +41,8 @@ class Panel:
         price, and the rivals that do so have nothing to say.
     at_laptop : int
         Repetitions at the laptop scale, at most.
+    overnight_trees : int
+        T overnight. Beside rivals as many as these have.
     """
 
     key: str
@@ -53,8 +55,9 @@ class Panel:
     ranking: bool = True
     licensed: bool = False
     in_smoke: bool = False
-    families: tuple[str, ...] = ("gbrt", "cronus", "raykar_cascade", "and_or_cascade")
+    families: tuple[str, ...] = ("cronus", "raykar_cascade", "and_or_cascade")
     at_laptop: int = 0
+    overnight_trees: int = 100
 
 
 _NO_PRICE_BEYOND_100 = (5, 20, 50, 150)
@@ -69,8 +72,9 @@ PANELS = (
         limits=(1,),
         tree_cost=0.1,
         ranking=False,
-        families=("gbrt", "cronus"),
+        families=("cronus",),
         at_laptop=3,
+        overnight_trees=1000,
     ),
     Panel("a", "Yahoo! LTR", "yahoo_ltr", licensed=True),
     Panel(
@@ -97,11 +101,11 @@ PANELS = (
     ),
 )
 
-TREES = {"smoke": 20, "laptop": 100, "overnight": 100, "paper": 5000}
-"""T. Overnight trains what laptop trains, of more repetitions; see README.md."""
+TREES = {"smoke": 20, "laptop": 100, "paper": 5000}
+"""T; overnight each panel has its own."""
 
-TREES_OF_LICENSED = {**TREES, "laptop": 20, "overnight": 20}
-"""Of Yahoo! LTR, which has the most rows and features."""
+FEW_TREES = 20
+"""T of Yahoo! LTR, which has the most rows and features, at laptop scale and overnight."""
 
 DEPTHS = {"smoke": (4,), "laptop": (1, 2, 3, 4), "overnight": (1, 2, 3, 4), "paper": (1, 2, 3, 4)}
 """Depths of the trees, one of which validation chooses for all methods of a draw."""
@@ -112,11 +116,12 @@ STAGES = {"smoke": 4, "laptop": 10, "overnight": 10, "paper": 10}
 STEPS = {
     "smoke": (2, 6),
     "laptop": (1, 2, 4, 6, 9, 13, 20),
-    "overnight": (1, 2, 4, 6, 9, 13, 20),
+    "overnight": (1, 3, 6, 8, 11, 13, 16, 18, 21, 23, 26, 28),
     "paper": (*range(10), 12, 16, 22, 30),
 }
 """λ, in factors of 1.3 below the smallest that leaves the cascade empty. The paper's ten are
-neighbours; those beyond reach for the score of all trees."""
+neighbours; those beyond reach for the score of all trees. Overnight's twelve cover three decades:
+with seven threshold settings 84 models, as many as each rival has."""
 
 TUNING_STEPS = {"smoke": (4,), "laptop": (3, 9), "overnight": (3, 9), "paper": (3, 6, 9, 14)}
 """λ at which hyper-parameters are compared."""
@@ -154,12 +159,13 @@ LIMITS = {
 
 EXITS = {
     "proximity": (1 / 16, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
-    "score": (-0.5, 0.0, 0.5, 1.0),
-    "capacity": (0.3, 0.5, 0.7, 0.9),
-    "rank": (5.0, 20.0, 60.0),
+    "score": (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5),
+    "capacity": (0.1, 0.3, 0.5, 0.7, 0.85, 0.95),
+    "rank": (5.0, 10.0, 20.0, 40.0, 80.0, 160.0),
 }
-"""s of early exits; proximity and score in standard deviations of the scores, these from their
-mean."""
+"""s of early exits, six of each rule; proximity and score in standard deviations of the scores,
+these from their mean. With the trees without exits each rule has seven threshold settings, as many
+as :data:`REJECTIONS`."""
 
 SIZES = {"smoke": (2,), "laptop": (6, 24), "overnight": (6, 24), "paper": (100, 300, 1000)}
 """Trees in each pool of the rivals, all of which a row pays for that comes to the stage."""
@@ -176,14 +182,15 @@ RAYKAR = {
 """λ, and where L-BFGS is stopped."""
 
 AND_OR = {
-    "ridges": [1e-3, 1e-1],
+    "ridges": [1e-3, 1e-2, 1e-1],
     "max_cycles": 50,
     "max_sweeps": 2000,
 }
 """τ, and where the descent is stopped."""
 
 REJECTIONS = (-1.0, 0.0, 0.15, 0.3, 0.5, 0.7, 0.9)
-"""Both rivals' thresholds: their own (-1), and those that reject a share at each stage."""
+"""Threshold settings of every cascade, Cronus's and the rivals': its own (-1), and those that
+reject a share of the training inputs at each stage."""
 
 ROW_KEYS = ("panel", "method", "tradeoff", "setting", "rounds", "stage", "price")
 
@@ -207,11 +214,11 @@ def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Ce
     ----------
     scale, panel, seed
         Which.
-    family : {"gbrt", "cronus", "raykar_cascade", "and_or_cascade"}
+    family : {"cronus", "raykar_cascade", "and_or_cascade"}
     **changed
         Parameters in the place of those declared.
     """
-    number = (TREES_OF_LICENSED if panel.licensed else TREES)[scale]
+    number = n_trees(scale, panel)
     trees = {"n_estimators": number, "learning_rate": 0.1, "max_depth": 4}
     params = {
         "panel": panel.key,
@@ -226,11 +233,18 @@ def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Ce
     return Cell(panel.dataset, family, {**params, **changed}, seed)
 
 
+def n_trees(scale: str, panel: Panel) -> int:
+    """Return T."""
+    if panel.licensed and scale in ("laptop", "overnight"):
+        return FEW_TREES
+    return panel.overnight_trees if scale == "overnight" else TREES[scale]
+
+
 def _of_boosting(scale: str, panel: Panel) -> dict:
     rules = EXITS if panel.ranking else {"score": EXITS["score"]}
     if scale == "smoke":
         rules = {rule: grid[1:2] for rule, grid in rules.items()}
-    every = 5 if TREES[scale] <= 100 else 10
+    every = 5 if n_trees(scale, panel) <= 100 else 10
     return {"every": every, "exits": {rule: list(grid) for rule, grid in rules.items()}}
 
 
@@ -246,6 +260,8 @@ def _of_cronus(scale: str, panel: Panel) -> dict:
         }
 
     return {
+        **_of_boosting(scale, panel),
+        "rejections": _rejections(scale),
         "n_stages": STAGES[scale],
         "rejection": 0.15,
         "steepness": 50.0,
@@ -257,6 +273,10 @@ def _of_cronus(scale: str, panel: Panel) -> dict:
     }
 
 
+def _rejections(scale: str) -> list[float]:
+    return list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS)
+
+
 def _of_rival(own: dict, first: str):
     def of_panel(scale: str, panel: Panel) -> dict:
         weights = POSITIVE_WEIGHTS[:1] if scale == "smoke" else POSITIVE_WEIGHTS
@@ -265,7 +285,8 @@ def _of_rival(own: dict, first: str):
             "limits": list(panel.limits),
             "sizes": list((SIZES_OF_LICENSED if panel.licensed else SIZES)[scale]),
             "positive_weights": list(weights),
-            "rejections": list(REJECTIONS[::3] if scale == "smoke" else REJECTIONS),
+            "control": True,
+            "rejections": _rejections(scale),
             **grid,
         }
 
@@ -273,7 +294,6 @@ def _of_rival(own: dict, first: str):
 
 
 _OF_FAMILY = {
-    "gbrt": _of_boosting,
     "cronus": _of_cronus,
     "raykar_cascade": _of_rival(RAYKAR, "tradeoffs"),
     "and_or_cascade": _of_rival(AND_OR, "ridges"),

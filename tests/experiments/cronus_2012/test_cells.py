@@ -14,8 +14,9 @@ from algorithms.gbrt import GBRTRegressor
 from algorithms.metrics import precision_at_k
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from experiments.cell import Cell
-from experiments.cronus_2012.cells import boosting, cascades, rivals, task
+from experiments.cronus_2012.cells import cascades, cuts, quality, rivals, task
 from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.show.comparison import as_trained
 from experiments.cronus_2012.show.panels import PANELS, make_cell
 
 PANEL = replace(next(p for p in PANELS if p.key == "b"), limits=(2, 20))
@@ -66,7 +67,7 @@ def copied(part):
 
 
 def test_score_is_that_of_copied_rows_and_means_count_copies(dataset):
-    part = task.part_of(cell_of("gbrt"), dataset, "test")
+    part = task.part_of(cell_of("cronus"), dataset, "test")
     assert set(part.copies[part.signs < 0]) == {10.0}
     np.testing.assert_array_equal(part.signs > 0, dataset.y_test >= 3)
     values = dataset.X_test[:, 0]
@@ -96,9 +97,9 @@ def test_without_queries_the_score_is_average_precision():
 
 
 def test_boosting_rows_agree_with_models_of_fewer_trees(dataset):
-    rows = [r for r in run_cell(cell_of("gbrt"), dataset) if r["method"] == "gbrt"]
-    assert [row["rounds"] for row in rows] == boosting.checkpoints(20) == [1, 2, 3, 5, 10, 20]
-    train, test = (task.part_of(cell_of("gbrt"), dataset, p) for p in ("train", "test"))
+    rows = [r for r in run_cell(cell_of("cronus"), dataset) if r["method"] == "gbrt"]
+    assert [row["rounds"] for row in rows] == quality.checkpoints(20) == [1, 2, 3, 5, 10, 20]
+    train, test = (task.part_of(cell_of("cronus"), dataset, p) for p in ("train", "test"))
     at = copied(train)
     for row in rows[1::3]:
         model = GBRTRegressor(n_estimators=row["rounds"], max_leaves=None, max_depth=4,
@@ -115,7 +116,7 @@ def test_boosting_rows_agree_with_models_of_fewer_trees(dataset):
 
 def test_copies_are_documents_that_exits_look_at(dataset):
     grid = {"proximity": [0.5], "rank": [20.0], "capacity": [0.5], "score": [0.0]}
-    cell = cell_of("gbrt", exits=grid, every=5)
+    cell = cell_of("cronus", exits=grid, every=5)
     rows = {
         r["method"]: r
         for r in run_cell(cell, dataset)
@@ -153,7 +154,7 @@ def cascades_chosen():
 
 
 def test_paths_begin_where_cascades_are_empty(cronus):
-    whole = cronus[cronus["stage"] == 0]
+    whole = as_trained(cronus[cronus["stage"] == 0])
     for method in ("single_stage", "plain_l1", "cronus_initial", "cronus"):
         mine = whole[whole["method"] == method]
         assert len(mine) == 3
@@ -169,7 +170,7 @@ def test_paths_begin_where_cascades_are_empty(cronus):
 def test_rows_are_those_of_a_cascade_trained_as_they_say(cronus, dataset):
     test = task.part_of(cell_of("cronus"), dataset, "test")
     for method, changed in (("single_stage", {"n_stages": 1}), ("cronus_initial", {})):
-        mine = cronus[(cronus["method"] == method) & (cronus["stage"] == 0)]
+        mine = as_trained(cronus[(cronus["method"] == method) & (cronus["stage"] == 0)])
         row = mine.iloc[-1]
         model = refit(dataset, row, max_cycles=0, **changed)
         ranked = model.ranking_score(test.X, test.query)
@@ -182,7 +183,7 @@ def test_rows_are_those_of_a_cascade_trained_as_they_say(cronus, dataset):
 
 def test_optimisation_never_ends_above_the_initialisation(cronus):
     whole = cronus[(cronus["stage"] == 0) & cronus["method"].str.startswith("cronus")]
-    both = whole.pivot(index="tradeoff", columns="method", values="objective")
+    both = as_trained(whole).pivot(index="tradeoff", columns="method", values="objective")
     assert len(both) == 3
     assert (both["cronus"] <= both["cronus_initial"]).all()
 
@@ -223,7 +224,7 @@ def test_quality_by_hand():
     budgets = 1000.0 * 10.0 ** (np.arange(-36, 1) / 12)
     expected = np.mean([0.5 if b >= 100 else 0.2 if b >= 10 else 0.0 for b in budgets])
     models = [(9.9, 0.2), (99.0, 0.5), (500.0, 0.4)]
-    assert cascades.quality(models, 1000.0) == pytest.approx(expected)
+    assert quality.quality(models, 1000.0) == pytest.approx(expected)
 
 
 def test_hyper_parameters_are_chosen_group_by_group(monkeypatch):
@@ -286,13 +287,13 @@ def test_pools_hold_no_dearer_feature(dataset):
 def test_cuts_reject_a_share_of_the_inputs_that_are_there():
     scores = np.array([[0.0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [0, 0, 0, 0, 0]])
     copies = np.array([1.0, 1, 1, 1, 6])
-    first, second = rivals.cuts(scores, copies, 0.25)
+    first, second = cuts.cuts(scores, copies, 0.25)
     assert first == 2.0  # two of ten inputs are below
     # There are rows 2, 3, 4 with 8 inputs; the worst, row 4, has 6 of them: nothing goes.
     assert second == 0.0
-    assert rivals.cuts(scores, copies, 0.0).tolist() == [0.0, 0.0]
+    assert cuts.cuts(scores, copies, 0.0).tolist() == [0.0, 0.0]
     tied = np.array([[1.0, 1, 1, 2, 2], [0, 0, 0, 0, 0]])
-    assert rivals.cuts(tied, np.ones(5), 0.5).tolist() == [1.0]
+    assert cuts.cuts(tied, np.ones(5), 0.5).tolist() == [1.0]
 
 
 def test_what_rows_pay_until_stages_holds_for_all_thresholds(dataset):
@@ -306,9 +307,9 @@ def test_what_rows_pay_until_stages_holds_for_all_thresholds(dataset):
     until, before = cascades.costs_until(model, test), model.thresholds_
     np.testing.assert_array_equal(model.thresholds_, before)
     fitted = model._responses_, model.coef_, model.intercept_
-    scores, left = rivals.stage_scores(model, train.X), set()
+    scores, left = cuts.stage_scores(model, train.X), set()
     for share in (0.0, 0.3, 0.9):
-        model._set_up(*fitted, rivals.cuts(scores, train.copies, share))
+        model._set_up(*fitted, cuts.cuts(scores, train.copies, share))
         stage = model.exit_stage(test.X)
         left |= set(stage)
         charged = model.prediction_cost(test.X)
@@ -326,10 +327,31 @@ def test_rejecting_more_costs_less(dataset):
     assert costs[0] > costs[-1]
 
 
+def test_cronus_is_measured_with_the_same_cuts_as_its_rivals(dataset):
+    """Each cut by hand: at every stage the share of the training inputs that are there."""
+    cell = cell_of("cronus", steps=[12], rejections=[-1.0, 0.5])
+    whole = pd.DataFrame(run_cell(cell, dataset))
+    mine = whole[(whole["method"] == "cronus") & (whole["stage"] == 0)]
+    assert mine["setting"].tolist() == [0, 1]
+    trainer = cascades.Trainer(cell, dataset, task.boosted(cell, dataset))
+    ((_, model, _),) = cascades.cascade_path(trainer, mine.iloc[0])
+    train, test = (task.part_of(cell, dataset, name) for name in ("train", "test"))
+    own, cut = cuts.cut_anew(model, train, [-1.0, 0.5])
+    np.testing.assert_array_equal(own.thresholds_, model.thresholds_)
+    stage, copies = cut.exit_stage(train.X), train.copies
+    for k in range(1, len(cut.intercept_)):
+        there = copies[stage >= k].sum()
+        assert copies[stage == k].sum() <= 0.5 * there
+    assert (stage < len(cut.intercept_)).any()
+    for row, one in zip(mine.to_dict("records"), (own, cut), strict=True):
+        ranked = one.ranking_score(test.X, test.query)
+        assert row["test_score"] == pytest.approx(test.score(ranked), rel=1e-5)
+
+
 def test_training_copies_can_be_left_out(dataset):
     with_copies, without = (
         task.training_weights(
-            Cell("t", "x", {"train_copies": c}), task.part_of(cell_of("gbrt"), dataset, "train")
+            Cell("t", "x", {"train_copies": c}), task.part_of(cell_of("cronus"), dataset, "train")
         )
         for c in (True, False)
     )
@@ -358,7 +380,7 @@ DETECTION = replace(
 )
 
 
-@pytest.mark.parametrize("family", ["gbrt", "cronus", "raykar_cascade", "and_or_cascade"])
+@pytest.mark.parametrize("family", ["cronus", "raykar_cascade", "and_or_cascade"])
 def test_a_panel_of_detection_is_one_record(family):
     """Average precision, groups, milliseconds: nothing but the panel's record differs."""
     dataset = detection()
@@ -371,7 +393,7 @@ def test_a_panel_of_detection_is_one_record(family):
     assert whole["test_cost_paper"].max() <= everything * (1 + 1e-6)
     assert whole["test_cost_paper"].max() > 0.012  # a group is paid for
     assert not whole["method"].isin(["early_exit_rank", "early_exit_proximity"]).any()
-    if family == "gbrt":
+    if family == "cronus":
         last = whole[(whole["method"] == "gbrt") & (whole["rounds"] == 20)].iloc[0]
         model = task.boosted(cell, dataset)
         order = np.lexsort((dataset.y_test, -model.predict(dataset.X_test)))  # ties: worst first

@@ -11,11 +11,11 @@ from experiments.cronus_2012.cells.cascades import Trainer
 from experiments.cronus_2012.claims import TUNED, foretold
 from experiments.cronus_2012.show import choices
 from experiments.cronus_2012.show.panels import START
-from tests.experiments.cronus_2012.test_cells import cell_of, tiny
+from tests.experiments.cronus_2012.test_cells import PANEL, cell_of, tiny
 
 
 def with_variant(variant):
-    return extra_choices._with(cell_of("cronus"), variant, [4])
+    return extra_choices._with("smoke", PANEL, 0, variant)
 
 
 def trained(variant, dataset):

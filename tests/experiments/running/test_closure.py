@@ -25,8 +25,8 @@ TRACED = {
         "sampling-figure1:adaptive_sampling"
     ],
     "experiments.adaptive_sampling_2014.cells.measure": ["sampling-table1:laminating"],
+    "experiments.cronus_2012.cells.divisions": ["cronus-divisions:all"],
     "experiments.cronus_2012.cells.measure": [
-        "cronus-figure2:gbrt",
         "cronus-figure2:cronus",
         "cronus-figure2:raykar_cascade",
         "cronus-figure2:and_or_cascade",

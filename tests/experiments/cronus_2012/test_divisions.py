@@ -1,0 +1,108 @@
+"""Figure 2 on all queries: the models that are chosen are those of Figure 2's cells."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.cell import Cell
+from experiments.cronus_2012 import extra_divisions
+from experiments.cronus_2012.cells import divisions, task
+from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.show.divisions import kept, lead, saved
+from experiments.greedy_miser_2012.cells.divisions import folds
+from tests.experiments.cronus_2012.test_cells import tiny
+
+META = {"scale": "smoke", "seeds": [0], "data": {"yahoo_ltr_sample": {"kind": "real"}}}
+
+
+def whole():
+    """The small set with queries that no two parts share."""
+    dataset, numbered = tiny(), {}
+    for k, part in enumerate(("train", "valid", "test")):
+        numbered[f"query_{part}"] = getattr(dataset, f"query_{part}") + 100 * k
+    return replace(dataset, **numbered)
+
+
+def cell() -> Cell:
+    """Without early exits and AND-OR, which take time and are pooled like the others."""
+    (one,) = extra_divisions.make_cells("smoke", range(1))
+    families = {name: dict(params) for name, params in one.params["families"].items()}
+    del families["and_or_cascade"]
+    families["raykar_cascade"]["limits"] = [2, 20]
+    families["cronus"]["exits"] = {"proximity": [0.5]}
+    return replace(one, params={**one.params, "families": families})
+
+
+@pytest.fixture(scope="module")
+def models():
+    return [divisions.models_of(cell(), part) for part in folds(whole(), 0)]
+
+
+@pytest.fixture(scope="module")
+def rows(models):
+    """Rows of the cell, without training twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        each = iter(models)
+        patch.setattr(divisions, "models_of", lambda cell, part: next(each))
+        return pd.DataFrame(divisions.measure(cell(), whole())).assign(seed=0)
+
+
+def test_models_are_those_of_figure_2_by_query(models):
+    fold = next(folds(whole(), 0))
+    params = cell().params["families"]["cronus"]
+    told = [
+        row
+        for row in run_cell(Cell("tiny", "cronus", params, 0), fold)
+        if row["stage"] == 0 and row["method"] == "cronus"
+    ]
+    mine = list(models[0]["cronus"].values())
+    assert len(mine) == len(told) == 2 * 3  # two λ with three threshold settings
+    for model, row in zip(mine, told, strict=True):
+        assert np.nanmean(model["test"].scores) == pytest.approx(row["test_score"], rel=1e-5)
+        assert model["valid"].bill == pytest.approx(row["valid_cost_paper"], rel=1e-5)
+        assert not {"valid_queries", "test_queries"} & set(row)
+    part = task.part_of(Cell("tiny", "cronus", params, 0), fold, "test")
+    assert len(mine[0]["test"].scores) == len(np.unique(part.query))
+    assert models[0]["early_exit"].keys() > models[0]["gbrt"].keys()
+
+
+def test_rows_hold_the_best_within_and_the_cheapest_as_good(rows):
+    assert not rows.duplicated(["budget", "query"]).any()
+    good = rows[rows["budget"] == 0]
+    assert (good["gbrt_cost"] == 1).all()
+    assert good["cronus"].notna().all()
+    full = rows[rows["budget"] == 1.0]
+    np.testing.assert_array_equal(full["gbrt"], good["gbrt"])  # its best by validation, at its bill
+    assert full[["early_exit", "cronus"]].notna().all(axis=None)
+    assert rows["and_or_cascade"].isna().all()  # was not tried
+
+
+def test_effects_by_hand():
+    rows = pd.DataFrame(
+        {
+            "panel": "b",
+            "seed": [0, 0, 0, 0, 0],
+            "budget": [0.0, 0.0, 0.1, 1.0, 0.1],
+            "query": [1, 2, 1, 1, 2],
+            "fold": [1, 2, 1, 1, 2],
+            "gbrt": [0.4, 0.2, np.nan, 0.4, 0.2],
+            "cronus": [0.6, 0.2, 0.2, 0.6, 0.6],
+            "cronus_cost": [0.1, 0.01, 0.1, 0.9, 0.1],
+        }
+    )
+    np.testing.assert_allclose(saved(rows, "b"), [1.5])
+    np.testing.assert_allclose(kept(rows, "b"), [[0.2, 0.0]])
+    np.testing.assert_allclose(lead(rows, "b", "cronus", "gbrt"), [[0.2, 0.4]])
+
+
+def test_table_and_words(rows):
+    text = extra_divisions.ARTEFACT.render(rows, META)
+    assert text.count("Yahoo! LTR, a part") == len(extra_divisions.PAIRS) + 1
+    assert "optimised above AND-OR | Yahoo! LTR, a part | 0 | no shared budget" in text
+    each = lead(rows, "b", "cronus", "cronus_initial")
+    assert f"| {each.shape[1]} | {each.to_numpy().mean():+.4f} [" in text
+    assert f"{10 ** saved(rows, 'b').mean():.1f} times" in extra_divisions.ARTEFACT.alt(rows, META)
+    stand_in = {**META, "data": {"yahoo_ltr_sample": {"kind": "stand-in"}}}
+    assert "(STAND-IN)" in extra_divisions.ARTEFACT.render(rows, stand_in)

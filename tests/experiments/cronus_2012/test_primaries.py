@@ -1,0 +1,80 @@
+"""The primary claims: what their effects are, computed another way, and on which sets."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.cronus_2012 import extra_choices, extra_divisions, figure2, figure3
+from experiments.cronus_2012.primaries import PRIMARIES, kept, saved
+from experiments.primaries.declared import check_declared
+from tests.experiments.cronus_2012.test_figures import ROWS
+
+ARTEFACTS = {m.ARTEFACT.id: m.ARTEFACT for m in (extra_choices, extra_divisions, figure2, figure3)}
+NAMED = {one.id: one for one in PRIMARIES}
+
+
+def test_they_can_be_judged_and_every_set_is_among_the_cells():
+    check_declared(PRIMARIES)
+    assert len(PRIMARIES) == 12
+    for one in PRIMARIES:
+        for part in one.parts:
+            cells = ARTEFACTS[part.artefact].make_cells(part.scale, range(2000, 2010))
+            assert {c.seed for c in cells if c.dataset == part.dataset} == {*range(2000, 2010)}
+            assert part.folds == (part.dataset == "vj_faces")
+
+
+def test_k_and_epsilon_are_tried_where_they_can_matter():
+    cells = extra_choices.make_cells("overnight", range(1))
+    faces = [cell.params for cell in cells if cell.dataset == "vj_faces"]
+    assert {params["n_stages"] for params in faces} == {10}  # the variant changes it
+    tried = {params["variant"] for params in faces}
+    assert tried == {"ours", "stages_5", "stages_20", "rejection_0.05", "rejection_0.3"}
+    assert {params["trees"]["max_depth"] for params in faces} == {2}
+
+
+def test_savings_are_those_of_the_cascade_that_validation_chooses():
+    rows = ROWS.copy()
+    np.testing.assert_allclose(saved(rows, "b"), np.log10(2000 / 100))
+    np.testing.assert_allclose(kept(rows, "b"), -0.005)
+    cheap = (rows["method"] == "cronus") & (rows["tradeoff"] == 1e-3)
+    rows.loc[cheap, "valid_score"] = 0.6  # validates best at a cost of 20, tests 0.2 lower
+    np.testing.assert_allclose(saved(rows, "b"), 2)
+    np.testing.assert_allclose(kept(rows, "b"), -0.2)
+
+
+@pytest.mark.parametrize("name", ["cronus-rejects-earlier", "cronus-cheap-first"])
+def test_effects_of_stages_by_hand(name):
+    (part,) = (p for p in NAMED[name].parts if p.dataset == "yahoo_ltr_sample")
+    expected = {"cronus-rejects-earlier": 0.4, "cronus-cheap-first": 8 / 8 - 2 / 4}
+    np.testing.assert_allclose(part.effects(ROWS), expected[name])
+
+
+def test_differences_of_k_and_epsilon_keep_their_sign():
+    rows = pd.DataFrame(
+        {
+            "panel": "g",
+            "seed": [0, 1, 0, 1],
+            "variant": ["stages_5", "stages_5", "stages_20", "stages_20"],
+            "method": "cronus",
+            "test_score": [0.90, 0.93, 0.91, 0.90],
+            **dict.fromkeys(("valid_score", "test_cost_paper", "hard", "n_stages"), 0.0),
+        }
+    )
+    (part,) = NAMED["cronus-insensitive-stages"].parts
+    np.testing.assert_allclose(part.effects(rows), [0.01, -0.03])
+
+
+def test_effects_of_queries_are_crossed_with_divisions():
+    rows = pd.DataFrame(
+        {
+            "panel": "b",
+            "budget": 0.1,
+            "seed": [2000, 2000, 2001, 2001],
+            "query": [1, 2, 1, 2],
+            "cronus": [0.4, 0.6, 0.2, np.nan],
+            "cronus_initial": [0.2, 0.2, 0.2, 0.2],
+        }
+    )
+    part = NAMED["cronus-optimised-above-initial"].parts[1]
+    assert part.artefact == "cronus-divisions"
+    np.testing.assert_allclose(part.effects(rows), [[0.2], [0.0]])  # query 2 lacks a score
