@@ -154,6 +154,7 @@ def lead(runs, panel, better, worse, low, high):
 BUDGETS = {
     "i-low": ("mddag_i", "mddag_exp", 0.0, 5.0),
     "exp-high": ("mddag_exp", "mddag_i", 5.0, math.inf),
+    "exp-shares-high": ("mddag_exp_shares", "mddag_i", 5.0, math.inf),
     "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, math.inf),
 }
 

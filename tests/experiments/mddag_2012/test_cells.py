@@ -49,7 +49,12 @@ def dataset():
 
 def cell_of(family, **changed):
     if family == "mddag":
-        changed = {"n_episodes": EPISODES, "betas": [0.05, 0.005], **changed}
+        changed = {
+            "n_episodes": EPISODES,
+            "betas": [0.05, 0.005],
+            "betas_of_shares": [0.05, 0.005],
+            **changed,
+        }
     return make_cell("smoke", PANEL, family, 0, **changed)
 
 
