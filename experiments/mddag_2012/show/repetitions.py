@@ -86,8 +86,8 @@ def lead_of_each(
 def lead_over_twice(rows: pd.DataFrame, panel: str, methods: Sequence[str]) -> np.ndarray:
     """Return the mean lead in NDCG over AdaBoost.MH with twice the budget, by repetition.
 
-    Over the grid's budgets from :data:`~experiments.mddag_2012.show.rankings.FEWEST_TREES` to where the
-    methods' runs, or half of AdaBoost's base classifiers, end.
+    Over the grid's budgets from :data:`FEWEST_TREES` to where the methods' runs, or half of
+    AdaBoost's base classifiers, end.
 
     Returns
     -------
