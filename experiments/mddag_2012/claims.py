@@ -135,11 +135,11 @@ def of_figure2(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
     claims = []
     for panel in PANELS:
         if (rows["panel"] == panel.key).any():
-            claims += _detection_claims(panel, meta["data"][panel.dataset])
+            claims += _detection_claims(rows, panel, meta["data"][panel.dataset])
     return claims
 
 
-def _detection_claims(panel: Panel, record: Mapping) -> list[Claim]:
+def _detection_claims(rows: pd.DataFrame, panel: Panel, record: Mapping) -> list[Claim]:
     overlap = record.get("test_overlap", 0.0)
     only = " (on these test windows, the same for every seed)" if overlap == 1 else ""
     declared = [*_of_policies(), *(one for fpr in panel.fprs for one in _at_rate(fpr))]
@@ -155,7 +155,13 @@ def _detection_claims(panel: Panel, record: Mapping) -> list[Claim]:
             overlap=overlap,
         )
         for name, text, place, smallest, unit, effects in declared
+        if there(rows, panel.key, *_compared(effects))
     ]
+
+
+def _compared(effects: partial) -> tuple[str, ...]:
+    """Return the two methods of a lead: of what no rows have nothing is claimed."""
+    return tuple(effects.keywords[name] for name in ("better", "worse") if name in effects.keywords)
 
 
 def _at_rate(suffix: str) -> list[tuple]:
