@@ -38,7 +38,7 @@ _MOSS, _SEA, _STONE, _BRICK, _MAUVE = "#4E7D2D", "#2F6F9F", "#7D7468", "#B23A2E"
 _SALMON, _LILAC = "#E08070", "#C9A0DC"
 _COAL, _AZURE, _TANGERINE, _CORNFLOWER = "#3A3A3A", "#0A62B8", "#DB6A00", "#7FA8E8"
 _PEACH, _LEAF, _VIOLET_RED, _UMBER = "#F0A868", "#1B7F4B", "#A0327A", "#6B4A1E"
-_RUSSET, _CLAY, _STEEL = "#A34400", "#C87137", "#4A90D9"
+_RUSSET, _CLAY, _STEEL, _APRICOT = "#A34400", "#C87137", "#4A90D9", "#D98E32"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 
 
@@ -114,6 +114,7 @@ LOOKS = {
     "mddag_i": Look("MDDAG.I", _AZURE, "o", (0, (9, 1))),
     "mddag_i_accuracy": Look("MDDAG.I, fewest errors kept", _STEEL, "s", (0, (1, 2))),
     "mddag_exp": Look("MDDAG.EXP", _TANGERINE, "^", "-"),
+    "mddag_exp_shares": Look("MDDAG.EXP of f/Σα (footnote 1)", _APRICOT, ">", (0, (1, 1))),
     "mddag_exp_slow": Look("MDDAG.EXP, rate 0.02 (ours)", _RUSSET, "<", (0, (6, 2))),
     "mddag_i_descent": Look("MDDAG.I, descent (ours)", _CORNFLOWER, "o", (0, (2, 2))),
     "mddag_exp_descent": Look("MDDAG.EXP, descent (ours)", _PEACH, "^", (0, (2, 2))),

@@ -89,7 +89,7 @@ class Runs:
             for row in rows
         ]
         self.chosen = []
-        self.dearest = max(run[3] for run in runs if run[0] > 0)
+        self.dearest = max((run[3] for run in runs if run[0] > 0), default=-math.inf)
         if not selected:
             self.chosen = sorted(runs)
             return
@@ -103,7 +103,7 @@ class Runs:
 
     def ends(self):
         """From the first run that the rule chooses to the dearest of all."""
-        return min(run[3] for run in self.chosen), self.dearest
+        return min((run[3] for run in self.chosen), default=math.inf), self.dearest
 
     def at(self, budget, column=4):
         within = [run for run in self.chosen if run[3] <= budget * (1 + 1e-9)]
@@ -154,6 +154,7 @@ def lead(runs, panel, better, worse, low, high):
 BUDGETS = {
     "i-low": ("mddag_i", "mddag_exp", 0.0, 5.0),
     "exp-high": ("mddag_exp", "mddag_i", 5.0, math.inf),
+    "exp-shares-high": ("mddag_exp_shares", "mddag_i", 5.0, math.inf),
     "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, math.inf),
 }
 

@@ -108,7 +108,7 @@ PATTERNS: dict[str, dict[str, Recomputation]] = {
     "miser-training-time": {r".-training": Recomputation(greedy_miser.training_time, tests=False)},
     "mddag-figure1": {r".*": Recomputation(mddag.of_toy)},
     "mddag-figure2": {
-        r".-(low-above-.*|i-low|exp-high|exp-slow-high)-at-.*": Recomputation(mddag.ahead),
+        r".-(low-above-.*|i-low|exp-high|exp-(shares|slow)-high)-at-.*": Recomputation(mddag.ahead),
         r".-(competitive|adaboost|adaboost-high)-at-.*": Recomputation(mddag.within_margin),
         r".-(beta|not-overfitted)": Recomputation(mddag.of_policies),
     },

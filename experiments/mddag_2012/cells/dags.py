@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Mapping
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -14,25 +15,29 @@ from experiments.mddag_2012.cells.gap_filling import filled, trace
 from experiments.mddag_2012.cells.operating import Scored, measured
 from experiments.mddag_2012.cells.paths import edges, node_lists
 from experiments.mddag_2012.cells.rows import edge_row, run_row
+from experiments.mddag_2012.cells.shares import NORMALISED, as_asked
 from experiments.mddag_2012.cells.windows import Windows, boosted, weights_of, windows_of
 
 METHODS = {
     "mddag_i": {"reward": "zero_one", "solver": "sarsa"},
     "mddag_exp": {"reward": "exponential", "solver": "sarsa"},
+    "mddag_exp_shares": {"reward": "exponential", "solver": "sarsa", NORMALISED: True},
     "mddag_exp_slow": {"reward": "exponential", "solver": "sarsa", "learning_rate": 0.02},
     "mddag_i_descent": {"reward": "zero_one", "solver": "descent"},
     "mddag_exp_descent": {"reward": "exponential", "solver": "descent"},
 }
 """Method to the parameters of the estimator. At the paper's rate of 0.2 SARSA does not learn from
-the exponential loss, which the training objective shows; so a tenth of it is tried, too."""
+the exponential loss of f, which the training objective shows; it does from that of f/Σα, as
+footnote 1 reads, and at a tenth of the rate."""
 
 
 DETECTORS = {
     **{name: given for name, given in METHODS.items() if name != "mddag_exp_descent"},
     "mddag_i_accuracy": {"reward": "zero_one", "solver": "sarsa", "select": "accuracy"},
 }
-"""Those of Figure 2: descent on the exponential loss takes half a minute for a policy of N = 1,000;
-as in the authors' program, the policy with the fewest errors may be kept."""
+"""Those of Figure 2. Descent on the exponential loss, a control of ours that the paper does not ask
+for, takes half a minute for a policy of N = 1,000. As in the authors' program, the policy with the
+fewest errors may be kept."""
 
 
 def mddag_rows(cell: Cell, dataset) -> list[dict]:
@@ -42,6 +47,7 @@ def mddag_rows(cell: Cell, dataset) -> list[dict]:
     ----------
     cell : Cell
         ``n_estimators``: N; ``betas`` and ``negative_weights``: the grid, each weight with each β;
+        ``betas_of_shares``: the β where the loss is of f/Σα;
         ``n_episodes``; ``object_share``; ``dag``: the places in the grid of which the edges of
         MDDAG.I's DAG are listed, for the positive training windows.
     dataset : Dataset
@@ -74,21 +80,27 @@ def _method_rows(cell: Cell, method: str, pool, parts, weighted, options: dict) 
         return values["train_evaluations"]
 
     for weight in cell.params["negative_weights"]:
-        for beta in cell.params["betas"]:
+        for beta in cell.params[betas_of(options)]:
             lines.setdefault((weight,), {})[beta] = trace(run((weight,), beta))
     for _ in filled(lines, run):
         pass
     return rows
 
 
+def betas_of(options: Mapping) -> str:
+    """Return the name of the cell's grid of β for a method: that of f/Σα is on another scale."""
+    return "betas_of_shares" if options.get(NORMALISED) else "betas"
+
+
 def policy(cell: Cell, pool, train: Windows, weights, options: dict) -> tuple:
     """Return a fitted estimator and the processor seconds of its training."""
+    asked, given = as_asked(pool, options)
     model = MDDAGClassifier(
-        FrozenEstimator(pool),
+        FrozenEstimator(asked),
         n_episodes=cell.params["n_episodes"],
         random_state=cell.seed,
         n_threads=1,
-        **options,
+        **given,
     )
     begun = time.process_time()
     model.fit(train.X, train.y, sample_weight=weights)

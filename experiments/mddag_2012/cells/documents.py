@@ -11,25 +11,31 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.expected_grade import expected_grade
 from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
-from experiments.mddag_2012.cells.dags import METHODS
+from experiments.mddag_2012.cells.dags import METHODS, betas_of
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
+from experiments.mddag_2012.cells.shares import as_asked, total_of
 
 PARTS = ("train", "test")
 
+INITIAL_WEIGHTS = "balanced"
+"""MultiBoost's: half of an example's weight is on its own grade."""
+
 
 def ranking_pool(dataset, n_estimators: int) -> AdaBoostMH:
-    """Return AdaBoost.MH of Hamming trees with eight leaves; classes are grades.
-
-    Its first weights are MultiBoost's: half of an example's is on its own grade.
-    """
+    """Return AdaBoost.MH of Hamming trees with eight leaves; classes are grades."""
     model = AdaBoostMH(
         n_estimators=n_estimators,
         weak_learner="hamming_tree",
         n_leaves=8,
-        initial_weights="balanced",
+        initial_weights=INITIAL_WEIGHTS,
         n_threads=1,
     )
     return model.fit(dataset.X_train, dataset.y_train.astype(np.int64))
+
+
+def grades_of(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return McRank's expected grades, by probabilities that know how the pool's weights begin."""
+    return expected_grade(scores, classes, initial_weights=INITIAL_WEIGHTS)
 
 
 def run_cell(cell: Cell, dataset) -> list[dict]:
@@ -38,8 +44,8 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     Parameters
     ----------
     cell : Cell
-        ``algorithm`` is ``adaboost`` or ``mddag``; ``n_estimators``; of MDDAG ``betas`` and
-        ``n_episodes``.
+        ``algorithm`` is ``adaboost`` or ``mddag``; ``n_estimators``; of MDDAG ``methods``,
+        ``betas``, ``betas_of_shares`` where the loss is of f/Σα, and ``n_episodes``.
     dataset : Dataset
         A ranking set.
 
@@ -67,7 +73,7 @@ def _adaboost_rows(cell: Cell, dataset, pool, judges, seconds: float) -> list[di
     for j, stages in enumerate(zip(*staged, strict=True), start=1):
         values = {"fit_seconds": seconds * j / pool.n_estimators_}
         for part, scores in zip(PARTS, stages, strict=True):
-            values[f"{part}_ndcg"] = judges[part](expected_grade(scores, pool.classes_))
+            values[f"{part}_ndcg"] = judges[part](grades_of(scores, pool.classes_))
             values[f"{part}_evaluations"] = j
         rows.append(_row(cell, "adaboost", j, 0.0, j, values))
     return rows
@@ -75,22 +81,26 @@ def _adaboost_rows(cell: Cell, dataset, pool, judges, seconds: float) -> list[di
 
 def _mddag_rows(cell: Cell, dataset, pool, judges) -> list[dict]:
     rows, grades = [], dataset.y_train.astype(np.int64)
-    for method, options in METHODS.items():
-        for setting, beta in enumerate(cell.params["betas"]):
+    for method in cell.params["methods"]:
+        options = METHODS[method]
+        asked, given = as_asked(pool, options)
+        # Class probabilities are those of AdaBoost's scores, whatever the loss is of.
+        scale = total_of(pool) / total_of(asked)
+        for setting, beta in enumerate(cell.params[betas_of(options)]):
             model = MDDAGClassifier(
-                FrozenEstimator(pool),
+                FrozenEstimator(asked),
                 beta=beta,
                 n_episodes=cell.params["n_episodes"],
                 random_state=cell.seed,
                 n_threads=1,
-                **options,
+                **given,
             )
             begun = time.process_time()
             model.fit(dataset.X_train, grades)
             values = {"fit_seconds": time.process_time() - begun}
             for part in PARTS:
                 X = getattr(dataset, f"X_{part}")
-                scores = expected_grade(model.decision_function(X), model.classes_)
+                scores = grades_of(scale * model.decision_function(X), model.classes_)
                 values[f"{part}_ndcg"] = judges[part](scores)
                 values[f"{part}_evaluations"] = float(np.mean(model.evaluations(X)))
             rows.append(_row(cell, method, setting, beta, model.n_base_, values))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 
@@ -14,6 +13,7 @@ from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
 from experiments.mddag_2012.cells.operating import Scored, measured
 from experiments.mddag_2012.cells.paths import node_lists
+from experiments.mddag_2012.cells.shares import NORMALISED, as_asked
 from experiments.mddag_2012.cells.windows import Windows, boosted, windows_of
 
 
@@ -30,10 +30,6 @@ def literal_exponential(scores, label):
     margin = scores[0] if label == 1 else -scores[0]
     return math.exp(min(-2.0 * margin, 13.0))
 
-
-NORMALISED = "normalised"
-"""Whether scores are divided by Σα before the loss, as footnote 1 reads; it is the pool's weights
-that are divided."""
 
 VARIANTS = {
     "ours": {},
@@ -81,13 +77,12 @@ def varied(cell: Cell, dataset) -> list[dict]:
     train = windows_of(dataset, "train")
     pool, used = boosted(train, cell.params["n_estimators"])
     train, test = train.of_columns(used), windows_of(dataset, "test").of_columns(used)
-    shares, rows = normalised(pool), []
+    rows = []
     for variant in cell.params["variants"]:
-        options = dict(VARIANTS[variant])
-        base = FrozenEstimator(shares if options.pop(NORMALISED, False) else pool)
+        asked, options = as_asked(pool, VARIANTS[variant])
         for setting, beta in enumerate(cell.params["betas"]):
             model = MDDAGClassifier(
-                base,
+                FrozenEstimator(asked),
                 beta=beta,
                 n_episodes=cell.params["n_episodes"],
                 random_state=cell.seed,
@@ -107,14 +102,6 @@ def varied(cell: Cell, dataset) -> list[dict]:
                 }
             )
     return rows
-
-
-def normalised(pool):
-    """Return AdaBoost's model with weights α that sum to 1."""
-    shares = copy.copy(pool)
-    alpha = pool.stumps_.alpha
-    shares.stumps_ = pool.stumps_._replace(alpha=alpha / math.fsum(np.abs(alpha)))
-    return shares
 
 
 def _measured(model, train: Windows, test: Windows) -> dict:

@@ -9,8 +9,14 @@ from experiments.curves import budgets_between
 from experiments.mddag_2012.show.selection import Curve, runs_of, there
 
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
-MDDAG = ("mddag_i", "mddag_exp", "mddag_exp_slow", "mddag_i_descent", "mddag_exp_descent")
-DETECTORS = ("mddag_i", "mddag_i_accuracy", "mddag_exp", "mddag_exp_slow", "mddag_i_descent")
+MDDAG = (
+    *("mddag_i", "mddag_exp", "mddag_exp_shares", "mddag_exp_slow"),
+    *("mddag_i_descent", "mddag_exp_descent"),
+)
+DETECTORS = (
+    *("mddag_i", "mddag_i_accuracy", "mddag_exp", "mddag_exp_shares", "mddag_exp_slow"),
+    "mddag_i_descent",
+)
 
 FEW = 5.0
 """Base classifiers: "the regime of low number base classifiers"."""

@@ -24,3 +24,9 @@ class Ranking:
 
 
 RANKINGS = (Ranking("a", "MQ2007", "mq2007", own_copy=True), Ranking("b", "MQ2008", "mq2008"))
+
+SAVING = 2.0
+"""AdaBoost.MH evaluates so many times as many base classifiers."""
+
+FEWEST_TREES = 3.0
+"""Comparisons begin here: AdaBoost.MH's first base classifier is a constant vote."""

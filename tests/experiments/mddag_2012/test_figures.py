@@ -196,6 +196,7 @@ RUNS = {  # method: (evaluations, TPR)
     "mddag_i": [(1, 0.6), (2, 0.85), (4, 0.90), (20, 0.955)],
     "mddag_i_accuracy": [(2, 0.84), (4, 0.90)],
     "mddag_exp": [(1, 0.6), (2, 0.80), (4, 0.88), (20, 0.975)],
+    "mddag_exp_shares": [(1, 0.6), (6, 0.90), (30, 0.985)],
     "mddag_exp_slow": [(1, 0.6), (2, 0.82), (4, 0.89), (20, 0.98)],
     "mddag_i_descent": [(2, 0.86), (25, 0.96)],
     "mddag_exp_descent": [(2, 0.81), (25, 0.97)],
@@ -232,7 +233,7 @@ DETECTION_META = meta_of("vj_faces", "cbcl")
 def test_claims_of_figure_2_have_the_signs_of_the_rows():
     rows = detection_rows()
     claims = {c.id: c for c in figure2.ARTEFACT.make_claims(rows, DETECTION_META)}
-    assert len(claims) == 2 * (2 + 3 * 9)
+    assert len(claims) == 2 * (2 + 3 * 10)
     effect = {name: np.nanmean(claim.effects(rows)) for name, claim in claims.items()}
     assert effect["a-low-above-viola-jones-at-10"] > 0.1
     assert effect["a-low-above-bourdev-cascade-at-01"] > 0.01

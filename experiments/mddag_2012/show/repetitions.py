@@ -1,0 +1,117 @@
+"""Effects of each repetition by its own runs: what the primary claims judge.
+
+A budget counts in a repetition where both sides have a run within it. Beyond its last run a method
+keeps that run: who may evaluate more need not. So no repetition's effect depends on another's, and
+one more of them changes nothing of those there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.curves import budgets_between
+from experiments.mddag_2012.show.rankings import FEWEST_TREES, SAVING
+from experiments.mddag_2012.show.selection import at_budgets, chain, runs_of, there
+
+
+def best_at(
+    runs: pd.DataFrame, methods: Sequence[str], quality: str, budgets: np.ndarray
+) -> np.ndarray:
+    """Return the test score of the method that is best in training at each budget.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Of one repetition.
+    methods : sequence of str
+    quality : str
+        Column suffix of the score.
+    budgets : (b,) float
+
+    Returns
+    -------
+    (b,) float64
+        NaN where none has a run within the budget.
+    """
+    chains = [chain(runs[runs["method"] == method], quality) for method in methods]
+    trained, tested = (
+        np.array([at_budgets(chosen, f"{part}_{quality}", budgets) for chosen in chains])
+        for part in ("train", "test")
+    )
+    best = np.argmax(np.where(np.isnan(trained), -np.inf, trained), axis=0)
+    return np.take_along_axis(tested, best[None], axis=0)[0]
+
+
+def lead_of_each(
+    rows: pd.DataFrame,
+    panel: str,
+    better: Sequence[str],
+    worse: Sequence[str],
+    quality: str,
+    low: float,
+    high: float,
+) -> np.ndarray:
+    """Return the mean lead of the best of some methods over the best of others, by repetition.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    panel : str
+    better, worse : sequence of str
+        Who is best of each is decided in training, at each budget.
+    quality : str
+        Column suffix of the score.
+    low, high : float
+        Budgets of the grid above the first and up to the second.
+
+    Returns
+    -------
+    (n,) float64
+        NaN where the two share no budget; nothing if a method has no runs.
+    """
+    if not there(rows, panel, *better, *worse):
+        return np.empty(0)
+    budgets = budgets_between(low, high)
+    budgets = budgets[(budgets > low * (1 + 1e-9)) & (budgets <= high * (1 + 1e-9))]
+    leads = []
+    for _, runs in _of(rows, panel, better, worse).groupby("seed", sort=True):
+        ours, theirs = (best_at(runs, group, quality, budgets) for group in (better, worse))
+        leads.append(_mean(ours - theirs))
+    return np.array(leads)
+
+
+def lead_over_twice(rows: pd.DataFrame, panel: str, methods: Sequence[str]) -> np.ndarray:
+    """Return the mean lead in NDCG over AdaBoost.MH with twice the budget, by repetition.
+
+    Over the grid's budgets from :data:`FEWEST_TREES` to where the methods' runs, or half of
+    AdaBoost's base classifiers, end.
+
+    Returns
+    -------
+    (n,) float64
+        NaN where all runs end before; nothing if a method has no runs.
+    """
+    if not there(rows, panel, *methods, "adaboost"):
+        return np.empty(0)
+    leads = []
+    for _, runs in _of(rows, panel, methods, ("adaboost",)).groupby("seed", sort=True):
+        ends = runs["test_evaluations"].groupby(runs["method"] == "adaboost").max()
+        last = min(ends[False], ends[True] / SAVING)
+        budgets = budgets_between(FEWEST_TREES, max(last, FEWEST_TREES))
+        budgets = budgets[budgets <= last * (1 + 1e-9)]
+        ours = best_at(runs, methods, "ndcg", budgets)
+        leads.append(_mean(ours - best_at(runs, ("adaboost",), "ndcg", SAVING * budgets)))
+    return np.array(leads)
+
+
+def _of(rows: pd.DataFrame, panel: str, *groups: Sequence[str]) -> pd.DataFrame:
+    return pd.concat([runs_of(rows, panel, method) for group in groups for method in group])
+
+
+def _mean(differences: np.ndarray) -> float:
+    """Mean of what is known; NaN if nothing is."""
+    known = differences[~np.isnan(differences)]
+    return float(known.mean()) if len(known) else np.nan
