@@ -18,7 +18,7 @@ from experiments.primaries.confirming import Declared, minutes_left
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
-from experiments.publishing import output
+from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
 from experiments.running.store import write_atomically
 
@@ -221,7 +221,7 @@ cost is 0.301 decades of cost less.
 
 
 def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md``, orders of methods and the scoreboards in READMEs that have a place for one.
+    """Write ``claims.md``, ``gaps.md``, orders of methods, and what READMEs have between markers.
 
     Parameters
     ----------
@@ -235,6 +235,7 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
     for name, table in output.orders(results, artefacts).items():
         write_atomically(results / name, output.csv_bytes(table))
+    before.refresh(results, found, tables)
     for path, summary in summaries(results.parent, found).items():
         if path.exists():
             old = path.read_text(encoding="utf-8")
@@ -253,3 +254,10 @@ def with_summary(text: str, summary: str) -> str:
     head, marker, after = text.partition(_BEGIN)
     _, closed, tail = after.partition(_END)
     return head + _BEGIN + summary + _END + tail if marker and closed else text
+
+
+def without_summary(text: str) -> str:
+    """Return a README without its markers and what is between them."""
+    head, marker, after = text.partition(_BEGIN)
+    _, closed, tail = after.partition(_END)
+    return head + tail.lstrip("\n") if marker and closed else text

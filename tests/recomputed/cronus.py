@@ -171,8 +171,9 @@ def cheap_first(claim):
     found = []
     for shares in first_purchases(claim[0]):
         cheap, dear = cheap_and_dear(shares)
-        if cheap and dear and cheap[2] and dear[2]:  # of what is bought at all
-            found.append(cheap[1] / cheap[2] - dear[1] / dear[2])
+        if cheap and dear:  # of what is bought at all
+            both = cheap[2] and dear[2]
+            found.append(cheap[1] / cheap[2] - dear[1] / dear[2] if both else math.nan)
     return found
 
 

@@ -201,12 +201,12 @@ def _headline(papers: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _notes(papers_folder: Path, paper: str) -> Markup | None:
-    """Return a paper's ``README.md`` as HTML, or None if it has none."""
+    """Return a paper's ``README.md`` as HTML, without its scoreboard; None if it has none."""
     path = papers_folder / paper / "README.md"
     if not path.exists():
         return None
     return notes.render(
-        path.read_text(encoding="utf-8"),
+        scoreboard.without_summary(path.read_text(encoding="utf-8")),
         folder=f"../experiments/{paper}",
         prefix=paper,
         level=4,

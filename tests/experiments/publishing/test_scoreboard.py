@@ -101,6 +101,8 @@ def test_summary_goes_between_its_markers_only():
     assert scoreboard.with_summary("no markers\n", "new\n") == "no markers\n"
     half = "<!-- scoreboard -->\nkeep me\n"
     assert scoreboard.with_summary(half, "new\n") == half
+    assert scoreboard.without_summary(text) == "before\nafter\n"
+    assert scoreboard.without_summary(half) == half
 
 
 def test_every_verdict_is_counted_in_its_order(tmp_path):

@@ -1,0 +1,85 @@
+"""What became of the 483 claims that had a verdict until November 2026: ``claims_before.csv``.
+
+The file is its own source: which claim became what is written in it once; what that says now is
+brought up to date from the scoreboard and the descriptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from experiments.claims import shown_effect
+from experiments.publishing.output import csv_bytes, damaged
+from experiments.running.store import write_atomically
+
+if TYPE_CHECKING:
+    from experiments.publishing.scoreboard import Board
+
+FILE = "claims_before.csv"
+COLUMNS = ("artefact", "claim", "verdict_before", "became", "now")
+"""`became` is ``primary:<claim>``, ``described:<artefact>/<claim>`` or ``gone:<reason>``."""
+
+
+def brought_up_to_date(
+    before: pd.DataFrame,
+    boards: Sequence[Board],
+    tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
+) -> pd.DataFrame:
+    """Return the table with `now` as it is now.
+
+    Parameters
+    ----------
+    before : DataFrame
+        Has all of :data:`COLUMNS` but perhaps the last.
+    boards : sequence of Board
+        The scoreboard.
+    tables : Mapping of str to (meta, DataFrame)
+        Evaluated claims of each published artefact.
+
+    Returns
+    -------
+    DataFrame
+        `now` is a primary claim's verdict, an effect with its interval, or empty of what is gone.
+
+    Raises
+    ------
+    ValueError
+        If something is said to have become what there is not.
+    """
+    known = {f"primary:{line.claim}": line.verdict for board in boards for line in board.lines}
+    for artefact_id, (_, table) in tables.items():
+        for row in table.to_dict("records"):
+            known[f"described:{artefact_id}/{row['claim']}"] = shown_effect(row)
+    gone = before["became"].str.startswith("gone:")
+    unknown = sorted(set(before.loc[~gone, "became"]) - set(known))
+    if unknown:
+        raise ValueError(f"there is no {', '.join(unknown)}")
+    now = before["became"].map(known).fillna("")
+    return before.assign(now=now)[list(COLUMNS)]
+
+
+def refresh(
+    results: Path,
+    boards: Sequence[Board],
+    tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
+) -> None:
+    """Bring :data:`FILE` up to date, where there is one.
+
+    Raises
+    ------
+    DamagedResults
+        See :func:`brought_up_to_date`.
+    """
+    path = results / FILE
+    if not path.exists():
+        return
+    before = pd.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        now = brought_up_to_date(before, boards, tables)
+    except ValueError as error:
+        raise damaged(results, f"{FILE}: {error}") from error
+    write_atomically(path, csv_bytes(now))
