@@ -215,7 +215,9 @@ def step(claim):
     }
     variant = claim[2:].replace("-", "_")
     seeds = sorted(seed for name, seed in score if name == variant)
-    return [0.005 - abs(score[variant, seed] - score["ours", seed]) for seed in seeds]
+    signed = [score[variant, seed] - score["ours", seed] for seed in seeds]
+    side = 1 if sum(signed) > 0 else -1
+    return [0.005 - side * one for one in signed]
 
 
 def training_time(claim):
