@@ -151,7 +151,7 @@ SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_
 
 ONE_PASS = Panel(
     "p",
-    "Scene-15, detectors sharing a pass over gradients",
+    "Scene-15, one pass for all detectors",
     "scene15",
     (),
     ranking=False,
