@@ -76,8 +76,8 @@ def of_figure1(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def _gradual(claim: Callable) -> Claim:
     return claim(
         "gradual",
-        f"between neighbouring λ from 0 to {LEFT_TRADEOFFS[-1]:g} the score never differs by more "
-        f"than {_GRADUAL:g}",
+        f"between neighbouring λ from 0 to {LEFT_TRADEOFFS[-1]:g} the mean score never differs by "
+        f"more than {_GRADUAL:g}",
         _DROPS,
         _SURELY_GRADUAL,
         f"score inside the {_GRADUAL:g}",
