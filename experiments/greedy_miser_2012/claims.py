@@ -11,10 +11,11 @@ from scipy import stats
 
 from experiments.claims import Claim, Subject
 from experiments.curves import HALF_THE_COST, advantage
-from experiments.greedy_miser_2012.show import divisions, scale
-from experiments.greedy_miser_2012.show.choices import SAYS, SHOWN, effects
+from experiments.greedy_miser_2012.cells.pictures import COLUMN
+from experiments.greedy_miser_2012.show import pictures
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
+    ONE_PASS,
     PAPER,
     RIVALS,
     SCENES,
@@ -28,7 +29,6 @@ from experiments.greedy_miser_2012.show.comparison import (
     shortfall_left,
 )
 from experiments.greedy_miser_2012.show.panels import LEFT_TRADEOFFS, PANELS, WITH_CRONUS, Panel
-from experiments.greedy_miser_2012.show.training_time import panels_there, ratios
 
 # --- Figure 1 -------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ _EXITS_LIMITED = (
     'section 6: "limited because the cost is dominated by the feature acquisition, rather than '
     'tree computation"'
 )
-_FUTURE = "section 6 and 7: early exits are complementary and should be combined (future work)"
+_FUTURE = "section 7: early exits are complementary and should be combined (future work)"
 
 
 def of_figure1(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
@@ -76,8 +76,8 @@ def of_figure1(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
 def _gradual(claim: Callable) -> Claim:
     return claim(
         "gradual",
-        f"between neighbouring λ from 0 to {LEFT_TRADEOFFS[-1]:g} the score never differs by more "
-        f"than {_GRADUAL:g}",
+        f"between neighbouring λ from 0 to {LEFT_TRADEOFFS[-1]:g} the mean score never differs by "
+        f"more than {_GRADUAL:g}",
         _DROPS,
         _SURELY_GRADUAL,
         f"score inside the {_GRADUAL:g}",
@@ -291,6 +291,8 @@ def of_figure3(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
         return []
     overlap = meta["data"][SCENES.dataset].get("test_overlap", 0.0)
     claim = Subject(SCENES.key, SCENES.name, SCENES.dataset, overlap).claim
+    # Rows from before both prices do not say which pictures are right.
+    by_picture = of_pictures(rows, meta) if COLUMN in rows else []
     return [
         claim(
             "half-of-svm",
@@ -333,7 +335,61 @@ def of_figure3(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
             "decades of cost above a half",
             more_than_half,
         ),
+        *by_picture,
     ]
+
+
+def of_pictures(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
+    """Return Figure 3's sentences at both prices of detectors, with intervals over pictures.
+
+    Saved is what validation chooses: see :func:`.show.pictures.beside_of_each`. Its loss on test
+    pictures is a sentence of its own.
+    """
+    overlap, inside = meta["data"][SCENES.dataset].get("test_overlap", 0.0), SIMILAR / 2
+    beside = {"method": "greedy_miser", "beside": "svm_averaged_kernel", "margin": SIMILAR}
+    claims = []
+    for panel in (SCENES, ONE_PASS):
+        made = partial(_of_pictures, panel)
+        lead = partial(
+            pictures.lead_of_each, panel=panel.key, better="greedy_miser", worse="early_exit"
+        )
+        claims += [
+            made("svm-saved", "Greedy Miser's cheapest model that validates as well as the support "
+                 f"vector machine within {SIMILAR:g} costs at most half as much", _FIGURE,
+                 HALF_THE_COST, "decades of cost", partial(_saved, panel=panel.key, **beside),
+                 spread="seeds", overlap=overlap),
+            made("svm-lost", f"there it is less than {2 * SIMILAR:g} less accurate", _FIGURE,
+                 inside, f"accuracy inside the {2 * SIMILAR:g}",
+                 partial(_left, panel=panel.key, **beside)),
+            made("lead-early-exit", "Greedy Miser is right more often than early exit at equal "
+                 "cost", _CHAMPIONS, _SMALLEST_EFFECT, "accuracy", partial(_mean_of_each, lead)),
+        ]  # fmt: skip
+    return claims
+
+
+def _of_pictures(panel: Panel, name, text, place, smallest, unit, effects, **given) -> Claim:
+    return Claim(
+        id=f"{panel.key}-{name}",
+        sentence=f"{panel.name}: {text}.",
+        place=place,
+        dataset=panel.dataset,
+        smallest_effect=smallest,
+        unit=unit,
+        effects=effects,
+        **{"spread": "units", **given},
+    )
+
+
+def _saved(rows: pd.DataFrame, **given) -> np.ndarray:
+    return pictures.beside_of_each(rows, **given)[0]
+
+
+def _left(rows: pd.DataFrame, **given) -> np.ndarray:
+    return 2 * SIMILAR + pictures.of_each_picture(pictures.beside_of_each(rows, **given)[1])
+
+
+def _mean_of_each(effect: Callable, rows: pd.DataFrame) -> np.ndarray:
+    return pictures.of_each_picture(effect(rows))
 
 
 def below_limit(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -344,150 +400,3 @@ def below_limit(rows: pd.DataFrame, panel: str) -> np.ndarray:
 def more_than_half(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return log10 of early exit's cost, as accurate as λ = 0 within 0.01, to half of λ = 0's."""
     return np.log10(2) - decades_saved(rows, panel, "early_exit", margin=SIMILAR)
-
-
-# --- beside the paper: choices --------------------------------------------------------------------
-
-_MARGIN, _SURELY = 0.005, 0.0025
-_STEP = 'section 5.2: "The algorithm is not particularly sensitive to the exact step-size η"'
-
-
-def inside_margin(rows: pd.DataFrame, panel: str, variant: str) -> np.ndarray:
-    """Return by how much the difference in score stays below the margin, one value per seed."""
-    return _MARGIN - effects(rows, panel, variant)["score"].abs().to_numpy()
-
-
-def of_choices(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the one sentence of the paper on these choices, for each data set and step."""
-    return [
-        Claim(
-            id=f"{panel.key}-{variant.replace('_', '-')}",
-            sentence=f"{panel.name}: with {SAYS[variant]} the score differs by less than "
-            f"{_MARGIN:g} in each repetition, on average.",
-            place=_STEP,
-            dataset=panel.dataset,
-            smallest_effect=_SURELY,
-            unit=f"NDCG@5 inside the {_MARGIN:g}",
-            effects=partial(inside_margin, panel=panel.key, variant=variant),
-            overlap=meta["data"][panel.dataset].get("test_overlap", 0.0),
-        )
-        for panel in SHOWN
-        if (rows["panel"] == panel.key).any()
-        for variant in ("step_0.05", "step_0.2")
-    ]
-
-
-# --- beside the paper: training time --------------------------------------------------------------
-
-AT_MOST = 1.25
-"""As many times as long is comparable; the paper gives no number."""
-
-_SMALLEST_RATIO = 0.1
-"""Doublings: 1.17 times as long."""
-
-
-def margin(rows: pd.DataFrame, dataset: str) -> np.ndarray:
-    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
-    return np.log2(AT_MOST / ratios(rows, dataset)).to_numpy()
-
-
-def of_training_time(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the paper's sentence for each data set."""
-    return [
-        Claim(
-            id=f"{panel.key}-training",
-            sentence=f"{panel.name}: training Greedy Miser takes at most "
-            f"{AT_MOST / 2**_SMALLEST_RATIO:.3g} times as long as stage-wise regression, and "
-            f"surely less than {AT_MOST:g} times.",
-            place='section 6: "requires comparable amount of time as stage-wise regression"',
-            dataset=panel.dataset,
-            smallest_effect=_SMALLEST_RATIO,
-            unit=f"doublings below {AT_MOST:g}",
-            effects=partial(margin, dataset=panel.dataset),
-        )
-        for panel in panels_there(rows)
-    ]
-
-
-# --- beside the paper: memory and time over rows --------------------------------------------------
-
-HALF_THE_DATA = 1.0
-"""Doublings: a training needs half as much memory again as its data take."""
-
-TWICE = 0.415
-"""Doublings below twice as long for each row: 1.5 times."""
-
-MEMORY = 'section 6: "requires no significant operational memory besides the data"'
-MILLIONS = 'section 6: "scales easily to millions of data points"'
-
-
-def of_scale(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return what the paper says of memory and of many rows, on the largest table."""
-    n_rows, name = f"{rows['n_rows'].max():,}", rows["dataset"].iloc[0]
-    return [
-        Claim(
-            id="memory",
-            sentence=f"{name}: on {n_rows} rows training needs at most half as much memory "
-            "beside the data as these take.",
-            place=MEMORY,
-            dataset=name,
-            smallest_effect=HALF_THE_DATA,
-            unit="doublings below the data's own memory",
-            effects=scale.memory_below_data,
-        ),
-        Claim(
-            id="scales",
-            sentence=f"{name}: a row of {n_rows} takes at most 1.5 times as long as one of "
-            f"{rows['n_rows'].min():,}, and surely less than twice.",
-            place=MILLIONS,
-            dataset=name,
-            smallest_effect=TWICE,
-            unit="doublings below 2",
-            effects=scale.below_at_most,
-        ),
-    ]
-
-
-# --- beside the paper: all queries, over random divisions -----------------------------------------
-
-RELEVANT = 0.02
-"""NDCG@5: about one more relevant document among five for one query in ten."""
-
-_RIGHT = "section 6, Fig. 1 right: "
-_FUTURE = "section 7: early exits are complementary and should be combined (future work)"
-_OF_DIVISIONS = (
-    ("lead-early-exit", "Greedy Miser scores higher than early exit with an exit after every round "
-     "at equal cost", f"{_RIGHT}\"stays consistently above that of … Early Exits\"",
-     partial(divisions.lead, better="greedy_miser", worse="early_exit")),
-    ("lead-subsets", "Greedy Miser scores higher than feature subsets at equal cost",
-     f"{_RIGHT}drawn above the curve of feature subsets",
-     partial(divisions.lead, better="greedy_miser", worse="stagewise_subsets")),
-    ("at-a-tenth", "at a tenth of λ = 0's bill Greedy Miser scores higher than λ = 0",
-     f"{_RIGHT}\"almost match the ranking accuracy of stage-wise regression with 1/10 of the "
-     "cost\"",
-     partial(divisions.beside_baseline, budget=0.1)),
-    ("at-half", "at half of λ = 0's bill Greedy Miser scores higher than λ = 0",
-     f"{_RIGHT}likewise",
-     partial(divisions.beside_baseline, budget=0.5)),
-    ("exits-on-top",
-     "Greedy Miser with early exits scores higher than Greedy Miser at equal cost",
-     _FUTURE, partial(divisions.lead, better="greedy_miser_early_exit", worse="greedy_miser")),
-)  # fmt: skip
-
-
-def of_divisions(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
-    """Return the paper's sentences for each data set, with intervals over queries."""
-    return [
-        Claim(
-            id=f"{panel.key}-{name}",
-            sentence=f"{panel.name}: {text}.",
-            place=place,
-            dataset=panel.dataset,
-            smallest_effect=RELEVANT,
-            unit="NDCG@5",
-            effects=partial(of_each_query, panel=panel.key),
-            spread="units",
-        )
-        for panel in divisions.panels_there(rows)
-        for name, text, place, of_each_query in _OF_DIVISIONS
-    ]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.greedy_miser_2012.cells.variants import CHANGES, varied
-from experiments.greedy_miser_2012.claims import of_choices
+from experiments.greedy_miser_2012.claims_beside import of_choices
 from experiments.greedy_miser_2012.show.choices import SAYS, SHOWN, effects
 from experiments.greedy_miser_2012.show.panels import Panel, make_cell
 from experiments.tables import mean_and_deviation

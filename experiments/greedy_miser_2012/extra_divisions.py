@@ -12,7 +12,7 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.show import panels as cronus_panels
 from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.divisions import METHODS, STEPS, measure
-from experiments.greedy_miser_2012.claims import of_divisions
+from experiments.greedy_miser_2012.claims_beside import of_divisions
 from experiments.greedy_miser_2012.show.divisions import (
     BUDGETS,
     SHOWN,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.greedy_miser_2012.cells.scaling import run_cell
-from experiments.greedy_miser_2012.claims import of_scale
+from experiments.greedy_miser_2012.claims_beside import of_scale
 from experiments.greedy_miser_2012.show.scale import METHODS, seconds_for_each_row
 
 DATASETS = {"smoke": "yahoo_ltr_sample"}

@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.greedy_miser_2012.cells.stopwatch import run_cell
-from experiments.greedy_miser_2012.claims import of_training_time
+from experiments.greedy_miser_2012.claims_beside import of_training_time
 from experiments.greedy_miser_2012.show.panels import make_cell
 from experiments.greedy_miser_2012.show.training_time import SHOWN, panels_there, ratios
 

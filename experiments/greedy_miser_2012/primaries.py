@@ -19,15 +19,14 @@ import numpy as np
 import pandas as pd
 
 from experiments.curves import HALF_THE_COST
-from experiments.greedy_miser_2012.claims import (
+from experiments.greedy_miser_2012.claims import SIMILAR, dearer_fall
+from experiments.greedy_miser_2012.claims_beside import (
     AT_MOST,
     HALF_THE_DATA,
     MEMORY,
     MILLIONS,
     RELEVANT,
-    SIMILAR,
     TWICE,
-    dearer_fall,
     margin,
 )
 from experiments.greedy_miser_2012.show import pictures, scale

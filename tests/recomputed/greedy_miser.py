@@ -70,7 +70,7 @@ def cheaper(claim):
 
 
 def gradual(claim):
-    found = []
+    by_pair = {}
     names = ("stagewise", "greedy_miser")
     rows = [row for row in lines("miser-figure1") if row["panel"] == claim[0]]
     for mine in by_seed(rows).values():
@@ -79,9 +79,11 @@ def gradual(claim):
             for row in mine
             if row["algorithm"] in names and row["best"] == "1" and float(row["tradeoff"]) <= 4
         }
-        steps = pairwise(score[tradeoff] for tradeoff in sorted(score))
-        found.append(0.01 - max(abs(a - b) for a, b in steps))
-    return found
+        for pair in pairwise(sorted(score)):
+            by_pair.setdefault(pair, []).append(score[pair[1]] - score[pair[0]])
+    widest = max(by_pair.values(), key=lambda steps: abs(sum(steps)))
+    side = 1 if sum(widest) > 0 else -1
+    return [0.01 - side * step for step in widest]
 
 
 def own_best(panel, name):
@@ -215,7 +217,9 @@ def step(claim):
     }
     variant = claim[2:].replace("-", "_")
     seeds = sorted(seed for name, seed in score if name == variant)
-    return [0.005 - abs(score[variant, seed] - score["ours", seed]) for seed in seeds]
+    signed = [score[variant, seed] - score["ours", seed] for seed in seeds]
+    side = 1 if sum(signed) > 0 else -1
+    return [0.005 - side * one for one in signed]
 
 
 def training_time(claim):

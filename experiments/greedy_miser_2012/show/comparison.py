@@ -131,13 +131,21 @@ def feature_share(rows: pd.DataFrame, panel: str, tree_cost: float) -> np.ndarra
 
 
 def largest_step(rows: pd.DataFrame, panel: str, tradeoffs: tuple[float, ...]) -> np.ndarray:
-    """Return the largest difference in score between neighbouring λ, one value per seed."""
+    """Return the difference in score between the two neighbouring λ that differ most on average.
+
+    Returns
+    -------
+    (n_seeds,) float64
+        Signed so that their mean is not below 0.
+    """
     by_tradeoff = [
         chosen(rows, panel, "greedy_miser" if t else BASELINE, tradeoff=t)["test_score"]
         for t in sorted(tradeoffs)
     ]
-    table = pd.concat(by_tradeoff, axis=1)
-    return table.diff(axis=1).abs().max(axis=1).to_numpy()
+    steps = pd.concat(by_tradeoff, axis=1).diff(axis=1).iloc[:, 1:].to_numpy()
+    means = steps.mean(axis=0)
+    most = int(np.argmax(np.abs(means)))
+    return np.sign(means[most]) * steps[:, most]
 
 
 def shares(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -151,7 +159,7 @@ SCENES = Panel("s", "Scene-15", "scene15", (), ranking=False, tree_cost=0.0, in_
 
 ONE_PASS = Panel(
     "p",
-    "Scene-15, detectors sharing a pass over gradients",
+    "Scene-15, one pass for all detectors",
     "scene15",
     (),
     ranking=False,

@@ -6,7 +6,8 @@ import pytest
 
 from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
-from experiments.greedy_miser_2012 import claims, extra_choices, extra_training_time
+from experiments.greedy_miser_2012 import claims_beside as claims
+from experiments.greedy_miser_2012 import extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
 from experiments.greedy_miser_2012.show import choices
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny

@@ -104,6 +104,10 @@ def test_pictures_are_pooled_over_the_draws_that_test_them():
     np.testing.assert_allclose(10**saved, [5.0, 5.0])
     np.testing.assert_array_equal(ahead, [[0, 1, np.nan], [np.nan, 0, 1]])
     np.testing.assert_array_equal(by_picture.of_each_picture(ahead), [0, 0.5, 1])
+    claims = {c.id: c.effects(rows) for c in figure3.ARTEFACT.make_claims(rows, META)}
+    np.testing.assert_allclose(claims["s-svm-saved"], saved)
+    np.testing.assert_allclose(claims["s-svm-lost"], [0.02, 0.52, 1.02])
+    assert claims["p-svm-saved"].size == claims["p-svm-lost"].size == 0  # not run at that price
     # Shared are budgets from 300 (first early exit) to 400 (stage-wise regression, of both).
     lead = by_picture.lead_of_each(rows, "s", "greedy_miser", "early_exit")
     n_budgets = len(budgets_between(300, 400))
