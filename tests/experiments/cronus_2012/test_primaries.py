@@ -49,6 +49,17 @@ def test_effects_of_stages_by_hand(name):
     np.testing.assert_allclose(part.effects(ROWS), expected[name])
 
 
+def test_every_effect_of_the_figures_has_a_value_for_each_repetition():
+    """By the sign that its sentence has, where the rows are made so."""
+    keys = {"vj_faces": "g", "cbcl": "f", "yahoo_ltr_sample": "b", "mslr": "e"}
+    for one in PRIMARIES:
+        for part in one.parts:
+            if part.artefact in ("cronus-figure2", "cronus-figure3"):
+                found = part.effects(ROWS.assign(panel=keys[part.dataset]))
+                assert found.shape == (5,), one.id
+                assert (found > 0).all() or one.id == "cronus-marginal-loss", one.id
+
+
 def test_differences_of_k_and_epsilon_keep_their_sign():
     rows = pd.DataFrame(
         {
