@@ -128,7 +128,7 @@ ARTEFACT = Artefact(
     title="Cronus, Figure 2",
     shows="Precision@5 against test-time cost: GBRT, single stage, initialisation, optimisation; "
     "early exits, soft cascade, AND-OR.",
-    minutes={"smoke": 0.3, "laptop": 9, "overnight": 240, "paper": 1500},
+    minutes={"smoke": 0.3, "laptop": 4, "overnight": 65, "paper": 1500},
     seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from experiments.cronus_2012.cells.rows import CHOSEN
 from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
-from experiments.curves import advantage, curves
+from experiments.curves import advantage, budgets_between, choose, curves
 from experiments.style import LOOKS
 
 PAPER = "_paper"
@@ -59,6 +59,27 @@ def lead(
     if not there(rows, panel, better, worse):
         return np.empty(0)
     return advantage(models(rows), panel, better, worse, accounting)
+
+
+def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
+    """Return the mean lead over a repetition's own budgets, one value per seed.
+
+    From the first at which both have a model to the dearest model of either: past its last model a
+    method stays what it is. So each repetition in which both have a model has a lead.
+    """
+    whole = models(rows[rows["panel"] == panel])
+    whole = whole[whole["rounds"] > 0]
+    leads = []
+    for _, mine in whole.groupby("seed"):
+        pools = [mine[mine["algorithm"] == method] for method in (better, worse)]
+        if any(pool.empty for pool in pools):
+            leads.append(np.nan)
+            continue
+        costs = [pool[f"valid_cost{PAPER}"] for pool in pools]
+        budgets = budgets_between(max(c.min() for c in costs), max(c.max() for c in costs))
+        one, two = (p["test_score"].to_numpy()[choose(p, budgets, PAPER)] for p in pools)
+        leads.append(float(np.mean(one - two)))
+    return np.array(leads)
 
 
 def least_lead(rows: pd.DataFrame, panel: str, better: str, others: tuple[str, ...]) -> np.ndarray:

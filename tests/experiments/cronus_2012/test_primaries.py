@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from experiments.cronus_2012 import extra_choices, extra_divisions, figure2, figure3
-from experiments.cronus_2012.primaries import PRIMARIES, kept, saved
+from experiments.cronus_2012.primaries import PRIMARIES, cheap_first, kept, saved
+from experiments.cronus_2012.show.comparison import lead_of_each
 from experiments.primaries.declared import check_declared
 from tests.experiments.cronus_2012.test_figures import ROWS
 
@@ -49,6 +50,37 @@ def test_effects_of_stages_by_hand(name):
     np.testing.assert_allclose(part.effects(ROWS), expected[name])
 
 
+def test_every_effect_of_the_figures_has_a_value_for_each_repetition():
+    """By the sign that its sentence has, where the rows are made so."""
+    keys = {"vj_faces": "g", "cbcl": "f", "yahoo_ltr_sample": "b", "mslr": "e"}
+    for one in PRIMARIES:
+        for part in one.parts:
+            if part.artefact in ("cronus-figure2", "cronus-figure3"):
+                found = part.effects(ROWS.assign(panel=keys[part.dataset]))
+                assert found.shape == (5,), one.id
+                assert (found > 0).all() or one.id == "cronus-marginal-loss", one.id
+
+
+def test_a_lead_needs_no_budget_that_all_repetitions_share():
+    """Past its last model a method stays what it is."""
+    rows = ROWS[ROWS["method"].isin(["cronus", "raykar_cascade"])].copy()
+    rival, costs = rows["method"] == "raykar_cascade", ["valid_cost_paper", "test_cost_paper"]
+    rows.loc[rival & (rows["rounds"] == 80), costs] = 60.0  # ends before half of Cronus's models
+    found = lead_of_each(rows, "b", "cronus", "raykar_cascade")
+    budgets = 10.0 ** (np.arange(21, 41) / 12)  # from the first beyond 50 to the first beyond 2,000
+    cronus = np.where(budgets >= 100, 0.495, 0.30)
+    theirs = np.where(budgets >= 60, 0.35, 0.25)
+    np.testing.assert_allclose(found, np.mean(cronus - theirs))
+    assert np.isnan(lead_of_each(rows, "b", "cronus", "nobody")).all()
+
+
+def test_a_cascade_that_buys_all_at_once_has_no_order():
+    one = ROWS.copy()
+    last = (one["stage"] == 3) & (one["method"] == "cronus") & (one["seed"] == 2)
+    one.loc[last & (one["price"] < 0), "n_trees"] = 0
+    assert cheap_first(one, "b").tolist() == [0.5, 0.5, 0.0, 0.5, 0.5]
+
+
 def test_differences_of_k_and_epsilon_keep_their_sign():
     rows = pd.DataFrame(
         {
@@ -60,7 +92,7 @@ def test_differences_of_k_and_epsilon_keep_their_sign():
             **dict.fromkeys(("valid_score", "test_cost_paper", "hard", "n_stages"), 0.0),
         }
     )
-    (part,) = NAMED["cronus-insensitive-stages"].parts
+    part = NAMED["cronus-insensitive-stages"].parts[0]
     np.testing.assert_allclose(part.effects(rows), [0.01, -0.03])
 
 
