@@ -1,8 +1,9 @@
 """Effects of each repetition by its own runs: what the primary claims judge.
 
-A budget counts in a repetition where both sides have a run within it. Beyond its last run a method
-keeps that run: who may evaluate more need not. So no repetition's effect depends on another's, and
-one more of them changes nothing of those there are.
+A budget counts in a repetition from where both sides have a run within it; if that is beyond the
+range asked for, the first such budget counts alone. Beyond its last run a method keeps that run:
+who may evaluate more need not. So no repetition's effect depends on another's, and one more of them
+changes nothing of those there are.
 """
 
 from __future__ import annotations
@@ -65,19 +66,20 @@ def lead_of_each(
     quality : str
         Column suffix of the score.
     low, high : float
-        Budgets of the grid above the first and up to the second.
+        Budgets of the grid above the first and up to the second; the first that both sides have
+        a run within, where it is dearer.
 
     Returns
     -------
     (n,) float64
-        NaN where the two share no budget; nothing if a method has no runs.
+        NaN where one side has no run that evaluates anything; nothing if it has no rows.
     """
-    if not there(rows, panel, *better, *worse):
+    if not _are_there(rows, panel, better, worse):
         return np.empty(0)
-    budgets = budgets_between(low, high)
-    budgets = budgets[(budgets > low * (1 + 1e-9)) & (budgets <= high * (1 + 1e-9))]
     leads = []
     for _, runs in _of(rows, panel, better, worse).groupby("seed", sort=True):
+        begins = max(_cheapest(runs, group) for group in (better, worse))
+        budgets = _within(low, high, begins) if np.isfinite(begins) else np.empty(0)
         ours, theirs = (best_at(runs, group, quality, budgets) for group in (better, worse))
         leads.append(_mean(ours - theirs))
     return np.array(leads)
@@ -87,28 +89,46 @@ def lead_over_twice(rows: pd.DataFrame, panel: str, methods: Sequence[str]) -> n
     """Return the mean lead in NDCG over AdaBoost.MH with twice the budget, by repetition.
 
     Over the grid's budgets from :data:`FEWEST_TREES` to where the methods' runs, or half of
-    AdaBoost's base classifiers, end.
+    AdaBoost's base classifiers, end; over the first alone where they end before.
 
     Returns
     -------
     (n,) float64
-        NaN where all runs end before; nothing if a method has no runs.
+        NaN where no run is within a budget; nothing if there are no rows.
     """
-    if not there(rows, panel, *methods, "adaboost"):
+    if not _are_there(rows, panel, methods, ("adaboost",)):
         return np.empty(0)
     leads = []
     for _, runs in _of(rows, panel, methods, ("adaboost",)).groupby("seed", sort=True):
         ends = runs["test_evaluations"].groupby(runs["method"] == "adaboost").max()
         last = min(ends[False], ends[True] / SAVING)
         budgets = budgets_between(FEWEST_TREES, max(last, FEWEST_TREES))
-        budgets = budgets[budgets <= last * (1 + 1e-9)]
+        budgets = budgets[budgets <= max(last, budgets[0]) * (1 + 1e-9)]
         ours = best_at(runs, methods, "ndcg", budgets)
         leads.append(_mean(ours - best_at(runs, ("adaboost",), "ndcg", SAVING * budgets)))
     return np.array(leads)
 
 
+def _are_there(rows: pd.DataFrame, panel: str, *groups: Sequence[str]) -> bool:
+    """Whether there are rows of any method of each group."""
+    return all(any(there(rows, panel, method) for method in group) for group in groups)
+
+
 def _of(rows: pd.DataFrame, panel: str, *groups: Sequence[str]) -> pd.DataFrame:
     return pd.concat([runs_of(rows, panel, method) for group in groups for method in group])
+
+
+def _cheapest(runs: pd.DataFrame, methods: Sequence[str]) -> float:
+    """What the cheapest run evaluates that the rule can choose; infinite without any."""
+    mine = runs[runs["method"].isin(methods) & (runs["train_evaluations"] > 0)]
+    return float(mine["test_evaluations"].min()) if len(mine) else np.inf
+
+
+def _within(low: float, high: float, begins: float) -> np.ndarray:
+    """Budgets of the grid above `low`, from `begins` on and up to `high`, at least one."""
+    budgets = budgets_between(max(low, begins), max(high, begins))
+    budgets = budgets[budgets > low * (1 + 1e-9)]
+    return budgets[budgets <= max(high, budgets[0]) * (1 + 1e-9)]
 
 
 def _mean(differences: np.ndarray) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from experiments.mddag_2012 import figure2, figure3, primaries
 from experiments.mddag_2012.show import repetitions
+from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS
 from experiments.primaries.declared import check_declared
 from tests.experiments.mddag_2012.test_selection import QUALITY, runs
 
@@ -64,12 +65,14 @@ def test_leads_of_each_are_over_its_own_shared_budgets():
     assert found[1] > found[0]
 
 
-def test_no_shared_budget_is_no_effect():
-    dear = runs("viola_jones", [(9, 0.9, 9, 0.9)])
+def test_a_rival_that_begins_late_is_met_where_it_begins():
+    dear = runs("viola_jones", [(9, 0.9, 9, 0.9), (12, 0.95, 12, 1.0)])
     rows = pd.concat([runs("mddag_i", OURS), dear])
     one = {"panel": "a", "better": ("mddag_i",), "worse": ("viola_jones",), **LOW}
-    assert np.isnan(repetitions.lead_of_each(rows, **one)).all()
+    assert repetitions.lead_of_each(rows, **one) == pytest.approx([0.7 - 0.9])
     assert len(repetitions.lead_of_each(runs("mddag_i", OURS), **one)) == 0
+    idle = pd.concat([runs("mddag_i", OURS), runs("viola_jones", [(0, 0.1, 0, 0.1)])])
+    assert np.isnan(repetitions.lead_of_each(idle, **one)).all()
 
 
 def test_twice_by_hand():
@@ -86,7 +89,8 @@ def test_twice_by_hand():
     found = repetitions.lead_over_twice(rows, "b", ("mddag_exp",))
     assert found == pytest.approx([np.mean(expected)])
     short = rows[(rows["method"] == "adaboost") | (rows["test_evaluations"] < 3)]
-    assert np.isnan(repetitions.lead_over_twice(short, "b", ("mddag_exp",))).all()
+    found = repetitions.lead_over_twice(short, "b", ("mddag_exp",))
+    assert found == pytest.approx([0.40 - (0.5 - 0.3 / 6)])  # of 10^(6/12), and twice as many
 
 
 def ndcg(method, points):
@@ -108,6 +112,12 @@ def test_primary_claims_are_declared():
             assert part.dataset in {
                 cell.dataset for cell in cells.ARTEFACT.make_cells("overnight", range(1))
             }
+    every = {"mddag-figure2": set(DETECTORS) | {"adaboost", *CASCADES}}
+    every["mddag-figure3"] = {"adaboost", *figure3.methods("overnight")}
+    for part in (part for one in primaries.PRIMARIES for part in one.parts):
+        given = part.effects.keywords
+        groups = (given.get(name, ()) for name in ("better", "worse", "methods"))
+        assert {name for group in groups for name in group} <= every[part.artefact]
     # As many trials on either side, 24 settings for each name.
     (fair,) = (one for one in primaries.PRIMARIES if one.id == "mddag-competitive")
     given = fair.parts[0].effects.keywords
