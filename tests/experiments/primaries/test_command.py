@@ -67,7 +67,7 @@ def test_cells_have_the_declared_scale(toy, tmp_path, run):
 
 
 def test_sets_are_kept_beside_each_other(tmp_path):
-    """A set that is run takes the place of its earlier rows alone; what cannot be joined is said."""
+    """A set that is run takes the place of its own earlier rows alone."""
 
     def add(dataset, seeds, column="score", **meta):
         rows = pd.DataFrame({"dataset": dataset, "seed": seeds, column: [s / 7 for s in seeds]})
