@@ -174,7 +174,8 @@ def cheap_first(claim):
         if cheap and dear:  # of what is bought at all
             both = cheap[2] and dear[2]
             found.append(cheap[1] / cheap[2] - dear[1] / dear[2] if both else math.nan)
-    return found
+    without_order = len(cascades("cronus-figure4", claim[0])) - len(first_purchases(claim[0]))
+    return found + [math.nan] * without_order
 
 
 def most_cheap(claim):
