@@ -8,7 +8,15 @@ from collections import Counter, defaultdict
 from functools import cache
 from itertools import pairwise
 
-from tests.experiments.published_rows import claims, effects_of, history, lines, number, readme
+from tests.experiments.published_rows import (
+    claims,
+    effects_of,
+    history,
+    lines,
+    number,
+    readme,
+    record,
+)
 from tests.recomputed import cegb
 from tests.recomputed.curves import best_within, budgets, mean_leads, pools, together
 
@@ -147,6 +155,18 @@ def test_queries_that_speak():
     m = counts["m"]
     assert f"{w} on ClueWeb09, {y} on Yahoo's part, {a} on MSLR ({b} with y > 0)" in README
     assert f"{min(m)} to {max(m)} on MQ2008" in README
+
+
+def test_sizes_of_the_data():
+    def printed(name):
+        sizes = README.split(f"| {name}, ")[1].split(" rows")[0].split(" / ")
+        return [int(size.replace(",", "")) for size in sizes]
+
+    rows = {name: one["rows"] for name, one in record("cegb-figure2")["data"].items()}
+    parts = ("train", "valid", "test")
+    assert [rows["covertype"][part] for part in parts] == printed("Covertype")
+    missing = 1 - sum(rows["miniboone"].values()) / sum(printed("MiniBooNE"))
+    assert f"MiniBooNE's rebuilt file lacks {100 * missing:.1f} % of the rows." in README
 
 
 def widest_gaps(artefact="cegb-figure2"):

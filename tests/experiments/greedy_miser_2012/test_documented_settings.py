@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datasets.features.scenes.detectors import N_DETECTORS
 from experiments.greedy_miser_2012 import figure3
 from experiments.greedy_miser_2012.show import panels
 from tests.experiments.published_rows import readme
@@ -33,4 +34,5 @@ def test_readme_of_trees_and_costs():
     assert f"Scene-15: depth 3, {forests[0]['n_estimators']} rounds of 15 trees." in README
     free = {panel.name for panel in (*panels.PANELS, figure3.SCENES) if panel.tree_cost == 0}
     assert free == {"Thyroid", figure3.SCENES.name}
+    assert f"Scene-15 at 200×200, {N_DETECTORS} detectors" in README
     assert "and 1 for each tree (0 on thyroid and Scene-15)." in README
