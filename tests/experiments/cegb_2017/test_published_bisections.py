@@ -1,4 +1,4 @@
-"""What is published of the bisections of CEGB's gaps, computed another way: plain Python on rows."""
+"""What is published of the bisections of CEGB's gaps, computed another way, in plain Python."""
 
 from __future__ import annotations
 
