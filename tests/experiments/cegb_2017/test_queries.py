@@ -30,13 +30,11 @@ from tests.experiments.published_rows import (
     claims,
     lines,
     published,
-    readme,
 )
 from tests.recomputed import cegb
 
 FIXED, ROTATING = ("a'", "b'", "y"), ("m", "w")
 IS_PUBLISHED = published("cegb-queries")
-README = readme("cegb_2017")
 
 # --- places -------------------------------------------------------------------------------------
 

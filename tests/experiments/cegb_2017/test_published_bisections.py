@@ -1,0 +1,136 @@
+"""What is published of the bisections of CEGB's gaps, computed another way, in plain Python."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from functools import cache
+
+from tests.experiments.published_rows import history, lines, readme
+from tests.recomputed import cegb
+from tests.recomputed.curves import mean_leads, together
+
+README, HISTORY = readme("cegb_2017"), history("cegb_2017")
+RANKING = ("a'", "y", "m", "w", "b'")
+CLAIMED = ("cegb", "cegb_shallow", "greedy_miser")
+STAND_INS = "abf"
+
+
+@cache
+def bisected(made=False) -> dict[tuple, list[dict[str, str]]]:
+    """(panel, method, seed, below, above) → rows of a gap, the first step first.
+
+    Of real data, or of stand-ins.
+    """
+    gaps = defaultdict(list)
+    for row in lines("cegb-bisections"):
+        if (row["panel"] in STAND_INS) != made:
+            continue
+        key = (row["panel"], row["algorithm"], int(row["seed"]))
+        gaps[*key, float(row["below"]), float(row["above"])].append(row)
+    return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in gaps.items()}
+
+
+def kind_of(steps):
+    hits = [step for step in steps[1:] if step["inside"] != "0"]
+    if float(steps[-1]["widest_left"]) <= 2:
+        return "closed" if hits else "filled"
+    return "narrowed" if hits or steps[0]["inside"] != "0" else "empty"
+
+
+def found_models():
+    """What bisections found for the methods of the claims: key of the gap, and the model."""
+    for key, steps in bisected().items():
+        for step in steps[1:]:
+            if key[1] in CLAIMED and step["inside"] != "0":
+                names = [n for n in step if n not in ("panel", "dataset", "algorithm")]
+                yield key, {name: float(step[name]) for name in names}
+
+
+def test_history_of_the_bisections():
+    kinds = [kind_of(steps) for steps in bisected().values()]
+    tries = sum(len(steps) - 1 for steps in bisected().values())
+    count = kinds.count
+    found = list(found_models())
+    assert f"Of the {len(kinds)} gaps {count('filled')} are filled by models of" in HISTORY
+    assert f"{tries} bisections went into the other {len(kinds) - count('filled')}" in HISTORY
+    assert (
+        f"{count('closed')} were closed by what they found, {count('narrowed')} narrowed" in HISTORY
+    )
+    ((panel, method, seed, below, above),) = [
+        key for key, steps in bisected().items() if kind_of(steps) == "empty"
+    ]
+    assert (panel, method) == ("b'", "greedy_miser")
+    said = f"Greedy Miser on MSLR with y > 0 (seed {seed}, from {below:.1f} to {above:.1f})"
+    assert said in HISTORY
+    assert sorted(key[:2] for key, _ in found) == [
+        *5 * [("b'", "cegb_shallow")], ("m", "greedy_miser"), ("w", "cegb")
+    ]  # fmt: skip
+    assert len({key for key, _ in found}) == len(found) == 7
+    assert "Seven of these are of methods that claims are about besides that one: five" in HISTORY
+    assert "None of the 7 models found validates better than a cheaper one" in HISTORY
+
+
+def test_history_counts_what_became_of_all_gaps():
+    real, made = (Counter(map(kind_of, bisected(m).values())) for m in (False, True))
+    both = real + made
+    counts = both.total(), real.total(), made.total()
+    assert "Of all {} gaps ({} on real data, {} on stand-ins)".format(*counts) in HISTORY
+    for kind, word in (("filled", "filled"), ("closed", "closed"), ("narrowed", "narrowed"),
+                       ("empty", "none in eight")):  # fmt: skip
+        assert f"| *{word}* | {both[kind]} | " in HISTORY
+    short = (
+        "Of {} gaps {} hold models of the grid that no budget chooses; {} were closed, {} narrowed"
+    )
+    kinds = ("filled", "closed", "narrowed")
+    assert short.format(both.total(), *(both[kind] for kind in kinds)) in README
+    assert both["empty"] == 1
+    for steps in (*bisected().values(), *bisected(True).values()):
+        inside = [step["inside"] for step in steps]
+        if kind_of(steps) == "filled":
+            assert len(steps) == 1
+            assert inside != ["0"]
+        elif kind_of(steps) != "closed":
+            assert inside[-8:] == 8 * ["0"]
+
+
+def test_history_of_the_bisections_of_stand_ins():
+    gaps = bisected(made=True)
+    kinds = {key: kind_of(steps) for key, steps in gaps.items()}
+    count = list(kinds.values()).count
+    tries = sum(len(steps) - 1 for steps in gaps.values())
+    assert (count("filled"), count("closed"), count("narrowed")) == (69, 19, 11)
+    said = f"Of the {len(gaps)} gaps 69 are filled so, {tries} bisections went into the other 30"
+    assert said in HISTORY
+    assert {key[0] for key, kind in kinds.items() if kind != "filled"} == {"a", "b"}
+    left = Counter(key[:2] for key, kind in kinds.items() if kind == "narrowed")
+    assert left == {("b", "greedy_miser"): 5, ("b", "cegb_as_miser"): 5, ("a", "cegb_as_miser"): 1}
+    parts = [(steps[-1]["part_below"], steps[-1]["part_above"]) for key, steps in gaps.items()
+             if kinds[key] == "narrowed" and key[0] == "b"]  # fmt: skip
+    assert math.ceil(max(float(below) for below, _ in parts)) == 44
+    assert math.floor(min(float(above) for _, above in parts)) == 200
+
+
+def with_what_was_found(accounting):
+    """The published models of Figure 2, and those that bisections found among them."""
+    pools = dict(cegb.models(accounting=accounting))
+    for (panel, method, seed, _, _), model in found_models():
+        costs = {part: model[f"{part}{accounting}"] for part in ("valid_cost", "test_cost")}
+        pools[panel, method] = together(pools[panel, method], {seed: [model | costs]})
+    return pools
+
+
+def test_no_budget_would_choose_what_bisections_found():
+    """So the claims' effects stay: computed anew with the found models, to the last digit."""
+    found = list(found_models())
+    assert found
+    for (panel, method, seed, _, _), model in found:
+        published = cegb.models()[panel, method][seed]
+        cheaper = [m for m in published if m["valid_cost"] <= model["valid_cost"]]
+        assert max(m["valid_score"] for m in cheaper) >= model["valid_score"]
+    for accounting in ("", "_paper"):
+        pools = with_what_was_found(accounting)
+        for panel in RANKING:
+            for method in CLAIMED[:2]:
+                leads = mean_leads(pools[panel, method], pools[panel, "greedy_miser"])
+                assert leads == cegb.mean_leads(panel, method, "greedy_miser", accounting)
