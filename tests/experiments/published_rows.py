@@ -48,9 +48,9 @@ def effects_of(artefact: str) -> dict[str, float]:
     return {name: number(row["effect"]) for name, row in claims(artefact).items()}
 
 
-def readme(paper: str) -> str:
-    """README of a paper's folder on one line."""
-    path = ROOT / "experiments" / paper / "README.md"
+def readme(paper: str, file: str = "README.md") -> str:
+    """README, or HISTORY.md, of a paper's folder on one line."""
+    path = ROOT / "experiments" / paper / file
     return " ".join(path.read_text(encoding="utf-8").split())
 
 

@@ -8,7 +8,7 @@ from experiments.registry import discover
 from experiments.running.provenance import ROOT
 
 
-@pytest.mark.parametrize("paper", ["adaptive_sampling_2014"])
+@pytest.mark.parametrize("paper", ["adaptive_sampling_2014", "cronus_2012"])
 def test_a_readme_has_the_minutes_of_every_artefact(paper):
     text = (ROOT / "experiments" / paper / "README.md").read_text(encoding="utf-8")
     scales = ("smoke", "laptop", "overnight")
