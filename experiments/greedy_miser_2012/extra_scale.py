@@ -19,7 +19,7 @@ SIZES = {"smoke": (500, 1_000), "laptop": (50_000, 200_000, 473_134)}
 SIZES |= dict.fromkeys(("overnight", "paper"), SIZES["laptop"])
 """Rows; the last is the paper's number of documents."""
 
-ROUNDS = {"smoke": 3, "laptop": 30, "overnight": 30, "paper": 30}
+ROUNDS = {"smoke": 3, "laptop": 100, "overnight": 100, "paper": 100}
 """Every round does the same work on the same memory."""
 
 TRADEOFF = 1.0

@@ -10,8 +10,8 @@ footnote 1, of f/Σα, and a learning rate of 0.2 or, as SARSA does not learn fr
 that rate, 0.02. Each has 24 settings, as each cascade has. The three cascades together are held
 against three of MDDAG: as many trials.
 
-The pilot was division 0 of each set: its runs decided that Viola and Jones's grid reaches to two
-base classifiers.
+The pilot was division 0 of each set: by its runs Viola and Jones's grid and FCBoost's reach to two
+base classifiers, and FCBoost's has no gap up to thirty.
 """
 
 from __future__ import annotations

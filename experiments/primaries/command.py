@@ -15,7 +15,7 @@ from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, confirming, minutes
 from experiments.primaries.declared import Part, Primary, discover
 from experiments.primaries.judging import Judged, judge, needs
-from experiments.primaries.verdicts import SIGNS
+from experiments.primaries.verdicts import SIGNS, UNDECIDED
 from experiments.publishing import scoreboard
 from experiments.running import provenance
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
@@ -51,23 +51,19 @@ def decide(
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
-    wanted: dict[str, int] = {}
-    for judged in (one for one in found if one.next is not None and one.verdict == "undecided"):
-        for part in judged.primary.parts:
-            wanted[part.artefact] = max(wanted.get(part.artefact, 0), judged.next.n)
+    wanted = _wanted(found)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
-            n, (datasets, scale) = wanted[artefact.id], _asked(declared, artefact.id)
-            time = minutes(artefact, n, datasets, scale)
-            total += time
-            echo(
-                f"{artefact.id}: {n} repetitions of {', '.join(datasets)}, about {time:.3g} min "
-                "on 2 cores"
-            )
-            if not dry_run:
-                fresh = confirming(artefact, n, datasets)
-                _run(suite, fresh, replace(options, n_seeds=n, scale=scale), workers)
+            for (dataset, scale), n in wanted[artefact.id].items():
+                time = minutes(artefact, n, [dataset], scale)
+                total += time
+                echo(
+                    f"{artefact.id}: {n} repetitions of {dataset}, about {time:.3g} min on 2 cores"
+                )
+                if not dry_run:
+                    fresh = confirming(artefact, n, [dataset])
+                    _run(suite, fresh, replace(options, n_seeds=n, scale=scale), workers)
     if dry_run:
         echo(f"About {total:.3g} min on 2 cores together; nothing was run.")
         return
@@ -106,21 +102,27 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
-def _asked(declared: Declared, artefact_id: str) -> tuple[list[str], str]:
-    """Data sets that any primary claim asks of an artefact, and their scale.
+def _wanted(found: Sequence[Judged]) -> dict[str, dict[tuple[str, str], int]]:
+    """Return for each artefact the repetitions of each set, at its scale, that next looks need.
 
-    The rows of an artefact are kept together, so that a run computes all of its sets.
+    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others.
     """
-    every = (part for claims in declared.values() for one in claims for part in one.parts)
-    parts = [part for part in every if part.artefact == artefact_id]
-    return list(dict.fromkeys(part.dataset for part in parts)), parts[0].scale
+    wanted: dict[str, dict[tuple[str, str], int]] = {}
+    for judged in found:
+        if judged.next is None or judged.verdict != UNDECIDED:
+            continue
+        for part in judged.primary.parts:
+            sets = wanted.setdefault(part.artefact, {})
+            key = (part.dataset, part.scale)
+            sets[key] = max(sets.get(key, 0), judged.next.n)
+    return wanted
 
 
 def _run(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> None:
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     meta = describe(artefact, options, result, source_tree)
-    storing.write(suite.results, artefact.id, result.rows, meta)
+    storing.add(suite.results, artefact.id, result.rows, meta)
 
 
 @click.command("decide")

@@ -19,14 +19,41 @@ from experiments.running.store import write_atomically
 
 FOLDER = "primary"
 TABLE = "primary_claims.csv"
+_OF_A_RUN = ("command", "scale", "seeds", "source_tree_sha256", "versions", "processor_model")
 
 
-def write(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
-    """Keep the rows of a run for primary claims; the same rows give the same bytes."""
+def add(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
+    """Keep the rows of a run, in the place of those of the same data sets.
+
+    Parameters
+    ----------
+    results : Path
+    artefact_id : str
+    rows : DataFrame
+        With a column ``dataset``; sets that it lacks stay as they are kept.
+    meta : Mapping
+        Of this run. Of each set its own command, seeds and sources are recorded under ``sets``.
+
+    Raises
+    ------
+    DamagedResults
+        If what is kept cannot be read, or has other columns.
+    """
+    own = {name: meta[name] for name in _OF_A_RUN if name in meta}
+    kept = {"sets": dict.fromkeys(meta["data"], own)}
     folder = results / FOLDER / artefact_id
+    if (before := read(results, [artefact_id]).get(artefact_id)) is not None:
+        old_rows, old_meta = before
+        if list(old_rows.columns) != list(rows.columns):
+            raise damaged(folder, "the rows of other sets have other columns")
+        others = old_rows[~old_rows["dataset"].isin(set(meta["data"]))]
+        rows = pd.concat([others, rows], ignore_index=True).sort_values("dataset", kind="stable")
+        kept["sets"] = old_meta["sets"] | kept["sets"]
+        kept["data"] = old_meta["data"] | meta["data"]
+        kept["seeds"] = sorted({*old_meta["seeds"], *meta["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "rows.csv.gz", gzip.compress(csv_bytes(rows), mtime=0))
-    write_atomically(folder / "meta.json", json_bytes(meta))
+    write_atomically(folder / "meta.json", json_bytes({**meta, **kept}))
 
 
 def read(results: Path, artefact_ids: Sequence[str]) -> Runs:

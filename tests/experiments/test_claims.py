@@ -106,7 +106,7 @@ def test_few_units_have_a_t_interval_and_many_the_bootstraps():
 
 
 def test_few_skewed_units_miss_about_as_often_as_they_say():
-    """The t interval keeps its word, where BCa would miss in 9 of 100."""
+    """The t interval keeps its word for a dozen values with heavy tails."""
     rng = np.random.default_rng(1)
     draws = rng.standard_t(3, size=(1000, 12))
     inside = [(found := over_units(draw)).low < 0 < found.high for draw in draws]

@@ -10,7 +10,7 @@ from experiments.greedy_miser_2012.cells.divisions import AS_GOOD
 from experiments.greedy_miser_2012.show.divisions import lead_of_each, of_budget, of_each
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "c"))
-"""The real ranking sets with a few hundred queries that have a positive."""
+"""The real ranking sets with more than a hundred queries that have a positive."""
 
 BUDGETS = (AS_GOOD, 0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.562, 1.0)
 """Shares of the bill of GBRT's best: four a decade."""

@@ -8,7 +8,9 @@ import json
 import pandas as pd
 import pytest
 
+from experiments.primaries import storing
 from experiments.primaries.declared import FIRST_SEED, Part, Primary
+from experiments.publishing.output import DamagedResults
 from tests.experiments.toy_artefact import difference, make_toy, suite
 
 CLAIMS = (
@@ -62,6 +64,29 @@ def test_cells_have_the_declared_scale(toy, tmp_path, run):
     run(dataclasses.replace(toy, primaries={"toy": claims}), "decide", "--jobs", "1", "--quiet")
     meta = json.loads((tmp_path / "primary" / "toy-figure2" / "meta.json").read_text())
     assert meta["scale"] == "smoke"
+
+
+def test_sets_are_kept_beside_each_other(tmp_path):
+    """A set that is run takes the place of its own earlier rows alone."""
+
+    def add(dataset, seeds, column="score", **meta):
+        rows = pd.DataFrame({"dataset": dataset, "seed": seeds, column: [s / 7 for s in seeds]})
+        record = {"data": {dataset: {"kind": "real"}}, "seeds": seeds, **meta}
+        storing.add(tmp_path, "toy-figure2", rows, record)
+
+    add("one", [2000, 2001], command="first")
+    add("two", [2000], command="second")
+    add("one", [2000, 2001, 2002], command="third")
+    rows, meta = storing.read(tmp_path, ["toy-figure2"])["toy-figure2"]
+    assert rows["dataset"].tolist() == ["one"] * 3 + ["two"]
+    assert rows["score"].tolist() == [s / 7 for s in (2000, 2001, 2002, 2000)]
+    assert meta["seeds"] == [2000, 2001, 2002]
+    assert list(meta["data"]) == ["one", "two"]
+    assert {name: one["command"] for name, one in meta["sets"].items()} == {
+        "one": "third", "two": "second",
+    }  # fmt: skip
+    with pytest.raises(DamagedResults, match="other columns"):
+        add("two", [2000], column="other")
 
 
 def test_an_unknown_claim_is_a_wrong_command(toy, run):

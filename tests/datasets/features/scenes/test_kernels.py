@@ -133,3 +133,13 @@ def test_command_line_shows_the_table(capsys):
 def test_command_line_without_data(capsys, unreachable):
     assert main(["--remeasure"]) == 3
     assert "Scene-15" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("one", "whole"), [("3.2", "3.1"), ("0", "3.1"), ("", "3.1")])
+def test_a_pass_that_is_no_part_of_a_detector_is_refused(tmp_path, one, whole):
+    row = {"detector_ms": whole, "pass_ms": one, "block": 26, "processor": "any", "date": "today"}
+    prices.write_pass([row], tmp_path / "pass.csv")
+    with pytest.raises(ValueError, match=r"positive|as long"):
+        prices.shared_part(tmp_path / "pass.csv")
+    prices.write_pass([{**row, "pass_ms": "3.0", "detector_ms": "4.0"}], tmp_path / "pass.csv")
+    assert prices.shared_part(tmp_path / "pass.csv") == 0.75
