@@ -1,15 +1,69 @@
-"""READMEs of the papers are as short as was asked for."""
+"""A paper's README is short, answers first, and says of minutes what the artefacts declare."""
+
+from __future__ import annotations
+
+import json
+import re
 
 import pytest
 
 from experiments.publishing.scoreboard import without_summary
+from experiments.registry import discover
 from experiments.running.provenance import ROOT
 
-MOST_WORDS = {"adaptive_sampling_2014": 2_600, "cronus_2012": 1_700}
-"""For each paper's folder. The scoreboard, which is generated, does not count."""
+MOST_WORDS = {"adaptive_sampling_2014": 2_600, "cronus_2012": 1_700, "mddag_2012": 1_700}
+"""Most words of a paper's README, the bars of its tables among them, but not its scoreboard: that
+is written by a command."""
+
+ANSWER_FIRST = ("adaptive_sampling_2014", "cronus_2012", "mddag_2012")
+"""Papers whose README begins with its answer and has a table of minutes: what, command, laptop,
+overnight, published at."""
+
+
+def text_of(paper: str, name: str = "README.md") -> str:
+    return (ROOT / "experiments" / paper / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("paper", MOST_WORDS)
 def test_a_readme_is_short(paper):
-    text = (ROOT / "experiments" / paper / "README.md").read_text(encoding="utf-8")
-    assert len(without_summary(text).split()) <= MOST_WORDS[paper]
+    assert len(without_summary(text_of(paper)).split()) <= MOST_WORDS[paper]
+
+
+@pytest.mark.parametrize("paper", ANSWER_FIRST)
+def test_the_answer_comes_first_in_five_lines(paper):
+    first, second, *_ = re.findall(r"^## (.+)$", text_of(paper), re.MULTILINE)
+    assert first == "Does it hold?"
+    assert second == "What became of the paper's claims"
+    answer = text_of(paper).split(f"## {first}\n")[1].split("## ")[0]
+    assert len(re.findall(r"^\* ", answer, re.MULTILINE)) == 5
+
+
+@pytest.mark.parametrize("paper", ANSWER_FIRST)
+def test_links_of_a_papers_documents_lead_somewhere(paper):
+    folder = ROOT / "experiments" / paper
+    for name in ("README.md", "HISTORY.md"):
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text_of(paper, name)):
+            assert target.startswith("https://") or (folder / target).exists(), (name, target)
+    assert "(HISTORY.md)" in text_of(paper)
+
+
+@pytest.mark.parametrize("paper", ANSWER_FIRST)
+def test_results_that_a_readme_points_to_exist(paper):
+    named = re.findall(r"`(results/[\w./-]+)`", text_of(paper))
+    assert named
+    for path in named:
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("paper", ANSWER_FIRST)
+def test_every_artefact_has_its_minutes_and_the_scale_of_what_is_published(paper):
+    text = text_of(paper)
+    for artefact in discover():
+        if artefact.paper == paper:
+            record = ROOT / "results" / artefact.id / "meta.json"
+            scale = "–"
+            if record.exists():
+                scale = json.loads(record.read_text(encoding="utf-8"))["scale"]
+            laptop, overnight = (artefact.minutes[one] for one in ("laptop", "overnight"))
+            line = f"`make reproduce-{artefact.id}` | {laptop:g} | {overnight:g} | {scale} |"
+            assert line in text, line

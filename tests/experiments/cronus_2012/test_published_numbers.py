@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import pytest
 
+from datasets import vj_faces
 from experiments.cronus_2012.show import panels
 from tests.experiments.published_rows import RESULTS, claims, lines, readme, record
 
@@ -90,6 +91,7 @@ def test_sizes_and_grids():
     trainings = len(panels.SIZES["overnight"]) * len(panels.POSITIVE_WEIGHTS)
     for own in (panels.RAYKAR["tradeoffs"], panels.AND_OR["ridges"]):
         assert f"AND-OR with {trainings * len(own)} trainings each" in README
+    assert f"{vj_faces.SIZES['real']:,} windows" in README
     faces = panels.PANELS[0]
     assert (faces.key, faces.overnight_trees, faces.tree_cost) == ("g", 1000, 0.1)
     assert [panel.name for panel in panels.PANELS if panel.times == 1] == ["CBCL faces"]
