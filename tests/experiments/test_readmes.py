@@ -7,15 +7,19 @@ import re
 
 import pytest
 
+from experiments.publishing.scoreboard import without_summary
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
 
-MOST_WORDS = {"cegb_2017": 2_600, "greedy_miser_2012": 1_900}
-"""Most words of a paper's README, its scoreboard and the bars of its tables among them."""
-
-ANSWER_FIRST = ("cegb_2017", "greedy_miser_2012")
-"""Papers whose README begins with its answer and has a table of minutes: what, command, laptop,
-overnight, published at."""
+MOST_WORDS = {
+    "cegb_2017": 2_600,
+    "adaptive_sampling_2014": 2_600,
+    "greedy_miser_2012": 1_900,
+    "cronus_2012": 1_700,
+    "mddag_2012": 1_700,
+}
+"""Most words of a paper's README, the bars of its tables among them, but not its scoreboard: that
+is written by a command."""
 
 
 def text_of(paper: str, name: str = "README.md") -> str:
@@ -24,10 +28,10 @@ def text_of(paper: str, name: str = "README.md") -> str:
 
 @pytest.mark.parametrize("paper", MOST_WORDS)
 def test_a_readme_is_short(paper):
-    assert len(text_of(paper).split()) <= MOST_WORDS[paper]
+    assert len(without_summary(text_of(paper)).split()) <= MOST_WORDS[paper]
 
 
-@pytest.mark.parametrize("paper", ANSWER_FIRST)
+@pytest.mark.parametrize("paper", MOST_WORDS)
 def test_the_answer_comes_first_in_five_lines(paper):
     first, second, *_ = re.findall(r"^## (.+)$", text_of(paper), re.MULTILINE)
     assert first == "Does it hold?"
@@ -36,7 +40,7 @@ def test_the_answer_comes_first_in_five_lines(paper):
     assert len(re.findall(r"^\* ", answer, re.MULTILINE)) == 5
 
 
-@pytest.mark.parametrize("paper", ANSWER_FIRST)
+@pytest.mark.parametrize("paper", MOST_WORDS)
 def test_links_of_a_papers_documents_lead_somewhere(paper):
     folder = ROOT / "experiments" / paper
     for name in ("README.md", "HISTORY.md"):
@@ -45,7 +49,7 @@ def test_links_of_a_papers_documents_lead_somewhere(paper):
     assert "(HISTORY.md)" in text_of(paper)
 
 
-@pytest.mark.parametrize("paper", ANSWER_FIRST)
+@pytest.mark.parametrize("paper", MOST_WORDS)
 def test_results_that_a_readme_points_to_exist(paper):
     named = re.findall(r"`(results/[\w./-]+)`", text_of(paper))
     assert named
@@ -53,7 +57,7 @@ def test_results_that_a_readme_points_to_exist(paper):
         assert (ROOT / path).exists(), path
 
 
-@pytest.mark.parametrize("paper", ANSWER_FIRST)
+@pytest.mark.parametrize("paper", MOST_WORDS)
 def test_every_artefact_has_its_minutes_and_the_scale_of_what_is_published(paper):
     text = text_of(paper)
     for artefact in discover():

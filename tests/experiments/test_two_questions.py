@@ -1,6 +1,6 @@
 """What three papers answer to the two adversarial questions is what was published.
 
-In the README, or, of Greedy Miser, in HISTORY.md.
+All three answer in HISTORY.md, beside their README.
 """
 
 import re
@@ -16,13 +16,14 @@ from experiments.greedy_miser_2012.show.comparison import pooled
 from experiments.publishing.gaps import widest_gaps
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS
+from tests.experiments.published_rows import readme
 
 COST = "valid_cost"
 PAPER_COST = "valid_cost_paper"
 
 
-def said(paper: str, name: str = "README.md") -> str:
-    text = (ROOT / "experiments" / paper / name).read_text(encoding="utf-8")
+def said(paper: str) -> str:
+    text = (ROOT / "experiments" / paper / "HISTORY.md").read_text(encoding="utf-8")
     part = text.split("## Two adversarial questions")[1].split("\n## ")[0]
     return " ".join(part.replace("\N{MINUS SIGN}", "-").split())
 
@@ -68,7 +69,7 @@ def counted_gaps(title: str) -> tuple[int, int]:
 
 
 def test_greedy_miser_and_its_best_opponents():
-    text, claims = said("greedy_miser_2012", "HISTORY.md"), published("miser-figure1", "claims")
+    text, claims = said("greedy_miser_2012"), published("miser-figure1", "claims")
     claims = claims.set_index("claim")
     for panel, name in (("d", "MQ2008"), ("g", "thyroid")):
         subsets = claims.loc[f"{panel}-above-stagewise-subsets"]
@@ -86,7 +87,7 @@ def test_greedy_miser_and_its_best_opponents():
 
 
 def test_greedy_misers_best_side():
-    text, claims = said("greedy_miser_2012", "HISTORY.md"), published("miser-figure1", "claims")
+    text, claims = said("greedy_miser_2012"), published("miser-figure1", "claims")
     claims = claims.set_index("claim")
     effect = claims["effect"]
     told = {
@@ -108,7 +109,7 @@ def test_greedy_misers_best_side():
 
 
 def test_gaps_rounds_and_trials_of_greedy_miser():
-    text, rows = said("greedy_miser_2012", "HISTORY.md"), published("miser-figure1", "rows")
+    text, rows = said("greedy_miser_2012"), published("miser-figure1", "rows")
     with_gap, curves = counted_gaps("Greedy Miser, Figure 1")
     assert f"{with_gap} of the {curves} curves have a gap wider than a factor of two" in text
     whole = pooled(rows)
@@ -134,7 +135,7 @@ def test_gaps_rounds_and_trials_of_greedy_miser():
 
 
 def test_where_greedy_misers_rivals_reach():
-    text, rows = said("greedy_miser_2012", "HISTORY.md"), published("miser-figure1", "rows")
+    text, rows = said("greedy_miser_2012"), published("miser-figure1", "rows")
     low, high = reach(rows, "d", "early_exit")
     assert f"{low:.0f} to {high:.0f} on MQ2008" in text
     early = rows[(rows.panel == "g") & (rows.algorithm == "early_exit") & (rows["rounds"] > 0)]
@@ -177,10 +178,16 @@ def test_where_cronus_and_its_rivals_begin():
         assert all(begin[rivals[0], panel] == begin[rivals[1], panel] for panel in "cd")
         numbers = [begin[method, panel] for method in (rivals[0], "cronus") for panel in "cd"]
         assert sentence.format(*numbers) in text
+        if cost == COST:
+            first = "the rivals begin at costs of {} and {}, Cronus at {} and {}."
+            assert first.format(*numbers) in readme("cronus_2012")
 
 
 def test_the_papers_best_side_of_cronus():
-    text, claims = said("cronus_2012"), published("cronus-figure2", "claims").set_index("claim")
+    text, claims = (
+        said("cronus_2012"),
+        published("cronus-figure2", "claims").set_index("claim"),
+    )
     assert not claims.index.str.endswith("-slower").any()  # 100 trees, and limits that end rivals
     rows = published("cronus-figure2", "rows")
     costs = rows[(rows["panel"] == "c") & (rows["method"] == "cronus") & (rows["rounds"] > 0)]
@@ -199,6 +206,7 @@ def test_gaps_of_cronus():
     on_real = sum(gap.panel > "a" for gap in gaps)
     assert f"{with_gap} of the {curves} curves have a gap wider than a factor of two" in text
     assert f", {on_real} of them on real sets" in text
+    assert f"{with_gap} of the {curves} curves have a gap wider" in readme("cronus_2012")
     own = {gap.panel: f"{gap.factor:.1f}" for gap in gaps if gap.method == "cronus"}
     named = "Yahoo!'s part ({b}), MSLR ({e}) and CBCL ({f})".format(**own)
     assert set(own) == set("bef")
@@ -240,6 +248,7 @@ def test_where_mddag_and_its_rivals_reach(runs):
             begin[method, key], end[method, key] = reach(runs, key, method, RUNS_COST)
         cells = [f"{begin[method, key]:.2f} to {end[method, key]:.2f}" for key in keys]
         assert f"| {LOOKS[method].label} | {' | '.join(cells)} |" in text
+    short = readme("mddag_2012").replace("curves begin ", "").replace("evaluations", "")
     for method, words in (
         ("fcboost", "FCBoost's curves begin between {:.2f} and {:.2f}"),
         ("bourdev_cascade", "SoftCascade's between {:.2f} and {:.2f}"),
@@ -248,13 +257,18 @@ def test_where_mddag_and_its_rivals_reach(runs):
     ):
         first = [begin[method, key] for key in keys]
         assert words.format(min(first), max(first)) in text
+        known = f" between {min(first):.2f} and {max(first):.2f}"
+        assert words.partition("'s")[0] + "'s" + known in short
     claims = published("mddag-figure2", "claims")
     without = claims.loc[claims["effect"].isna(), "claim"]
     assert f"there is no effect: {named(without) or 'none'}." in text
 
 
 def test_mddags_effects_that_are_explained():
-    text, claims = said("mddag_2012"), published("mddag-figure2", "claims").set_index("claim")
+    text, claims = (
+        said("mddag_2012"),
+        published("mddag-figure2", "claims").set_index("claim"),
+    )
     told = re.findall(r"\| `([a-d]-[\w-]+)` \| ([+-][\d.]+) \| (ours|the paper|open)[,:]", text)
     assert [(claim, effect) for claim, effect, _ in told] == [
         (claim, f"{claims.loc[claim, 'effect']:+.3f}") for claim, _, _ in told
@@ -266,3 +280,4 @@ def test_gaps_of_mddag():
     with_gap, curves = counted_gaps("MDDAG, Figure 2")
     words = f"{with_gap} of the {curves} curves have a gap wider than a factor of two"
     assert words in said("mddag_2012")
+    assert words in readme("mddag_2012")

@@ -1,4 +1,4 @@
-"""Curves of score against cost, as the papers' READMEs describe them ("How a curve is made").
+"""Curves of score against cost, as the papers' documents describe them ("How a curve is made").
 
 For each budget 10^(i/12) a method's model with the best validation score among those whose mean
 validation cost is within the budget counts, with its score and cost on the test set. Models without

@@ -26,6 +26,7 @@ from experiments.adaptive_sampling_2014.extra_choices import (
     differences,
     make_cells,
 )
+from tests.experiments.published_rows import readme
 
 
 def strokes(n, seed):
@@ -109,6 +110,8 @@ def test_the_defaults_are_what_the_table_says():
     assert problem.sampling_cost_[0, 0] == 32 * 5 * S
     assert SAMPLERS["mas_naive"]().n_components == 3
     assert SAMPLERS["tasting_1q"]().n_tasted == 10
+    said = readme("adaptive_sampling_2014")
+    assert "stores of each family (10), Gaussians of M.A.S. (3)" in said
     for sampler in ("laminating", "mas_naive"):
         assert SAMPLERS[sampler]().by_weight is True
 

@@ -21,6 +21,7 @@ from experiments.data_kinds import NAME
 from experiments.style import LOOKS, house_style, picture_bytes
 from reference import adaptive_sampling
 from tests.experiments.pictures import unreadable
+from tests.experiments.published_rows import readme
 
 SEEDS = [0, 1, 2, 3, 4]
 SIMULATED = {"kind": "no data", "rows": {}}
@@ -289,6 +290,8 @@ def test_sizes_are_the_papers():
     for passes in (3, 10):
         Q, S = found["laminating", passes]
         assert Q * S * 9 <= passes * 60_000 < Q * (S + 1) * 9
+    few, many = (found["laminating", passes][1] for passes in (3, 10))
+    assert f"Laminating's S, not printed, is {few} and {many}" in readme("adaptive_sampling_2014")
     sampler = edge_difference.strategy("laminating", 3, 60_000, 784)[0]
     assert isinstance(sampler, Laminating)
 

@@ -6,10 +6,98 @@ from collections import defaultdict
 
 import pytest
 
-from tests.experiments.published_rows import lines, readme, record
+from datasets import vj_faces
+from experiments.cronus_2012.show import panels
+from tests.experiments.published_rows import RESULTS, claims, history, lines, readme, record
 
 README = readme("cronus_2012")
+HISTORY = history("cronus_2012")
 REAL = "bcdef"
+
+
+def shown(artefact, claim):
+    """An effect with its interval, if it has one."""
+    row = claims(artefact)[claim]
+    interval = f" [{float(row['low']):+.3f}, {float(row['high']):+.3f}]" if row["low"] else ""
+    return f"{float(row['effect']):+.3f}{interval}"
+
+
+def sides(ending):
+    """Of Figure 2's claims of one ending on the real sets: how many lie above and below 0."""
+    found = [claims("cronus-figure2")[f"{panel}-{ending}"] for panel in REAL]
+    above = sum(row["low"] != "" and float(row["low"]) > 0 for row in found)
+    return above, sum(row["high"] != "" and float(row["high"]) < 0 for row in found)
+
+
+STEPS = {
+    "single-above-gbrt": "the single stage over GBRT",
+    "initial-above-single": "the initialised cascade over the single stage",
+    "cronus-above-initial": "the optimised cascade over the initialised one",
+}
+RIVALS = {
+    "cronus-above-raykar-cascade": "the optimised cascade over the soft cascade",
+    "cronus-above-and-or-cascade": "the optimised cascade over AND-OR",
+}
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        *STEPS.items(),
+        ("initial-above-early-exit", "the initialised cascade over early exits"),
+        *RIVALS.items(),
+        ("tenfold", "decades of cost saved, within 0.01 of GBRT"),
+    ],
+)
+def test_effects_of_figure_2(ending, words):
+    cells = [shown("cronus-figure2", f"{panel}-{ending}") for panel in REAL]
+    assert f"| {words} | {' | '.join(cells)} |" in README
+
+
+def test_the_answer_on_top():
+    """Where a step helps, what optimising lowers, that no rival is told apart."""
+    assert sides("single-above-gbrt")[0] == 0
+    assert sides("initial-above-single")[0] == 1
+    assert float(claims("cronus-figure2")["f-initial-above-single"]["low"]) > 0
+    assert claims("cronus-figure2")["f-tenfold"]["note"] == "all 5 values are equal"
+    assert sides("cronus-above-initial") == (0, 2)
+    assert sides("tenfold") == (0, 0)
+    assert all(sides(ending) == (0, 0) for ending in RIVALS)
+    saved = [float(claims("cronus-figure2")[f"{panel}-tenfold"]["effect"]) for panel in REAL]
+    assert 0.45 < 10 ** -max(saved) < 0.55  # half the cost at best
+    assert {row["panel"] for row in lines("cronus-figure2")} == {"a", *REAL}
+
+
+def test_effects_of_figures_3_and_4():
+    cells = [shown("cronus-figure3", f"{panel}-rejects-earlier") for panel in REAL]
+    said = "{} on Yahoo!'s part, {} on MQ2008, {} on ClueWeb09, {} on MSLR and {} on CBCL."
+    assert said.format(*cells) in README
+    first, *others = (shown("cronus-figure4", f"{panel}-cheap-first") for panel in "bcde")
+    assert len(set(others)) == 1
+    assert f"{first} on Yahoo!'s part, {others[0]} on the other ranking sets" in README
+
+
+def test_sizes_and_grids():
+    data = record("cronus-figure2")["data"]
+    assert data["yahoo_ltr"]["kind"] == "stand-in"
+    assert f"{sum(data['yahoo_ltr_sample']['rows'].values()):,} documents" in README
+    assert f"{data['cbcl']['n_features']:,} features in three groups" in README
+    numbers = {7: "seven", 12: "twelve"}
+    steps = [numbers[len(panels.STEPS[scale])] for scale in ("laptop", "overnight")]
+    assert "{}, {} `overnight`, from the λ".format(*steps) in README
+    cycles, evaluations = panels.LIMITS["overnight"].values()
+    assert f"up to {cycles} cycles of {evaluations} evaluations" in README
+    shares = ", ".join(f"{100 * share:.0f}" for share in panels.REJECTIONS[1:])
+    assert f"reject {shares} % at each stage" in README
+    assert {len(grid) for grid in panels.EXITS.values()} == {6}
+    assert len(panels.EXITS) == 4
+    trainings = len(panels.SIZES["overnight"]) * len(panels.POSITIVE_WEIGHTS)
+    for own in (panels.RAYKAR["tradeoffs"], panels.AND_OR["ridges"]):
+        assert f"AND-OR with {trainings * len(own)} trainings each" in README
+    assert f"{vj_faces.SIZES['real']:,} windows" in README
+    faces = panels.PANELS[0]
+    assert (faces.key, faces.overnight_trees, faces.tree_cost) == ("g", 1000, 0.1)
+    assert [panel.name for panel in panels.PANELS if panel.times == 1] == ["CBCL faces"]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +180,7 @@ def test_training_times():
         ]
         return f"{min(each):.2f} to {max(each):.2f}"
 
-    said = re.search(r"takes Cronus (.*?), the soft cascade (.*?), AND-OR (.*?)\. That", README)
+    said = re.search(r"takes Cronus (.*?), the soft cascade (.*?), AND-OR (.*?)\. That", HISTORY)
     assert said.groups() == tuple(map(between, ("cronus", "raykar_cascade", "and_or_cascade")))
 
 
@@ -114,6 +202,19 @@ def test_what_our_choices_change():
     yahoo, mq = "yahoo_ltr_sample", "mq2008"
     assert f"costs {lost(yahoo):.3f} of precision@5" in README
     assert f"and {lost(mq):.3f} on MQ2008 once" in README
+    text = (RESULTS / "cronus-choices" / "table.md").read_text(encoding="utf-8")
+    ratios = [
+        float(re.search(rf"^\| trees of 8 leaves .* \| {name} \|.*\| (\S+) ±", text, re.M)[1])
+        for name in ("Yahoo! LTR, a part", "MQ2008")
+    ]
+    assert "cost {:.2f} of ours on Yahoo!'s part and {:.2f} on MQ2008".format(*ratios) in README
+    moved = [
+        0.02 - float(row["effect"])
+        for name, row in claims("cronus-choices").items()
+        if "-stages-" in name or "-rejection-" in name
+    ]
+    assert len(moved) == 8
+    assert f"move the score by {max(moved):.3f} at most" in README
 
 
 def test_what_was_chosen_is_kept():

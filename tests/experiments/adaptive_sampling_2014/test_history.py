@@ -1,4 +1,4 @@
-"""What the README says of Tables 1, 2 and 4, run again and longer, is what was published."""
+"""What HISTORY.md says of rows that are published is what the rows say."""
 
 import json
 import re
@@ -12,9 +12,9 @@ from experiments.adaptive_sampling_2014.cells.headline import CLASS_COUNTS
 from experiments.adaptive_sampling_2014.cells.methods import KEYS
 from experiments.running.provenance import ROOT
 
-README = ROOT / "experiments" / "adaptive_sampling_2014" / "README.md"
-TEXT = README.read_text(encoding="utf-8")
-LONGER = TEXT.split("\n## 10,000 rounds\n")[1].split("\n## ")[0]
+HISTORY = ROOT / "experiments" / "adaptive_sampling_2014" / "HISTORY.md"
+TEXT = HISTORY.read_text(encoding="utf-8")
+LONGER = TEXT.split("\n### After 10,000 rounds\n")[1].split("\n## ")[0]
 TUNED = ("best_family", "ucb", "exp3p", "epsilon_greedy")
 
 
@@ -37,7 +37,7 @@ def apart(last: pd.DataFrame) -> float:
     return (errors.max(axis=1) - errors.min(axis=1)).mean()
 
 
-def test_what_the_readme_says_of_10_000_rounds_on_mnist():
+def test_what_is_said_of_10_000_rounds_on_mnist():
     rows = headline(1, "mnist_mash")
     last = rows[rows["rounds"] == 10_000]
     loss = last.groupby("algorithm")["log10_loss"].mean().sort_values()
@@ -53,7 +53,7 @@ def test_what_the_readme_says_of_10_000_rounds_on_mnist():
     assert (min(kept["epsilon_greedy"]), max(kept["epsilon_greedy"])) == (1, 5)
 
 
-def test_what_the_readme_says_of_10_000_rounds_on_caltech_101():
+def test_what_is_said_of_10_000_rounds_on_caltech_101():
     rows = headline(3, "caltech101")
     last = rows[rows["rounds"] == 10_000]
     loss = last.groupby("algorithm")["log10_loss"].mean().sort_values()
@@ -68,7 +68,7 @@ def test_what_the_readme_says_of_10_000_rounds_on_caltech_101():
     assert (min(kept["epsilon_greedy"]), max(kept["epsilon_greedy"])) == (1, 4)
 
 
-def test_what_the_readme_says_of_the_losses_on_cifar_10():
+def test_what_is_said_of_the_losses_on_cifar_10():
     rows = headline(4, "cifar10_mash")
     loss = rows[rows["rounds"] == 10_000].groupby("algorithm")["log10_loss"].mean().sort_values()
     assert list(loss.index[:3]) == ["tasting_q1", "tasting_1q", "ucb"]
@@ -83,7 +83,7 @@ def test_what_the_readme_says_of_the_losses_on_cifar_10():
     assert mine["seed"].nunique() == 1
 
 
-def test_what_the_readme_says_of_a_window_of_inria():
+def test_what_is_said_of_a_window_of_inria():
     record = json.loads((ROOT / "results" / "sampling-table2" / "meta.json").read_text())
     rule = record["data"]["inria_person_mash"]["split_rule"]
     assert "test 812 with and 408 without persons" in rule
@@ -98,7 +98,7 @@ def test_what_the_readme_says_of_a_window_of_inria():
 
 
 def test_both_figures_on_seeds_10_to_19():
-    part = TEXT.split("Declared before both figures are run again")[1].split("\n## ")[0]
+    part = TEXT.split("## Declared before Figures 1 and 2 were run again")[1].split("\n## ")[0]
     said = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| Fig")]
     published = []
     for figure, unit, cut in (("1", "QS = {:,}", "cost-"), ("2", "{} passes", "passes-")):
@@ -111,7 +111,7 @@ def test_both_figures_on_seeds_10_to_19():
 
 
 def test_table_3_by_the_rules_of_the_others():
-    part = TEXT.split("## Declared before Table 3 is run by the same rules")[1].split("\n## ")[0]
+    part = TEXT.split("## Declared before Table 3 was run by the same rules")[1].split("\n## ")[0]
     rows, before = (
         pd.read_csv(ROOT / "results" / f"sampling-table3{end}" / "rows.csv")
         for end in ("-rules", "")
