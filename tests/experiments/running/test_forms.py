@@ -128,7 +128,7 @@ def test_a_simulation_reads_nothing_and_is_described(tmp_path, capsys):
     assert claim["low"] > 0
     assert main(["report"], toys) == 0
     page = (tmp_path / "index.html").read_text()
-    assert "<td>no data</td>" in page
+    assert "<td>no data<td>" in page
     assert '<span class="stand-in' not in page
 
 
