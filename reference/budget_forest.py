@@ -9,7 +9,7 @@ symbol         name
 =============  ==========================================================================
 S, n, n_a      a node's rows, their number, and those of class a: ``counts`` (K,)
 F(S)           the impurity, ``impurity``
-α              ``alpha``: the threshold below which an impurity counts as 0
+α              ``impurity_threshold``: below it an impurity counts as 0
 c_t            ``prices`` (d,), price of feature t, of its group included
 R(t)           ``risk``: c_t / (F(S) - max F(child))
 k              ``max_features``, features drawn at each node
@@ -240,7 +240,7 @@ def fit(
     *,
     n_estimators: int = 40,
     impurity: str = "pairs",
-    alpha: float = 0,
+    impurity_threshold: float = 0,
     max_features: int | None = None,
     max_depth: int | None = None,
     bootstrap: bool = True,
@@ -258,7 +258,7 @@ def fit(
     total = int(np.sum(weights))
     rules = Rules(
         impurity,
-        alpha,
+        impurity_threshold,
         n_features if max_features is None else max_features,
         max_depth,
         feature_prices(feature_costs, feature_groups, group_costs, n_features),
@@ -345,12 +345,12 @@ def prediction_cost(model: Model, X, *, split_cost: float = 0.0, **prices) -> np
     )
 
 
-def within_budget(model: Model, X_validation, budget: float, **prices) -> Model:
-    """As many of the first trees as a mean bill of at most ``budget`` allows."""
+def within_budget(model: Model, X, budget: float, weights=None, **prices) -> Model:
+    """As many of the first trees as a mean bill of the validation rows within the budget allows."""
     kept = 0
     for n_trees in range(1, len(model.trees) + 1):
         some = Model(model.trees[:n_trees], model.totals, [])
-        if np.mean(prediction_cost(some, X_validation, **prices)) > budget:
+        if np.average(prediction_cost(some, X, **prices), weights=weights) > budget:
             break
         kept = n_trees
     return Model(model.trees[:kept], model.totals, trace_of(model.trees[:kept]))

@@ -12,6 +12,7 @@ from .. import (
     adaboost_mh,
     and_or_cascade,
     bourdev_cascade,
+    budget_forest,
     cegb,
     cronus,
     fcboost,
