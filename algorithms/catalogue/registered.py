@@ -13,6 +13,7 @@ from .. import (
     and_or_cascade,
     bourdev_cascade,
     budget_forest,
+    budget_prune,
     cegb,
     cronus,
     fcboost,

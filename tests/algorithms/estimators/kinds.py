@@ -85,8 +85,8 @@ def small_size(
             "random_state": 0,
         }
     elif issubclass(cls, VotingForest):
-        forest = {"n_estimators": n_estimators, "bootstrap": False}  # copies are what weights are
-        size = {"forest": BudgetForestClassifier(**forest), **forest}
+        size = {"n_estimators": n_estimators, "bootstrap": False}  # copies are what weights are
+        size["forest"] = BudgetForestClassifier(**size)
     elif not takes(cls, "max_leaves"):
         size["max_depth"] = max_depth
     return {name: value for name, value in size.items() if takes(cls, name)}
