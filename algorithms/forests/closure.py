@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, kernel
 
 
 class Closure(NamedTuple):
@@ -81,7 +81,7 @@ def _lay_out(closure, flow):
             flow.turn[j] += 1
 
 
-@kernel
+@borrowing_kernel
 def _n_arcs(closure, flow, v):
     """How many arcs leave a vertex but for that to the sink: parent, two children, purchases."""
     n_splits = closure.gain.shape[0]
@@ -90,7 +90,7 @@ def _n_arcs(closure, flow, v):
     return closure.start[v - n_splits + 1] - closure.start[v - n_splits]
 
 
-@kernel
+@borrowing_kernel
 def _head(closure, flow, v, arc):
     """Vertex that an arc leads to, -1 if there is none or nothing fits through it."""
     n_splits = closure.gain.shape[0]
@@ -107,7 +107,7 @@ def _head(closure, flow, v, arc):
     return n_splits + flow.buyer[flow.own_edges[flow.own_start[v] + arc - 3]]
 
 
-@kernel
+@borrowing_kernel
 def _reach(closure, flow):
     """Levels of all vertices in the residual graph; return whether the sink is within reach."""
     flow.level[:] = -1
@@ -130,7 +130,7 @@ def _reach(closure, flow):
     return found_sink
 
 
-@kernel
+@borrowing_kernel
 def _room(closure, flow, v, arc):
     """How much fits through an arc that goes back; -1 if there is no limit."""
     n_splits = closure.gain.shape[0]
@@ -139,7 +139,7 @@ def _room(closure, flow, v, arc):
     return flow.to_parent[_head(closure, flow, v, arc)] if 0 < arc < 3 else -1
 
 
-@kernel
+@borrowing_kernel
 def _send(closure, flow, v, arc, amount):
     """Send an amount through an arc."""
     n_splits = closure.gain.shape[0]
@@ -153,7 +153,7 @@ def _send(closure, flow, v, arc, amount):
         flow.along[flow.own_edges[flow.own_start[v] + arc - 3]] += amount
 
 
-@kernel
+@borrowing_kernel
 def _augment(closure, flow, length):
     """Send what fits from the first vertex of the path (in `queue`) to the sink.
 
@@ -175,7 +175,7 @@ def _augment(closure, flow, length):
     return goes_on if flow.offered[flow.queue[0]] > 0 else -1
 
 
-@kernel
+@borrowing_kernel
 def _block(closure, flow):
     """Send flow along shortest paths until none is left."""
     flow.turn[:] = 0
