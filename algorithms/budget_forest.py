@@ -7,13 +7,16 @@ the deviations.
 
 from __future__ import annotations
 
+import copy
 import warnings
+from collections.abc import Iterator
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from . import costs
 from .estimators.fitting import (
@@ -30,6 +33,7 @@ from .estimators.parameters import (
     Parameter,
     check_number,
     check_seed,
+    check_whole_number,
     checked_parameters,
     choice,
     documented,
@@ -186,35 +190,61 @@ class _BudgetForest(VotingForest):
         weights = whole_weights(sample_weight, len(X))
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         encoded, n_classes = self._encode(y)
-        prices = self._growing_prices()
-        rows = self._validation_rows(eval_set)
+        prices, validation = self._growing_prices(), self._validation_rows(eval_set)
         if n_classes == 1:
             warnings.warn(
                 f"y is constant ({y[:1].tolist()[0]!r}): the model predicts it for every row.",
                 ConstantModelWarning,
                 stacklevel=3,
             )
+        grown = self._grown(X, encoded, n_classes, weights, checked, prices)
+        totals = np.bincount(encoded, weights, n_classes).astype(np.int64)
+        self._set_fitted(grown, totals, checked["vote"])
+        if checked["budget"] is not None:
+            billed = (read_only(X), weights) if validation is None else (validation, None)
+            kept = self._affordable(*billed, checked["budget"])
+            self._set_fitted(_first(grown, kept), totals, checked["vote"])
+        return self
+
+    def _grown(self, X, encoded, n_classes, weights, checked: dict, prices) -> CountedForest:
+        """Grow all trees."""
         counted = None if np.all(weights == 1) else weights
         data, edges = binned_rows(X, encoded, n_classes, counted, checked["max_bins"])
-        seeds = np.random.default_rng(check_seed("random_state", self.random_state)).integers(
-            0, 2**63 - 1, checked["n_estimators"]
-        )
-        grown = grow_forest(
+        rng = np.random.default_rng(check_seed("random_state", self.random_state))
+        return grow_forest(
             data,
             edges,
             weights,
             _rules(checked, prices, int(weights.sum())),
-            seeds,
+            rng.integers(0, 2**63 - 1, checked["n_estimators"]),
             drawn=checked["bootstrap"],
             n_threads=checked["n_threads"],
         )
-        totals = np.bincount(encoded, weights, n_classes).astype(np.int64)
-        self._set_fitted(grown, totals, checked["vote"])
-        if checked["budget"] is not None:
-            billed = (read_only(X), weights) if rows is None else (rows, None)
-            kept = self._affordable(*billed, checked["budget"])
-            self._set_fitted(_first(grown, kept), totals, checked["vote"])
-        return self
+
+    def first_rounds(self, n_rounds: int) -> Self:
+        """Give the forest of the first trees.
+
+        Parameters
+        ----------
+        n_rounds : int
+            0 to `n_estimators_`.
+
+        Returns
+        -------
+        estimator
+            A fitted copy; its parameters are those of this estimator.
+
+        Raises
+        ------
+        ValueError
+            If the forest does not have so many trees.
+        """
+        check_is_fitted(self)
+        kept = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
+        shorter = copy.copy(self)
+        whole = CountedForest(self.trees_, self.class_counts_, self.out_of_bag_counts_)
+        shorter._set_fitted(_first(whole, kept), self.training_counts_, self._vote)
+        return shorter
 
     def _checked(self) -> dict:
         checked = checked_parameters(self)
@@ -380,7 +410,7 @@ class BudgetForestRegressor(ScoredInFull, RegressorMixin, _BudgetForest):
         """
         return self._mean_labels(self._scores(self._check_X(X)))
 
-    def staged_predict(self, X: ArrayLike):
+    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict with the first 1, 2, … trees; yields arrays of shape (n_samples,)."""
         X = self._check_X(X)
         for scores in self._staged_scores(X, range(1, self.n_estimators_ + 1)):

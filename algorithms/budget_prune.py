@@ -28,6 +28,7 @@ from .estimators.parameters import (
     METERED,
     N_THREADS,
     Parameter,
+    check_factor,
     check_number,
     check_whole_number,
     checked_parameters,
@@ -40,6 +41,7 @@ from .estimators.validation import validate_data
 from .forests.growing import CountedForest
 from .forests.hull import Hull, cut_back, hull_of, programme
 from .forests.saved_pruning import SavedPruning
+from .forests.subgradient import authors_pruning
 from .forests.voting import (
     VOTE,
     VotingClassifier,
@@ -87,6 +89,12 @@ _PARAMETERS = {
         "in_bag",
         "out_of_bag",
         "validation",
+    ),
+    "solver": choice(
+        "All optima by minimum cuts, or the authors': for this `tradeoff` the best pruning that 50 "
+        "steps along a subgradient meet, which need not be one, and no other.",
+        "exact",
+        "authors",
     ),
     "vote": VOTE,
     **{
@@ -167,6 +175,7 @@ class BudgetPruneClassifier(SavedPruning):
         tradeoff: float = 0.0,
         budget: float | None = None,
         errors: Literal["in_bag", "out_of_bag", "validation"] = "in_bag",
+        solver: Literal["exact", "authors"] = "exact",
         vote: Literal["labels", "counts", "distributions"] = "labels",
         split_cost: float | None = None,
         feature_costs: FeatureCosts = None,
@@ -215,12 +224,12 @@ class BudgetPruneClassifier(SavedPruning):
             If an input or a parameter does not fit, the forest is of another table, or prices are
             too far apart for whole numbers.
         """
-        checked = checked_parameters(self)
+        checked = self._checked()
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=False)
         check_queries(query_id, len(rows), "query_id")
         weights = whole_weights(sample_weight, len(rows))
         self._check_prices()
-        self.forest_ = self._fitted_forest(X, y, sample_weight, query_id)
+        self.forest_ = self._fitted_forest(X, y, sample_weight)
         self.classes_ = self.forest_.classes_
         kept = weights > 0
         self._encode_known(labels[kept], "y")
@@ -229,7 +238,7 @@ class BudgetPruneClassifier(SavedPruning):
         else:
             validation = check_rows_with_targets(self, one_eval_set(eval_set))
             billed = *validation, np.ones(len(validation[0]), dtype=np.int64)
-        hull = self._hull_by(*billed, checked["errors"], "y" if eval_set is None else "eval_set")
+        hull = self._hull_by(*billed, checked, "y" if eval_set is None else "eval_set")
         place = hull.chosen(checked["tradeoff"], checked["budget"])
         self._take(hull, place, checked["vote"])
         if len(self.classes_) == 1:
@@ -241,7 +250,7 @@ class BudgetPruneClassifier(SavedPruning):
             )
         return self
 
-    def _fitted_forest(self, X, y, sample_weight, query_id) -> BudgetForestClassifier:
+    def _fitted_forest(self, X, y, sample_weight) -> BudgetForestClassifier:
         """Give the forest to prune; ValueError if it cannot be one, or is of another table."""
         forest = self.forest
         if isinstance(forest, FrozenEstimator):
@@ -259,7 +268,7 @@ class BudgetPruneClassifier(SavedPruning):
         fitted = clone(forest)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantModelWarning)  # said of the pruned forest
-            fitted.fit(X, y, sample_weight=sample_weight, query_id=query_id)
+            fitted.fit(X, y, sample_weight=sample_weight)
         return fitted
 
     def _taken(self, forest: object) -> BudgetForestClassifier:
@@ -287,9 +296,18 @@ class BudgetPruneClassifier(SavedPruning):
             raise ValueError(f"{name} has a class that the training data lack: {unknown!r}.")
         return np.searchsorted(self.classes_, y)
 
-    def _hull_by(self, X, y, weights, errors: str, name: str) -> Hull:
-        """Find all optima, billed by these rows."""
-        y, forest = self._encode_known(y, name), self.forest_
+    def _checked(self) -> dict:
+        checked = checked_parameters(self)
+        if checked["solver"] == "authors":
+            if checked["budget"] is not None:
+                raise ValueError("budget needs solver='exact': the authors' knows one pruning.")
+            if checked["tradeoff"] == math.inf:
+                raise ValueError("tradeoff must be finite for solver='authors'.")
+        return checked
+
+    def _hull_by(self, X, y, weights, checked: dict, name: str) -> Hull:
+        """Find all optima, or the authors' pruning, billed by these rows."""
+        y, forest, errors = self._encode_known(y, name), self.forest_, checked["errors"]
         judged = {
             "in_bag": lambda: forest.class_counts_,
             "out_of_bag": lambda: forest.out_of_bag_counts_,
@@ -302,6 +320,9 @@ class BudgetPruneClassifier(SavedPruning):
             )
         once, per_split = self._check_prices()
         task = programme(_counted(forest), judged, X, weights, once, per_split)
+        if checked["solver"] == "authors":
+            check_factor("tradeoff", checked["tradeoff"], float(once.shared.sum() + once.own.sum()))
+            return authors_pruning(task, checked["tradeoff"])
         return hull_of(task)
 
     def _take(self, hull: Hull, place: int, vote: str) -> None:
@@ -348,9 +369,12 @@ class BudgetPruneClassifier(SavedPruning):
         Raises
         ------
         ValueError
-            If a number does not fit, or a place is given beside the others.
+            If a number does not fit, a place is given beside the others, or the solver is not
+            exact.
         """
         check_is_fitted(self)
+        if self.solver == "authors":
+            raise ValueError("solver='authors' knows one pruning: fit another one.")
         other, hull = copy.copy(self), self._hull
         if point is not None:
             if tradeoff is not None or budget is not None:
@@ -401,7 +425,7 @@ class BudgetPruneClassifier(SavedPruning):
         return BudgetForestClassifier(**{name: restored(value) for name, value in known.items()})
 
     def _check_restored(self) -> None:
-        checked_parameters(self)
+        self._checked()
         self._check_prices()
         self._grid_prices()
 

@@ -31,7 +31,7 @@ Deliberately absent: the paper's linear programme as such, which the tests solve
 Deviations and choices
 
 1. The optimum is exact; the authors' program does 50 steps of a projected subgradient and takes the
-   best pruning that it has met.
+   best pruning that it has met, which is :func:`authors`. Their multipliers start from 0 here.
 2. Of several optima the smallest is taken, which is what the source reaches in the residual graph:
    it is unique, whichever way the maximal flow was found. It drops splits that gain nothing.
 3. No grid of λ: optima are the lower convex hull of (cost, errors), found by Eisner and Severance's
@@ -66,6 +66,7 @@ class Purchase:
 
     splits: tuple[int, ...]
     price: int
+    weight: int
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,12 @@ def first_uses(path: list[int], tree: Tree, units: np.ndarray) -> dict:
     return first
 
 
+def price_of(what: tuple[str, int], shared: np.ndarray, own: np.ndarray) -> float:
+    """Price of a group, or of a feature beside its group."""
+    kind, k = what
+    return float(shared[k] if kind == "unit" else own[k])
+
+
 def programme(
     model: Model,
     X,
@@ -156,21 +163,23 @@ def programme(
             gain.append(wrong[h] - wrong[tree.left[h]] - wrong[tree.left[h] + 1])
             place.append((t, h))
     number = {at: j for j, at in enumerate(place)}
-    buyers, passing = defaultdict(int), [0] * len(place)
+    buyers, passing, met = defaultdict(int), [0] * len(place), {}
     for x, weight in zip(X, map(int, weights), strict=True):
-        bought = defaultdict(list)
+        bought = defaultdict(tuple)
         for t, tree in enumerate(model.trees):
             path = nodes_of(tree, x)
             for node in path[:-1]:
                 passing[number[t, node]] += weight
             for what, node in first_uses(path, tree, units).items():
-                bought[what].append(number[t, node])
-        for (kind, k), splits in bought.items():
-            price = float(shared[k] if kind == "unit" else own[k])
-            if price > 0:
-                buyers[kind, k, price, tuple(splits)] += weight
+                if price_of(what, shared, own) > 0:
+                    bought[what] += (number[t, node],)
+                    met.setdefault((what, bought[what]), len(met))
+        for what, splits in bought.items():
+            buyers[what, splits] += weight
+    buyers = sorted(buyers.items(), key=lambda each: met[each[0]])
+    listed = [(splits, price_of(what, shared, own), w) for (what, splits), w in buyers]
     tested = [int(model.trees[t].feature[h]) for t, h in place]
-    amounts = [(price, w) for (_, _, price, _), w in buyers.items()]
+    amounts = [(price, w) for _, price, w in listed]
     amounts += [(float(by_split[m]), w) for m, w in zip(tested, passing, strict=True)]
     exponent = price_exponent(amounts, sum(map(abs, gain)))
     return Programme(
@@ -178,7 +187,7 @@ def programme(
         gain,
         [w * steps(by_split[m], exponent) for m, w in zip(tested, passing, strict=True)],
         parent,
-        [Purchase(s, w * steps(price, exponent)) for (_, _, price, s), w in buyers.items()],
+        [Purchase(s, w * steps(price, exponent), w) for s, price, w in listed],
         root_errors,
         n_judged,
         int(np.sum(weights)),
@@ -302,6 +311,54 @@ def point_of(task: Programme, kept: frozenset[int]) -> Point:
     return Point(kept, errors, bought + sum(task.price[j] for j in kept))
 
 
+# --- the authors' solver -----------------------------------------------------------------------
+
+
+def authors(task: Programme, tradeoff: float, n_steps: int = 50, m: int = 500) -> Point:
+    """Best pruning that a projected subgradient of the dual meets.
+
+    Multipliers β of w^t_ki <= w_ki, for each purchase and each of its splits; rows of a purchase
+    have the same.
+    """
+    unit = math.ldexp(tradeoff, -task.exponent) / task.weight  # λ times a step, of one row
+    limits = [unit * (each.price / each.weight) for each in task.purchases]
+    gains = [
+        g / max(1, task.n_judged) - unit * p for g, p in zip(task.gain, task.price, strict=True)
+    ]
+    betas = [[0.0] * len(each.splits) for each in task.purchases]
+    best, least = None, math.inf
+    for step in range(1, n_steps + 1):
+        worth = list(gains)
+        for each, beta in zip(task.purchases, betas, strict=True):
+            for j, b in zip(each.splits, beta, strict=True):
+                worth[j] -= each.weight * b
+        for j in range(len(worth) - 1, -1, -1):  # children come later
+            if worth[j] > 0 and task.parent[j] >= 0:
+                worth[task.parent[j]] += worth[j]
+        kept = set()
+        dual = task.root_errors / max(1, task.n_judged)
+        for j, (value, parent) in enumerate(zip(worth, task.parent, strict=True)):
+            if value > 0 and (parent < 0 or parent in kept):
+                kept.add(j)
+                dual -= value if parent < 0 else 0.0
+        point = point_of(task, frozenset(kept))
+        primal = point.errors / max(1, task.n_judged) + unit * point.cost
+        if primal < least:
+            best, least = point, primal
+        squares, slopes = 0, []
+        for each, beta, limit in zip(task.purchases, betas, limits, strict=True):
+            over = sum(beta) - limit
+            dual -= each.weight * over if over > 0 else 0.0
+            slopes.append([(j in kept) - (over > 0) for j in each.splits])
+            squares += each.weight * sum(abs(slope) for slope in slopes[-1])
+        if squares == 0 or least <= dual:
+            break
+        length = (1 + m) * (least - dual) / (squares * (step + m))
+        for beta, slope in zip(betas, slopes, strict=True):
+            beta[:] = [max(0.0, b + length * g) for b, g in zip(beta, slope, strict=True)]
+    return best
+
+
 # --- all optima -----------------------------------------------------------------------------
 
 
@@ -379,10 +436,11 @@ def fit(
     *,
     tradeoff: float = 0.0,
     budget: float | None = None,
+    solver: str = "exact",
     **options,
 ) -> tuple[Programme, list[Point], int, Model]:
     """Programme, all optima, the number of the one that is chosen, and its forest."""
     task = programme(model, X, weights, y, **options)
-    points = hull(task)
+    points = hull(task) if solver == "exact" else [authors(task, tradeoff)]
     place = chosen(task, points, tradeoff, budget)
     return task, points, place, pruned(model, task, points[place].kept)

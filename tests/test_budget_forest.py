@@ -242,6 +242,9 @@ def test_a_longer_forest_begins_with_a_shorter_one_and_threads_change_nothing(ta
     short = BudgetForestClassifier(n_estimators=4, n_threads=1, **options).fit(X, y)
     ended = long.trees_.tree[4]
     np.testing.assert_array_equal(long.trees_.threshold[:ended], short.trees_.threshold)
+    same_forest(long.first_rounds(4), short, X)
+    np.testing.assert_array_equal(list(long.staged_predict(X))[3], short.predict(X))
+    np.testing.assert_array_equal(list(long.staged_cost(X))[3], short.prediction_cost(X))
     same_forest(BudgetForestClassifier(n_estimators=6, n_threads=1, **options).fit(X, y), long, X)
     other = BudgetForestClassifier(n_estimators=4, **options | {"random_state": 5}).fit(X, y)
     assert not np.array_equal(other.trees_.threshold[:9], short.trees_.threshold[:9])

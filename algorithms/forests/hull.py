@@ -29,6 +29,8 @@ class Programme(NamedTuple):
     Attributes
     ----------
     closure : Closure
+    buyers : ndarray of shape (n_purchases,), int64
+        Rows, by weight, of each purchase.
     root_errors : int
         Errors of all trees if they are pruned to their roots.
     n_judged : int
@@ -40,6 +42,7 @@ class Programme(NamedTuple):
     """
 
     closure: Closure
+    buyers: np.ndarray
     root_errors: int
     n_judged: int
     weight: int
@@ -83,8 +86,10 @@ class Hull(NamedTuple):
             wanted = Fraction(tradeoff)
             place = next(i for i, least in enumerate(self.tradeoffs()) if wanted >= least)
         if budget is not None and budget != math.inf:
-            while self.mean_cost(self.cost[place]) > Fraction(budget):
-                place -= 1  # the first one costs nothing
+            within = [self.mean_cost(cost) <= Fraction(budget) for cost in self.cost[: place + 1]]
+            if not within[0]:  # one that costs nothing is always there, unless there is one alone
+                raise ValueError("budget is below the cost of the only pruning.")
+            place = len(within) - 1 - within[::-1].index(True)
         return place
 
 
@@ -186,7 +191,7 @@ def programme(
         once_steps[uses.mark] * uses.weight,
     )
     judged_rows, errors = int(judged[roots].sum()), int(wrong[roots].sum())
-    return Programme(closure, errors, judged_rows, int(weights.sum()), exponent)
+    return Programme(closure, uses.weight, errors, judged_rows, int(weights.sum()), exponent)
 
 
 def _pairs(prices: np.ndarray, amounts: np.ndarray) -> list[tuple[float, int]]:

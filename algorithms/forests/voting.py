@@ -17,6 +17,7 @@ from ..estimators.parameters import Parameter, choice
 from ..estimators.rows import read_only
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
+from ..inputs.types import EvalSet
 from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees
@@ -283,7 +284,9 @@ class VotingClassifier(ScoredInFull, ClassifierMixin, VotingForest):
         return scores / scores.sum(axis=1, keepdims=True)
 
 
-def check_rows_with_targets(model: VotingForest, eval_set) -> tuple[np.ndarray, np.ndarray]:
+def check_rows_with_targets(
+    model: VotingForest, eval_set: EvalSet
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows and targets of a validation set (ValueError if it is none)."""
     if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
         raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
