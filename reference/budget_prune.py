@@ -36,8 +36,8 @@ Deviations and choices
    it is unique, whichever way the maximal flow was found. It drops splits that gain nothing.
 3. No grid of λ: optima are the lower convex hull of (cost, errors), found by Eisner and Severance's
    rule. Between two neighbours no λ gives anything.
-4. Prices are whole steps of a grid of 2**-k, as fine as products with the errors in 62 bits allow;
-   whole prices are exact.
+4. Prices are whole steps of a grid of 2**-k, as fine as products with the errors in 62 bits allow,
+   rounded up, so that a budget is kept; whole prices are exact.
 5. A group with a price of its own is bought beside its features: two purchases at one split. Each
    row that passes a split pays its evaluation, too. The paper has neither.
 6. Errors are counted on the bootstrap sample (the program's default), on the rows out of it, or on
@@ -196,8 +196,8 @@ def programme(
 
 
 def steps(price: float, exponent: int) -> int:
-    """Price in steps of the grid 2**-k, rounded to the nearest."""
-    return int(np.rint(np.ldexp(price, exponent)))
+    """Price in steps of the grid 2**-k, rounded up: so that a budget is kept."""
+    return math.ceil(np.ldexp(price, exponent))
 
 
 def price_exponent(amounts: list[tuple[float, int]], gains: int) -> int:

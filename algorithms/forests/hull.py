@@ -127,8 +127,8 @@ def price_exponent(amounts: list[tuple[float, int]], gains: int) -> int:
 
 
 def in_steps(price: float, exponent: int) -> int:
-    """Price as a whole number of grid steps, the nearest."""
-    return int(np.rint(np.ldexp(price, exponent)))
+    """Price as a whole number of grid steps, rounded up: so that a budget is kept."""
+    return math.ceil(np.ldexp(price, exponent))
 
 
 def errors_of(fitted: CountedForest, judged: np.ndarray) -> np.ndarray:
