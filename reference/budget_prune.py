@@ -130,6 +130,41 @@ def price_of(what: tuple[str, int], shared: np.ndarray, own: np.ndarray) -> floa
     return float(shared[k] if kind == "unit" else own[k])
 
 
+def gains_of(model: Model, judged: list[np.ndarray]):
+    """Place (tree, node), gain and parent of each split; errors of all roots."""
+    place, gain, parent, root_errors = [], [], [], 0
+    for t, (tree, counts) in enumerate(zip(model.trees, judged, strict=True)):
+        wrong, number = errors_of(tree, counts), {}
+        root_errors += wrong[0]
+        splits = [int(h) for h in np.flatnonzero(tree.left >= 0)]
+        above = {int(tree.left[h]) + side: h for h in splits for side in (0, 1)}
+        for h in splits:
+            number[h] = len(place)
+            parent.append(number[above[h]] if h in above else -1)
+            gain.append(wrong[h] - wrong[tree.left[h]] - wrong[tree.left[h] + 1])
+            place.append((t, h))
+    return place, gain, parent, root_errors
+
+
+def purchases_of(model: Model, X, weights, number: dict, units, shared, own):
+    """(Splits, price of a row, weight) of each purchase, as first met; rows that pass a split."""
+    buyers, passing, met = defaultdict(int), [0] * len(number), {}
+    for x, weight in zip(X, map(int, weights), strict=True):
+        bought = defaultdict(tuple)
+        for t, tree in enumerate(model.trees):
+            path = nodes_of(tree, x)
+            for node in path[:-1]:
+                passing[number[t, node]] += weight
+            for what, node in first_uses(path, tree, units).items():
+                if price_of(what, shared, own) > 0:
+                    bought[what] += (number[t, node],)
+                    met.setdefault((what, bought[what]), len(met))
+        for what, splits in bought.items():
+            buyers[what, splits] += weight
+    in_order = sorted(buyers.items(), key=lambda each: met[each[0]])
+    return [(splits, price_of(what, shared, own), w) for (what, splits), w in in_order], passing
+
+
 def programme(
     model: Model,
     X,
@@ -149,47 +184,24 @@ def programme(
     units = costs.acquisition_units(feature_groups, X.shape[1])
     shared, own = costs.shared_and_own(feature_costs, feature_groups, group_costs, units)
     by_split = costs.split_prices(split_cost, feature_sharing, X.shape[1])
-    place, gain, parent, root_errors, n_judged = [], [], [], 0, 0
-    for t, tree in enumerate(model.trees):
-        counts = judged_counts(tree, errors, X, y, weights)
-        wrong, number = errors_of(tree, counts), {}
-        root_errors, n_judged = root_errors + wrong[0], n_judged + int(counts[0].sum())
-        above = {
-            int(tree.left[h]) + side: h for h in np.flatnonzero(tree.left >= 0) for side in (0, 1)
-        }
-        for h in map(int, np.flatnonzero(tree.left >= 0)):
-            number[h] = len(place)
-            parent.append(number[above[h]] if h in above else -1)
-            gain.append(wrong[h] - wrong[tree.left[h]] - wrong[tree.left[h] + 1])
-            place.append((t, h))
+    judged = [judged_counts(tree, errors, X, y, weights) for tree in model.trees]
+    place, gain, parent, root_errors = gains_of(model, judged)
     number = {at: j for j, at in enumerate(place)}
-    buyers, passing, met = defaultdict(int), [0] * len(place), {}
-    for x, weight in zip(X, map(int, weights), strict=True):
-        bought = defaultdict(tuple)
-        for t, tree in enumerate(model.trees):
-            path = nodes_of(tree, x)
-            for node in path[:-1]:
-                passing[number[t, node]] += weight
-            for what, node in first_uses(path, tree, units).items():
-                if price_of(what, shared, own) > 0:
-                    bought[what] += (number[t, node],)
-                    met.setdefault((what, bought[what]), len(met))
-        for what, splits in bought.items():
-            buyers[what, splits] += weight
-    buyers = sorted(buyers.items(), key=lambda each: met[each[0]])
-    listed = [(splits, price_of(what, shared, own), w) for (what, splits), w in buyers]
-    tested = [int(model.trees[t].feature[h]) for t, h in place]
-    amounts = [(price, w) for _, price, w in listed]
-    amounts += [(float(by_split[m]), w) for m, w in zip(tested, passing, strict=True)]
+    listed, passing = purchases_of(model, X, weights, number, units, shared, own)
+    passed = [
+        (float(by_split[model.trees[t].feature[h]]), w)
+        for (t, h), w in zip(place, passing, strict=True)
+    ]
+    amounts = [(price, w) for _, price, w in listed] + passed
     exponent = price_exponent(amounts, sum(map(abs, gain)))
     return Programme(
         place,
         gain,
-        [w * steps(by_split[m], exponent) for m, w in zip(tested, passing, strict=True)],
+        [w * steps(price, exponent) for price, w in passed],
         parent,
-        [Purchase(s, w * steps(price, exponent), w) for s, price, w in listed],
+        [Purchase(splits, w * steps(price, exponent), w) for splits, price, w in listed],
         root_errors,
-        n_judged,
+        sum(int(counts[0].sum()) for counts in judged),
         int(np.sum(weights)),
         exponent,
     )
