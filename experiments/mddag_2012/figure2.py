@@ -47,6 +47,9 @@ DRAWN = ("adaboost", *CASCADES, *DETECTORS)
 
 # --- picture --------------------------------------------------------------------------------------
 
+FEWEST_FOR_BANDS = 3
+"""Divisions from which a curve has its band."""
+
 RARE = 0.02
 """Edges that a smaller share of the most taken one's paths takes are not drawn."""
 
@@ -70,10 +73,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     upper.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
     if len(dag):
         _draw_graph(lower.subplots(), dag, rows)
+    bands = "bands: 95 % t intervals" if has_bands(rows) else "their mean alone"
     headline(
         figure,
         f"MDDAG (ICML 2012), Figure 2 · scale {meta['scale']} · {len(meta['seeds'])} divisions, "
-        "bands: 95 % t intervals\nruns are chosen by training TPR (section 3.2), AdaBoost's are "
+        f"{bands}\nruns are chosen by training TPR (section 3.2), AdaBoost's are "
         "not selected\nno curve goes beyond its last run · "
         "what lies below a frame finds next to nothing",
     )
@@ -85,6 +89,8 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) ->
     for method in DRAWN:
         if there(rows, panel.key, method):
             x, y, low, high = Curve(rows, panel.key, method, f"tpr_{suffix}").drawn()
+            if not has_bands(rows):
+                low = high = y
             if len(x):
                 draw_curve(ax, method, x, y, low, high)
                 drawn.append(y)
@@ -97,6 +103,11 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) ->
     ax.set_ylabel("test TPR")
     if record["kind"] != "real":
         stamp(ax, "STAND-IN")
+
+
+def has_bands(rows: pd.DataFrame) -> bool:
+    """Whether bands are drawn: of two divisions a t interval is wider than any frame."""
+    return rows["seed"].nunique() >= FEWEST_FOR_BANDS
 
 
 def worth_seeing(rates: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from experiments.artefact import SCALES
 from experiments.cell import Cell
@@ -253,6 +254,27 @@ def test_claims_on_the_same_test_windows_say_so():
     meta["data"]["cbcl"]["test_overlap"] = 1.0
     for claim in figure2.ARTEFACT.make_claims(detection_rows(), meta):
         assert ("on these test windows" in claim.sentence) == claim.id.startswith("c-")
+
+
+@pytest.mark.parametrize(("seeds", "bands"), [(2, False), (3, True)])
+def test_bands_of_figure_2_need_three_divisions(seeds, bands):
+    rows = detection_rows(range(seeds))
+    with house_style("x"):
+        ax = Figure().subplots()
+        panel = next(panel for panel in figure2.PANELS if panel.key == "a")
+        figure2._draw(ax, rows, panel, "10", DETECTION_META["data"]["vj_faces"])
+    assert any(len(line.get_xdata()) > 1 for line in ax.lines)
+    wide = [band for band in ax.collections if _spread(band) > 1e-6]
+    assert bool(wide) is bands
+
+
+def _spread(band):
+    """Return how far a band's lower and upper edges lie apart at most."""
+    widths = []
+    for path in band.get_paths():
+        table = pd.DataFrame(path.vertices, columns=["x", "y"])
+        widths.append(table.groupby("x")["y"].agg(np.ptp).max())
+    return max(widths, default=0.0)
 
 
 @pytest.mark.slow
