@@ -42,6 +42,8 @@ ORDER = (
     "weighed_trees",
     "stump_cascades",
     "decision_dag",
+    "forests",
+    "budget_forest",
     OTHERS,
     "selection",
     "on_demand",
@@ -53,6 +55,7 @@ FAMILIES = {
     "weighed_trees": {"cronus", "raykar_cascade", "and_or_cascade"},
     "stump_cascades": {"viola_jones", "fcboost", "bourdev_cascade"},
     "decision_dag": {"mddag"},
+    "forests": {"budget_forest", "budget_prune"},
 }
 
 

@@ -59,9 +59,9 @@ def small(estimator: type[BaseEstimator]) -> BaseEstimator:
         "n_estimators": _ROUNDS,
         "max_stumps": _ROUNDS,
         "n_threads": 1,
-        **_BOTH_SOLVERS,
     }
     taken = estimator().get_params(deep=False)
+    size |= _BOTH_SOLVERS if "n_episodes" in taken else {}
     return estimator(**{name: value for name, value in size.items() if name in taken})
 
 

@@ -12,6 +12,8 @@ from .. import (
     adaboost_mh,
     and_or_cascade,
     bourdev_cascade,
+    budget_forest,
+    budget_prune,
     cegb,
     cronus,
     fcboost,

@@ -11,7 +11,7 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from experiments.compare import other_libraries, own_trees
+from experiments.compare import other_libraries, own_forests, own_trees
 from experiments.compare.problem import Problem
 from experiments.compare.trained import Trained
 from experiments.compare.users_class import of_the_user
@@ -36,7 +36,7 @@ class Method:
     allow_nan : bool
         Whether it supports missing values.
     cut : str
-        What its cuts are: ``rounds`` or ``threshold``.
+        What its cuts are: ``rounds``, ``threshold`` or ``tradeoff``.
     has_tradeoff : bool
         Whether it has a λ, a price of cost in loss.
     has_budget : bool
@@ -62,7 +62,8 @@ class Method:
     @property
     def ours(self) -> bool:
         """Whether the suite itself trains it: then it must not fail."""
-        return not self.of_the_user and self.train.__module__ == own_trees.__name__
+        own = (own_trees.__name__, own_forests.__name__)
+        return not self.of_the_user and self.train.__module__ in own
 
     def installed(self) -> bool:
         """Whether its library is there."""
@@ -89,6 +90,21 @@ METHODS = {
             cut="threshold",
         ),
         Method("gbrt", "GBRT (no costs in training)", own_trees.gbrt),
+        Method(
+            "budget_forest",
+            "BudgetRF",
+            own_forests.budget_forest,
+            ("classification", "ranking"),
+            allow_nan=False,
+        ),
+        Method(
+            "budget_prune",
+            "BudgetPrune",
+            own_forests.budget_prune,
+            ("classification",),
+            allow_nan=False,
+            cut="tradeoff",
+        ),
         Method(
             "lightgbm",
             "LightGBM (no costs in training)",

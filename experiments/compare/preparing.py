@@ -32,6 +32,7 @@ _FEWEST_ROWS = 50
 _FEWEST_CLUSTERS = 10
 _FEWEST_OF_A_CLASS = 5
 _LONGEST_QUERY = 10_000  # LightGBM refuses longer ones
+_MOST_GRADES = 1_024  # each is a class of a forest
 
 
 @dataclass(frozen=True)
@@ -200,16 +201,22 @@ def _check_queries(columns: dict[str, Any]) -> None:
 
 def _unfit(train: dict[str, Any], task: str) -> dict[str, str]:
     """Say which methods cannot train on these rows, and why."""
+    unfit = {}
+    if train["weight"] is not None:
+        why = "it draws copies of rows, and takes no weights"
+        unfit |= {"budget_forest": why, "budget_prune": why}
     if task != "ranking":
-        return {}
+        return unfit
     grades, longest = train["y"], int(np.bincount(train["query"]).max())
+    if len(np.unique(grades)) > _MOST_GRADES:
+        unfit |= {"budget_forest": f"it takes at most {_MOST_GRADES:,} different grades"}
     if np.any((grades < 0) | (grades != np.rint(grades)) | (grades > metrics.HIGHEST_GRADE)):
-        why = f"it needs grades 0, 1, …, {metrics.HIGHEST_GRADE}"
+        unfit["lightgbm_lambdarank"] = f"it needs grades 0, 1, …, {metrics.HIGHEST_GRADE}"
     elif longest > _LONGEST_QUERY:
-        why = f"it takes at most {_LONGEST_QUERY:,} rows a query, and one has {longest:,}"
-    else:
-        return {}
-    return {"lightgbm_lambdarank": why}
+        unfit["lightgbm_lambdarank"] = (
+            f"it takes at most {_LONGEST_QUERY:,} rows a query, and one has {longest:,}"
+        )
+    return unfit
 
 
 def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:

@@ -14,6 +14,8 @@ import pandas as pd
 from {PACKAGE}.adaboost_mh import AdaBoostMH
 from {PACKAGE}.and_or_cascade import AndOrCascadeClassifier
 from {PACKAGE}.bourdev_cascade import BourdevCascadeClassifier
+from {PACKAGE}.budget_forest import BudgetForestClassifier, BudgetForestRegressor
+from {PACKAGE}.budget_prune import BudgetPruneClassifier
 from {PACKAGE}.cegb import CEGBClassifier, CEGBRegressor
 from {PACKAGE}.cronus import CronusClassifier
 from {PACKAGE}.early_exit import EarlyExit
@@ -61,6 +63,11 @@ MDDAGRegressor().fit(X, y).evaluations(X)
 stumps: AdaBoostMH = AdaBoostMH(n_estimators=3, sampler="laminating").fit(X, y)
 for detector in (ViolaJonesClassifier(), FCBoostClassifier(), BourdevCascadeClassifier()):
     detector.fit(X, y).predict(X)
+forest: BudgetForestClassifier = BudgetForestClassifier(feature_costs=[1, 2, 3]).fit(X, y)
+BudgetForestRegressor(impurity="entropy").fit(X, y).predict(X)
+prunings: BudgetPruneClassifier = BudgetPruneClassifier(forest, budget=2.0).fit(X, y)
+cheaper: BudgetPruneClassifier = prunings.pruned(tradeoff=0.1)
+print(prunings.curve_.cost, cheaper.prediction_cost(X), cheaper.predict_proba(X))
 metered: MeteredForest = from_lightgbm(object())
 print(metered.predict(X), metered.prediction_cost(X))
 table: pd.DataFrame = cost_curve(trees, X, y)

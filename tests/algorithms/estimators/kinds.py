@@ -8,9 +8,11 @@ from sklearn.base import is_classifier, is_regressor
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.boosted_trees.estimator import BoostedTrees
+from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.decision_dag.estimator import DecisionDAGEstimator
 from algorithms.exits.classifier import CascadeClassifier
+from algorithms.forests.voting import VotingForest
 from algorithms.gbrt import GBRTRegressor
 
 REGRESSORS = [cls for cls in ESTIMATORS if is_regressor(cls())]
@@ -82,6 +84,9 @@ def small_size(
             "score_every": 500,
             "random_state": 0,
         }
+    elif issubclass(cls, VotingForest):
+        size = {"n_estimators": n_estimators, "bootstrap": False}  # copies are what weights are
+        size["forest"] = BudgetForestClassifier(**size)
     elif not takes(cls, "max_leaves"):
         size["max_depth"] = max_depth
     return {name: value for name, value in size.items() if takes(cls, name)}

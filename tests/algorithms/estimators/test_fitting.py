@@ -13,7 +13,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import algorithms.boosting
-from algorithms import adaboost_mh, fcboost
+import algorithms.forests.growing
+from algorithms import adaboost_mh, budget_forest, fcboost
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.estimators.fitting import ConstantModelWarning
@@ -112,6 +113,7 @@ def no_memory_while_boosting(model, cls, patch):
     patch.setattr(boosted_trees, "boost", raising(MemoryError()))
     patch.setattr(boosted_stages, "best_stump", raising(MemoryError()))
     patch.setattr(fcboost, "best_stumps", raising(MemoryError()))
+    patch.setattr(budget_forest, "grow_forest", raising(MemoryError()))
     return {}
 
 
@@ -121,6 +123,7 @@ def interrupted_in_a_kernel(model, cls, patch):
     patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
     patch.setattr(boosted_stages, "PairWeights", raising(KeyboardInterrupt()))
     patch.setattr(fcboost, "best_stumps", raising(KeyboardInterrupt()))
+    patch.setattr(algorithms.forests.growing, "_grow", raising(KeyboardInterrupt()))
     return {}
 
 

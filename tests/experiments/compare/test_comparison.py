@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from algorithms.budget_forest import BudgetForestClassifier
+from algorithms.budget_prune import BudgetPruneClassifier
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTClassifier
@@ -27,7 +29,10 @@ from experiments.running import workers
 COSTS = {"cheap": 1.0, "middling": 3.0, "dear": 8.0}
 CLASSES = {
     kind.__name__: kind
-    for kind in (CEGBClassifier, GreedyMiserClassifier, GBRTClassifier, EarlyExit, MeteredForest)
+    for kind in (
+        *(CEGBClassifier, GreedyMiserClassifier, GBRTClassifier, EarlyExit, MeteredForest),
+        *(BudgetForestClassifier, BudgetPruneClassifier),
+    )
 }
 
 
@@ -93,7 +98,8 @@ def classified(folder):
 def test_the_choice_is_what_one_finds_by_hand(classified):
     outcome, out, _, search = classified
     rows = pd.read_csv(out / "rows.csv")
-    assert set(rows["method"]) >= {"cegb", "greedy_miser", "gbrt", "early_exit"}
+    ours = {"cegb", "greedy_miser", "gbrt", "early_exit", "budget_forest", "budget_prune"}
+    assert set(rows["method"]) >= ours
     for budget in search.budgets:
         best = {}
         for row in rows.itertuples():
@@ -132,7 +138,7 @@ def test_every_method_had_the_same_draws(classified):
     learning_rates = [
         sorted({json.loads(text)["learning_rate"] for text in pool["parameters"]})
         for method, pool in rows.groupby("method")
-        if ":" not in method
+        if ":" not in method and not method.startswith("budget")  # forests have none
     ]
     assert all(len(each) >= 2 for each in learning_rates)
     every = max(learning_rates, key=len)
@@ -263,7 +269,7 @@ def test_what_lambdarank_cannot_be_trained_on(folder, tmp_path):
     question = asked(folder, "amount", query="patient", metric="precision@2")
     prepared = comparison.prepare(question, tmp_path)
     assert prepared.unfit == {"lightgbm_lambdarank": "it needs grades 0, 1, …, 50"}
-    long = {"y": np.zeros(10_001), "query": np.zeros(10_001, dtype=int)}
+    long = {"y": np.zeros(10_001), "query": np.zeros(10_001, dtype=int), "weight": None}
     (why,) = preparing._unfit(long, "ranking").values()
     assert why == "it takes at most 10,000 rows a query, and one has 10,001"
 
@@ -306,12 +312,38 @@ def test_missing_values(folder, tmp_path):
     assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
 
 
+def test_forests_and_their_prunings(folder, tmp_path):
+    """Cuts of prunings are trade-offs: the smaller, the dearer. Grades are ranked by their mean."""
+    search = Search((3.0,), 2, 4, only=["budget_forest", "budget_prune"])
+    outcome = compare(asked(folder, "ill"), search, tmp_path / "ill", InThisProcess())
+    prunings = outcome.rows[outcome.rows["method"] == "budget_prune"]
+    assert prunings.groupby("trial").size().max() > 2
+    for _, each in prunings.groupby("trial"):
+        assert each.sort_values("cut")["valid_cost"].is_monotonic_decreasing
+    line = outcome.table[outcome.table["recommended"]].iloc[0]
+    saved = outcome.models[3.0]
+    model = CLASSES[saved["class"]].load(saved["path"])
+    test = load(str(outcome.prepared.path)).parts["test"]
+    assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
+    assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
+
+    ranked = asked(folder, "grade", query="patient", metric="ndcg@3")
+    outcome = compare(ranked, search, tmp_path / "ranked", InThisProcess())
+    assert outcome.left_out == ["BudgetPrune: not for ranking"]
+    assert len(outcome.rows)
+
+
 def test_weights_train_and_judge(folder, tmp_path):
     table = pd.read_csv(folder / "table.csv")
     table["weight"] = 1 + np.arange(len(table)) % 3
     table.drop(columns=["patient", "amount", "grade"]).to_csv(tmp_path / "t.csv", index=False)
     question = Asked(tmp_path / "t.csv", "ill", weight="weight")
-    outcome = compare(question, Search((9.0,), 1, 4, only=["cegb"]), tmp_path, InThisProcess())
+    search = Search((9.0,), 1, 4, only=["cegb", "budget_forest", "budget_prune"])
+    outcome = compare(question, search, tmp_path, InThisProcess())
+    assert outcome.left_out == [
+        f"{label}: it draws copies of rows, and takes no weights"
+        for label in ("BudgetRF", "BudgetPrune")
+    ]
     parts = load(str(outcome.prepared.path)).parts
     test, line = parts["test"], outcome.table.iloc[0]
     model = CEGBClassifier.load(outcome.models[9.0]["path"])

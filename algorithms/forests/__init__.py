@@ -1,0 +1,1 @@
+"""What BudgetRF and BudgetPrune share: growing and voting, and prunings by minimum cuts."""

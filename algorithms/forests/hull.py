@@ -1,0 +1,294 @@
+"""All optimal prunings of a forest, for every trade-off between errors and cost.
+
+The twin is :mod:`reference.budget_prune`. Optima are nested, so that the problem between two of
+them is that of the splits in which they differ: each cut is about half as large as the last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ..costs import PriceList
+from ..trees.forest import Forest
+from .closure import Closure, best_free, part_of, smallest_optimum
+from .first_uses import Marks, first_uses
+from .growing import CountedForest, plain_forest
+
+_MOST = 2**61  # of all errors times all prices
+_FEWEST_STEPS = 2**10  # of a price that the grid rounds
+
+
+class Programme(NamedTuple):
+    """What is to be decided about each split of a forest.
+
+    Attributes
+    ----------
+    closure : Closure
+    buyers : ndarray of shape (n_purchases,), int64
+        Rows, by weight, of each purchase.
+    root_errors : int
+        Errors of all trees if they are pruned to their roots.
+    n_judged : int
+        Rows, by weight, of all trees whose errors are counted.
+    weight : int
+        Rows, by weight, that are billed.
+    exponent : int
+        k of the price grid 2**-k.
+    """
+
+    closure: Closure
+    buyers: np.ndarray
+    root_errors: int
+    n_judged: int
+    weight: int
+    exponent: int
+
+
+class Hull(NamedTuple):
+    """All optimal prunings, from the cheapest to the one with the fewest errors.
+
+    Attributes
+    ----------
+    errors, cost : ndarray of shape (n_points,), int64
+        Of all rows together, the cost in steps of the price grid.
+    entry : ndarray of shape (n_splits,), int64
+        First pruning in which each split stays; the number of prunings if in none.
+    n_judged, weight, exponent : int
+        As in the programme.
+    """
+
+    errors: np.ndarray
+    cost: np.ndarray
+    entry: np.ndarray
+    n_judged: int
+    weight: int
+    exponent: int
+
+    def mean_cost(self, steps: int) -> Fraction:
+        """Mean bill of a row, in the unit of the prices, of steps that all rows pay together."""
+        return Fraction(int(steps), self.weight) / Fraction(2) ** self.exponent
+
+    def tradeoffs(self) -> list[Fraction]:
+        """Smallest trade-off at which each pruning is taken; 0 for the last."""
+        saved, more = -np.diff(self.errors), np.diff(self.cost)
+        pairs = zip(saved.tolist(), more.tolist(), strict=True)
+        return [*(Fraction(e, self.n_judged) / self.mean_cost(c) for e, c in pairs), Fraction(0)]
+
+    def chosen(self, tradeoff: float, budget: float | None) -> int:
+        """Pruning for a trade-off, or the best within the budget if that is cheaper."""
+        place = 0
+        if tradeoff != math.inf:
+            wanted = Fraction(tradeoff)
+            place = next(i for i, least in enumerate(self.tradeoffs()) if wanted >= least)
+        if budget is not None and budget != math.inf:
+            within = [self.mean_cost(cost) <= Fraction(budget) for cost in self.cost[: place + 1]]
+            if not within[0]:  # one that costs nothing is always there, unless there is one alone
+                raise ValueError("budget is below the cost of the only pruning.")
+            place = len(within) - 1 - within[::-1].index(True)
+        return place
+
+
+def price_exponent(amounts: list[tuple[float, int]], gains: int) -> int:
+    """Exponent k of the finest price grid on which products with the errors fit 62 bits.
+
+    Parameters
+    ----------
+    amounts : list of (float, int)
+        Prices, and how often they are paid at most.
+    gains : int
+        Sum of all gains in size.
+
+    Raises
+    ------
+    ValueError
+        If a price has fewer than 1024 steps of the grid and is no whole number of them.
+    """
+    paid = [(price, weight) for price, weight in amounts if price > 0 and weight > 0]
+    if not paid:
+        return 0
+    most = _MOST // max(1, gains)
+    exponent = math.frexp(most)[1] - math.frexp(max(paid)[0])[1] + 1
+    while sum(weight * in_steps(price, exponent) for price, weight in paid) > most:
+        exponent -= 1
+    for price, _ in paid:
+        steps = in_steps(price, exponent)
+        if steps < (1 if float(np.ldexp(price, exponent)) == steps else _FEWEST_STEPS):
+            raise ValueError(
+                f"prices are too far apart to be added as whole numbers: {price:g} would be lost "
+                f"beside {max(paid)[0]:g} and {gains} errors. Round feature_costs or split_cost to "
+                "0 where they do not matter, or prune by fewer rows."
+            )
+    return exponent
+
+
+def in_steps(price: float, exponent: int) -> int:
+    """Price as a whole number of grid steps, rounded up: so that a budget is kept."""
+    return math.ceil(np.ldexp(price, exponent))
+
+
+def errors_of(fitted: CountedForest, judged: np.ndarray) -> np.ndarray:
+    """Rows that each node's majority label gets wrong, (n_nodes,) int64."""
+    label = np.argmax(fitted.counts, axis=1) if len(judged) else np.zeros(0, dtype=np.int64)
+    return judged.sum(axis=1) - judged[np.arange(len(judged)), label]
+
+
+def programme(
+    fitted: CountedForest,
+    judged: np.ndarray,
+    X: np.ndarray,
+    weights: np.ndarray,
+    once: PriceList,
+    per_split: np.ndarray,
+) -> Programme:
+    """Put a forest and the rows that pay for features into a programme.
+
+    Parameters
+    ----------
+    fitted : CountedForest
+    judged : ndarray of shape (n_nodes, n_classes), int64
+        Rows of each class in each node by which its label is judged.
+    X : ndarray of shape (n_samples, n_features), float64
+        Read-only; the rows that are billed.
+    weights : ndarray of shape (n_samples,), int64
+    once : PriceList
+        What a row pays at its first use.
+    per_split : ndarray of shape (n_features,), float64
+        Price of evaluating a split on each feature.
+
+    Raises
+    ------
+    ValueError
+        As :func:`price_exponent`.
+    """
+    forest = fitted.forest
+    split = np.flatnonzero(forest.left >= 0)
+    left, wrong = forest.left[split], errors_of(fitted, judged)
+    gain = wrong[split] - wrong[left] - wrong[left + 1]
+    roots, prices = forest.tree[:-1], np.concatenate([once.shared, once.own])
+    uses = first_uses(forest, X, weights, Marks(once.unit, prices > 0, len(once.shared)))
+    tested = forest.feature[split]
+    paid = np.zeros(len(prices), dtype=np.int64)
+    np.add.at(paid, uses.mark, uses.weight)
+    passed = np.zeros(len(per_split), dtype=np.int64)
+    np.add.at(passed, tested, uses.passed)
+    amounts = [*_pairs(prices, paid), *_pairs(per_split, passed)]
+    exponent = price_exponent(amounts, int(np.abs(gain).sum()))
+    once_steps, split_steps = (
+        np.array([in_steps(p, exponent) if n > 0 else 0 for p, n in _pairs(*each)], dtype=np.int64)
+        for each in ((prices, paid), (per_split, passed))
+    )
+    closure = Closure(
+        gain,
+        split_steps[tested] * uses.passed,
+        _parents(forest, split),
+        uses.start,
+        uses.splits,
+        once_steps[uses.mark] * uses.weight,
+    )
+    judged_rows, errors = int(judged[roots].sum()), int(wrong[roots].sum())
+    return Programme(closure, uses.weight, errors, judged_rows, int(weights.sum()), exponent)
+
+
+def _pairs(prices: np.ndarray, amounts: np.ndarray) -> list[tuple[float, int]]:
+    return list(zip(prices.tolist(), amounts.tolist(), strict=True))
+
+
+def _parents(forest: Forest, split: np.ndarray) -> np.ndarray:
+    """Split above each split, -1 of roots: (n_splits,) int32."""
+    above = np.full(len(forest.left) + 1, -1, dtype=np.int32)
+    left = forest.left[split]
+    above[left] = above[left + 1] = np.arange(len(split))
+    return above[split]
+
+
+def hull_of(task: Programme) -> Hull:
+    """Find all optima (M. J. Eisner and D. G. Severance 1976).
+
+    Between two neighbours a cut with the trade-off at which both are as good shows a third, or that
+    there is none.
+
+    Parameters
+    ----------
+    task : Programme
+    """
+    closure = task.closure
+    n_splits = len(closure.gain)
+    allowed = closure.price == 0
+    allowed[closure.splits] = False
+    cheapest, best = np.empty(n_splits, dtype=np.bool_), np.empty(n_splits, dtype=np.bool_)
+    best_free(closure.gain, closure.parent, allowed, cheapest)
+    best_free(closure.gain, closure.parent, np.ones(n_splits, dtype=np.bool_), best)
+    errors, cost = [task.root_errors - int(closure.gain[cheapest].sum())], [0]
+    entry = np.where(cheapest, 0, n_splits + 1)
+    for splits, saved, paid in _steps(closure, best & ~cheapest, cheapest):
+        entry[splits] = len(errors)
+        errors.append(errors[-1] - saved)
+        cost.append(cost[-1] + paid)
+    entry = np.minimum(entry, len(errors))
+    return Hull(
+        np.array(errors, dtype=np.int64),
+        np.array(cost, dtype=np.int64),
+        entry.astype(np.int64),
+        task.n_judged,
+        task.weight,
+        task.exponent,
+    )
+
+
+def _steps(
+    closure: Closure, undecided: np.ndarray, paid: np.ndarray
+) -> Iterator[tuple[np.ndarray, int, int]]:
+    """From each optimum to the next: splits that are added, errors saved, and what they cost."""
+    waiting = [(part_of(closure, undecided, paid), np.flatnonzero(undecided))]
+    while waiting:
+        part, splits = waiting.pop()
+        if not len(splits):
+            continue
+        saved = int(part.gain.sum())
+        costs = int(part.price.sum()) + int(part.bought.sum())
+        common = math.gcd(saved, costs)
+        middle = smallest_optimum(part, costs // common, saved // common)
+        if not middle.any():
+            yield splits, saved, costs
+            continue
+        nothing = np.zeros(len(splits), dtype=np.bool_)
+        waiting.append((part_of(part, ~middle, middle), splits[~middle]))
+        waiting.append((part_of(part, middle, nothing), splits[middle]))
+
+
+def cut_back(fitted: CountedForest, stays: np.ndarray) -> CountedForest:
+    """Forest in which all but some splits are leaves.
+
+    Parameters
+    ----------
+    fitted : CountedForest
+    stays : ndarray of shape (n_splits,), bool
+        Splits that stay, each with its parent.
+    """
+    forest = fitted.forest
+    kept_splits = np.flatnonzero(forest.left >= 0)[stays]
+    reached = np.zeros(len(forest.left), dtype=bool)
+    reached[forest.tree[:-1]] = True
+    left = forest.left[kept_splits]
+    reached[left] = reached[left + 1] = True
+    number = np.cumsum(reached) - 1
+    new_left = np.full(len(forest.left), -1, dtype=np.int64)
+    new_left[kept_splits] = number[left]
+    new_left = new_left[reached]
+    inside, counts = new_left >= 0, fitted.counts[reached]
+    tree = np.concatenate([number[forest.tree[:-1]], [np.count_nonzero(reached)]])
+    cut = plain_forest(
+        tree.astype(np.int64),
+        counts,
+        np.where(inside, forest.feature[reached], -1),
+        np.where(inside, forest.threshold[reached], 0.0),
+        new_left,
+        np.where(inside, forest.gain[reached], 0.0),
+        forest.depth[reached],
+    )
+    return CountedForest(cut, counts, fitted.out_of_bag[reached])

@@ -1,0 +1,81 @@
+"""The suite's own forests as methods: BudgetRF, and BudgetPrune with the prunings of one forest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from algorithms.budget_forest import BudgetForestClassifier, BudgetForestRegressor
+from algorithms.budget_prune import BudgetPruneClassifier
+from experiments.compare.fitting import fitted, log_between, named, one_of
+from experiments.compare.problem import Part, Problem
+from experiments.compare.trained import Rounds, Trained
+
+_MOST_TREES = 40  # of the paper
+_N_PRUNINGS = 12  # measured of each forest, as many as there are thresholds of an exit
+_ENTROPY_BELOW = (0.01, 0.5)  # an entropy that counts as none
+
+
+class Prunings(Trained):
+    """A forest and some of its optimal prunings; the cuts are trade-offs."""
+
+    def __init__(self, model: BudgetPruneClassifier, parameters: Mapping) -> None:
+        self._model, self.parameters = model, dict(parameters)
+        curve = model.curve_
+        split = np.flatnonzero(curve.n_splits > 0)
+        self.cuts = []
+        if len(split):
+            spread = np.linspace(split[0], len(curve.cost) - 1, _N_PRUNINGS)
+            self.cuts = [_within(curve.tradeoff, k) for k in np.unique(np.rint(spread).astype(int))]
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield predictions and costs at each cut."""
+        for cut in self.cuts:
+            model = self.model(cut)
+            yield model.predict(part.X), model.prediction_cost(part.X)
+
+    def model(self, cut: float) -> BudgetPruneClassifier:
+        """Give the forest as this trade-off prunes it."""
+        model = self._model.pruned(tradeoff=cut)
+        model.n_threads = None  # whoever uses it may have all of them
+        return model
+
+
+def _within(tradeoffs: np.ndarray, point: int) -> float:
+    """Trade-off well between the ends of those for which a pruning is taken."""
+    least = tradeoffs[point]
+    most = tradeoffs[point - 1] if point else 2 * least
+    return float(f"{np.sqrt(least) * np.sqrt(most):.6g}")
+
+
+def _forest(problem: Problem, draw: Mapping) -> dict[str, Any]:
+    """Give the shape of a forest: impurity, its threshold, features drawn at a node, trees."""
+    u, d = draw["u"], len(problem.names)
+    pairs = u[1] < 0.5
+    most = max(2.0, min(100.0, len(problem.parts["train"]) / 20))
+    alpha = round(log_between(u[2], 1, most)) if pairs else log_between(u[2], *_ENTROPY_BELOW)
+    return {
+        "impurity": "pairs" if pairs else "entropy",
+        "impurity_threshold": float(f"{alpha:.4g}"),
+        "max_features": max(1, round(log_between(u[0], max(1.0, np.sqrt(d)), d))),
+        "n_estimators": min(draw["rounds"], _MOST_TREES),
+        "random_state": draw["seed"],
+    }
+
+
+def budget_forest(problem: Problem, draw: Mapping) -> Trained:
+    """Grow trees by the prices; a ranking is by the mean of the grades voted for."""
+    kind = one_of(problem, BudgetForestClassifier, BudgetForestRegressor)
+    options = _forest(problem, draw)
+    model = fitted(kind(**options, **problem.prices, n_threads=1), problem, draw)
+    return Rounds(model, named(problem, draw, options))
+
+
+def budget_prune(problem: Problem, draw: Mapping) -> Trained:
+    """Grow trees by the prices, and prune them; the rows that train pay."""
+    options = _forest(problem, draw)
+    forest = BudgetForestClassifier(**options, **problem.prices, n_threads=1)
+    model = fitted(BudgetPruneClassifier(forest, n_threads=1), problem, draw)
+    return Prunings(model, named(problem, draw, options))
