@@ -72,12 +72,12 @@ lint: setup
 	"$(PY)" -m ruff check .
 	"$(PY)" -m ruff format --check .
 
-# The page of everything that is published, and of asv's history.
+# The pages of everything that is published, and of asv's history.
 report: setup
 	"$(PY)" -m experiments report
 
-# asv's own pages in .asv/html, and the page once more with a link to them, in results/dashboard.html:
-# the published results/index.html must not have a link that is dead in a fresh clone.
+# asv's own pages in .asv/html, and that of speed once more with a link to them, in results/dashboard.html:
+# the published results/speed.html must not have a link that is dead in a fresh clone.
 dashboard: setup
 	@test -f results/asv/benchmarks.json || \
 	  { echo "There is no history in results/asv yet; begin it with: make bench MACHINE=name"; exit 2; }

@@ -1,75 +1,96 @@
 "use strict";
-// Filters and sorts what is described, and takes lines of charts away. Without it all are shown.
-
-function toggleLines() {
-  for (const legend of document.querySelectorAll("svg[role=img] + .legend")) {
-    const lines = legend.previousElementSibling.querySelectorAll(":scope > .line");
-    [...legend.children].forEach((entry, i) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.setAttribute("aria-pressed", "true");
-      button.append(...entry.childNodes);
-      entry.append(button);
-      button.addEventListener("click", () => {
-        const off = lines[i].classList.toggle("off");
-        button.setAttribute("aria-pressed", String(!off));
-      });
-    });
-  }
-}
+// Filters, pages, sorts and exports claims; what is chosen stands in the address, behind the #.
+// Without it all are shown.
 
 function chooseClaims() {
+  const EACH = 25;
   const form = document.querySelector(".filters");
   if (!form) return;
-  const fold = form.closest("details");
-  const table = document.querySelector("table.claims");
-  const body = table.tBodies[0];
+  const fields = ["verdict", "paper", "data", "rests", "words"].map((name) => form.elements[name]);
+  const body = document.querySelector("table.claims").tBodies[0];
+  const heads = [...body.parentNode.tHead.rows[0].cells];
+  const heading = document.getElementById("claims");
   const inOrder = [...body.rows];
-  const heads = [...table.tHead.rows[0].cells];
-  const paperOf = papers(form.elements.where.options);
-  const facts = new Map(inOrder.map((row) => [row, factsOf(row)]));
-
-  function papers(options) {
-    const found = new Map();
-    let paper = "";
-    for (const option of options) {
-      if (option.text.startsWith("–")) found.set(option.value, paper);
-      else paper = option.value;
-    }
-    return found;
-  }
-
-  function factsOf(row) {
-    const [, dataset, extent] = row.cells[1].textContent.match(/^(\S+)\s+\((.*)\)/);
-    const where = row.cells[7].lastElementChild.getAttribute("href").split("/")[0];
-    return { dataset, extent, where, text: row.textContent.toLowerCase() };
-  }
+  const texts = new Map(inOrder.map((row) => [row, row.textContent.toLowerCase()]));
+  let page = 1;
 
   function fits(row) {
-    const is = facts.get(row);
-    const { where, dataset, extent, words } = form.elements;
-    return (!where.value || is.where === where.value || paperOf.get(is.where) === where.value)
-      && (!dataset.value || is.dataset === dataset.value)
-      && (!extent.value || is.extent === extent.value)
-      && words.value.toLowerCase().split(/\s+/).every((word) => is.text.includes(word));
+    const { verdict, paper, data, rests, words } = form.elements;
+    const is = row.dataset;
+    return (!verdict.value || is.verdict === verdict.value
+        || (verdict.value === "primary" && is.verdict !== "described"))
+      && (!paper.value || is.paper === paper.value || is.artefact === paper.value)
+      && (!data.value || is.sets.split(" ").includes(data.value))
+      && (!rests.value || is.rests === rests.value)
+      && words.value.toLowerCase().split(/\s+/).every((word) => texts.get(row).includes(word));
   }
 
-  function filter() {
-    let shown = 0;
-    for (const row of inOrder) {
-      row.hidden = !fits(row);
-      shown += !row.hidden;
+  const fitting = () => [...body.rows].filter(fits);
+
+  function show() {
+    const rows = fitting();
+    const pages = Math.max(1, Math.ceil(rows.length / EACH));
+    page = Math.min(Math.max(page, 1), pages);
+    for (const row of inOrder) row.hidden = true;
+    rows.forEach((row, i) => {
+      row.hidden = false;
+      row.classList.toggle("elsewhere", Math.floor(i / EACH) !== page - 1); // printed all the same
+    });
+    heading.textContent = inWords(rows.length);
+    for (const pager of document.querySelectorAll(".pager")) {
+      pager.hidden = pages === 1;
+      pager.querySelector("span").textContent = `page ${page} of ${pages}`;
+      pager.querySelector("[name=before]").disabled = page === 1;
+      pager.querySelector("[name=next]").disabled = page === pages;
     }
-    form.querySelector("output").value = `${shown} of ${inOrder.length} effects`;
+  }
+
+  function inWords(n) {
+    const first = (page - 1) * EACH + 1;
+    const last = Math.min(page * EACH, n);
+    const chosen = fields.filter((field) => field.value).map((field) =>
+      field.options ? field.selectedOptions[0].text.replace(/^– /, "") : `“${field.value}”`);
+    const part = n > EACH ? `Claims ${first} to ${last} of ${n}` : `${n} claim${n === 1 ? "" : "s"}`;
+    return `${part}: ${chosen.join("; ") || "all, the primary ones first"}`;
+  }
+
+  // --- the address -----------------------------------------------------------------------------
+
+  function write() {
+    const params = new URLSearchParams();
+    for (const field of fields) if (field.value) params.set(field.name, field.value);
+    if (page > 1) params.set("page", page);
+    location.replace(`#${params}`);
+  }
+
+  function read() {
+    const text = location.hash.slice(1);
+    const row = document.getElementById(decodeURIComponent(text));
+    const params = new URLSearchParams(text.includes("=") ? text : "");
+    if (text && !text.includes("=") && !body.contains(row)) return;
+    for (const field of fields) {
+      field.value = params.get(field.name) ?? "";
+      if (field.selectedIndex === -1) field.value = ""; // an address with a name of before
+    }
+    page = Number(params.get("page")) || 1;
+    if (body.contains(row)) page = Math.floor(fitting().indexOf(row) / EACH) + 1;
+    show();
+    if (body.contains(row)) row.scrollIntoView();
+  }
+
+  function turn(to) {
+    page = to;
+    show();
+    write();
   }
 
   // --- sorting ---------------------------------------------------------------------------------
 
   function valueOf(row, column) {
-    const cell = row.cells[column];
-    if (!("number" in heads[column].dataset)) return cell.textContent.trim();
-    const number = cell.dataset.value ?? cell.textContent.replace("−", "-");
-    return number.trim() === "" ? NaN : Number(number);
+    if (!("number" in heads[column].dataset)) return row.cells[column].textContent.trim();
+    const isEffect = heads[column].textContent.startsWith("Effect");
+    const text = isEffect ? row.dataset.numbers.split(" ")[0] : row.cells[column].textContent;
+    return text.trim() === "" ? NaN : Number(text.replace("−", "-"));
   }
 
   function compare(a, b) {
@@ -101,53 +122,56 @@ function chooseClaims() {
       const descending = head.getAttribute("aria-sort") === "ascending";
       sort(column, descending);
       mark(column, descending ? "descending" : "ascending");
+      turn(1);
     });
   });
 
+  // --- the file --------------------------------------------------------------------------------
+
+  function csv() {
+    const names = ["claim", "verdict", "paper", "artefact", "data", "rests_on", "sentence", "place",
+      "effect", "low", "high", "unit", "paper_effect", "n", "smallest_effect", "note"];
+    const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const lines = fitting().map((row) => {
+      const cell = (i) => row.cells[i].textContent.trim();
+      const is = row.dataset;
+      return [row.id, is.verdict, is.paper, is.artefact, is.sets, is.rests,
+        row.querySelector(".sentence").textContent, row.querySelector(".place").textContent,
+        ...`${is.numbers}  `.split(" ").slice(0, 3), is.unit, cell(4).replace("−", "-"), cell(5),
+        cell(6), cell(7)];
+    });
+    return [names, ...lines].map((line) => line.map(quoted).join(",") + "\n").join("");
+  }
+
+  function save() {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
+    link.download = "claims.csv";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
   // --- what starts it --------------------------------------------------------------------------
 
-  function clear() {
-    for (const field of form.elements) if (field.name) field.value = "";
-  }
-
-  function everything() {
-    clear();
-    body.append(...inOrder);
-    mark(-1);
-    filter();
-  }
-
-  function reveal() {
-    const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!row || !fold.contains(row)) return;
-    if (fold.open && !row.hidden) return;
-    fold.open = true;
-    if (row.hidden) everything();
-    row.scrollIntoView();
-  }
-
-  form.addEventListener("input", filter);
-  form.addEventListener("change", filter); // not every way of choosing an option is an input
+  form.addEventListener("input", () => turn(1));
+  form.addEventListener("change", () => turn(1)); // not every way of choosing is an input
   form.addEventListener("reset", (event) => {
     event.preventDefault();
-    everything();
+    for (const field of fields) field.value = "";
+    body.append(...inOrder);
+    mark(-1);
+    turn(1);
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-where]");
-    if (!link) return;
-    event.preventDefault();
-    clear();
-    form.elements.where.value = link.dataset.where;
-    filter();
-    fold.open = true;
-    location.hash = "described";
-  });
-  addEventListener("hashchange", reveal);
+  form.elements.csv.addEventListener("click", save);
+  for (const pager of document.querySelectorAll(".pager")) {
+    pager.querySelector("[name=before]").addEventListener("click", () => turn(page - 1));
+    pager.querySelector("[name=next]").addEventListener("click", () => turn(page + 1));
+  }
+  addEventListener("hashchange", read);
   form.hidden = false;
-  filter();
-  reveal();
+  read();
+  show();
 }
 
-toggleLines();
 chooseClaims();

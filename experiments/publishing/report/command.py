@@ -13,14 +13,14 @@ from experiments.running.suite import Suite, shown
 @click.option(
     "--dashboard",
     is_flag=True,
-    help="Write results/dashboard.html instead, which also links to asv's own pages.",
+    help="Write results/dashboard.html instead: speed, with a link to asv's own pages.",
 )
 @click.pass_obj
 def report_command(suite: Suite, dashboard: bool) -> None:
-    """Write all published results as one page.
+    """Write all published results as pages.
 
-    results/index.html: every figure, table and claim, and the speed's history.
+    results/index.html has the answers; it leads to a page per paper, to all claims and to speed.
     """
-    name = "dashboard.html" if dashboard else "index.html"
-    write(suite.results, suite.registry.artefacts, declared=declared_by(suite), name=name)
-    click.echo(f"Written: {shown(suite.results / name)}")
+    declared = declared_by(suite)
+    written = write(suite.results, suite.registry.artefacts, declared=declared, dashboard=dashboard)
+    click.echo(f"Written: {', '.join(map(shown, written))}")

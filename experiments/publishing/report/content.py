@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ from experiments.artefact import Artefact
 from experiments.claims import COLUMNS
 from experiments.data_kinds import KIND, STAND_IN
 from experiments.lines import Lines
-from experiments.primaries.verdicts import SIGNS
 from experiments.publishing import output
 from experiments.publishing.output import damaged
 from experiments.publishing.report import notes
-from experiments.publishing.scoreboard import Board, Line
 
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
@@ -47,26 +45,6 @@ class Picture:
     width: int
     height: int
     panels: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many primary claims got a verdict.
-
-    Attributes
-    ----------
-    verdict, sign : str
-        See :mod:`experiments.primaries.verdicts`.
-    count : int
-        Number of claims.
-    first : str
-        Id of the first of them on the page.
-    """
-
-    verdict: str
-    sign: str
-    count: int
-    first: str
 
 
 @dataclass(frozen=True)
@@ -138,7 +116,7 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
         claims=claims,
         measured=_measured(folder, artefact, meta),
-        files=[name for name in (*_LINKED, "table.md") if (folder / name).exists()],
+        files=[name for name in _LINKED if (folder / name).exists()],
         lines=None if lines is None else packed(lines.record()),
     )
 
@@ -225,7 +203,7 @@ def _place(boxes: list[list[float]], width: float, height: float) -> str:
 
 
 def _table(path: Path, artefact: Artefact) -> Markup:
-    return notes.render(
+    return notes.render_folded(
         _text(path),
         folder=artefact.id,
         prefix=artefact.id,
@@ -265,7 +243,6 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
         claims = table.to_dict("records")
         for claim in claims:
             claim["anchor"] = f"claim-{artefact.id}-{claim['claim']}"
-            claim["shown_effect"], claim["shown_interval"] = _effect(claim)
             claim["note"] = claim["note"] if isinstance(claim["note"], str) else ""
             paper = claim["paper_effect"]
             claim["shown_paper"] = "" if math.isnan(paper) else f"{paper:+.4g}".replace("-", "−")
@@ -275,16 +252,6 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
     except (ValueError, KeyError) as error:
         raise damaged(folder, f"claims.csv: {error!r}") from error
     return claims
-
-
-def _effect(claim: Mapping[str, Any]) -> tuple[str, str]:
-    """Return effect and interval, as far as there are any; four decimals as in ``claims.md``."""
-    if math.isnan(claim["effect"]):
-        return "no effect measured", ""
-    effect, low, high = (
-        f"{claim[name]:+.4f}".replace("-", "−") for name in ("effect", "low", "high")
-    )
-    return f"{effect} {claim['unit']}", "" if math.isnan(claim["low"]) else f"[{low}, {high}]"
 
 
 def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
@@ -328,20 +295,3 @@ def counted(n: float, noun: str) -> str:
     """Return a number with what it counts: "1 seed", "1,500 minutes"."""
     number = f"{n:,}" if isinstance(n, int) else f"{n:g}"
     return f"{number} {noun}" if n == 1 else f"{number} {noun}s"
-
-
-def tally(boards: Iterable[Board]) -> list[Tally]:
-    """Count primary claims by verdict, for each verdict that occurs."""
-    boards = list(boards)
-    lines = [line for board in boards for line in board.lines]
-    tallies = []
-    for verdict, sign in SIGNS.items():
-        mine = [line for line in lines if line.verdict == verdict]
-        if mine:
-            tallies.append(Tally(verdict, sign, len(mine), anchor(mine[0])))
-    return tallies
-
-
-def anchor(line: Line) -> str:
-    """Return the id of a primary claim on the page."""
-    return f"primary-{line.claim}"

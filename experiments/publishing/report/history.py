@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ class Commit:
 
     hash: str
     date: int
+
+    @property
+    def day(self) -> str:
+        """Its day in UTC: ``2026-11-25``."""
+        return f"{datetime.fromtimestamp(self.date / 1000, UTC):%Y-%m-%d}"
 
 
 @dataclass(frozen=True)
@@ -232,7 +238,7 @@ def _benchmark(entry: Mapping, runs: Sequence[Mapping], commits) -> Benchmark | 
         series,
         # Times and memory are read from zero; a drift of accuracy would not be seen so.
         list(_charts(title, unit, scaled, hashes, from_zero=falls)),
-        [text for line in series for text in _regressions(line, unit, hashes)] if falls else [],
+        [text for line in series for text in _regressions(line, unit, commits)] if falls else [],
     )
 
 
@@ -257,8 +263,11 @@ def _charts(
         yield Chart(full, [line.label for line in series], drawing)
 
 
-def _regressions(line: Series, unit: str, hashes: Sequence[str]) -> Iterator[str]:
-    """Yield what asv's detection of steps finds in a line, with its weights and its threshold."""
+def _regressions(line: Series, unit: str, commits: Sequence[Commit]) -> Iterator[str]:
+    """Yield what asv's detection of steps finds in a line, with its weights and its threshold.
+
+    A rise that a later commit took back is none of them.
+    """
     from asv import step_detect  # takes a third of a second, and only a history needs it
 
     values = [point.value if point else None for point in line.points]
@@ -269,7 +278,7 @@ def _regressions(line: Series, unit: str, hashes: Sequence[str]) -> Iterator[str
         change = 100 * (reached / value - 1) if value else math.inf
         yield (
             f"{line.label}: {number(value)} to {number(reached)} {unit} ({change:+.0f} %) between "
-            f"{hashes[before]} and {hashes[after]}"
+            f"{commits[before].hash} and {commits[after].hash}, {commits[after].day}"
         )
 
 

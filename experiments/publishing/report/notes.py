@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -18,7 +19,15 @@ _LOWEST = 6
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
-def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> Markup:
+def render(
+    text: str,
+    *,
+    folder: str,
+    prefix: str,
+    level: int,
+    caption: str,
+    pages: Mapping[str, str] = MappingProxyType({}),
+) -> Markup:
     """Return markdown as HTML.
 
     Parameters
@@ -33,6 +42,9 @@ def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> 
         Level of its highest heading.
     caption : str
         Caption of a table that stands before any heading; the others take their heading's text.
+    pages : Mapping of str to str
+        For Markdown files, relative to the page's folder, the pages that say the same. A link to
+        another Markdown file becomes the file's name: a browser shows no Markdown.
 
     Returns
     -------
@@ -46,11 +58,26 @@ def render(text: str, *, folder: str, prefix: str, level: int, caption: str) -> 
     _shift_headings(tokens, level, prefix)
     for token in tokens:
         if token.children:
-            token.children = list(_rebased(token.children, folder, prefix))
+            token.children = list(_rebased(token.children, folder, prefix, pages))
         if token.attrs.get("style") == "text-align:right":  # of thousands of fields
             token.attrs = {"class": "r"}
     framed = list(_framed(tokens, caption))
     return Markup(parser.renderer.render(framed, parser.options, {}))
+
+
+def render_folded(text: str, *, folder: str, prefix: str, level: int, caption: str) -> Markup:
+    """Return markdown as :func:`render` does, all parts (``##``) but the first one folded."""
+    head, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    open_part = "## ".join([head, *parts[:1]])
+    given = {"folder": folder, "prefix": prefix, "level": level, "caption": caption}
+    shown = [render(open_part, **given)]
+    for part in parts[1:]:
+        title, _, rest = part.partition("\n")
+        own = f"{prefix}-{_slug(title)}"
+        inside = render(rest, **given | {"prefix": own, "caption": title})
+        fold = Markup('<details class="fold">\n<summary id="{}">{}</summary>\n{}</details>\n')
+        shown.append(fold.format(own, title, inside))
+    return Markup("").join(shown)
 
 
 def _shift_headings(tokens: list[Token], level: int, prefix: str) -> None:
@@ -75,14 +102,25 @@ def _slug(text: str) -> str:
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "part"
 
 
-def _rebased(children: list[Token], folder: str, prefix: str) -> Iterator[Token]:
+def _rebased(
+    children: list[Token], folder: str, prefix: str, pages: Mapping[str, str]
+) -> Iterator[Token]:
     """Yield inline tokens with links that start from the page.
 
     A picture from the network becomes a link to it: the page loads nothing from there.
     """
+    named = ""
     for child in children:
         if child.type == "link_open":
-            child.attrSet("href", _rebase(str(child.attrGet("href")), folder, prefix))
+            target = _rebase(str(child.attrGet("href")), folder, prefix, pages)
+            named = "" if _REMOTE.match(target) else target.partition("#")[0]
+            if named.endswith(".md"):
+                continue
+            child.attrSet("href", target)
+        elif child.type == "link_close" and named.endswith(".md"):
+            yield from _file(named)
+            named = ""
+            continue
         elif child.type == "image":
             source = str(child.attrGet("src"))
             if _REMOTE.match(source):
@@ -90,17 +128,28 @@ def _rebased(children: list[Token], folder: str, prefix: str) -> Iterator[Token]
                 yield Token("text", "", 0, content=child.content or source)
                 yield Token("link_close", "a", -1)
                 continue
-            child.attrSet("src", _rebase(source, folder, prefix))
+            child.attrSet("src", _rebase(source, folder, prefix, pages))
         yield child
 
 
-def _rebase(target: str, folder: str, prefix: str) -> str:
+def _file(path: str) -> Iterator[Token]:
+    """Yield the name of a file of the repository, in brackets."""
+    yield Token("text", "", 0, content=" (")
+    yield Token("code_inline", "code", 0, content=posixpath.normpath(f"results/{path}"))
+    yield Token("text", "", 0, content=")")
+
+
+def _rebase(target: str, folder: str, prefix: str, pages: Mapping[str, str]) -> str:
     if _REMOTE.match(target):
         return target
     if target.startswith("#"):
         return f"#{prefix}-{target[1:]}"
     path, mark, fragment = target.partition("#")
-    return posixpath.normpath(posixpath.join(folder, path)) + mark + fragment
+    path = posixpath.normpath(posixpath.join(folder, path))
+    if path in pages:  # its headings begin with the paper's name there
+        paper = posixpath.basename(posixpath.dirname(path))
+        return pages[path] + (f"#{paper}-{fragment}" if fragment and paper != ".." else "")
+    return path + mark + fragment
 
 
 def _framed(tokens: list[Token], caption: str) -> Iterator[Token]:

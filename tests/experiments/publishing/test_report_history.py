@@ -10,7 +10,7 @@ import pytest
 from experiments.cli import main
 from experiments.publishing import report
 from experiments.publishing.report import chart, history
-from tests.experiments.publishing.test_report import text_of
+from tests.experiments.publishing.test_report_pages import text_of
 from tests.experiments.toy_artefact import suite
 
 
@@ -74,9 +74,9 @@ def test_history_in_order_of_the_commits(tmp_path):
 
 def test_history_on_the_page(tmp_path):
     write_history(tmp_path / "asv", ("a", 1, [0.5, 2.5], "now"))
-    html = report.build(tmp_path, [], papers_folder=tmp_path)
+    html = report.build(tmp_path, [], papers_folder=tmp_path)["speed.html"]
     text = text_of(html)
-    assert "1 commit." in text
+    assert "1 commit, from 1970-01-01 to 1970-01-01." in text
     assert "quiet, virtualenv-py3.11" in text
     assert "Toy time_fit a s 0.5" in text
     assert "<svg viewBox" not in html  # one commit is no history, only numbers
@@ -102,28 +102,33 @@ def test_lines_are_grouped_by_the_first_parameter(tmp_path):
 @pytest.mark.parametrize(
     ("values", "changes", "found"),
     [
-        ([1, 1.01, 1, 1.5, 1.51, 1.5], {}, ["1 to 1.5 s (+50 %) between 22222222 and 33333333"]),
+        (
+            [1, 1.01, 1, 1.5, 1.51, 1.5],
+            {},
+            ["1 to 1.5 s (+50 %) between 22222222 and 33333333, 1970-01-01"],
+        ),
         ([1, 1.01, 1, 1.02, 1, 1.01], {}, []),
         ([1.5, 1.51, 1.5, 1, 1.01, 1], {}, []),
+        ([1, 1.01, 1, 1.5, 1.51, 1.5, 1, 1.01, 1.02], {}, []),
         ([1, 1.01, 1, 1.5, 1.51, 1.5], {"type": "track"}, []),
     ],
-    ids=["a step up", "noise", "a step down", "accuracy"],
+    ids=["a step up", "noise", "a step down", "a step taken back", "accuracy"],
 )
 def test_steps_that_asv_detects_are_named(tmp_path, values, changes, found):
     runs = [(str(i), i, [value, 2.0], "now") for i, value in enumerate(values)]
     write_history(tmp_path / "asv", *runs, **changes)
     (machine,) = history.read_history(tmp_path / "asv")
     assert machine.regressions() == [f"Toy time_fit, a: {text}" for text in found]
-    text = text_of(report.build(tmp_path, [], papers_folder=tmp_path))
+    text = text_of(report.build(tmp_path, [], papers_folder=tmp_path)["speed.html"])
     assert all(one in text for one in found)
 
 
 def test_long_history_shows_its_latest_numbers(tmp_path):
     runs = [("0123456789ab"[i], i, [i + 1.0, 1.0], "now") for i in range(12)]
     write_history(tmp_path / "asv", *runs)
-    html = report.build(tmp_path, [], papers_folder=tmp_path)
+    html = report.build(tmp_path, [], papers_folder=tmp_path)["speed.html"]
     assert "the last 8 of 12 commits, newest first" in text_of(html)
-    heads = re.findall(r"<th scope=col>(\w)\1{7}(?=<)", html)
+    heads = re.findall(r'<th scope="col">(\w)\1{7} <', html)
     assert heads == list("ba987654")
 
 

@@ -12,7 +12,7 @@ from experiments.primaries.confirming import minutes, minutes_left
 from experiments.primaries.declared import discover as declared_claims
 from experiments.primaries.verdicts import SIGNS, VERDICTS
 from experiments.publishing import output, scoreboard
-from experiments.publishing.report import content, intervals
+from experiments.publishing.report import intervals
 from experiments.registry import PAPERS, discover
 from experiments.running.provenance import ROOT
 from tests.experiments.primaries.test_command import CLAIMS
@@ -110,7 +110,6 @@ def test_every_verdict_is_counted_in_its_order(tmp_path):
     lines = tuple(line._replace(verdict=v, sign=SIGNS[v]) for v in reversed(VERDICTS))
     board = scoreboard.Board("toy", "Toy", lines)
     assert list(board.counts()) == list(VERDICTS)
-    assert [one.count for one in content.tally([board, board])] == [2] * len(VERDICTS)
 
 
 # --- the picture ----------------------------------------------------------------------------------

@@ -127,8 +127,8 @@ def test_a_simulation_reads_nothing_and_is_described(tmp_path, capsys):
     (claim,) = pd.read_csv(folder / "claims.csv").to_dict("records")
     assert claim["low"] > 0
     assert main(["report"], toys) == 0
-    page = (tmp_path / "index.html").read_text()
-    assert "<td>no data<td>" in page
+    page = (tmp_path / "toy.html").read_text()
+    assert "<td>no data</td>" in page
     assert '<span class="stand-in' not in page
 
 
@@ -169,7 +169,7 @@ def test_pictures_of_a_sets_own_images_stay_where_they_were_made(tmp_path, capsy
     assert main(["redraw"], toys) == 0  # nor does a redrawing bring them
     assert not list(published.glob("figure.*"))
     assert main(["report"], toys) == 0
-    assert "results/runs/toy-figure2/figure.png" in (tmp_path / "index.html").read_text()
+    assert "results/runs/toy-figure2/figure.png" in (tmp_path / "toy.html").read_text()
     assert main(publish, toys) == 0
     assert "8 of 8 rows on the same data are identical to the published" in capsys.readouterr().out
 

@@ -1,0 +1,177 @@
+"""Gathers what the pages say of each paper: its answer, its artefacts, its README."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from experiments.artefact import Artefact
+from experiments.publishing.report import content, notes
+from experiments.publishing.report.answers import answer
+from experiments.publishing.report.content import Published
+from experiments.publishing.scoreboard import Board, without_summary
+from experiments.registry import PAPERS, short_name
+
+FACES = {
+    "cegb_2017": ("CEGB", "cegb-figure2"),
+    "adaptive_sampling_2014": ("Adaptive sampling", "sampling-figure2"),
+    "greedy_miser_2012": ("Greedy Miser", "miser-figure1"),
+    "cronus_2012": ("Cronus", "cronus-figure2"),
+    "mddag_2012": ("MDDAG", "mddag-figure2"),
+}
+"""For each paper the name that people use, and the figure that stands for it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An artefact with what is published of it, or None."""
+
+    artefact: Artefact
+    published: Published | None
+
+    @property
+    def made_up(self) -> bool:
+        """Whether all of its data are stand-ins: it cannot say anything of the paper."""
+        data = self.published.data if self.published else []
+        return bool(data) and all(record["kind"] == "STAND-IN" for record in data)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper on the pages.
+
+    Attributes
+    ----------
+    id, short : str
+        Name of its folder and on the command line.
+    name, title : str
+        The name that people use; title with authors and year.
+    board : Board
+        Its primary claims, perhaps none.
+    answer : str
+        What became of them in one sentence.
+    entries : list of Entry
+        Its artefacts.
+    face : Entry or None
+        The one whose picture stands for it.
+    in_words, notes : Markup or None
+        Its README up to the scoreboard, and from there on.
+    """
+
+    id: str
+    short: str
+    name: str
+    title: str
+    board: Board
+    answer: str
+    entries: list[Entry]
+    face: Entry | None
+    in_words: Markup | None
+    notes: Markup | None
+
+    @property
+    def page(self) -> str:
+        """Name of its page."""
+        return f"{self.short}.html"
+
+    @property
+    def published(self) -> list[Entry]:
+        """Entries with results."""
+        return [entry for entry in self.entries if entry.published]
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """What is described of it."""
+        return [claim for entry in self.published for claim in entry.published.claims]
+
+
+def gather(
+    results: Path, artefacts: Sequence[Artefact], boards: Sequence[Board], folder: Path
+) -> list[Paper]:
+    """Return the papers that have artefacts, in their order.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the published results.
+    artefacts : sequence of Artefact
+        All of them, published or not.
+    boards : sequence of Board
+        See :func:`experiments.publishing.scoreboard.boards`.
+    folder : Path
+        Holds ``<paper>/README.md``.
+    """
+    own = {board.paper: board for board in boards}
+    names = list(dict.fromkeys(artefact.paper for artefact in artefacts))
+    return [
+        _paper(
+            name,
+            own.get(short_name(name), Board(short_name(name), name, ())),
+            [Entry(a, content.read(results, a)) for a in artefacts if a.paper == name],
+            folder,
+            _pages(names),
+        )
+        for name in names
+    ]
+
+
+def _paper(name: str, board: Board, entries: list[Entry], folder: Path, pages: dict) -> Paper:
+    title = PAPERS.get(name, name)
+    called, face = FACES.get(name, (title, ""))
+    pictured = [entry for entry in entries if entry.published and entry.published.picture]
+    first = next((entry for entry in pictured if entry.artefact.id == face), None)
+    in_words, rest = _readme(folder, name, pages)
+    return Paper(
+        id=name,
+        short=short_name(name),
+        name=called,
+        title=title,
+        board=board,
+        answer=answer(board),
+        entries=entries,
+        face=first or next(iter(pictured), None),
+        in_words=in_words,
+        notes=rest,
+    )
+
+
+def _pages(names: Sequence[str]) -> dict[str, str]:
+    """Return the page that says what a Markdown file says, where one does."""
+    readmes = {f"../experiments/{name}/README.md": f"{short_name(name)}.html" for name in names}
+    return {
+        **readmes,
+        "../results/claims.md": "claims.html",
+        "claims.md": "claims.html",
+        "../README.md": "index.html",
+    }
+
+
+def _readme(folder: Path, paper: str, pages: dict[str, str]) -> Iterator[Markup | None]:
+    """Yield a paper's ``README.md`` in two parts as HTML, each None if there is nothing."""
+    path = folder / paper / "README.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    for part in _in_two(text):
+        yield (
+            notes.render(
+                part,
+                folder=f"../experiments/{paper}",
+                prefix=paper,
+                level=3,
+                caption=f"{short_name(paper)}: artefacts",
+                pages=pages,
+            )
+            if part.strip()
+            else None
+        )
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Split a README behind the section that has its scoreboard, which is left out."""
+    start = text.find("<!-- scoreboard -->")
+    text = without_summary(text)
+    end = -1 if start < 0 else text.find("\n## ", start)
+    return ("", text) if end < 0 else (text[: end + 1], text[end + 1 :])

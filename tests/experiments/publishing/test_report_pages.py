@@ -1,0 +1,304 @@
+"""The published pages: up to date, valid HTML, no dead link, every claim in its place."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from experiments.primaries import verdicts
+from experiments.primaries.declared import discover as declared_claims
+from experiments.publishing import report
+from experiments.publishing.report import answers, content, papers
+from experiments.publishing.scoreboard import Board, Line
+from experiments.registry import PAPERS, discover, short_name
+from experiments.running import provenance
+
+RESULTS = provenance.ROOT / "results"
+NAMES = ("index.html", *(f"{short_name(paper)}.html" for paper in PAPERS), "claims.html")
+ALL = (*NAMES, "speed.html")
+
+
+def published(name):
+    return (RESULTS / name).read_text(encoding="utf-8")
+
+
+def text_of(page):
+    page = page.replace("<wbr>", "")
+    words = re.sub(r"<(style|script)\b[^>]*>.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", words)
+
+
+# --- up to date -------------------------------------------------------------------------------
+
+
+def test_the_published_pages_are_up_to_date():
+    """They are what `report` would write now from what is published and from the notes."""
+    now = report.build(RESULTS, discover(), declared=declared_claims())
+    there = {path.name for path in RESULTS.glob("*.html")} - {"dashboard.html"}
+    assert there == set(now), "results/*.html: write them with make report, remove others"
+    for name, text in now.items():
+        before, after = with_numbers(published(name)), with_numbers(text)
+        lines = zip(before.split("\n"), after.split("\n"))  # noqa: B905
+        differ = [f"< {a}\n> {b}" for a, b in lines if a != b]
+        assert before == after, f"results/{name} is out of date; write it with: make report\n" + (
+            "\n".join(differ[:3])
+        )
+
+
+PACKED = r'(?<=<script type="text/plain">)[^<]+(?=</script>)'
+
+
+def with_numbers(page):
+    """The page with its curves unpacked: another zlib packs them into other bytes."""
+    return re.sub(PACKED, lambda text: json.dumps(content.unpacked(text.group())), page)
+
+
+@pytest.mark.parametrize("present", [ALL, ALL[:-1]], ids=["another page", "one less"])
+def test_the_guard_notices_changed_pages(monkeypatch, tmp_path, present):
+    for name in present:
+        (tmp_path / name).write_text("<p>of yesterday</p>\n")
+    here = "tests.experiments.publishing.test_report_pages"
+    monkeypatch.setattr(f"{here}.RESULTS", tmp_path)
+    monkeypatch.setattr(report, "build", lambda *_, **__: dict.fromkeys(ALL, "<p>of today</p>"))
+    with pytest.raises(AssertionError, match="make report"):
+        test_the_published_pages_are_up_to_date()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_page_can_be_committed(name):
+    """A commit takes no file of a megabyte; length is watched where the page is looked at."""
+    assert len(published(name).encode()) < 1_000_000
+
+
+# --- valid ------------------------------------------------------------------------------------
+
+VOID = {"meta", "link", "img", "br", "wbr", "input", "hr"}
+DRAWN = {"path", "circle", "rect", "line", "polyline", "text", "title", "g", "svg"}
+
+
+class Checker(HTMLParser):
+    """Notes tags that are not closed in their order and values without quotation marks."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.faults, self.ids, self.links = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.note(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.note(attrs)
+        if tag not in VOID | DRAWN:
+            self.faults.append(f"<{tag}/>")
+
+    def note(self, attrs):
+        raw = self.get_starttag_text()
+        without_values = re.sub(r'="[^"]*"', "", raw)
+        if "=" in without_values or "'" in without_values:
+            self.faults.append(raw[:80])
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> at {self.getpos()}")
+
+
+def checked(page):
+    checker = Checker()
+    checker.feed(page)
+    checker.close()
+    checker.faults += [f"<{tag}> is open" for tag in checker.open]
+    return checker
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {name: checked(published(name)) for name in ALL}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_tag_is_closed_and_every_value_quoted(pages, name):
+    assert pages[name].faults == []
+    assert len(set(pages[name].ids)) == len(pages[name].ids)
+    assert not re.search(r"<p>\s*<(p|ul|table|div)\b", published(name))
+
+
+@pytest.mark.parametrize(
+    "page", ["<p>a", "<p><b>a</p></b>", "<p class=a>b</p>", "<p class='a'>b</p>", "</p>", "<p/>"]
+)
+def test_what_is_not_valid_is_noticed(page):
+    assert checked(page).faults
+
+
+def dead_links(pages):
+    dead = []
+    for name, page in pages.items():
+        for link in page.links:
+            path, _, fragment = link.partition("#")
+            if re.match(r"(https?|data|mailto):", link):
+                continue
+            path = path or name
+            if (
+                not (RESULTS / path).exists()
+                or path.endswith(".md")
+                or (fragment and "=" not in fragment and fragment not in pages[path].ids)
+            ):
+                dead.append(f"{name}: {link}")
+    return dead
+
+
+def test_no_link_is_dead_and_none_leads_to_markdown(pages):
+    assert sum(len(page.links) for page in pages.values()) > 1000
+    assert dead_links(pages) == []
+    some = '<a href="nowhere.html">a</a><a href="#b">b</a><a href="claims.md">c</a>'
+    assert len(dead_links({"index.html": checked(some)})) == 3
+
+
+def test_old_addresses_of_the_one_page_lead_to_the_page_of_today(pages):
+    """Ids of papers, artefacts, panels, claims: each is on the page that its beginning names."""
+    (text,) = re.findall(r'id="moved">(.*?)</script>', published("index.html"))
+    begins = json.loads(text)
+    led = 0
+    old = r"(primary|board|speed)-.*|claim-.*|.*-panel-.*|" + "|".join(PAPERS)
+    for name in ALL[1:]:
+        for one in filter(re.compile(old).fullmatch, pages[name].ids):
+            found = [begin for begin in begins if one.startswith(begin)]
+            assert one in pages[begins[max(found, key=len)]].ids
+            led += 1
+    assert led > 600
+    for artefact in discover():
+        page = begins[max((b for b in begins if artefact.id.startswith(b)), key=len)]
+        assert artefact.id in pages[page].ids
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+
+def test_the_overview_has_a_card_for_each_paper():
+    """The name people use, the answer, the counts, which add up, and the picture."""
+    assert set(papers.FACES) == set(PAPERS)
+    page, declared = published("index.html"), declared_claims()
+    cards = re.findall(r'<li class="card">.*?</p>\n</li>', page, re.DOTALL)
+    assert len(cards) == len(PAPERS)
+    for (paper, (name, face)), card in zip(papers.FACES.items(), cards, strict=True):
+        short = short_name(paper)
+        assert f'<h3><a href="{short}.html">{name}</a></h3>' in card
+        assert f'src="{face}/figure.svg"' in card
+        counts = [int(n) for n in re.findall(r"<strong>(\d+)</strong>", card)]
+        assert sum(counts) == len(declared[short])
+        (said,) = re.findall(r'<p class="answer">(.*?)</p>', card)
+        assert f"{len(declared[short])} primary claims" in said
+        assert f'<p class="answer">{said}</p>' in published(f"{short}.html")
+
+
+@pytest.mark.parametrize("paper", declared_claims())
+def test_a_papers_page_begins_with_its_claims(paper):
+    """All of them, the decided ones first, before figures and notes."""
+    page = published(f"{paper}.html")
+    rows = re.findall(r'<tr id="primary-([^"]+)">\s*<td class="verdict ([^"]+)"', page)
+    assert {claim for claim, _ in rows} == {one.id for one in declared_claims()[paper]}
+    slugs = [re.sub("[^a-z]+", "-", one).strip("-") for one in verdicts.VERDICTS]
+    order = [slugs.index(verdict) for _, verdict in rows]
+    assert order == sorted(order)
+    assert page.index('<table class="board">') < page.index("<article")
+    assert page.index("</article>") < page.index(
+        'class="notes" aria-labelledby="' + paper_of(paper)
+    )
+
+
+def paper_of(short):
+    (paper,) = [one for one in PAPERS if short_name(one) == short]
+    return f"{paper}-notes"
+
+
+def test_all_claims_are_in_the_list_the_primary_ones_first():
+    page = published("claims.html")
+    ids = re.findall(r'<tr id="([^"]+)" data-verdict="([^"]+)"', page)
+    declared = [one.id for claims in declared_claims().values() for one in claims]
+    assert [claim for claim, verdict in ids if verdict != "described"] == [
+        f"primary-{one}" for one in declared
+    ]
+    assert all(verdict == "described" for _, verdict in ids[len(declared) :])
+    n_described = sum(len(pd.read_csv(path)) for path in RESULTS.glob("*/claims.csv"))
+    assert len(ids) == len(declared) + n_described
+    assert f"All {len(ids)} claims" in text_of(page)
+    to_panels = re.findall(r'<td><a href="\w+\.html#[\w-]+-panel-', page)
+    assert len(to_panels) > n_described / 2
+
+
+def test_descriptions_and_stand_ins_are_folded():
+    for paper in PAPERS:
+        page = published(f"{short_name(paper)}.html")
+        outside = re.sub(r"<details class=\"fold\">.*?</details>", "", page, flags=re.DOTALL)
+        outside = re.sub(r"<nav.*?</nav>", "", outside, flags=re.DOTALL)
+        assert "claims.html#claim-" not in outside
+        assert '<span class="stand-in' not in outside
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_navigation_names_nothing_twice(name):
+    (nav,) = re.findall(r"<nav.*?</nav>", published(name), re.DOTALL)
+    entries = re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', nav)
+    assert len(entries) > len(PAPERS)
+    for column in zip(*entries, strict=True):
+        assert len(set(column)) == len(column)
+    assert f'<a href="{name}" aria-current="page">' in nav
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_page_reads_as_written_by_a_person(name):
+    """No Python among the words, no "1 seeds", no minutes that are none."""
+    page = text_of(published(name))
+    assert not re.search(r"{&#39;|&#39;: |\bnan\b|<!--|&lt;!--", page)
+    assert not re.search(r"(?<![\d.,])1 (seeds|claims|cells|workers|minutes|commits)\b", page)
+    assert not re.search(r"\d\.0\d* minutes measured|\de[+-]\d+ minutes", page)
+    assert not re.search(r"(?<![\d.,])\d{4,} (features|rows|cells|of|training|test)\b", page)
+
+
+# --- the answer -------------------------------------------------------------------------------
+
+
+def board(**counts):
+    names = {re.sub("[^a-z]+", "_", one).strip("_"): one for one in verdicts.VERDICTS}
+    line = Line("x-y", "S.", "p", "", "", (), (), *[0.0] * 3, 0.1, "u", "r", 0, "")
+    found = [line._replace(verdict=names[name]) for name, n in counts.items() for _ in range(n)]
+    return Board("x", "X", tuple(found))
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({}, "Not known yet: no primary claim is declared."),
+        ({"reproduced": 1}, "Holds: its one primary claim is reproduced."),
+        ({"opposite": 2}, "Does not hold: all of its 2 primary claims come out opposite."),
+        (
+            {"reproduced": 3, "undecided": 1},
+            "Holds so far: of its 4 primary claims 3 are reproduced and 1 is undecided.",
+        ),
+        (
+            {"reproduced": 1, "not_better": 2, "right_way_too_small": 1},
+            "Holds in part: of its 4 primary claims 1 is reproduced, 1 goes the right way but is "
+            "too small and 2 are not better.",
+        ),
+        (
+            {"undecided": 2, "denied_by_the_paper_s_own_table": 1},
+            "Not known yet: of its 3 primary claims 2 are undecided and 1 is denied by the "
+            "paper’s own table.",
+        ),
+        (
+            {"no_effect_equivalent": 1, "undecidable_on_these_data": 1},
+            "Does not hold so far: of its 2 primary claims 1 shows no effect and 1 is undecidable "
+            "on these data.",
+        ),
+    ],
+)
+def test_the_answer_in_one_sentence(counts, said):
+    assert html.unescape(answers.answer(board(**counts))) == said
