@@ -6,18 +6,14 @@ brought up to date from the scoreboard and the descriptions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from experiments.claims import shown_effect
 from experiments.publishing.output import csv_bytes, damaged
 from experiments.running.store import write_atomically
-
-if TYPE_CHECKING:
-    from experiments.publishing.scoreboard import Board
 
 FILE = "claims_before.csv"
 COLUMNS = ("artefact", "claim", "verdict_before", "became", "now")
@@ -26,7 +22,7 @@ COLUMNS = ("artefact", "claim", "verdict_before", "became", "now")
 
 def brought_up_to_date(
     before: pd.DataFrame,
-    boards: Sequence[Board],
+    verdicts: Mapping[str, str],
     tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
 ) -> pd.DataFrame:
     """Return the table with `now` as it is now.
@@ -35,8 +31,8 @@ def brought_up_to_date(
     ----------
     before : DataFrame
         Has all of :data:`COLUMNS` but perhaps the last.
-    boards : sequence of Board
-        The scoreboard.
+    verdicts : Mapping of str to str
+        Of each primary claim.
     tables : Mapping of str to (meta, DataFrame)
         Evaluated claims of each published artefact.
 
@@ -50,7 +46,7 @@ def brought_up_to_date(
     ValueError
         If something is said to have become what there is not.
     """
-    known = {f"primary:{line.claim}": line.verdict for board in boards for line in board.lines}
+    known = {f"primary:{claim}": verdict for claim, verdict in verdicts.items()}
     for artefact_id, (_, table) in tables.items():
         for row in table.to_dict("records"):
             known[f"described:{artefact_id}/{row['claim']}"] = shown_effect(row)
@@ -58,13 +54,13 @@ def brought_up_to_date(
     unknown = sorted(set(before.loc[~gone, "became"]) - set(known))
     if unknown:
         raise ValueError(f"there is no {', '.join(unknown)}")
-    now = before["became"].map(known).fillna("")
+    now = before["became"].map(lambda became: known.get(became, ""))
     return before.assign(now=now)[list(COLUMNS)]
 
 
 def refresh(
     results: Path,
-    boards: Sequence[Board],
+    verdicts: Mapping[str, str],
     tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
 ) -> None:
     """Bring :data:`FILE` up to date, where there is one.
@@ -79,7 +75,7 @@ def refresh(
         return
     before = pd.read_csv(path, dtype=str, keep_default_na=False)
     try:
-        now = brought_up_to_date(before, boards, tables)
+        now = brought_up_to_date(before, verdicts, tables)
     except ValueError as error:
         raise damaged(results, f"{FILE}: {error}") from error
     write_atomically(path, csv_bytes(now))

@@ -235,7 +235,8 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
     for name, table in output.orders(results, artefacts).items():
         write_atomically(results / name, output.csv_bytes(table))
-    before.refresh(results, found, tables)
+    verdicts = {line.claim: line.verdict for board in found for line in board.lines}
+    before.refresh(results, verdicts, tables)
     for path, summary in summaries(results.parent, found).items():
         if path.exists():
             old = path.read_text(encoding="utf-8")

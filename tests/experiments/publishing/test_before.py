@@ -34,13 +34,14 @@ def test_what_they_became_is_what_is_published_now():
         if path.exists():
             tables[artefact.id] = ({}, output.read_rows(path))
     boards = scoreboard.boards(RESULTS, declared_claims(), discover())
-    now = before.brought_up_to_date(written(), boards, tables)
+    verdicts = {line.claim: line.verdict for board in boards for line in board.lines}
+    now = before.brought_up_to_date(written(), verdicts, tables)
     pd.testing.assert_frame_equal(now, written())
 
 
 def test_what_there_is_not_is_refused():
     table = pd.DataFrame({"artefact": ["a"], "claim": ["c"], "verdict_before": ["x"]})
     with pytest.raises(ValueError, match="there is no primary:gone-again"):
-        before.brought_up_to_date(table.assign(became="primary:gone-again"), [], {})
-    gone = before.brought_up_to_date(table.assign(became="gone:a reason"), [], {})
+        before.brought_up_to_date(table.assign(became="primary:gone-again"), {}, {})
+    gone = before.brought_up_to_date(table.assign(became="gone:a reason"), {}, {})
     assert gone["now"].tolist() == [""]
