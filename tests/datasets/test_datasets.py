@@ -220,7 +220,13 @@ def test_queries_are_not_torn():
 # --- stand-ins -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(STAND_INS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "daimler_pedestrians" else [])
+        for name in sorted(STAND_INS)
+    ],
+)
 def test_stand_in_is_frozen(name):
     data = datasets.load(name, scale="smoke", data="standin")
     assert data.provenance["checksum"] == STAND_INS[name]

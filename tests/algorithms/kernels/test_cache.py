@@ -306,6 +306,7 @@ print(sum(mine.first.stats.cache_misses.values()), sum(mine.first.stats.cache_hi
 """
 
 
+@pytest.mark.slow
 def test_a_class_of_a_caller_that_is_gone_harms_nobody(tmp_path):
     """Its module is neither needed nor imported where it is not used, and may change."""
     (tmp_path / "mine.py").write_text(

@@ -81,16 +81,14 @@ def without_its_start(folder: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "orders",
     [
         # What is compiled first is loaded as a callee of what is compiled next.
         [["add_one"], ["add_two"], ["add_three"], ["add_three"], ["add_two"], ["add_one"]],
-        pytest.param([["add_two"], ["add_one_more"], ["add_one_more"]], marks=pytest.mark.slow),
-        pytest.param(
-            [["add_three"], ["add_one_more"], ["add_two"], ["add_one_more", "add_one"]],
-            marks=pytest.mark.slow,
-        ),
+        [["add_two"], ["add_one_more"], ["add_one_more"]],
+        [["add_three"], ["add_one_more"], ["add_two"], ["add_one_more", "add_one"]],
     ],
 )
 def test_a_loaded_kernel_starts_the_threads(orders, tmp_path):
