@@ -27,11 +27,10 @@ from experiments.estimates import (
     over_trials,
     over_units,
 )
+from experiments.primaries.verdicts import DENIED, is_denied
 
 FEWEST_SEEDS = 5
 """Repetitions below which a note says that there are few."""
-
-_BINARY_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -190,22 +189,13 @@ def _estimate(claim: Claim, known: np.ndarray) -> Estimate:
     )
 
 
-def is_denied(claim: Claim) -> bool:
-    """Whether the paper's printed numbers contradict its sentence: their effect is not above 0.
-
-    Differences of printed decimals are not exact in binary; what is 0 but for that is 0.
-    """
-    return claim.paper_effect < _BINARY_ERROR
-
-
-DENIED = "denied by the paper's own table"
 STANDS_IN = "stand-in: contains what we built into it"
 NOT_RUN = "not run at this scale"
 
 
 def _notes(claim: Claim, where: str, effects: np.ndarray, known: np.ndarray) -> list[str]:
     """Say what keeps an effect from saying more; nothing of most."""
-    notes = [DENIED] * is_denied(claim) + [STANDS_IN] * (where == STAND_IN)
+    notes = [DENIED] * is_denied(claim.paper_effect) + [STANDS_IN] * (where == STAND_IN)
     if effects.size == 0:
         return [*notes, NOT_RUN]
     what = "repetition" if claim.spread in ("seeds", "crossed") else "unit"

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.digits import run_cell
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.claims_beside import of_digits
@@ -23,7 +22,8 @@ from experiments.greedy_miser_2012.show.panels import (
     TRADEOFFS,
     make_cell,
 )
-from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.greedy_miser_2012.show.shares import draw_shares
+from experiments.style import headline, stamp
 
 DRAWN = {"smoke": {"per_family": 4, "n_train": 120, "n_valid": 60}}
 DRAWN["laptop"] = {"per_family": 12, "n_train": 10_000, "n_valid": 5_000}
@@ -57,27 +57,20 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 # --- picture --------------------------------------------------------------------------------------
 
 
+def _beside(rows: pd.DataFrame, method: str, share: float) -> tuple[float, np.ndarray] | None:
+    """Return λ = 0's accuracy and a method's effect on each digit, if every draw has a model."""
+    ahead = pictures.beside_within(rows, DIGITS.key, method, share)
+    if len(ahead) < rows["seed"].nunique():
+        return None
+    base = float(chosen(rows, DIGITS.key, BASELINE)["test_score"].mean())
+    return base, pictures.of_each_picture(ahead)
+
+
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw the accuracy of all methods at shares of λ = 0's bill."""
     figure = Figure(figsize=(7.2, 5.6), layout="constrained")
     ax = figure.subplots()
-    base = float(chosen(rows, DIGITS.key, BASELINE)["test_score"].mean())
-    n_draws, drawn = rows["seed"].nunique(), []
-    for method in METHODS:
-        points = []
-        for share in SHARES:
-            ahead = pictures.beside_within(rows, DIGITS.key, method, share)
-            if len(ahead) < n_draws:  # some draw has no model so cheap
-                continue
-            found = over_units(pictures.of_each_picture(ahead), 0.95)
-            low, high = (0.0 if np.isnan(b) else b for b in (found.low, found.high))
-            points.append((share, base + found.effect, base + low, base + high))
-        if points:
-            x, y, low, high = np.array(points).T
-            draw_curve(ax, method, x, y, low, high)
-            drawn.append(y)
-    log_cost_axis(ax)
-    frame(ax, np.concatenate(drawn), headroom=0.1)
+    draw_shares(ax, METHODS, SHARES, partial(_beside, rows))
     ax.set_label(DIGITS.key)
     ax.set_xlabel("share of λ = 0's bill that may be spent")
     ax.set_ylabel("test accuracy")
@@ -88,8 +81,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     headline(
         figure,
         f"Greedy Miser (ICML 2012) on MNIST, families at measured prices · scale {meta['scale']} · "
-        f"{n_draws} draws\nmodels chosen by validation; bands: 95 % intervals over test images of "
-        "the difference to λ = 0",
+        f"{rows['seed'].nunique()} draws\nmodels chosen by validation; bands: 95 % intervals over "
+        "test images of the difference to λ = 0",
     )
     return figure
 

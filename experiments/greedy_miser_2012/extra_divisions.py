@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.show import panels as cronus_panels
-from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.divisions import METHODS, STEPS, measure
 from experiments.greedy_miser_2012.claims_beside import of_divisions
 from experiments.greedy_miser_2012.show.divisions import (
@@ -22,7 +22,8 @@ from experiments.greedy_miser_2012.show.divisions import (
     times_cheaper,
 )
 from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
-from experiments.style import draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.greedy_miser_2012.show.shares import draw_shares
+from experiments.style import headline, stamp
 
 FEWER_MARGINS = (1 / 8, 1 / 2, 2.0)
 """s of Greedy Miser with early exits; without exits it is among their models, too."""
@@ -85,7 +86,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     named = {}
     for ax, panel in zip(axes, panels, strict=True):
-        _draw(ax, rows, panel)
+        shares = [budget for budget in BUDGETS if budget > 0]
+        draw_shares(ax, METHODS, shares, partial(_beside, rows, panel))
         record = meta["data"][panel.dataset]
         n_queries = rows[rows["panel"] == panel.key]["query"].nunique()
         ax.set_title(f"({panel.key}) {panel.name}\n{n_queries} queries", loc="left")
@@ -106,26 +108,15 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _draw(ax, rows: pd.DataFrame, panel: Panel) -> None:
-    """Draw each method where every fold of every division has a model within the budget."""
-    shares, drawn = [budget for budget in BUDGETS if budget > 0], []
-    for method in METHODS:
-        points = []
-        for share in shares:
-            mine = of_budget(rows, panel.key, share)
-            if mine.empty or mine[method].isna().any():
-                continue
-            base = float(mine.groupby("query")["stagewise"].mean().mean())
-            estimate = over_units(beside_baseline(rows, panel.key, share, method), 0.95)
-            bounds = (estimate.low, estimate.high)
-            low, high = (0.0 if np.isnan(bound) else bound for bound in bounds)
-            points.append((share, base + estimate.effect, base + low, base + high))
-        if points:
-            x, y, low, high = np.array(points).T
-            draw_curve(ax, method, x, y, low, high)
-            drawn.append(y)
-    log_cost_axis(ax)
-    frame(ax, np.concatenate(drawn), headroom=0.1)
+def _beside(
+    rows: pd.DataFrame, panel: Panel, method: str, share: float
+) -> tuple[float, np.ndarray] | None:
+    """Return λ = 0's score and a method's effect on each query, if every fold has a model."""
+    mine = of_budget(rows, panel.key, share)
+    if mine.empty or mine[method].isna().any():
+        return None
+    base = float(mine.groupby("query")["stagewise"].mean().mean())
+    return base, beside_baseline(rows, panel.key, share, method)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

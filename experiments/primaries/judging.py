@@ -21,7 +21,14 @@ from experiments.primaries.pooling import (
     pooled,
 )
 from experiments.primaries.stages import Look, looks, next_after
-from experiments.primaries.verdicts import DENIED, NOT_TESTABLE, RULES, UNDECIDABLE, UNDECIDED
+from experiments.primaries.verdicts import (
+    DENIED,
+    NOT_TESTABLE,
+    RULES,
+    UNDECIDABLE,
+    UNDECIDED,
+    is_denied,
+)
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
@@ -29,7 +36,6 @@ COLUMNS = (
 )
 """Columns of ``results/primary_claims.csv``."""
 
-_BINARY_ERROR = 1e-9  # differences of printed decimals are not exact in binary
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
 Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
@@ -85,7 +91,7 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
     if n and any(_kind(part, runs) not in ("real", KIND) for part in primary.parts):
         return Judged(primary, NOT_TESTABLE, n, None, None, None)
     last = found = None
-    denied = primary.paper_effect < _BINARY_ERROR
+    denied = is_denied(primary.paper_effect)
     for look in all_looks:
         if look.n > n:
             break

@@ -22,6 +22,17 @@ VERDICTS = (
 SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "?", "∅", "–", "!"), strict=True))
 """A sign for each."""
 
+_BINARY_ERROR = 1e-9
+
+
+def is_denied(paper_effect: float) -> bool:
+    """Whether the paper's printed numbers contradict its sentence: their effect is not above 0.
+
+    Differences of printed decimals are not exact in binary; what is 0 but for that is 0. Where the
+    paper prints none, NaN, nothing is denied.
+    """
+    return paper_effect < _BINARY_ERROR
+
 
 def of_direction(found: Pooled, delta: float) -> str:
     """Judge "the effect is above 0".

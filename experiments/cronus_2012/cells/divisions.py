@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.cell import Cell, rounded
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, FOLDS, _pool, folds
+from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, FOLDS, folds, pool_of
 from experiments.greedy_miser_2012.cells.models import Measured, Models, Pool
 
 METHODS = (
@@ -49,7 +49,7 @@ def measure(cell: Cell, dataset) -> list[dict]:
     trained = [models_of(cell, part) for part in parts]
     rows = []
     for k in FOLDS:
-        pools = {method: _pool([models[method] for models in trained], k) for method in METHODS}
+        pools = {method: pool_of([models[method] for models in trained], k) for method in METHODS}
         best = pools[BASE].best_within(np.inf)
         base = trained[k][BASE][best]["test"]
         queries = np.unique(parts[k].query_test)

@@ -115,7 +115,7 @@ def measure(cell: Cell, dataset) -> list[dict]:
     rows = []
     for k in FOLDS:
         tested = trained[k]
-        pools = {method: _pool([models[method] for models in trained], k) for method in tested}
+        pools = {method: pool_of([models[method] for models in trained], k) for method in tested}
         queries = np.unique(parts[k].query_test)
         for budget in cell.params["budgets"]:
             chosen = _chosen(pools, budget)
@@ -238,7 +238,7 @@ def choosers(k: int) -> list[int]:
     return [j for j in FOLDS if ranking.fold_members(j)[1]["valid"] != tested]
 
 
-def _pool(models: list[Models], k: int) -> Pool:
+def pool_of(models: list[Models], k: int) -> Pool:
     """Pool the validation of :func:`choosers`; models without a tree cost nothing and stay out."""
     keys, scores, bills = [], [], []
     for key in models[k]:

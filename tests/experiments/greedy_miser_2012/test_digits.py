@@ -10,6 +10,9 @@ from experiments.greedy_miser_2012.cells import digits, pictures
 from experiments.greedy_miser_2012.cells.measure import without_expensive
 from experiments.greedy_miser_2012.show.digits import DIGITS, beside_baseline
 from experiments.greedy_miser_2012.show.pictures import beside_within
+from experiments.publishing.output import read_expected
+from experiments.running.provenance import ROOT
+from experiments.style import house_style
 
 DRAWN = extra_digits.DRAWN["smoke"]
 
@@ -71,3 +74,14 @@ def test_difference_at_a_share_by_hand():
     assert beside_within(rows, "n", "greedy_miser", 0.05).size == 0
     # With all of the bill it is λ = 0 itself.
     np.testing.assert_array_equal(beside_baseline(rows, 1.0), np.zeros(4))
+
+
+def test_the_picture_shows_methods_at_shares():
+    """Of smoke rows; a method without a model so cheap has no point there."""
+    rows = read_expected(ROOT / "results" / "expected" / "miser-mnist.csv")
+    meta = {"scale": "smoke", "data": {DIGITS.dataset: {"kind": "real"}}}
+    with house_style("x"):
+        (ax,) = extra_digits.render(rows, meta).axes
+    shares = {line.get_label(): line.get_xdata() for line in ax.lines}
+    assert max(shares["Stage-wise regression (λ = 0)"]) == 1.0
+    assert min(shares["Greedy Miser"]) > min(shares["Stage-wise regression, feature subsets"])
