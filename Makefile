@@ -101,6 +101,10 @@ bench-long: bench-machine
 bench-check: setup
 	"$(PY)" -m asv check --python=same
 
+# What became slower in the committed history and has no reason in benchmarks/accepted.toml.
+bench-steps: setup
+	"$(PY)" -m benchmarks.steps $(ARGS)
+
 bench-kernels: setup
 	"$(PY)" -m pytest benchmarks/bench_kernels.py --benchmark-only $(ARGS)
 

@@ -6,5 +6,5 @@ from .suite import suite_of
 from .table import GROWN
 
 for _name, _line in GROWN.items():
-    _million = _line._replace(sizes=(1_000_000,), without=("time_predict", "time_predict_rows"))
+    _million = _line._replace(sizes=(1_000_000,), without=("time_predict",))
     globals()[_name] = suite_of(_name, _million, __name__)

@@ -210,9 +210,8 @@ class Suite:
             return
         self.variant = self.algorithm.variants[variant]
         self.task = task(self.variant.data, rows)
-        name = f"{type(self).__module__}-{type(self).__name__}-{rows}-{variant}"
         make = functools.partial(fitted, self.algorithm, self.variant, self.task)
-        self.fitted = kept(Path(f"{name.replace('/', '-')}.pickle"), make)
+        self.fitted = kept(Path(f"{type(self).__name__}-{rows}-{variant}.pickle"), make)
         self._ready = (rows, variant)
 
     def fit(self, rows, variant):
@@ -260,14 +259,14 @@ MEASURED = {
     "time_fit": Suite.fit,
     "peakmem_fit": Suite.peak,
     "time_predict": Suite.predict,
-    "time_predict_rows": Suite.predict_rows,
     "track_accuracy": Suite.accuracy,
     "track_cost": Suite.cost,
 }
-"""What asv measures by the names it knows."""
+ONE_BY_ONE = {"time_predict_rows": Suite.predict_rows}
+"""What asv measures by the names it knows: of all sizes and variants, and of one."""
 
 
-def suite_of(name: str, algorithm: Algorithm, module: str) -> type[Suite]:
+def suite_of(name: str, algorithm: Algorithm, module: str, measured=MEASURED) -> type[Suite]:
     """Make the class of a line of the table.
 
     Parameters
@@ -275,8 +274,10 @@ def suite_of(name: str, algorithm: Algorithm, module: str) -> type[Suite]:
     name, module : str
         Under which asv files what it measures.
     algorithm : Algorithm
+    measured : dict
+        The benchmarks, of which it leaves out what means nothing for the algorithm.
     """
-    measured = {key: value for key, value in MEASURED.items() if key not in algorithm.without}
+    measured = {key: value for key, value in measured.items() if key not in algorithm.without}
     params = (list(algorithm.sizes), list(algorithm.variants))
     about = {"__doc__": algorithm.estimator, "__module__": module}
     return type(name, (Suite,), about | measured | {"algorithm": algorithm, "params": params})

@@ -147,7 +147,7 @@ TABLE = MappingProxyType(
             {name: sampled(name) for name in SAMPLERS},
             _BOOSTED,
             sizes=(10_000,),
-            without=("peakmem_fit", "time_predict", "time_predict_rows"),
+            without=("peakmem_fit", "time_predict"),
         ),
         "BudgetForest": Algorithm(
             "budget_forest.BudgetForestClassifier",

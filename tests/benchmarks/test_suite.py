@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.samplers.registered import SAMPLERS as REGISTERED
-from benchmarks import long, special, suite, table, tracked, twins
+from benchmarks import long, rows, special, suite, table, tracked, twins
 
 KINDS = ("time_", "track_", "peakmem_", "timeraw_")
 
@@ -45,7 +45,10 @@ def test_asv_finds_what_the_table_names():
     everything = {"time_fit", "time_predict", "peakmem_fit", "track_accuracy", "track_cost"}
     for name, line in table.TABLE.items():
         found = set(benchmarks_of(getattr(tracked, name)))
-        assert found == (everything | {"time_predict_rows"}) - set(line.without)
+        assert found == everything - set(line.without)
+        alone = getattr(rows, name)
+        assert benchmarks_of(alone) == ["time_predict_rows"]
+        assert list(map(len, alone.params)) == [1, 1]
     assert set(table.GROWN) == {name for name in vars(long) if name in table.TABLE}
     assert all(getattr(long, name).params[0] == [1_000_000] for name in table.GROWN)
 
@@ -127,6 +130,7 @@ def test_every_line_runs(name, tiny):
         values = {each: getattr(one, each)(300, variant) for each in benchmarks_of(cls)}
         assert 0 <= values["track_accuracy"] <= 1
         assert values["track_cost"] >= 0
+        one.predict_rows(300, variant)
 
 
 @pytest.mark.slow
