@@ -47,7 +47,8 @@ def decide(
         Takes each line.
     """
     chosen = _chosen(declared, names)
-    runs = storing.read(suite.results, sorted(a.id for a in suite.registry.artefacts))
+    ids = sorted(a.id for a in suite.registry.artefacts)
+    runs, known = storing.read(suite.results, ids), storing.measured(suite.results, ids)
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
@@ -56,7 +57,7 @@ def decide(
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
             for (dataset, scale), n in wanted[artefact.id].items():
-                time = minutes(artefact, n, [dataset], scale)
+                time = minutes(artefact, n, [dataset], scale, known.get(artefact.id, {}))
                 total += time
                 echo(
                     f"{artefact.id}: {n} repetitions of {dataset}, about {time:.3g} min on 2 cores"
@@ -69,7 +70,7 @@ def decide(
         return
     storing.write_table(suite.results, declared)
     scoreboard.write(suite.results, declared, suite.registry.artefacts)
-    runs = storing.read(suite.results, sorted(a.id for a in suite.registry.artefacts))
+    runs = storing.read(suite.results, ids)
     for one, n_claims in chosen if wanted else []:
         echo(sentence(judge(one, runs, n_claims)))
     echo(f"Written: {shown(suite.results / storing.TABLE)}")
@@ -122,6 +123,7 @@ def _run(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     meta = describe(artefact, options, result, source_tree)
+    meta["cell_seconds"] = result.timings.groupby("dataset")["seconds"].sum().to_dict()
     storing.add(suite.results, artefact.id, result.rows, meta)
 
 
