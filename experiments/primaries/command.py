@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def decide(
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
-    wanted = _wanted(found)
+    wanted = _wanted(found, storing.repetitions(runs))
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
@@ -103,16 +103,21 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
-def _wanted(found: Sequence[Judged]) -> dict[str, dict[tuple[str, str], int]]:
+def _wanted(
+    found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int]
+) -> dict[str, dict[tuple[str, str], int]]:
     """Return for each artefact the repetitions of each set, at its scale, that next looks need.
 
-    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others.
+    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others;
+    one of which as many repetitions are `kept` is not run again.
     """
     wanted: dict[str, dict[tuple[str, str], int]] = {}
     for judged in found:
         if judged.next is None or judged.verdict != UNDECIDED:
             continue
         for part in judged.primary.parts:
+            if kept.get((part.artefact, part.dataset, part.scale), 0) >= judged.next.n:
+                continue
             sets = wanted.setdefault(part.artefact, {})
             key = (part.dataset, part.scale)
             sets[key] = max(sets.get(key, 0), judged.next.n)

@@ -85,6 +85,15 @@ def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
     return runs
 
 
+def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:
+    """Return how many repetitions of an artefact's set at a scale are kept."""
+    return {
+        (artefact_id, dataset, one["scale"]): len(one["seeds"])
+        for artefact_id, (_, meta) in runs.items()
+        for dataset, one in meta["sets"].items()
+    }
+
+
 def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, dict[str, float]]:
     """Return for each artefact the minutes that one repetition of each set took on 2 cores.
 

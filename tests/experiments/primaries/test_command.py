@@ -53,6 +53,19 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     assert rows["seed"].nunique() == 5
 
 
+def test_a_set_with_enough_repetitions_is_not_run_again(toy, tmp_path, run):
+    """A claim on two sets of which one was run before, in another checkout: no cell is stored."""
+    parts = tuple(Part("toy-figure2", name, difference) for name in ("nearby", "licensed"))
+    claims = (dataclasses.replace(CLAIMS[0], parts=parts),)
+    run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
+    both = dataclasses.replace(toy, primaries={"toy": claims})
+    _, out, _ = run(both, "decide", "--dry-run")
+    assert ("repetitions of nearby" in out, "3 repetitions of licensed" in out) == (False, True)
+    later = (dataclasses.replace(claims[0], looks=(5,)),)
+    _, out, _ = run(dataclasses.replace(toy, primaries={"toy": later}), "decide", "--dry-run")
+    assert "5 repetitions of nearby" in out
+
+
 def test_a_dry_run_runs_nothing(toy, tmp_path, run):
     status, out, _ = run(toy, "decide", "--dry-run")
     assert (status, "nothing was run" in out) == (0, True)
