@@ -46,8 +46,8 @@ def test_ratios_are_those_of_the_columns():
 
 def test_the_sentences_above_the_table_are_of_its_numbers():
     said = re.search(
-        r"Training takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where features "
-        r"have prices. Prices make our own training (\S+) to (\S+) times as long",
+        r"Training takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where "
+        r"features have prices. Prices make our own training (\S+) to (\S+) times as long",
         TEXT.replace("\n", " "),
     )
     of = ("ours / LightGBM", "prices / LightGBM's", "prices / ours")
@@ -62,7 +62,8 @@ def test_the_page_is_short():
 
 
 def test_what_prices_cost_is_said_of_the_table_of_peers():
-    lines = re.findall(r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$", HISTORY, re.M)
+    pattern = r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$"
+    lines = re.findall(pattern, HISTORY, re.M)
     assert len(lines) == 6
     for _, ours, theirs, ratio in lines:
         assert float(ours) / float(theirs) == pytest.approx(float(ratio), abs=0.01)
