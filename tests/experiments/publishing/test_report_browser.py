@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 CLAIMS, CEGB, SPEED = (RESULTS / f"{name}.html" for name in ("claims", "cegb", "speed"))
 PAPERS = [f"{short_name(paper)}.html" for paper in registry.PAPERS]
-PAGES = ["index.html", *PAPERS, "claims.html", "speed.html"]
+PAGES = ["index.html", *PAPERS, "claims.html", "speed.html", "own-data.html", "glossary.html"]
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -259,6 +259,22 @@ def test_the_answer_is_on_the_first_screen(browser, name, width):
 def test_the_overview_is_short(browser, width, most):
     visit(browser, RESULTS / "index.html", width=width)
     assert screens(browser, "footer") <= most
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [*((name, 10) for name in PAPERS), ("glossary.html", 1), ("claims.html", 6)]
+)
+def test_a_page_is_short(browser, name, most):
+    """Ten screens for a paper, what is folded not counted."""
+    visit(browser, RESULTS / name)
+    assert screens(browser, "footer") <= most
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_paper_nothing_is_folded(browser, scripts):
+    visit(browser, CEGB, media="print", scripts=scripts)
+    assert 0 < screens(browser, "#cegb-figure2-data") < float("inf")
+    assert screens(browser, "#cegb-bisections ~ *, details .claims, .fold table") > 10
 
 
 def test_an_old_address_leads_to_the_page_of_today(browser):
