@@ -1,11 +1,11 @@
 """Builds the pages of ``results/`` from the published results, the papers' notes and asv's history.
 
 ``index.html`` has the answers, a page per paper what they rest on, ``claims.html`` every claim and
-``speed.html`` asv's history; ``own-data.html`` says how to compare methods on a table, and ``glossary.html`` explains the
-words. Each page is one file with its style and script inside; only the
-pictures are files of their own, the published ones. Nothing is loaded from the network and no page
-has a date of its own: equal results give equal bytes. Without its script a page lacks nothing but
-filters, sorting and the choice of lines.
+``speed.html`` asv's history; ``own-data.html`` says how to compare methods on a table, and
+``glossary.html`` explains the words. Each page is one file with its style and script inside; only
+the pictures are files of their own, the published ones. Nothing is loaded from the network and no
+page has a date of its own: equal results give equal bytes. Without its script a page lacks nothing
+but filters, sorting and the choice of lines.
 """
 
 from __future__ import annotations

@@ -458,12 +458,14 @@ def test_lines_are_taken_away_and_brought_back(browser):
 def numbers(page):
     """The curves of each figure of a page, by its id, as the page holds them."""
     text = page.read_text(encoding="utf-8")
-    articles = re.findall(r'<article aria-labelledby="([^"]+)">(.*?)</article>', text, re.DOTALL)
+    articles = re.findall(
+        r'<article aria-labelledby="([^"]+)"[^>]*>(.*?)</article>', text, re.DOTALL
+    )
     packed = r'<script type="text/plain">([^<]+)</script>'
     return {
         name: content.unpacked(found[0])
-        for name, article in articles
-        if (found := re.findall(packed, article))
+        for name, inside in re.findall(article, text, re.DOTALL)
+        if (found := re.findall(packed, inside))
     }
 
 
