@@ -167,14 +167,39 @@ def test_the_workflow_to_copy_is_the_one_that_is_shown():
 
 def test_ci_runs_both_kinds_of_tests():
     """What `make test` leaves out is not left out of CI."""
-    workflow = steps(ROOT / ".github" / "workflows" / "ci.yml")
-    runs = {step["run"] for step in workflow if "run" in step}
-    assert runs == {"bash .ci/run", "bash .ci/run slow"}
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    runs = {
+        name: [step["run"] for step in job["steps"] if "run" in step]
+        for name, job in workflow["jobs"].items()
+    }
+    assert runs["test"] == ["bash .ci/run"]
+    assert runs["slow"] == ["bash .ci/run slow"]
+    assert workflow["jobs"]["release"]["needs"] == ["test", "slow"]
     makefile, script = (ROOT / "Makefile").read_text(), (ROOT / ".ci" / "run").read_text()
     assert re.search(r'^test: setup\n\t\$\(TEST\) -m "not slow" ', makefile, re.M)
     assert re.search(r"^test-slow: setup\n\t\$\(TEST\) -m slow ", makefile, re.M)
     assert re.search(r"^ *make test ", script, re.M)
     assert re.search(r"^ *make test-slow ", script, re.M)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+def test_a_workflow_may_do_no_more_than_it_needs(path):
+    """Each says its permissions, ends what takes too long, and keeps no second run of a change."""
+    given = yaml.safe_load(path.read_text("utf-8"))
+    allowed = {"ci.yml": {}, "pages.yml": {"pages": "write", "id-token": "write"}}[path.name]
+    assert given["permissions"] == {"contents": "read"} | allowed
+    assert "permissions" not in {key for job in given["jobs"].values() for key in job}
+    assert all(job["timeout-minutes"] <= 60 for job in given["jobs"].values())
+    assert given["concurrency"]["group"]
+
+
+def test_the_weekly_run_asks_what_can_change_without_us():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    assert workflow[True]["schedule"]
+    weekly = [job for job in workflow["jobs"].values() if "== 'schedule'" in job["if"]]
+    runs = [step["run"] for job in weekly for step in job["steps"] if "run" in step]
+    assert any("--upgrade " in run and ".lock" not in run for run in runs)
+    assert ".venv/bin/python -m experiments data addresses" in runs
 
 
 def test_one_version_of_an_action_everywhere():

@@ -458,9 +458,7 @@ def test_lines_are_taken_away_and_brought_back(browser):
 def numbers(page):
     """The curves of each figure of a page, by its id, as the page holds them."""
     text = page.read_text(encoding="utf-8")
-    articles = re.findall(
-        r'<article aria-labelledby="([^"]+)"[^>]*>(.*?)</article>', text, re.DOTALL
-    )
+    article = r'<article aria-labelledby="([^"]+)"[^>]*>(.*?)</article>'
     packed = r'<script type="text/plain">([^<]+)</script>'
     return {
         name: content.unpacked(found[0])
