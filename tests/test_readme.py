@@ -14,6 +14,12 @@ from tests.test_layers import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
+OTHERS = [
+    *(ROOT / name for name in ("CONTRIBUTING.md", "HISTORY.md", "library/README.md")),
+    *sorted((ROOT / "datasets").rglob("*.md")),
+    *sorted((ROOT / "experiments").rglob("*.md")),
+    *sorted((ROOT / "results").glob("*.md")),
+]
 
 
 def blocks(text, language):
@@ -104,6 +110,11 @@ def test_pages_lead_somewhere_and_their_python_is_python(page):
     assert dead_links(page) == []
     for example in blocks(page.read_text("utf-8"), "python"):
         compile(example, page.name, "exec")
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_other_documents_lead_somewhere(page):
+    assert dead_links(page) == []
 
 
 def test_a_dead_link_is_found(tmp_path):
