@@ -227,7 +227,7 @@ cost is 0.301 decades of cost less.
 
 
 def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md``, orders of methods, and what READMEs have between markers.
+    """Write ``claims.md``, ``gaps.csv``, orders of methods, and what READMEs have between markers.
 
     Parameters
     ----------
@@ -238,7 +238,8 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     tables = output.published_claims(results, artefacts)
     text = HEAD + as_markdown(found) + DESCRIBED + described(tables)
     write_atomically(results / "claims.md", text.encode())
-    write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
+    gaps = output.gaps_found(results, artefacts)
+    write_atomically(results / "gaps.csv", output.csv_bytes(gaps))
     for name, table in output.orders(results, artefacts).items():
         write_atomically(results / name, output.csv_bytes(table))
     verdicts = {line.claim: line.verdict for board in found for line in board.lines}
