@@ -23,8 +23,8 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce report dashboard api wheel setup-docs
+.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
+  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard api wheel setup-docs
 
 help:
 	@sed -n '2,7s/^# \{0,1\}//p' Makefile
@@ -98,16 +98,23 @@ dashboard: setup
 	"$(PY)" -m experiments report --dashboard
 	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html and need the network."
 
-# MACHINE names the history in results/asv/; commit only that of a machine that stays. The quick run
-# that is not recorded compiles the kernels: the first peak of memory would include it.
-bench: setup
+# MACHINE names the history in results/asv/; commit only that of a machine that stays. About ten
+# minutes on two idle cores, kernels and environment included; the long tier has a million rows.
+ASV_RUN = "$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
+bench-machine: setup
 	"$(PY)" -m asv machine --yes $(if $(MACHINE),--machine $(MACHINE))
-	"$(PY)" -m asv run --quick --dry-run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
-	"$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
+bench: bench-machine
+	$(ASV_RUN) --bench '^(?!long)'
+bench-long: bench-machine
+	$(ASV_RUN) --bench '^long'
 
 # The suite loads and every benchmark is found, without running any.
 bench-check: setup
 	"$(PY)" -m asv check --python=same
+
+# What became slower in the committed history and has no reason in benchmarks/accepted.toml.
+bench-steps: setup
+	"$(PY)" -m benchmarks.steps $(ARGS)
 
 bench-kernels: setup
 	"$(PY)" -m pytest benchmarks/bench_kernels.py --benchmark-only $(ARGS)
