@@ -39,7 +39,12 @@ class GreedyMiser(Suite):
         except ImportError:  # versions before it: asv skips what raises this
             raise NotImplementedError from None
         return GreedyMiserClassifier(
-            n_estimators=50, tradeoff=4.0, charging=charging, n_threads=THREADS, feature_costs=costs
+            n_estimators=50,
+            tradeoff=4.0,
+            charging=charging,
+            n_threads=THREADS,
+            feature_costs=costs,
+            init="zero",
         )
 
     def track_cost(self, kind, charging):
@@ -77,6 +82,7 @@ def seconds_of(train, valid, costs, trees: int) -> tuple[float, float, int]:
             n_threads=THREADS,
             tradeoff=1.0,
             feature_costs=costs,
+            init="zero",
             eval_metric="loss" if valid is None else "ndcg@5",
         )
         begin = time.perf_counter()
