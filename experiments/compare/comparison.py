@@ -118,18 +118,11 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
     if unknown:
         raise Refused(f"--only must be of {', '.join(METHODS)}, not {unknown[0]!r}.")
     methods, left_out = [], []
-    for slug in search.only or METHODS:
+    for slug in search.only or [s for s, m in METHODS.items() if not m.chooses_features]:
         method = METHODS[slug]
-        if prepared.task not in method.tasks:
-            left_out.append(f"{method.label}: not for {prepared.task}")
-        elif not method.installed():
-            left_out.append(f"{method.label}: {method.library} is not installed (make setup-peers)")
-        elif prepared.prices.feature_groups is not None and not method.knows_groups:
-            left_out.append(f"{method.label}: it knows no groups of features")
-        elif prepared.some_missing and not method.allow_nan:
-            left_out.append(f"{method.label}: it does not support missing values")
-        elif slug in prepared.unfit:
-            left_out.append(f"{method.label}: {prepared.unfit[slug]}")
+        why = method.why_not(prepared.facts)
+        if why:
+            left_out.append(f"{method.label}: {why}")
         else:
             methods.append(method)
     for name in search.own:
@@ -137,7 +130,7 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             kind = imported(name)
         except ValueError as error:
             raise Refused(str(error)) from None
-        if prepared.some_missing and not allows_nan(kind):
+        if prepared.facts.some_missing and not allows_nan(kind):
             left_out.append(f"{name}: its tags do not say that it supports missing values")
         else:
             methods.append(method_of(name))

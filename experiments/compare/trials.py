@@ -14,17 +14,8 @@ from experiments.cell import Cell, rounded
 from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Problem, with_validation
+from experiments.compare.reasons import reason
 from experiments.compare.trained import Trained
-
-_LONGEST_REASON = 300
-
-
-def reason(error: BaseException) -> str:
-    """Give what an exception says, in one line."""
-    said = " ".join(str(error).split())
-    if len(said) > _LONGEST_REASON:
-        said = said[:_LONGEST_REASON] + " …"
-    return f"{type(error).__name__}: {said}".rstrip(": ")
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
@@ -119,25 +110,31 @@ def _whole(trained: Trained, problem: Problem) -> dict:
     test = problem.parts["test"]
     ((predicted, costs),) = trained.follow(test)
     score = units(problem.metric, test, predicted)
-    model, kind = trained.model(trained.cuts[0]), None
-    if callable(getattr(model, "save", None)):
-        kind = type(model)
+    model = trained.model(trained.cuts[0])
+    file = _file(model)
+    kind = None if file is None else type(model)
     return {
         "value": score.value.tolist(),
         "weight": score.weight.tolist(),
         "cluster": score.cluster.tolist(),
         "cut": trained.cuts[0],
         "test_cost": mean_cost(test, costs),
-        "model": None if kind is None else _file(model),
+        "model": file,
         "module": None if kind is None else _public_module(kind),
         "class": None if kind is None else kind.__name__,
     }
 
 
-def _file(model) -> str:
+def _file(model) -> str | None:
+    """Give the file of a model; None where it has none: exits from another library's trees, say."""
+    if not callable(getattr(model, "save", None)):
+        return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.zip"
-        model.save(path)
+        try:
+            model.save(path)
+        except ValueError:  # its class says so of what it holds
+            return None
         return base64.b64encode(path.read_bytes()).decode()
 
 
