@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiments.compare import (
     blind_subsets,
@@ -25,7 +25,7 @@ from experiments.compare import (
 from experiments.compare.facts import Facts
 from experiments.compare.problem import Problem
 from experiments.compare.trained import Trained
-from experiments.compare.users_class import of_the_user
+from experiments.compare.users_class import imported, of_the_user
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,15 @@ METHODS = {
 
 
 def method_of(slug: str) -> Method:
-    """Give a method of the list, or the class of the user's that ``package:Class`` names."""
-    if ":" in slug:
-        return Method(slug, slug.partition(":")[2], of_the_user)
-    return METHODS[slug]
+    """Give a method of the list, or the class of the user's that ``package:Class`` names.
+
+    A class may say in ``tasks`` what it can do; else it is tried at everything.
+    """
+    if ":" not in slug:
+        return METHODS[slug]
+    method = Method(slug, slug.partition(":")[2], of_the_user)
+    try:
+        tasks = getattr(imported(slug), "tasks", method.tasks)
+    except ValueError:  # who trains it says what is wrong with it
+        return method
+    return replace(method, tasks=tuple(tasks))

@@ -174,7 +174,7 @@ def further_cells(
                 if method.of_the_user:
                     if getattr(imported(method.slug), "search_space", None):
                         kind = "all features"
-                        cells.append(_cell(data, method, number, kind, _users(method, draw)))
+                        cells.append(_cell(data, method, number, kind, of_users(method, draw)))
                     continue
                 if method.has_tradeoff and j >= n - n_bisected(n):
                     continue
@@ -206,14 +206,14 @@ def _for(method: Method, draw: dict, of_tradeoff, *, half: bool = False) -> dict
     Where the features alone are within the budget, λ is drawn from the lower half of its range.
     """
     if method.of_the_user:
-        return _users(method, draw)
+        return of_users(method, draw)
     if not method.has_tradeoff:
         return draw
     u = draw["u"][3] / 2 if half else draw["u"][3]
     return draw | {"tradeoff": float(f"{log_between(u, *of_tradeoff):.4g}")}
 
 
-def _users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
+def of_users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
     """Give a draw, with what tells a class of the user's from another version of it."""
     try:
         source = Path(inspect.getfile(imported(method.slug))).read_bytes()

@@ -12,8 +12,7 @@ from experiments.cell import Cell
 from experiments.compare.facts import Facts
 from experiments.compare.fitting import N_DRAWN, log_between
 from experiments.compare.methods import Method
-from experiments.compare.plan import _users as of_the_users
-from experiments.compare.plan import tradeoff_range
+from experiments.compare.plan import of_users, tradeoff_range
 from experiments.compare.problem import Problem
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field
@@ -84,7 +83,7 @@ def cells(
 
 def _as_taken(method: Method, draw: Mapping, range_: tuple[float, float]) -> dict[str, Any]:
     if method.of_the_user:
-        return of_the_users(method, dict(draw))
+        return of_users(method, dict(draw))
     if not method.has_tradeoff:
         return dict(draw)
     return {**draw, "tradeoff": float(f"{log_between(draw['u'][3], *range_):.4g}")}

@@ -16,6 +16,7 @@ from experiments.leaderboard.judging import CONSTANT
 
 RESAMPLES = 2000
 LEVEL = 0.95
+RANKING = ["method", "elo", "low", "high", "mean_rank", "n_sets"]
 MEAN_ELO = 1500.0
 _UNIT = 400.0 / np.log(10.0)  # Elo points of one unit of log odds
 _TIE = 1e-9  # areas nearer than this are equal: scores have six digits
@@ -84,21 +85,21 @@ class Wins(NamedTuple):
     methods, datasets : list of str
     won : (n_datasets, n_methods, n_methods) float64
         Share of a data set's price lists on which the first has the larger area; ties count half.
-    met : (n_datasets, n_methods, n_methods) float64
-        1 where both were trained on a price list of the data set.
+    there : (n_datasets, n_methods) bool
+        Whether a method was trained on a price list of the data set.
     """
 
     methods: list[str]
     datasets: list[str]
     won: np.ndarray
-    met: np.ndarray
+    there: np.ndarray
 
 
 def wins(table: pd.DataFrame) -> Wins:
     """Count who beat whom."""
     methods, datasets = (sorted(table[name].unique()) for name in ("method", "dataset"))
     shape = len(datasets), len(methods), len(methods)
-    won, met = np.zeros(shape), np.zeros(shape)
+    won, met, there = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=bool)
     for (dataset, _), field in table.groupby(["dataset", "prices"]):
         at = datasets.index(dataset)
         area = field.set_index("method")["area"].reindex(methods).to_numpy()
@@ -107,8 +108,8 @@ def wins(table: pd.DataFrame) -> Wins:
         better = np.where(np.abs(difference) <= _TIE, 0.5, difference > 0)
         won[at] += np.where(both, better, 0.0)
         met[at] += both
-    share = np.maximum(met, 1.0)
-    return Wins(methods, datasets, won / share, (met > 0).astype(np.float64))
+        there[at] |= ~np.isnan(area)
+    return Wins(methods, datasets, won / np.maximum(met, 1.0), there)
 
 
 def elo(won: np.ndarray) -> np.ndarray:
@@ -151,7 +152,7 @@ def resampled_elos(counted: Wins, seed: int = 0) -> np.ndarray:
     ratings = np.empty((RESAMPLES, len(counted.methods)))
     for k, times in enumerate(drawn):
         ratings[k] = elo(np.tensordot(times, counted.won, axes=1))
-        ratings[k, np.tensordot(times, counted.met, axes=1).sum(axis=1) == 0] = np.nan
+        ratings[k, ~counted.there[times > 0].any(axis=0)] = np.nan
     return ratings
 
 
@@ -165,6 +166,8 @@ def ranking(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         data sets.
     """
     table = areas(scores)
+    if table.empty:
+        return pd.DataFrame(columns=RANKING)
     counted = wins(table)
     ratings, tail = elo(counted.won.sum(axis=0)), (1 - LEVEL) / 2
     low, high = np.nanquantile(resampled_elos(counted, seed), [tail, 1 - tail], axis=0)

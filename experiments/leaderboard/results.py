@@ -16,6 +16,7 @@ from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field, fields
 from experiments.leaderboard.judging import CHOSEN, SCORES, Judged, Model, judge, losses
 from experiments.leaderboard.plan import Skipped
+from experiments.leaderboard.ratings import ranking
 from experiments.running.provenance import environment
 from experiments.running.store import write_atomically
 from experiments.running.workers import Workers
@@ -122,6 +123,7 @@ def write(folder: Path, outcome: Played) -> list[str]:
     )
     texts = {
         "scores.csv": _csv(outcome.scores),
+        "ranking.csv": _csv(ranking(outcome.scores)),
         "chosen.csv": _csv(outcome.chosen),
         "skipped.csv": _csv(skipped),
         "lost.csv": _csv(outcome.lost),

@@ -93,7 +93,7 @@ def test_ties_and_who_was_not_there(table):
     assert set(np.unique(counted.won)) == {0.0, 0.5}
     less = table[~((table["method"] == "d") & (table["dataset"] != "set2"))]
     at = ratings.wins(less).methods.index("d")
-    assert ratings.wins(less).met[:, at].any(axis=1).tolist() == [s == 2 for s in range(5)]
+    assert ratings.wins(less).there[:, at].tolist() == [s == 2 for s in range(5)]
     ranked = ratings.ranking(made_up()).set_index("method")
     assert (ranked["low"] <= ranked["elo"]).all()
     assert (ranked["elo"] <= ranked["high"]).all()
