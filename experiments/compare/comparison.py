@@ -13,7 +13,7 @@ import pandas as pd
 
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
-from experiments.compare import show
+from experiments.compare import limited, show
 from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
 from experiments.compare.computing import Computing
 from experiments.compare.constant import always_alike
@@ -89,7 +89,8 @@ def compare(
         search.trials,
     )  # fmt: skip
     total = n_cells(methods, search, len(possible))
-    with Computing(prepared, Store(out / "trials"), workers, total, progress) as computing:
+    store = Store(out / "trials")
+    with Computing(prepared, store, workers, total, progress, search.seconds) as computing:
         cells, trained = train(
             prepared, methods, search, asked.seed, possible, asked.split_cost, computing
         )
@@ -154,6 +155,7 @@ def _name_what_must_not_fail(
     failures = []
     for method in methods:
         said = trained.failed.get(method.slug, [])
+        said = [why for why in said if not why.startswith(limited.TOO_LONG)]
         if (method.ours and said) or (
             method.of_the_user and said and len(said) == trained.n_trained[method.slug]
         ):

@@ -23,6 +23,9 @@ from experiments.compare import child_process
 POSSIBLE = os.name == "posix"
 """Whether the system ends a process whose processor time is spent."""
 
+TOO_LONG = "it needs more than"
+"""How the reason of a trial begins that passed its limit."""
+
 _lock = threading.Lock()
 _kept: dict[str, subprocess.Popen] = {}
 
@@ -73,7 +76,7 @@ def _process() -> subprocess.Popen:
 
 def _how_it_ended(status: int, seconds: float) -> str:
     if status == -signal.SIGXCPU:
-        return f"it needs more than {seconds:g} s of processor time"
+        return f"{TOO_LONG} {seconds:g} s of processor time"
     if status < 0:
         return f"its process ended with {signal.Signals(-status).name}"
     return f"its process ended with status {status}"

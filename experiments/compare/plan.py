@@ -13,6 +13,7 @@ import inspect
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,17 @@ _EXPONENTS = (1.0, 0.5, 0.0)
 _LEAST_SHARE, _MOST_DECADES = 1e-3, 5
 
 
+@dataclass(frozen=True)
 class Trial(Cell):
-    """A cell whose data set is a file of the run, of which nobody wants to read."""
+    """A cell whose data set is a file of the run, of which nobody wants to read.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Processor time that it may need; it determines no result, but whether there is one.
+    """
+
+    seconds: float | None = None
 
     def label(self) -> str:
         """Return one line that names the trial."""

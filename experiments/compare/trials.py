@@ -11,11 +11,14 @@ from pathlib import Path
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
+from experiments.compare import limited
 from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Problem, with_validation
 from experiments.compare.reasons import reason
 from experiments.compare.trained import Trained
+
+_LOAD = "experiments.compare.problem:load"
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
@@ -29,6 +32,15 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
         raised, one row, ``failed``: what it said, in one line (an exception of another library's
         may not be readable in another process).
     """
+    seconds = getattr(cell, "seconds", None)
+    if seconds is not None:
+        options = {"name": cell.dataset}
+        return limited.run(f"{__name__}:train_here", cell, _LOAD, options, seconds)
+    return train_here(cell, problem)
+
+
+def train_here(cell: Cell, problem: Problem) -> list[dict]:
+    """Train a draw in this process: :func:`run_trial` without a limit."""
     try:
         return _measured(cell, problem)
     except Exception as error:  # whatever it is that a library, or the user's class, does
