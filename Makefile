@@ -2,6 +2,7 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
+#   make leaderboard              every method on every real data set, under one meter
 #   make compile | test | test-slow | check | lint | report | dashboard | bench | bench-kernels | bench-peers | wheel
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
@@ -24,10 +25,10 @@ OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce report dashboard wheel
+  reproduce report dashboard wheel leaderboard
 
 help:
-	@sed -n '2,7s/^# \{0,1\}//p' Makefile
+	@sed -n '2,8s/^# \{0,1\}//p' Makefile
 
 # The stamps make a second run install nothing; an interrupted installation leaves none.
 setup: $(VENV)/installed
@@ -64,6 +65,11 @@ test: setup
 # Few and long ones: pytest alone runs both kinds.
 test-slow: setup
 	$(TEST) -m slow $(ARGS)
+
+# Every method on every real data set; SCALE=check|laptop|overnight. Kernels are compiled first: a trial
+# has a limit of time.
+leaderboard: setup-peers compile
+	"$(PY)" -m experiments leaderboard run --scale $(SCALE) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 check: setup
 	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)

@@ -53,30 +53,35 @@ def run(
     load: Callable = problems.load,
     progress: bool = False,
 ) -> tuple[list[tuple[Cell, list[dict], float]], list[Skipped]]:
-    """Compute what the store does not hold.
+    """Compute what the store does not hold, field by field.
 
     Returns
     -------
     finished : list of (Cell, rows, seconds)
     skipped : list of Skipped
     """
-    planned, keys, tasks, skipped = [], [], [], []
+    finished, skipped = [], []
     for field in played:
         problem = load(field.name, scale=scale)
-        checksum = problem.provenance["checksum"]
         own, cannot = cells(field, problem, methods, scale)
-        planned += own
         skipped += cannot
-        keys += [key_of(cell, checksum) for cell in own]
-        identity = {"checksum": checksum}
-        tasks += [Task(run_trial, load, cell, scale, "real", identity, _sources()) for cell in own]
+        checksum = problem.provenance["checksum"]
+        del problem  # the workers have their own
+        finished += _computed(field, own, checksum, scale, store, workers, load, progress)
+    return finished, skipped
+
+
+def _computed(field, planned, checksum, scale, store, workers, load, progress):
+    """Compute the trials on a field; what is in the store is not."""
+    keys = [key_of(cell, checksum) for cell in planned]
     found = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
     pending = [i for i in range(len(keys)) if i not in found]
-    log.info("leaderboard: %d trials, %d of them finished before", len(keys), len(found))
+    log.info("%s: %d trials, %d of them finished before", field.name, len(keys), len(found))
     if pending:
+        identity, sources = {"checksum": checksum}, _sources()
         outcomes = compute_and_keep(
-            "the leaderboard",
-            [tasks[i] for i in pending],
+            f"the leaderboard on {field.name}",
+            [Task(run_trial, load, planned[i], scale, "real", identity, sources) for i in pending],
             [keys[i] for i in pending],
             store,
             workers,
@@ -84,7 +89,7 @@ def run(
             progress=progress,
         )
         found.update(zip(pending, outcomes, strict=True))
-    return [(cell, *found[i]) for i, cell in enumerate(planned)], skipped
+    return [(cell, *found[i]) for i, cell in enumerate(planned)]
 
 
 def store_in(folder: Path) -> Store:
