@@ -2,7 +2,8 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-#   make compile | test | test-slow | check | lint | report | dashboard | api | bench | bench-kernels | bench-peers | wheel
+.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
+  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -23,11 +24,16 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
   bench-steps bench-kernels bench-peers lint clean reproduce report dashboard api wheel setup-docs
+=======
+.PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
+  reproduce report dashboard wheel leaderboard
+>>>>>>> board
 
 help:
-	@sed -n '2,7s/^# \{0,1\}//p' Makefile
+	@sed -n '2,8s/^# \{0,1\}//p' Makefile
 
 # The stamps make a second run install nothing; an interrupted installation leaves none.
 setup: $(VENV)/installed
@@ -69,6 +75,11 @@ test: setup
 # Few and long ones: pytest alone runs both kinds.
 test-slow: setup
 	$(TEST) -m slow $(ARGS)
+
+# Every method on every real data set; SCALE=check|laptop|overnight. Kernels are compiled first: a trial
+# has a limit of time.
+leaderboard: setup-peers compile
+	"$(PY)" -m experiments leaderboard run --scale $(SCALE) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 check: setup
 	"$(PY)" -m experiments check $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
