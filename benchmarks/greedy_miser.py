@@ -48,6 +48,7 @@ def seconds_of(train, valid, costs, trees: int) -> tuple[float, float, int]:
             n_threads=THREADS,
             tradeoff=1.0,
             feature_costs=costs,
+            init="zero",
             eval_metric="loss" if valid is None else "ndcg@5",
         )
         begin = time.perf_counter()
