@@ -1,9 +1,9 @@
 """Speed of earlier commits, measured by today's benchmarks: ``python -m benchmarks.backfill``.
 
 asv builds each commit of ``backfill.toml`` into its environment and runs on it the benchmarks as
-they are now. What a commit does not have is skipped; what is measured already stays, so that an
-interrupted run goes on where it was. Numbers of one history are comparable only if one idle machine
-has measured all of them in one go.
+they are now. What a commit does not have is skipped. asv keeps a commit's numbers when all of them
+are there, so that an interrupted run goes on at the commit where it was. Numbers of one history
+are comparable only if one idle machine has measured all of them in one go.
 """
 
 from __future__ import annotations
