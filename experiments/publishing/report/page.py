@@ -19,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from experiments.artefact import Artefact
+from experiments.leaderboard.page import leaderboard_card
 from experiments.primaries.confirming import Declared
 from experiments.publishing import scoreboard
 from experiments.publishing.report import content, glossary, intervals, listing, notes
@@ -102,7 +103,7 @@ def build(
     environment = _environment(papers)
     environment.globals |= {
         "has_gaps": (results / "gaps.csv").exists(),
-        "has_leaderboard": (results / "leaderboard" / "ranking.csv").exists(),
+        "has_leaderboard": (results / "leaderboard.html").exists(),
     }
     machines = read_history(results / "asv")
     if dashboard:
@@ -112,6 +113,7 @@ def build(
         "index.html": _render(
             environment,
             "index.html",
+            leaderboard=leaderboard_card(results),
             moved=moved(papers),
             to_come=[title for name, title in PAPERS.items() if name not in there],
         ),
