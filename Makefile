@@ -2,8 +2,8 @@
 #
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
-.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
-  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
+#   make leaderboard              every method on every real data set, under one meter
+#   make compile | test | test-slow | check | lint | report | dashboard | api | bench | bench-kernels | bench-peers | wheel
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -24,13 +24,8 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
 .PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
-  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard api wheel setup-docs
-=======
-.PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce report dashboard wheel leaderboard
->>>>>>> board
+  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
 
 help:
 	@sed -n '2,8s/^# \{0,1\}//p' Makefile
