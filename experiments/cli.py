@@ -19,6 +19,7 @@ from experiments.claims import sentence
 from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
+from experiments.leaderboard.command import leaderboard_group
 from experiments.listing_commands import claims, list_command, warm_up
 from experiments.plans import describe_plans
 from experiments.primaries import storing
@@ -137,7 +138,15 @@ def commands() -> None:
 
 
 commands.add_command(data_group)
-for command in (compare_command, decide_command, report_command, list_command, claims, warm_up):
+for command in (
+    compare_command,
+    decide_command,
+    leaderboard_group,
+    report_command,
+    list_command,
+    claims,
+    warm_up,
+):
     commands.add_command(command)
 
 

@@ -40,6 +40,8 @@ _COAL, _AZURE, _TANGERINE, _CORNFLOWER = "#3A3A3A", "#0A62B8", "#DB6A00", "#7FA8
 _PEACH, _LEAF, _VIOLET_RED, _UMBER = "#F0A868", "#1B7F4B", "#A0327A", "#6B4A1E"
 _RUSSET, _CLAY, _STEEL, _APRICOT = "#A34400", "#C87137", "#4A90D9", "#D98E32"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
+_FOREST, _LIME, _NAVY, _ICE = "#2D5D34", "#7FA61B", "#12306B", "#5FA3C7"
+_ROSE, _SAND, _ASH, _SLATE = "#D0417E", "#C29A4B", "#9E9E9E", "#49596B"
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ LOOKS = {
     "mddag_i_descent": Look("MDDAG.I, descent (ours)", _CORNFLOWER, "o", (0, (2, 2))),
     "mddag_exp_descent": Look("MDDAG.EXP, descent (ours)", _PEACH, "^", (0, (2, 2))),
     "uniform_examples": Look("All features, few examples", _VIOLET, "v", (0, (3, 2))),
+    "budget_forest": Look("BudgetRF", _FOREST, "h", (0, (5, 1))),
+    "budget_prune": Look("BudgetPrune", _LIME, "8", "-"),
+    "mddag": Look("MDDAG on trees", _NAVY, "o", (0, (9, 2))),
+    "mddag_stumps": Look("MDDAG on stumps", _ICE, "s", (0, (2, 3))),
+    "adaboost_mh": Look("AdaBoost.MH with Laminating", _ROSE, "*", (0, (8, 2))),
+    "lightgbm_early_stop": Look("LightGBM, its early stop", _SAND, "d", (0, (2, 2))),
+    "blind_subset": Look("Features first, whatever they cost", _ASH, "+", (0, (1, 2))),
+    "priced_subset": Look("Features first, by price", _SLATE, "D", (0, (4, 1))),
 }
 """For each algorithm its look; add a line, never re-use one."""
 
@@ -158,7 +168,7 @@ def house_style(salt: str) -> Iterator[None]:
 
 
 GAP_IN_WORDS = (
-    "thin dotted between two marks: a step across a gap (results/gaps.md) of some repetition, or "
+    "thin dotted between two marks: a step across a gap (results/gaps.csv) of some repetition, or "
     "to more than twice the mean cost"
 )
 """What a title says of curves that are drawn with their gaps."""

@@ -99,6 +99,13 @@ class _Budgets(click.ParamType):
     help="A class of your own with fit, predict and prediction_cost.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
+@click.option(
+    "--budget-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Processor time of a trial at most, the same for all methods; one that needs more, or "
+    "crashes, is lost. Kernels that are not compiled yet count: see make compile.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 2), default=0, show_default=True)
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
@@ -112,13 +119,16 @@ class _Budgets(click.ParamType):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no line per trial.")
-def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_json, quiet, **asked):
+def compare_command(
+    table, budgets, trials, rounds, own, only, budget_time, jobs, out, as_json, quiet, **asked
+):
     """Compare all methods at your budgets, on your own TABLE (CSV or Parquet).
 
     Every method gets the same number of random draws of its parameters; for each budget the best
     validation score within it is chosen, and judged on test rows. Finished trials are kept in the
     folder of the results.
     """
+    from experiments.compare import limited
     from experiments.compare.comparison import compare
     from experiments.compare.outcome import Search
     from experiments.compare.preparing import Asked
@@ -127,7 +137,9 @@ def compare_command(table, budgets, trials, rounds, own, only, jobs, out, as_jso
     if quiet or as_json:
         logging.getLogger("experiments").setLevel(logging.WARNING)
     asked = Asked(table, **asked)
-    search = Search(budgets, trials, rounds, own, only)
+    if budget_time is not None and not limited.POSSIBLE:
+        raise click.UsageError("--budget-time needs a system that ends processes: not Windows.")
+    search = Search(budgets, trials, rounds, own, only, budget_time)
     try:
         with Workers(jobs or default_jobs()) as workers:
             outcome = compare(asked, search, out, workers, progress=not (quiet or as_json))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
-from experiments.compare import show
+from experiments.compare import limited, show
 from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
 from experiments.compare.computing import Computing
 from experiments.compare.constant import always_alike
@@ -89,7 +89,8 @@ def compare(
         search.trials,
     )  # fmt: skip
     total = n_cells(methods, search, len(possible))
-    with Computing(prepared, Store(out / "trials"), workers, total, progress) as computing:
+    store = Store(out / "trials")
+    with Computing(prepared, store, workers, total, progress, search.seconds) as computing:
         cells, trained = train(
             prepared, methods, search, asked.seed, possible, asked.split_cost, computing
         )
@@ -118,18 +119,11 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
     if unknown:
         raise Refused(f"--only must be of {', '.join(METHODS)}, not {unknown[0]!r}.")
     methods, left_out = [], []
-    for slug in search.only or METHODS:
+    for slug in search.only or [s for s, m in METHODS.items() if not m.chooses_features]:
         method = METHODS[slug]
-        if prepared.task not in method.tasks:
-            left_out.append(f"{method.label}: not for {prepared.task}")
-        elif not method.installed():
-            left_out.append(f"{method.label}: {method.library} is not installed (make setup-peers)")
-        elif prepared.prices.feature_groups is not None and not method.knows_groups:
-            left_out.append(f"{method.label}: it knows no groups of features")
-        elif prepared.some_missing and not method.allow_nan:
-            left_out.append(f"{method.label}: it does not support missing values")
-        elif slug in prepared.unfit:
-            left_out.append(f"{method.label}: {prepared.unfit[slug]}")
+        why = method.why_not(prepared.facts)
+        if why:
+            left_out.append(f"{method.label}: {why}")
         else:
             methods.append(method)
     for name in search.own:
@@ -137,7 +131,7 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             kind = imported(name)
         except ValueError as error:
             raise Refused(str(error)) from None
-        if prepared.some_missing and not allows_nan(kind):
+        if prepared.facts.some_missing and not allows_nan(kind):
             left_out.append(f"{name}: its tags do not say that it supports missing values")
         else:
             methods.append(method_of(name))
@@ -161,6 +155,7 @@ def _name_what_must_not_fail(
     failures = []
     for method in methods:
         said = trained.failed.get(method.slug, [])
+        said = [why for why in said if not why.startswith(limited.TOO_LONG)]
         if (method.ours and said) or (
             method.of_the_user and said and len(said) == trained.n_trained[method.slug]
         ):

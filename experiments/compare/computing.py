@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import metadata
 
 from tqdm import tqdm
@@ -12,7 +13,7 @@ from experiments.cell import Cell, digest
 from experiments.compare.methods import METHODS, method_of
 from experiments.compare.preparing import Prepared
 from experiments.compare.problem import load
-from experiments.compare.trials import reason
+from experiments.compare.reasons import reason
 from experiments.running.closure import sources_hash
 from experiments.running.provenance import environment
 from experiments.running.store import Store
@@ -33,14 +34,22 @@ class Computing:
         Cells that there will be.
     progress : bool
         Draw the bar on standard error, if that is a terminal.
+    seconds : float or None
+        Processor time of a trial at most; None: any.
     """
 
     def __init__(
-        self, prepared: Prepared, store: Store, workers: Workers, total: int, progress: bool
+        self,
+        prepared: Prepared,
+        store: Store,
+        workers: Workers,
+        total: int,
+        progress: bool,
+        seconds: float | None = None,
     ) -> None:
         self._prepared, self._store, self._workers = prepared, store, workers
         self._bar = tqdm(total=total, unit="cell", disable=None if progress else True)
-        self._done, self._total = 0, total
+        self._done, self._total, self._seconds = 0, total, seconds
 
     def __enter__(self) -> Computing:
         return self
@@ -67,7 +76,10 @@ class Computing:
         self._advance(sum(key in found for key in keys))
         pending = {key: cell for key, cell in zip(keys, cells, strict=True) if key not in found}
         names = list(pending)
-        tasks = [Task(run_cell, load, pending[k], "", "", identity, sources) for k in names]
+        tasks = [
+            Task(run_cell, load, self._limited(pending[k]), "", "", identity, sources)
+            for k in names
+        ]
         for index, outcome in self._workers.compute(tasks) if tasks else ():
             key = names[index]
             label = tasks[index].cell.label()
@@ -81,6 +93,11 @@ class Computing:
                 self._store.put(key, found[key], seconds)
                 log.info("[%d/%d] %s · %.2f s", self._done, self._total, label, seconds)
         return [found[key] for key in keys]
+
+    def _limited(self, cell: Cell) -> Cell:
+        """Give a trial its limit; what was chosen is trained again without one."""
+        chosen = "cut" in cell.params
+        return cell if chosen or self._seconds is None else replace(cell, seconds=self._seconds)
 
     def _advance(self, n: int) -> None:
         self._done += n

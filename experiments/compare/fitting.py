@@ -19,6 +19,11 @@ def log_between(u: float, low: float, high: float) -> float:
     return float(low * (high / low) ** u)
 
 
+def further(draw: Mapping, n: int) -> list[float]:
+    """Give `n` further numbers of a draw, between 0 and 1, for what one method alone draws."""
+    return np.random.default_rng([draw["seed"], 23]).random(n).tolist()
+
+
 def shape(problem: Problem, draw: Mapping) -> dict[str, Any]:
     """Give what all boosted trees draw alike: learning rate, leaves, rows in a leaf, rounds."""
     u = draw["u"]

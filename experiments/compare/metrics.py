@@ -22,9 +22,6 @@ _RANKINGS: dict[str, Callable] = {
     "average_precision": average_precision_at_k,
     "precision": precision_at_k,
 }
-HIGHEST_GRADE = 50
-"""Of which a gain, 2^grade - 1, is exact."""
-
 DEFAULT = {
     "classification": "accuracy",
     "regression": "neg_mean_squared_error",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
+from algorithms.interop import MeteredForest, from_catboost, from_lightgbm, from_scikit_learn
 from experiments.compare.fitting import features, named, one_of, shape
 from experiments.compare.problem import Problem
 from experiments.compare.trained import Rounds, Trained
@@ -30,12 +30,17 @@ def _fitted(model, problem: Problem, draw: Mapping, **extras):
     return model.fit(X, _numbered(problem), sample_weight=problem.fit.weight, **extras)
 
 
-def _metered(forest, problem: Problem, draw: Mapping, parameters: Mapping) -> Trained:
+def _with_names(forest: MeteredForest, problem: Problem) -> MeteredForest:
+    """Give a forest the names and classes of the table."""
     forest.n_threads = 1
     forest.feature_names_in_ = np.array(problem.names, dtype=object)
     if forest.link is not None:
         forest.link = forest.link._replace(classes=np.unique(problem.fit.y))
-    return Rounds(forest, named(problem, draw, parameters))
+    return forest
+
+
+def _metered(forest, problem: Problem, draw: Mapping, parameters: Mapping) -> Trained:
+    return Rounds(_with_names(forest, problem), named(problem, draw, parameters))
 
 
 def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
@@ -55,15 +60,20 @@ def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
 
 def lightgbm(problem: Problem, draw: Mapping, **options) -> Trained:
     """Train LightGBM."""
+    parameters = shape(problem, draw)
+    if "cegb_tradeoff" in options:
+        parameters["cegb_tradeoff"] = options["cegb_tradeoff"]
+    return Rounds(lightgbm_meter(problem, draw, **options), named(problem, draw, parameters))
+
+
+def lightgbm_meter(problem: Problem, draw: Mapping, **options) -> MeteredForest:
+    """Train LightGBM and read it into our meter."""
     import lightgbm
 
     kind = one_of(problem, lightgbm.LGBMClassifier, lightgbm.LGBMRegressor)
     model = kind(**_lightgbm_options(problem, draw), **options)
     model = _fitted(model, problem, draw)
-    parameters = shape(problem, draw)
-    if "cegb_tradeoff" in options:
-        parameters["cegb_tradeoff"] = options["cegb_tradeoff"]
-    return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
+    return _with_names(from_lightgbm(model, **problem.prices), problem)
 
 
 def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
@@ -92,7 +102,7 @@ def lambdarank(problem: Problem, draw: Mapping) -> Trained:
     return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
 
 
-def catboost(problem: Problem, draw: Mapping) -> Trained:
+def catboost(problem: Problem, draw: Mapping, **own) -> Trained:
     """Train CatBoost, whose trees are oblivious."""
     import catboost
 
@@ -108,8 +118,11 @@ def catboost(problem: Problem, draw: Mapping) -> Trained:
         thread_count=1,
         allow_writing_files=False,
         verbose=0,
+        **own,
     )
     model = _fitted(model, problem, draw)
+    if "penalties_coefficient" in own:
+        options["penalties_coefficient"] = own["penalties_coefficient"]
     return _metered(from_catboost(model, **problem.prices), problem, draw, options)
 
 

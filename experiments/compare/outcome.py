@@ -28,6 +28,8 @@ class Search:
         Classes of the user's, ``package:Class``.
     only : sequence of str
         Methods of the suite, by name; empty: all that fit.
+    seconds : float or None
+        Processor time of a trial at most; one that needs more is lost. None: any.
     """
 
     budgets: Sequence[float]
@@ -35,6 +37,7 @@ class Search:
     rounds: int = 200
     own: Sequence[str] = ()
     only: Sequence[str] = ()
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

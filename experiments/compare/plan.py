@@ -13,6 +13,7 @@ import inspect
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,17 @@ _EXPONENTS = (1.0, 0.5, 0.0)
 _LEAST_SHARE, _MOST_DECADES = 1e-3, 5
 
 
+@dataclass(frozen=True)
 class Trial(Cell):
-    """A cell whose data set is a file of the run, of which nobody wants to read."""
+    """A cell whose data set is a file of the run, of which nobody wants to read.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Processor time that it may need; it determines no result, but whether there is one.
+    """
+
+    seconds: float | None = None
 
     def label(self) -> str:
         """Return one line that names the trial."""
@@ -174,7 +184,7 @@ def further_cells(
                 if method.of_the_user:
                     if getattr(imported(method.slug), "search_space", None):
                         kind = "all features"
-                        cells.append(_cell(data, method, number, kind, _users(method, draw)))
+                        cells.append(_cell(data, method, number, kind, of_users(method, draw)))
                     continue
                 if method.has_tradeoff and j >= n - n_bisected(n):
                     continue
@@ -206,14 +216,14 @@ def _for(method: Method, draw: dict, of_tradeoff, *, half: bool = False) -> dict
     Where the features alone are within the budget, λ is drawn from the lower half of its range.
     """
     if method.of_the_user:
-        return _users(method, draw)
+        return of_users(method, draw)
     if not method.has_tradeoff:
         return draw
     u = draw["u"][3] / 2 if half else draw["u"][3]
     return draw | {"tradeoff": float(f"{log_between(u, *of_tradeoff):.4g}")}
 
 
-def _users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
+def of_users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
     """Give a draw, with what tells a class of the user's from another version of it."""
     try:
         source = Path(inspect.getfile(imported(method.slug))).read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
+from experiments.compare.facts import Facts
 from experiments.compare.fields import Column, Refused, key
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
@@ -31,8 +32,6 @@ VALID, TEST = 0.2, 0.2
 _FEWEST_ROWS = 50
 _FEWEST_CLUSTERS = 10
 _FEWEST_OF_A_CLASS = 5
-_LONGEST_QUERY = 10_000  # LightGBM refuses longer ones
-_MOST_GRADES = 1_024  # each is a class of a forest
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Asked:
 class Prepared:
     """What trials need, and what the summary says of it.
 
-    `unfit` says why a method is left out, `notes` how the files were read, where that may surprise;
+    `facts` decide which methods fit, `notes` say how the files were read, where that may surprise;
     `loss` is that of the best constant, for a row.
     """
 
@@ -75,8 +74,7 @@ class Prepared:
     prices: Prices
     n_rows: dict[str, int]
     resampled: str
-    some_missing: bool
-    unfit: Mapping[str, str]
+    facts: Facts
     loss: float
     notes: tuple[str, ...] = ()
 
@@ -131,16 +129,16 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
     path = write(folder, arrays, meta)
+    problem = load(str(path))
     return Prepared(
         path,
-        load(str(path)).provenance["checksum"],
+        problem.provenance["checksum"],
         task,
         metric,
         prices,
         {part: len(parts[part]["y"]) for part in PARTS},
         "queries" if asked.query else "groups" if asked.groups else "rows",
-        any(np.isnan(columns["X"]).any() for columns in parts.values()),
-        _unfit(parts["train"], task),
+        Facts.of(problem),
         loss,
         tuple(notes),
     )
@@ -197,26 +195,6 @@ def _check_queries(columns: dict[str, Any]) -> None:
     query, cluster = columns["query"], columns["cluster"]
     if query is not None and np.any((np.diff(query) == 0) & (np.diff(cluster) != 0)):
         raise Refused("--groups must keep queries whole: a query has rows in two groups.")
-
-
-def _unfit(train: dict[str, Any], task: str) -> dict[str, str]:
-    """Say which methods cannot train on these rows, and why."""
-    unfit = {}
-    if train["weight"] is not None:
-        why = "it draws copies of rows, and takes no weights"
-        unfit |= {"budget_forest": why, "budget_prune": why}
-    if task != "ranking":
-        return unfit
-    grades, longest = train["y"], int(np.bincount(train["query"]).max())
-    if len(np.unique(grades)) > _MOST_GRADES:
-        unfit |= {"budget_forest": f"it takes at most {_MOST_GRADES:,} different grades"}
-    if np.any((grades < 0) | (grades != np.rint(grades)) | (grades > metrics.HIGHEST_GRADE)):
-        unfit["lightgbm_lambdarank"] = f"it needs grades 0, 1, …, {metrics.HIGHEST_GRADE}"
-    elif longest > _LONGEST_QUERY:
-        unfit["lightgbm_lambdarank"] = (
-            f"it takes at most {_LONGEST_QUERY:,} rows a query, and one has {longest:,}"
-        )
-    return unfit
 
 
 def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:

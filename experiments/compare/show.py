@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.compare import plan
 from experiments.compare.choosing import CONSTANT
+from experiments.compare.methods import method_of
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.picture import picture
 from experiments.compare.plan import plain
@@ -188,13 +189,15 @@ def _besides(outcome: Outcome, line) -> list[str]:
 def loading(model: dict[str, Any], task: str) -> list[str]:
     """Give the four lines that load a model and use it."""
     if model["path"] is None:
-        return [f"# {model['method']} has no save(path): train it with the parameters in rows.csv."]
+        return [
+            f"# {model['method']} is not kept in a file: train it with the parameters in rows.csv."
+        ]
     lines = [
         f"from {model['module']} import {model['class']}"
         f"  # with the wheel alone: from {model['module'].replace('algorithms', WHEEL, 1)}",
         f"model = {model['class']}.load({str(model['path'])!r})",
     ]
-    if task == "ranking" and model["method"] == "early_exit":
+    if task == "ranking" and method_of(model["method"]).ranks_within_queries:
         return [
             *lines,
             "scores = model.ranking_score(X, query)  # a query's rows stand together",

@@ -62,13 +62,21 @@ def run_subset(cell: Cell, problem: Problem) -> list[dict]:
     list of dict
         One row: ``columns``, None if all features are affordable together.
     """
-    prices, params = prices_of(problem), cell.params
-    everything = np.arange(len(problem.names))
-    if price_of(prices, everything) <= params["budget"]:
-        return [{"columns": None}]
+    params = cell.params
+    return [
+        {"columns": within_budget(problem, params["budget"], params["exponent"], params["seed"])}
+    ]
+
+
+def within_budget(
+    problem: Problem, budget: float, exponent: float, seed: int | None
+) -> list[int] | None:
+    """Choose features within a budget; None if all are affordable together."""
+    prices = prices_of(problem)
+    if price_of(prices, np.arange(len(problem.names))) <= budget:
+        return None
     search = _Forward(problem.parts["train"], problem.task, prices)
-    columns = search.within(params["budget"], params["exponent"], params["seed"])
-    return [{"columns": columns}]
+    return search.within(budget, exponent, seed)
 
 
 class _Forward:

@@ -8,6 +8,7 @@ import numpy as np
 
 from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
+from experiments.compare.facts import HIGHEST_GRADE
 from experiments.compare.fields import Column, Refused, number_of
 from experiments.compare.labels import (
     as_numbers,
@@ -128,7 +129,7 @@ def _numbers(y: Column, name: str, task: str, metric: str) -> np.ndarray:
         raise Refused(f"The target {name!r} must be finite numbers for {task}.")
     _refuse_one_value(values, y, name)
     limits.check_target(values, name)
-    whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= metrics.HIGHEST_GRADE))
+    whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= HIGHEST_GRADE))
     if "ndcg" in metric and not whole:
         raise Refused(f"{metric} needs grades 0, 1, 2, …; the target {name!r} has others.")
     advice = "give relevant documents such a grade"

@@ -11,20 +11,14 @@ from pathlib import Path
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
+from experiments.compare import limited
 from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Problem, with_validation
+from experiments.compare.reasons import reason
 from experiments.compare.trained import Trained
 
-_LONGEST_REASON = 300
-
-
-def reason(error: BaseException) -> str:
-    """Give what an exception says, in one line."""
-    said = " ".join(str(error).split())
-    if len(said) > _LONGEST_REASON:
-        said = said[:_LONGEST_REASON] + " …"
-    return f"{type(error).__name__}: {said}".rstrip(": ")
+_LOAD = "experiments.compare.problem:load"
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
@@ -38,6 +32,15 @@ def run_trial(cell: Cell, problem: Problem) -> list[dict]:
         raised, one row, ``failed``: what it said, in one line (an exception of another library's
         may not be readable in another process).
     """
+    seconds = getattr(cell, "seconds", None)
+    if seconds is not None:
+        options = {"name": cell.dataset}
+        return limited.run(f"{__name__}:train_here", cell, _LOAD, options, seconds)
+    return train_here(cell, problem)
+
+
+def train_here(cell: Cell, problem: Problem) -> list[dict]:
+    """Train a draw in this process: :func:`run_trial` without a limit."""
     try:
         return _measured(cell, problem)
     except Exception as error:  # whatever it is that a library, or the user's class, does
@@ -119,25 +122,31 @@ def _whole(trained: Trained, problem: Problem) -> dict:
     test = problem.parts["test"]
     ((predicted, costs),) = trained.follow(test)
     score = units(problem.metric, test, predicted)
-    model, kind = trained.model(trained.cuts[0]), None
-    if callable(getattr(model, "save", None)):
-        kind = type(model)
+    model = trained.model(trained.cuts[0])
+    file = _file(model)
+    kind = None if file is None else type(model)
     return {
         "value": score.value.tolist(),
         "weight": score.weight.tolist(),
         "cluster": score.cluster.tolist(),
         "cut": trained.cuts[0],
         "test_cost": mean_cost(test, costs),
-        "model": None if kind is None else _file(model),
+        "model": file,
         "module": None if kind is None else _public_module(kind),
         "class": None if kind is None else kind.__name__,
     }
 
 
-def _file(model) -> str:
+def _file(model) -> str | None:
+    """Give the file of a model; None where it has none: exits from another library's trees, say."""
+    if not callable(getattr(model, "save", None)):
+        return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.zip"
-        model.save(path)
+        try:
+            model.save(path)
+        except ValueError:  # its class says so of what it holds
+            return None
         return base64.b64encode(path.read_bytes()).decode()
 
 

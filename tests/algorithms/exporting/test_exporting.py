@@ -1,15 +1,12 @@
 """Other forms of a model answer as it does: C with its bill, LightGBM's text, ONNX."""
 
 import ctypes
-import doctest
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
 
-import algorithms.exporting.c_source
-import algorithms.exporting.lightgbm_text
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.exporting import export_c, export_lightgbm, export_onnx
 from algorithms.exporting.onnx_model import rounded_down
@@ -24,11 +21,6 @@ NAMES = ["numbers", "two classes", "three classes", "no trees"]
 @pytest.fixture(scope="module")
 def fitted():
     return models()
-
-
-def test_the_examples_in_their_docstrings():
-    for module in (algorithms.exporting.c_source, algorithms.exporting.lightgbm_text):
-        assert doctest.testmod(module).failed == 0
 
 
 # --- C --------------------------------------------------------------------------------------------

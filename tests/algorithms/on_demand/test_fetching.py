@@ -1,14 +1,12 @@
 """Functions that ask a service: batches, coroutines, timeouts; what fails is missing."""
 
 import asyncio
-import doctest
 import re
 import threading
 
 import numpy as np
 import pytest
 
-import algorithms.on_demand.fetching
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBRegressor
 from algorithms.cronus import CronusClassifier
@@ -47,10 +45,6 @@ async def later(ids):
 def same(result, model, rows):
     assert result.predictions.tobytes() == model.predict(rows).tobytes()
     assert result.evaluations.tobytes() == model.evaluations(rows).tobytes()
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.on_demand.fetching).failed == 0
 
 
 @pytest.mark.parametrize("function", [column(1), later], ids=["plain", "coroutine"])

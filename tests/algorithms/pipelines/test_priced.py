@@ -1,7 +1,5 @@
 """Pipelines with prices of raw columns: bills are those that a naive loop over columns adds up."""
 
-import doctest
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
 
-import algorithms.pipelines.priced
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier
 from algorithms.pipelines import PricedPipeline
@@ -51,10 +48,6 @@ def naive(model, prices, split_cost):
         columns = {m for made in np.flatnonzero(row) for m in np.flatnonzero(model.needs_[made])}
         bills.append(sum(prices[TABLE.columns[m]] for m in columns) + split_cost * n_passed)
     return np.array(bills)
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.pipelines.priced).failed == 0
 
 
 def test_one_hot_features_of_a_column_are_one_purchase():

@@ -1,7 +1,5 @@
 """Which columns made features need: what changes when a column does, for many transformers."""
 
-import doctest
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,7 +107,3 @@ def test_columns_by_names_that_are_lost_on_the_way():
     inner = ColumnTransformer([("n", "passthrough", ["a"])]).fit(pd.DataFrame(X, columns=NAMES))
     with pytest.raises(ValueError, match="chooses 'a' by name, but its columns have no such"):
         made_of(inner, ["x0", "x1", "x2"])
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(asked).failed == 0

@@ -1,6 +1,5 @@
 """Several price lists in one model: trained on one or a weighted sum, metered in all, saved."""
 
-import doctest
 import json
 import zipfile
 
@@ -9,7 +8,6 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import algorithms.inputs.price_lists
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.budget_forest import BudgetForestRegressor
 from algorithms.budget_prune import BudgetPruneClassifier
@@ -36,10 +34,6 @@ KINDS = [
     GBRTRegressor(**SMALL, max_leaves=4),
     BudgetForestRegressor(n_estimators=3, n_threads=1, bootstrap=False),
 ]
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.inputs.price_lists).failed == 0
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)

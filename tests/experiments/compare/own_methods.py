@@ -1,5 +1,7 @@
 """Classes that a user might compare: one that fits, one without a meter."""
 
+import os
+
 import numpy as np
 
 
@@ -37,3 +39,12 @@ class WithoutMeter:
 class WrongMeter(Threshold):
     def prediction_cost(self, X):
         return 3.0
+
+
+class Crashing(Threshold):
+    """Takes its process along."""
+
+    search_space = None
+
+    def fit(self, X, y):
+        os.abort()

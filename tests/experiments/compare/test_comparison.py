@@ -1,5 +1,6 @@
 """The command ``compare``: what is chosen, by hand; files; what is kept; what is refused."""
 
+import dataclasses
 import json
 import math
 import types
@@ -17,7 +18,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import MeteredForest
 from algorithms.metrics import ndcg_at_k
 from experiments.cli import main
-from experiments.compare import choosing, command, comparison, intervals, plan, preparing, show
+from experiments.compare import choosing, command, comparison, facts, intervals, plan, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.methods import METHODS
 from experiments.compare.metrics import Units
@@ -34,6 +35,12 @@ CLASSES = {
         *(BudgetForestClassifier, BudgetPruneClassifier),
     )
 }
+
+
+SEARCHED = (
+    *("cegb", "greedy_miser", "gbrt", "early_exit", "budget_forest", "budget_prune"),
+    *("lightgbm", "lightgbm_cegb", "catboost", "hist_gradient_boosting"),
+)
 
 
 class InThisProcess:
@@ -88,10 +95,11 @@ def asked(folder, target, **options):
 
 @pytest.fixture(scope="module")
 def classified(folder):
-    """A comparison of all methods that are installed, and where it was written."""
+    """A comparison of many methods, those that are installed, and where it was written."""
     out, pool = folder / "classified", InThisProcess()
     own = ["tests.experiments.compare.own_methods:Threshold"]
-    search = Search((1.5, 6.0, 20.0), trials=2, rounds=4, own=own)
+    only = [slug for slug in SEARCHED if METHODS[slug].installed()]
+    search = Search((1.5, 6.0, 20.0), trials=2, rounds=4, own=own, only=only)
     return compare(asked(folder, "ill"), search, out, pool), out, pool, search
 
 
@@ -189,7 +197,7 @@ def test_nothing_is_computed_twice(classified, folder):
     table = compare(asked(folder, "ill"), search, out, again).table
     assert again.computed == []
     pd.testing.assert_frame_equal(table, outcome.table)
-    other = Search((9.0,), trials=2, rounds=4, own=search.own)
+    other = Search((9.0,), trials=2, rounds=4, own=search.own, only=search.only)
     compare(asked(folder, "ill"), other, out, again)
     drawn = [cell for cell in again.computed if cell == ("run_trial", "gbrt")]
     assert len(drawn) == plan.n_further(other, 1)  # for this budget; what was drawn is kept
@@ -268,9 +276,9 @@ def test_lambdarank_learns_the_order_within_queries(folder, tmp_path):
 def test_what_lambdarank_cannot_be_trained_on(folder, tmp_path):
     question = asked(folder, "amount", query="patient", metric="precision@2")
     prepared = comparison.prepare(question, tmp_path)
-    assert prepared.unfit == {"lightgbm_lambdarank": "it needs grades 0, 1, …, 50"}
-    long = {"y": np.zeros(10_001), "query": np.zeros(10_001, dtype=int), "weight": None}
-    (why,) = preparing._unfit(long, "ranking").values()
+    assert facts.lambdarank(prepared.facts) == "it needs grades 0, 1, …, 50"
+    long = dataclasses.replace(prepared.facts, whole_grades=True, longest_query=10_001)
+    why = facts.lambdarank(long)
     assert why == "it takes at most 10,000 rows a query, and one has 10,001"
 
 

@@ -143,7 +143,7 @@ def test_what_only_looks_like_numbers(text):
 @pytest.mark.parametrize("word", ["", "  ", "NaN", "nan", "NA", "N/A", "null", "NULL", "None"])
 def test_words_for_missing_values_of_features(write, word):
     path = write("a,b,y", [word, *A[1:]], B, Y)
-    assert prepared(path).some_missing
+    assert prepared(path).facts.some_missing
     column = read_table(path, ["y"]).columns["a"]
     np.testing.assert_array_equal(column.numbers, [np.nan, *A[1:]])
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from algorithms.interop import MeteredForest
-from experiments.compare import choosing, comparison, methods, picture, show
+from experiments.compare import choosing, comparison, limited, methods, picture, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.constant import always_alike
 from experiments.compare.metrics import units
@@ -309,6 +309,30 @@ def test_a_method_of_the_suite_must_not_fail(small, tmp_path, monkeypatch):
     with pytest.raises(CellsFailed, match="RuntimeError: it is a boy"):
         compare(small, search, tmp_path, InThisProcess())
     assert "CEGB" in (tmp_path / "README.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not limited.POSSIBLE, reason="the system ends no process")
+def test_a_crash_loses_its_trial_and_not_the_run(small, tmp_path):
+    own = "tests.experiments.compare.own_methods:Crashing"
+    search = Search((1.0,), 1, 3, only=["gbrt"], own=[own], seconds=120.0)
+    with pytest.raises(CellsFailed, match="its process ended with SIGABRT"):
+        compare(small, search, tmp_path, InThisProcess())
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert table["method"].tolist() == ["gbrt"]
+    without = compare(
+        small, dataclasses.replace(search, own=(), seconds=None), tmp_path, InThisProcess()
+    )
+    assert without.table["test_score"].tolist() == table["test_score"].tolist()
+
+
+def test_who_needs_too_long_is_named_and_is_no_error(small, tmp_path, monkeypatch):
+    def slow(*_):
+        return [{"failed": f"{limited.TOO_LONG} 1 s of processor time"}]
+
+    monkeypatch.setattr(limited, "run", slow)
+    search = Search((1.0,), 1, 3, only=["gbrt"], seconds=1.0)
+    with pytest.raises(Refused, match=r"Every method failed: GBRT .*it needs more than 1 s"):
+        compare(small, search, tmp_path, InThisProcess())
 
 
 def test_a_method_without_any_model_is_named(small, tmp_path, monkeypatch):

@@ -173,7 +173,7 @@ def test_parquet(tmp_path):
     from experiments.compare.problem import load
 
     parts = load(str(prepared.path)).parts
-    assert (prepared.task, prepared.some_missing) == ("classification", True)
+    assert (prepared.task, prepared.facts.some_missing) == ("classification", True)
     rows = pd.concat([part.X for part in parts.values()]).sort_values("small")
     assert list(rows) == ["a", "b", "small", "single", "count", "seen"]
     wanted = frame.drop(columns="y").astype(np.float64)

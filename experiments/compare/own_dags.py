@@ -1,0 +1,44 @@
+"""The suite's decision DAGs as methods: MDDAG on trees, and on stumps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.gbrt import GBRTClassifier
+from algorithms.mddag import MDDAGClassifier
+from experiments.compare.fitting import fitted, further, named, shape
+from experiments.compare.problem import Problem
+from experiments.compare.trained import Trained
+from experiments.compare.two_classes import Cascade
+
+_MOST_BASES = 60  # of trees; each is an action
+_MOST_STUMPS = 100
+_OF_STUMPS = 0.05, 1.0  # least and largest share of the rounds
+
+
+def _trained(base, problem: Problem, draw: Mapping, options: dict[str, Any]) -> Trained:
+    """Learn a policy by descent, which draws nothing, with the λ of the draw."""
+    own = {"beta": draw["tradeoff"], "solver": "descent"}
+    model = MDDAGClassifier(
+        base, **own, **problem.prices, tree_cost=0.0, n_threads=1, random_state=draw["seed"]
+    )
+    fitted(model, problem, draw)
+    return Cascade(model, named(problem, draw, {**options, **own}))
+
+
+def on_trees(problem: Problem, draw: Mapping) -> Trained:
+    """Skip and quit among boosted trees."""
+    options = shape(problem, draw)
+    options["n_estimators"] = min(options["n_estimators"], _MOST_BASES)
+    return _trained(GBRTClassifier(**options, n_threads=1), problem, draw, options)
+
+
+def on_stumps(problem: Problem, draw: Mapping) -> Trained:
+    """Skip and quit among the stumps of AdaBoost.MH."""
+    least, most = _OF_STUMPS
+    share = least * (most / least) ** further(draw, 1)[0]
+    options = {"n_estimators": max(2, round(share * min(draw["rounds"], _MOST_STUMPS)))}
+    base = AdaBoostMH(**options, random_state=draw["seed"], n_threads=1)
+    return _trained(base, problem, draw, options)

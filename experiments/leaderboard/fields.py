@@ -1,0 +1,101 @@
+"""What is played on: data sets with a price list each, and how many of their rows at which scale.
+
+Declared before any row is computed, as ``budgets.csv`` beside this file is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+UNIFORM = "uniform"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A data set with prices.
+
+    Attributes
+    ----------
+    dataset : str
+        Name known to :func:`datasets.load`.
+    prices : str
+        ``published``, ``dollars``, ``milliseconds``, ``table`` (our own, by kind of feature):
+        those that the data set comes with; or ``uniform``: 1 for each feature, none of them
+        together with others.
+    """
+
+    dataset: str
+    prices: str
+
+    @property
+    def name(self) -> str:
+        """Return ``thyroid@dollars``."""
+        return f"{self.dataset}@{self.prices}"
+
+    @classmethod
+    def named(cls, name: str) -> Field:
+        """Read :attr:`name`."""
+        dataset, _, prices = name.partition("@")
+        return cls(dataset, prices)
+
+
+PRICES = {
+    "thyroid": ("dollars", UNIFORM),
+    "digits": (UNIFORM,),
+    "miniboone": (UNIFORM,),
+    "covertype": (UNIFORM,),
+    "mq2008": ("table", UNIFORM),
+    "yahoo_ltr_sample": ("published", UNIFORM),
+    "mslr": ("published", UNIFORM),
+    "clueweb09": ("table", UNIFORM),
+    "cbcl_divided": ("milliseconds",),
+    "vj_faces": (UNIFORM,),
+    "mnist": (UNIFORM,),
+}
+"""Price lists of each data set, what is quick first; of all of them there are real data."""
+
+FIELDS = tuple(Field(name, prices) for name, lists in PRICES.items() for prices in lists)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is computed.
+
+    Attributes
+    ----------
+    datasets : sequence of str
+    of_data : str
+        Scale at which the data are loaded.
+    rows : tuple of int
+        Most rows that train, choose and judge; of a ranking whole queries.
+    trials, rounds : int
+        Draws of each method, and rounds of boosting at most.
+    seconds : float
+        Processor time of a trial at most; one that needs more is lost.
+    minutes : float
+        What it takes on two cores.
+    """
+
+    datasets: Sequence[str]
+    of_data: str
+    rows: tuple[int, int, int]
+    trials: int
+    rounds: int
+    seconds: float
+    minutes: float
+
+
+_QUICK = tuple(name for name in PRICES if name != "mnist")
+
+SCALES = {
+    "check": Scale(("digits",), "laptop", (300, 150, 300), 2, 8, 30.0, 1),
+    "laptop": Scale(_QUICK, "laptop", (2000, 1000, 2000), 6, 50, 20.0, 40),
+    "overnight": Scale(tuple(PRICES), "paper", (50_000, 15_000, 20_000), 30, 200, 900.0, 900),
+}
+
+
+def fields(scale: str, only: Sequence[str] = ()) -> list[Field]:
+    """Give what is played on at a scale, or those of them whose data set is named."""
+    wanted = [name for name in SCALES[scale].datasets if not only or name in only]
+    return [field for field in FIELDS if field.dataset in wanted]

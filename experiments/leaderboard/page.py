@@ -1,0 +1,181 @@
+"""The leaderboard's page, and its card on the overview: from the published files alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from experiments.leaderboard import answers, pictures, ratings
+from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard.labels import UNITS, label_of
+from experiments.leaderboard.problems import METRICS
+from experiments.running.store import write_atomically
+from experiments.style import house_style, picture_bytes
+
+_SALT = "leaderboard"
+_NEAR = 0.99  # of the best score: "within 1 %"
+
+
+def read(folder: Path) -> dict[str, pd.DataFrame]:
+    """Read what was published, by the names of the files without their endings."""
+    names = ("scores", "ranking", "skipped", "lost")
+    return {name: pd.read_csv(folder / f"{name}.csv") for name in names}
+
+
+def cheapest_near_best(scores: pd.DataFrame) -> pd.DataFrame:
+    """Give for each field the method that costs least among those within 1 % of the best score.
+
+    Read off the test rows, so that it is a description of them and no promise.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset, prices, method, score, cost, best``.
+    """
+    lines = []
+    for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True):
+        best = field["score"].max()
+        near = field[(field["score"] >= _NEAR * best) & (field["method"] != CONSTANT)]
+        if near.empty:
+            continue
+        line = near.sort_values(["cost", "score"], ascending=[True, False]).iloc[0]
+        found = (dataset, prices, line["method"], line["score"], line["cost"], best)
+        lines.append(found)
+    return pd.DataFrame(lines, columns=["dataset", "prices", "method", "score", "cost", "best"])
+
+
+def pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Count data sets on which the method of a line has the larger area than that of a column.
+
+    Means over the price lists of a data set that both were trained on are compared.
+    """
+    methods = sorted(table["method"].unique())
+    counted = pd.DataFrame("", index=methods, columns=methods)
+    for one in methods:
+        for other in methods:
+            if one != other:
+                gaps = answers.differences(table, one, other)
+                counted.loc[one, other] = f"{int((gaps > 0).sum())}–{int((gaps < 0).sum())}"
+    return counted
+
+
+def write(folder: Path, page: Path) -> None:
+    """Write the page of a folder of results.
+
+    Parameters
+    ----------
+    folder : Path
+        With ``scores.csv``, ``ranking.csv``, ``skipped.csv``, ``lost.csv`` and ``meta.json``.
+    page : Path
+        The file; it holds all it needs.
+    """
+    write_atomically(page, rendered(folder).encode())
+
+
+def rendered(folder: Path) -> str:
+    """Give the page as HTML."""
+    tables = read(folder)
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    scores, table = tables["scores"], ratings.areas(tables["scores"])
+    order = tables["ranking"]["method"].tolist()
+    critical = ratings.critical(table)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).resolve().parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["label"] = label_of
+    counted = pairs(table)
+    return environment.get_template("page.html").render(
+        meta=meta,
+        ranking=tables["ranking"].to_dict("records"),
+        critical=critical,
+        critical_picture=None if critical is None else _svg(pictures.critical_difference, critical),
+        sentences=sentences(table),
+        fields=_fields(scores),
+        legend=_svg(pictures.legend, [method for method in order if method in set(counted)]),
+        cheapest=cheapest_near_best(scores).to_dict("records"),
+        order=[method for method in order if method in set(counted)],
+        pairs=counted,
+        skipped=_reasons(tables["skipped"]),
+        lost=tables["lost"].to_dict("records"),
+    )
+
+
+def sentences(table: pd.DataFrame) -> list[str]:
+    """Answer the declared questions in words."""
+    found = answers.answers(table)
+    names = {q for a in found for q in (a.question.first, a.question.second)}
+    return [answers.sentence(answer, {name: label_of(name) for name in names}) for answer in found]
+
+
+def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:
+    rankings = {"mq2008", "yahoo_ltr_sample", "mslr", "clueweb09"}
+    found = []
+    for dataset, each in pictures.by_dataset(scores):
+        metric = METRICS["ranking" if dataset in rankings else "classification"]
+        for prices, field in each:
+            picture = _svg(pictures.of_field, field, metric, UNITS.get(prices, prices))
+            found.append({"dataset": dataset, "prices": prices, "picture": picture})
+    return found
+
+
+def _reasons(skipped: pd.DataFrame) -> list[dict[str, str]]:
+    """Give each method and reason once, with the fields."""
+    lines = []
+    for (method, why), pool in skipped.groupby(["method", "why"], sort=True):
+        where = ", ".join(
+            f"{d} ({p})" for d, p in zip(pool["dataset"], pool["prices"], strict=True)
+        )
+        lines.append({"method": str(method), "why": str(why), "where": where})
+    return lines
+
+
+def _svg(draw, *arguments) -> Markup:
+    with house_style(_SALT):
+        figure: Figure = draw(*arguments)
+        text = picture_bytes(figure, "svg", _SALT).decode()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    # Several pictures are in one page: what is named in each must be named differently.
+    prefix = f"p{zlib.crc32(text.encode())}-"
+    text = re.sub(r'\bid="', f'id="{prefix}', text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\1{prefix}", text)
+    return Markup(text)  # our own drawing
+
+
+def leaderboard_card(results: Path) -> Markup:
+    """Give the leaderboard's card for the overview; nothing before there is a ranking.
+
+    Parameters
+    ----------
+    results : Path
+        The folder ``results``.
+    """
+    file = results / "leaderboard" / "ranking.csv"
+    if not file.exists():
+        return Markup("")
+    ranking = pd.read_csv(file)
+    first = ranking.iloc[0]
+    return Markup(
+        '<li class="card">\n<h3><a href="leaderboard.html">Leaderboard</a></h3>\n'
+        '<p class="answer">{n} methods on real data at equal cost. First by Elo: {label}, '
+        "{elo:.0f} ({low:.0f} to {high:.0f}).</p>\n"
+        '<p class="place">Intervals are of resampled data sets: {sets} of them.</p>\n</li>'
+    ).format(
+        n=len(ranking),
+        label=label_of(first["method"]),
+        elo=first["elo"],
+        low=first["low"],
+        high=first["high"],
+        sets=int(ranking["n_sets"].max()),
+    )

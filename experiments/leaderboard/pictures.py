@@ -1,0 +1,126 @@
+"""The leaderboard's pictures: the critical difference, and score against budget of each field."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard.labels import label_of
+from experiments.leaderboard.ratings import Critical
+from experiments.style import LOOKS, Look, log_cost_axis
+
+_OTHER = Look("", "#000000", "X", "--")
+
+
+def look_of(method: str) -> Look:
+    """Give how a method is drawn; a class of somebody's own in black."""
+    return LOOKS.get(method, _OTHER)
+
+
+def groups_alike(found: Critical) -> list[tuple[int, int]]:
+    """Give the longest runs of methods, by rank, whose ends differ by less than the critical one.
+
+    Returns
+    -------
+    list of (first, last)
+        Places in the order of ranks; none lies within another.
+    """
+    ranks = found.ranks.to_numpy()
+    ends = [int(np.searchsorted(ranks, rank + found.difference, side="left")) - 1 for rank in ranks]
+    runs = [(k, end) for k, end in enumerate(ends) if end > k]
+    return [run for run in runs if not any(a < run[0] and run[1] <= b for a, b in runs)]
+
+
+def critical_difference(found: Critical) -> Figure:
+    """Draw mean ranks on a line, best on the left; a bar joins what differs too little."""
+    runs = groups_alike(found)
+    n = len(found.ranks)
+    half = (n + 1) // 2
+    figure = Figure(figsize=(9.0, 1.3 + 0.22 * half + 0.14 * len(runs)), layout="constrained")
+    ax = figure.subplots()
+    ax.axis("off")
+    top, low, high = 0.0, 1.0, float(n)
+    ax.plot([low, high], [top, top], color="black", linewidth=1.0)
+    for tick in range(1, n + 1):
+        ax.plot([tick, tick], [top, top + 0.12], color="black", linewidth=0.8)
+        ax.text(tick, top + 0.18, str(tick), ha="center", va="bottom", fontsize=7)
+    under = 0.3 + 0.28 * len(runs)
+    for place, (method, rank) in enumerate(found.ranks.items()):
+        left = place < half
+        y = -under - 0.4 * (place if left else n - 1 - place)
+        x = low - 0.3 if left else high + 0.3
+        ax.plot([rank, rank, x], [top, y, y], color="0.4", linewidth=0.7)
+        text = f"{label_of(str(method))} {rank:.2f}"
+        ax.text(x, y, f" {text} ", ha="right" if left else "left", va="center", fontsize=7)
+    for k, (first, last) in enumerate(runs):
+        y = -0.2 - 0.28 * k
+        best, worst = found.ranks.iloc[[first, last]]
+        ax.plot(
+            [best - 0.05, worst + 0.05], [y, y], color="black", linewidth=2.5, solid_capstyle="butt"
+        )
+    width = found.difference
+    ax.plot([low, low + width], [0.75, 0.75], color="black", linewidth=1.2)
+    ax.text(low + width / 2, 0.8, f"critical difference {width:.2f}", ha="center", fontsize=7)
+    ax.set_xlim(low - 0.45 * n, high + 0.45 * n)
+    return figure
+
+
+def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
+    """Draw the test score of each method against its mean cost, as its budget grows.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        One field of ``scores.csv``.
+    metric, unit : str
+        For the axes.
+    """
+    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
+    ax = figure.subplots()
+    constant = scores.loc[scores["method"] == CONSTANT, "score"].iloc[0]
+    best = scores.sort_values(["budget", "score"])
+    for method, curve in best.groupby("method", sort=True):
+        curve = curve[curve["cost"] > 0].drop_duplicates("cost").sort_values("budget")
+        if method == CONSTANT or curve.empty:
+            continue
+        look = look_of(str(method))
+        ax.plot(
+            curve["cost"], curve["score"], color=look.colour, marker=look.marker,
+            linestyle=look.line, label=label_of(str(method)), linewidth=1.1,
+        )  # fmt: skip
+    ax.axhline(constant, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)))
+    log_cost_axis(ax)
+    ax.set_xlabel(f"mean cost of a prediction ({unit})")
+    ax.set_ylabel(metric)
+    return figure
+
+
+def legend(methods: list[str]) -> Figure:
+    """Draw the one legend of all fields."""
+    figure = Figure(figsize=(9.0, 0.24 * (1 + (len(methods) + 2) // 3)), layout="constrained")
+    ax = figure.subplots()
+    ax.axis("off")
+    for method in methods:
+        look = look_of(method)
+        ax.plot(
+            [], [], color=look.colour, marker=look.marker, linestyle=look.line,
+            label=label_of(method),
+        )  # fmt: skip
+    ax.legend(ncols=3, loc="center", fontsize=7)
+    return figure
+
+
+def by_dataset(scores: pd.DataFrame) -> list[tuple[str, list[tuple[str, pd.DataFrame]]]]:
+    """Give the fields of ``scores.csv``, those of a data set together."""
+    fields = [
+        (str(dataset), str(prices), field)
+        for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True)
+    ]
+    return [
+        (dataset, [(prices, field) for _, prices, field in each])
+        for dataset, each in groupby(fields, key=lambda line: line[0])
+    ]

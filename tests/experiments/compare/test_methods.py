@@ -1,0 +1,124 @@
+"""Every method of the one list: it trains, predicts and is billed; or says why it cannot."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.compare import facts, own_cascades, penalised, two_classes
+from experiments.compare.facts import Facts
+from experiments.compare.methods import METHODS
+from experiments.compare.metrics import mean_cost, units
+from experiments.compare.problem import Part, Problem
+
+DRAW = {"u": [0.5, 0.5, 0.5, 0.5, 0.5], "rounds": 12, "seed": 3}
+
+
+def made(task="classification", n_classes=2, n=240, groups=None, prices=(1.0, 3.0, 8.0)):
+    """A problem of three features, the dearest of which tells most."""
+    rng = np.random.default_rng(n_classes)
+    truth, parts = rng.normal(size=n), {}
+    X = np.round(truth[:, None] + rng.normal(size=(n, 3)) * [2.0, 0.8, 0.1], 2)
+    edges = np.quantile(truth, np.linspace(0, 1, n_classes + 1)[1:-1])
+    y = np.digitize(truth, edges)
+    y = y.astype(np.float64) if task == "ranking" else np.array(list("abcdefg"))[y]
+    query = np.arange(n) // 6 if task == "ranking" else None
+    for k, part in enumerate(("train", "valid", "test")):
+        rows = slice(k * n // 3, (k + 1) * n // 3)
+        of = None if query is None else query[rows]
+        frame = pd.DataFrame(X[rows], columns=["cheap", "middling", "dear"])
+        parts[part] = Part(frame, y[rows], of, of, None)
+    metric = "ndcg@5" if task == "ranking" else "accuracy"
+    group_costs = None if groups is None else dict.fromkeys(groups, 2.0)
+    return Problem(task, metric, parts, np.array(prices), groups, group_costs, 0.0, {})
+
+
+PROBLEMS = {
+    "two classes": made(),
+    "three classes": made(n_classes=3),
+    "ranking": made("ranking", 3),
+    "in groups": made(groups=["a", "b", "b"]),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_method_trains_or_says_why_not(name):
+    problem = PROBLEMS[name]
+    known, trained = Facts.of(problem), []
+    valid, total = problem.parts["valid"], float(problem.feature_costs.sum()) + 4.0
+    for method in METHODS.values():
+        if method.why_not(known):
+            continue
+        draw = DRAW | ({"tradeoff": 1e-4} if method.has_tradeoff else {})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = method.train(problem, draw)
+            assert model.cuts, method.slug
+            last, score = model.cuts[-1], 0.0
+            for answer, costs in model.follow(valid):
+                assert len(answer) == len(costs) == len(valid)
+                assert 0 <= mean_cost(valid, costs) <= total
+                score = max(score, units(problem.metric, valid, answer).mean())
+            model.only(last)
+            ((again, paid),) = model.follow(valid)
+        np.testing.assert_array_equal(again, answer)
+        np.testing.assert_array_equal(paid, costs)
+        if not method.chooses_features:  # the little that was drawn may buy what tells least
+            trained.append((method.slug, score))
+    worst = {"ranking": 0.5, "three classes": 0.4}.get(name, 0.6)
+    assert [known for known in trained if known[1] <= worst] == []
+    assert len(trained) >= 8  # of the suite, without other libraries
+
+
+def test_reasons_in_a_few_words():
+    two, three, ranking, grouped = (Facts.of(problem) for problem in PROBLEMS.values())
+    assert METHODS["cronus"].why_not(three) == "it tells 2 classes apart, and there are 3"
+    assert METHODS["cronus"].why_not(ranking) == ""
+    assert METHODS["mddag"].why_not(ranking) == "not for ranking"
+    missing = dataclasses.replace(two, some_missing=True)
+    assert METHODS["fcboost"].why_not(missing) == "it does not support missing values"
+    alike = dataclasses.replace(two, n_prices=1)
+    why = "all features have one price, by which its stages differ"
+    assert METHODS["raykar_cascade"].why_not(alike) == why
+    weighted = dataclasses.replace(two, weighted=True)
+    assert METHODS["budget_prune"].why_not(weighted) == facts.no_weights(weighted) != ""
+    if METHODS["catboost_per_object"].installed():
+        assert METHODS["catboost_per_object"].why_not(grouped) == "it knows no groups of features"
+    assert (two.n_prices, grouped.n_prices) == (3, 3)
+
+
+def test_what_is_relevant_is_cut_nearest_to_halves():
+    grades = np.array([0, 0, 0, 0, 1, 1, 2, 3])
+    np.testing.assert_array_equal(two_classes.relevant(grades), grades >= 1)
+    np.testing.assert_array_equal(two_classes.relevant(np.array([0, 1, 2, 2, 2])), [0, 0, 1, 1, 1])
+
+
+def test_price_limits_rise_and_end_at_the_dearest():
+    limits = own_cascades.price_limits(PROBLEMS["two classes"], 1.0)
+    assert limits == sorted(set(limits))
+    assert limits[-1] == 8.0
+    assert own_cascades.price_limits(PROBLEMS["in groups"], 0.0)[-1] == 10.0
+
+
+def test_the_early_stop_is_lightgbms_own():
+    lightgbm = pytest.importorskip("lightgbm")
+    problem = PROBLEMS["two classes"]
+    early = penalised.lightgbm_early_stop(problem, DRAW)
+    rows = problem.parts["test"].X.to_numpy()
+    shape = early.parameters
+    options = {"learning_rate": shape["learning_rate"], "num_leaves": shape["max_leaves"]}
+    model = lightgbm.LGBMClassifier(
+        **options, min_child_samples=shape["min_samples_leaf"], n_estimators=12, random_state=3,
+        deterministic=True, force_col_wise=True, n_jobs=1, verbosity=-1,
+    )  # fmt: skip
+    model.fit(problem.parts["train"].X.to_numpy(), problem.parts["train"].y == "b")
+    margin, every = 1.0, early.parameters["every"]
+    likelihood = float(penalised.likelihoods(np.array([margin]))[0])
+    own = model.booster_.predict(
+        rows, pred_early_stop=True, pred_early_stop_freq=every, pred_early_stop_margin=margin
+    )
+    ours = early.model(likelihood)
+    assert (ours.exits(rows).rounds < 12).any()
+    np.testing.assert_array_equal(ours.predict(rows) == "b", own > 0.5)
