@@ -14,6 +14,7 @@ from experiments.compare import plan
 from experiments.compare.choosing import CONSTANT
 from experiments.compare.methods import method_of
 from experiments.compare.outcome import Outcome, Search
+from experiments.compare.page import html
 from experiments.compare.picture import picture
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
@@ -43,6 +44,7 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
         "table.md": markdown(outcome),
         "differences.csv": _csv(outcome.differences),
         "README.txt": summary(outcome, asked, search, folder) + "\n",
+        "page.html": html(outcome, asked, search, recommendation(outcome)),
     }
     if outcome.prepared.encoding:
         encoding = json.dumps(outcome.prepared.encoding, indent=1, ensure_ascii=False)
@@ -230,8 +232,8 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         *_limits(outcome),
         "",
         "table.md, table.csv: every method at every budget. differences.csv: which are real.",
-        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be "
-        "computed again.",
+        "rows.csv: every trial. picture.png: score against cost; page.html: the same, to be "
+        "pointed at. trials/: what need not be computed again.",
     ]
     for budget, model in outcome.models.items():
         lines += ["", f"# the model for budget {plain(budget)}", *loading(model, prepared.task)]
