@@ -3,7 +3,7 @@
 #   make reproduce-figure2        Figure 2 of every paper
 #   make reproduce-cegb-figure2   one artefact        make reproduce-cegb   one paper
 #   make leaderboard              every method on every real data set, under one meter
-#   make compile | test | test-slow | check | lint | report | dashboard | bench | bench-kernels | bench-peers | wheel
+#   make compile | test | test-slow | check | lint | report | dashboard | api | bench | bench-kernels | bench-peers | wheel
 #
 # Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
 
@@ -24,8 +24,8 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers compile test test-slow check bench bench-check bench-kernels bench-peers lint clean \
-  reproduce report dashboard wheel leaderboard
+.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
+  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
 
 help:
 	@sed -n '2,8s/^# \{0,1\}//p' Makefile
@@ -43,6 +43,11 @@ $(VENV)/installed: requirements.lock pyproject.toml
 setup-peers: $(VENV)/installed-peers
 $(VENV)/installed-peers: requirements-peers.lock $(VENV)/installed
 	"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-peers.lock
+	@touch "$@"
+
+setup-docs: $(VENV)/installed-docs
+$(VENV)/installed-docs: requirements-docs.lock $(VENV)/installed
+	"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@touch "$@"
 
 # `figure2`, `cegb-figure2`, `cegb`: the command line knows which artefacts a name stands for.
@@ -82,6 +87,13 @@ lint: setup
 report: setup
 	"$(PY)" -m experiments report
 
+# The reference of the programming interface, from the docstrings. Names that only a type checker
+# imports are shown as they are written, which pdoc warns about.
+api: setup setup-docs
+	"$(PY)" -W "ignore:Error parsing type annotation" -m pdoc --docformat numpy --no-show-source \
+	  --output-directory api algorithms reference datasets
+	@echo "Open api/index.html"
+
 # asv's own pages in .asv/html, and that of speed once more with a link to them, in results/dashboard.html:
 # the published results/speed.html must not have a link that is dead in a fresh clone.
 dashboard: setup
@@ -92,16 +104,23 @@ dashboard: setup
 	"$(PY)" -m experiments report --dashboard
 	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html and need the network."
 
-# MACHINE names the history in results/asv/; commit only that of a machine that stays. The quick run
-# that is not recorded compiles the kernels: the first peak of memory would include it.
-bench: setup
+# MACHINE names the history in results/asv/; commit only that of a machine that stays. About ten
+# minutes on two idle cores, kernels and environment included; the long tier has a million rows.
+ASV_RUN = "$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
+bench-machine: setup
 	"$(PY)" -m asv machine --yes $(if $(MACHINE),--machine $(MACHINE))
-	"$(PY)" -m asv run --quick --dry-run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
-	"$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
+bench: bench-machine
+	$(ASV_RUN) --bench '^(?!long)'
+bench-long: bench-machine
+	$(ASV_RUN) --bench '^long'
 
 # The suite loads and every benchmark is found, without running any.
 bench-check: setup
 	"$(PY)" -m asv check --python=same
+
+# What became slower in the committed history and has no reason in benchmarks/accepted.toml.
+bench-steps: setup
+	"$(PY)" -m benchmarks.steps $(ARGS)
 
 bench-kernels: setup
 	"$(PY)" -m pytest benchmarks/bench_kernels.py --benchmark-only $(ARGS)
@@ -114,4 +133,4 @@ wheel: setup
 	"$(PY)" library/build.py dist
 
 clean:
-	rm -rf "$(VENV)" dist results/runs results/dashboard.html .asv .pytest_cache .hypothesis .ruff_cache
+	rm -rf "$(VENV)" api dist results/runs results/dashboard.html .asv .pytest_cache .hypothesis .ruff_cache

@@ -74,6 +74,11 @@ _PARAMETERS = (
         "tree_cost": Parameter(
             "float", "e of Eq. (3): price of evaluating one tree.", _check_tree_cost
         ),
+        "init": choice(
+            "Start from the best constant, which costs nothing, or from 0 as the paper does.",
+            "mean",
+            "zero",
+        ),
         "charging": choice(
             "When a feature becomes free: where it is first used, and a node is split only if the "
             "impurity falls; or, as in the authors' program, after the round in which it is first "
@@ -113,7 +118,7 @@ class _GreedyMiser:
         group_costs=None,
         feature_sharing=None,
         max_bins=255,
-        init="zero",
+        init="mean",
         early_stopping_rounds=None,
         eval_metric="loss",
         n_threads=None,

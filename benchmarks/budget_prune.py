@@ -1,6 +1,6 @@
-"""asv: BudgetPrune, all optimal prunings of one forest; and its own time at the paper's size.
+"""BudgetPrune at the paper's size, timed: ``python -m benchmarks.budget_prune``.
 
-``python -m benchmarks.budget_prune`` prunes 40 trees on MiniBooNE's 44,016 training and 18,821
+It prunes 40 trees on MiniBooNE's 44,016 training and 18,821
 validation rows. The goals: two minutes and 4 GB on two threads.
 """
 
@@ -12,17 +12,15 @@ import time
 import click
 import numpy as np
 
-from .suite import THREADS, Suite, task
+from .suite import THREADS
 
 MINUTES, GIGABYTES = 2, 4
 
 
 def forest_of(costs, n_estimators: int):
-    """Give an unfitted forest, or let asv skip what came before it."""
-    try:
-        from algorithms.budget_forest import BudgetForestClassifier
-    except ImportError:
-        raise NotImplementedError from None
+    """Give an unfitted forest."""
+    from algorithms.budget_forest import BudgetForestClassifier
+
     return BudgetForestClassifier(
         n_estimators=n_estimators,
         impurity="entropy",
@@ -30,34 +28,6 @@ def forest_of(costs, n_estimators: int):
         n_threads=THREADS,
         random_state=0,
     )
-
-
-class BudgetPrune(Suite):
-    """The hull of a forest that is there, at half of its bill."""
-
-    params = (["dense", "one-hot"],)
-    param_names = ("data",)
-    time_fit = Suite.fit
-    time_predict = Suite.predict
-    peakmem_fit = Suite.fit
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-    size = "random_state"  # the number of trees is the forest's
-
-    def setup(self, kind):
-        X, y, _, _, costs = task(kind)
-        self.forest = forest_of(costs, 10).fit(X[:10_000], y[:10_000])
-        super().setup(kind)
-
-    def estimator(self, costs):
-        from sklearn.frozen import FrozenEstimator
-
-        from algorithms.budget_prune import BudgetPruneClassifier
-
-        half = float(self.forest.prediction_cost(self.X[:10_000]).mean() / 2)
-        return BudgetPruneClassifier(
-            FrozenEstimator(self.forest), budget=half, feature_costs=costs, n_threads=THREADS
-        )
 
 
 @click.command()

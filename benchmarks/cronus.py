@@ -1,4 +1,4 @@
-"""asv: cascades of weighted trees; and ``python -m benchmarks.cronus``: the paper's size, timed.
+"""Cronus at the paper's size, timed: ``python -m benchmarks.cronus``.
 
 Learning to rank as in the paper, on the stand-in: 141,397 documents, 519 features with prices,
 5,000 trees of depth 4, negatives counted ten times. The goals on two threads: an initialisation in
@@ -17,75 +17,10 @@ import click
 
 from .early_exit import seconds
 from .memory import status
-from .suite import THREADS, Suite
+from .suite import THREADS
 
 ROWS, TREES, TREE_ROWS = 141_397, 5_000, 10_000
 INITIALISATION, SETTING, GIGABYTES, OF_COUNTED = 5, 20, 3, 0.5
-
-
-class _Cascade(Suite):
-    """Cascades of 50 trees of depth 4."""
-
-    params = (["dense", "one-hot"],)
-    param_names = ("data",)
-    size = "estimator__n_estimators"
-    module, name = "", ""
-
-    def options(self) -> dict:
-        """Parameters beside the defaults."""
-        return {}
-
-    def estimator(self, costs):
-        import importlib
-
-        from algorithms.gbrt import GBRTRegressor
-
-        try:
-            cls = getattr(importlib.import_module(f"algorithms.{self.module}"), self.name)
-        except ImportError:  # versions before it: asv skips what raises this
-            raise NotImplementedError from None
-        inner = GBRTRegressor(n_estimators=50, max_leaves=None, max_depth=4, n_threads=THREADS)
-        return cls(inner, feature_costs=costs, n_threads=THREADS, **self.options())
-
-
-class Cronus(_Cascade):
-    """Ten stages, initialised and optimised."""
-
-    module, name = "cronus", "CronusClassifier"
-    time_fit = Suite.fit
-    time_predict = Suite.predict
-    peakmem_fit = Suite.fit
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-
-
-class RaykarCascade(_Cascade):
-    """Five stages, whose trees are fitted for each."""
-
-    module, name = "raykar_cascade", "RaykarCascadeClassifier"
-    time_fit = Suite.fit
-    time_predict = Suite.predict
-    peakmem_fit = Suite.fit
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-
-
-class AndOrCascade(_Cascade):
-    """The same five stages, by conjunction and disjunction."""
-
-    module, name = "and_or_cascade", "AndOrCascadeClassifier"
-
-    def options(self):
-        return {"max_cycles": 2, "max_sweeps": 20}  # else minutes
-
-    time_fit = Suite.fit
-    time_predict = Suite.predict
-    peakmem_fit = Suite.fit
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-
-
-# --- the paper's size ---------------------------------------------------------------------------
 
 
 def yahoo_sized(rows: int, tree_rows: int, trees: int):

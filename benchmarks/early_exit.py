@@ -1,39 +1,13 @@
-"""asv: early exits; and ``python -m benchmarks.early_exit``: their time beside the full model's.
-
-Nothing is trained for early exit, so there is no ``time_fit``.
-"""
+"""Early exits beside the full model, timed: ``python -m benchmarks.early_exit``."""
 
 from __future__ import annotations
 
 import statistics
 import time
 
-from .suite import THREADS, Suite, task
+from .suite import THREADS, task
 
 ROWS, DOCUMENTS, N_ESTIMATORS = 10_000, 100, 600
-
-
-class EarlyExits(Suite):
-    """A GBRT of 300 trees that rows leave every ten rounds when one class is likely enough."""
-
-    params = (["dense", "one-hot"], [0.8, 0.95])
-    param_names = ("data", "likelihood")
-    time_predict = Suite.predict
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-
-    def setup(self, kind, likelihood):
-        try:
-            from algorithms.early_exit import EarlyExit
-        except ImportError:  # versions before it: asv skips what raises this
-            raise NotImplementedError from None
-        from algorithms.gbrt import GBRTClassifier
-
-        self.X, self.y, self.Z, self.z, self.costs = task(kind)
-        full = GBRTClassifier(n_estimators=300, n_threads=THREADS, feature_costs=self.costs)
-        full.fit(self.X, self.y)
-        self.model = EarlyExit(full, rule="likelihood", threshold=likelihood)
-        self.model.predict(self.Z)  # compiles
 
 
 def seconds(programs: dict, n_runs: int = 7) -> dict:

@@ -1,4 +1,4 @@
-"""asv: sparse decision DAGs; and ``python -m benchmarks.mddag``: the paper's size, timed.
+"""Sparse decision DAGs at the paper's size, timed: ``python -m benchmarks.mddag``.
 
 SARSA's 10⁶ episodes with a scoring every 10,000, and coordinate descent from the policy that
 evaluates all, on 1,000 boosted stumps and about 8,000 rows: the faces of `vj_faces`, or what stands
@@ -13,39 +13,8 @@ import time
 
 import click
 
-from .suite import THREADS, Suite
-
 STUMPS, BETAS = 1_000, (0.01, 0.001)
 SARSA_SECONDS, STEP_NANOSECONDS, DESCENT_SECONDS = 0.5, 10.0, 5.0
-
-
-class DecisionDAG(Suite):
-    """A DAG of 50 stumps, by SARSA's 10⁵ episodes or by descent."""
-
-    params = (["dense", "one-hot"], ["sarsa", "descent"])
-    param_names = ("data", "solver")
-    size = "estimator__n_estimators"
-
-    def estimator(self, costs, solver):
-        try:
-            from algorithms.mddag import MDDAGClassifier
-        except ImportError:  # versions before it: asv skips what raises this
-            raise NotImplementedError from None
-        from algorithms.adaboost_mh import AdaBoostMH
-
-        inner = AdaBoostMH(n_estimators=50, n_threads=THREADS)
-        return MDDAGClassifier(
-            inner, solver=solver, n_episodes=100_000, random_state=0, n_threads=THREADS
-        )
-
-    time_fit = Suite.fit
-    time_predict = Suite.predict
-    peakmem_fit = Suite.fit
-    track_accuracy = Suite.accuracy
-    track_cost = Suite.cost
-
-
-# --- the paper's size ---------------------------------------------------------------------------
 
 
 def rows_of(name: str):

@@ -1,4 +1,4 @@
-"""One row at a time: an asv class, and the table of ``python -m benchmarks.latency --only rows``.
+"""One row at a time: the table of ``python -m benchmarks.latency --only rows``.
 
 500 trees of 31 leaves, grown by this package and by LightGBM on the same seeded data; rows of the
 test set one after the other, so that no row's path is in the caches by itself. Beside ours:
@@ -21,48 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .suite import THREADS, Suite, task
+from .suite import THREADS, task
 
 ROWS, TREES, LEAVES = 1000, 500, 31
-
-
-class SingleRow(Suite):
-    """Rows one by one; all times are those of 1,000 rows."""
-
-    params = (["dense"],)
-    param_names = ("data",)
-
-    def estimator(self, costs):
-        from algorithms.gbrt import GBRTClassifier
-
-        return GBRTClassifier(n_estimators=TREES, max_leaves=LEAVES, n_threads=THREADS)
-
-    def setup(self, kind):
-        super().setup(kind)
-        self.rows = [self.Z[i : i + 1].copy() for i in range(ROWS)]
-        self.model.predict(self.rows[0])  # compiles
-
-    def time_predict_rows(self, kind):
-        for row in self.rows:
-            self.model.predict(row)
-
-
-class SingleRowFast(SingleRow):
-    """Rows of the same model, checked for next to nothing."""
-
-    def setup(self, kind):
-        super().setup(kind)
-        if not hasattr(self.model, "fast_predictor"):  # versions before it: asv skips what raises
-            raise NotImplementedError
-        self.predictor, self.rows = self.model.fast_predictor(), [row[0] for row in self.rows]
-        self.predictor(self.rows[0])  # compiles
-
-    def time_predict_rows(self, kind):
-        for row in self.rows:
-            self.predictor(row)
-
-
-# --- the table ----------------------------------------------------------------------------------
 
 
 def rows_in_turn(programs: dict[str, tuple[Callable, list]], runs: int) -> dict[str, float]:

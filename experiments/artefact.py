@@ -87,7 +87,7 @@ class Artefact:
         they go to ``meta.json``.
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
-        the cost by which budgets choose; its gaps are listed in ``results/gaps.md``.
+        the cost by which budgets choose; its gaps are listed in ``results/gaps.csv``.
     letters : Mapping of str to str
         The picture's letter of each panel whose key is another.
     bisections : str or None

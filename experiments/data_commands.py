@@ -1,4 +1,4 @@
-"""The commands ``data list | fetch NAME | verify | prune``."""
+"""The commands ``data list | fetch NAME | verify | addresses | prune``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from datasets.registered import images_named
-from experiments import data_kinds
+from experiments import data_addresses, data_kinds
 from experiments.command_options import DATA_SET, echo_json, json_option
 
 
@@ -95,6 +95,27 @@ def verify(suite, names: Sequence[str]) -> None:
         _list_files(records)
     if problems:
         raise DataProblem("\n".join([f"{len(problems)} data set(s) damaged or absent", *problems]))
+
+
+@data_group.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]", type=DATA_SET)
+@click.pass_obj
+def addresses(suite, names: Sequence[str]) -> None:
+    """Ask official addresses whether they answer.
+
+    Nothing is downloaded. Without NAME all data sets are asked for.
+    """
+    _check_names(suite, names)
+    every = [record["name"] for record in suite.datasets.status()]
+    silent = []
+    for name in names or every:
+        for address in data_addresses.addresses(suite.datasets.describe(name)):
+            refusal = data_addresses.refusal(address)
+            click.echo(f"{name}: {address}: {refusal or 'answers'}")
+            if refusal:
+                silent.append(f"{name}: {address}: {refusal}")
+    if silent:
+        raise DataProblem("\n".join([f"{len(silent)} address(es) do not answer", *silent]))
 
 
 @data_group.command()

@@ -168,7 +168,7 @@ def house_style(salt: str) -> Iterator[None]:
 
 
 GAP_IN_WORDS = (
-    "thin dotted between two marks: a step across a gap (results/gaps.md) of some repetition, or "
+    "thin dotted between two marks: a step across a gap (results/gaps.csv) of some repetition, or "
     "to more than twice the mean cost"
 )
 """What a title says of curves that are drawn with their gaps."""

@@ -106,6 +106,17 @@ def prediction_cost(
     return np.ldexp(total, -k)
 
 
+def total_cost(bills, y, predicted, classes, confusion_costs) -> np.ndarray:
+    """Turney's cost (n,) of each row: its bill, and the price of its error.
+
+    P. D. Turney, JAIR 2 (1995), section 2.2. ``confusion_costs`` (n_classes, n_classes) has a row
+    for each true class and a column for each predicted one: Turney's C, transposed.
+    """
+    order, matrix = list(classes), np.asarray(confusion_costs, dtype=np.float64)
+    errors = [matrix[order.index(a), order.index(b)] for a, b in zip(y, predicted, strict=True)]
+    return np.asarray(bills) + np.array(errors)
+
+
 def model_cost(used: np.ndarray, model_feature_costs, feature_groups=None) -> float:
     """Sum of the per-model costs of the units of which the model uses a feature."""
     units = acquisition_units(feature_groups, len(used))

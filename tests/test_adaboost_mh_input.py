@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import pickle
 
@@ -14,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import algorithms.adaboost_mh
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
 from algorithms.estimators.fitting import ConstantModelWarning
@@ -340,9 +338,3 @@ def test_pickle_and_refit():
     same(pickle.loads(pickle.dumps(model)), model)
     other = clone(model).fit(X[:, ::-1], y)
     same(other.fit(X, y), model)
-
-
-def test_examples_in_the_documentation():
-    results = doctest.testmod(algorithms.adaboost_mh)
-    assert results.attempted >= 4
-    assert results.failed == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-import algorithms.and_or_cascade
 from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels import decorators
@@ -188,7 +186,3 @@ def test_one_class():
         model = AndOrCascadeClassifier(price_limits=[1, 2]).fit(X, ["b"] * 20)
     np.testing.assert_array_equal(model.predict(X), "b")
     np.testing.assert_array_equal(model.prediction_cost(X), 0)
-
-
-def test_the_example_in_the_documentation():
-    assert doctest.testmod(algorithms.and_or_cascade).failed == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -13,11 +11,6 @@ from sklearn.mixture import GaussianMixture
 
 from algorithms import edge_models
 from reference import edge_models as reference
-
-
-def test_examples_in_the_documentation():
-    assert doctest.testmod(edge_models).failed == 0
-
 
 # --- One Gaussian (section 5.2, Figure 1) ------------------------------------------------------
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.special import expit
 
-import algorithms.expected_grade
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.expected_grade import class_probabilities, expected_grade
 from reference import expected_grade as reference
@@ -82,7 +79,3 @@ def test_boosting_on_cells_finds_their_grades(kind, weak_learner):
 def test_bad_input(scores, grades, kind, message):
     with pytest.raises(ValueError, match=message):
         expected_grade(scores, grades, initial_weights=kind)
-
-
-def test_examples():
-    assert doctest.testmod(algorithms.expected_grade).failed == 0

@@ -128,7 +128,7 @@ def same_trees(a, b):
 def test_no_tradeoff_is_plain_boosting(data):
     X, y = data
     plain = GBRTRegressor(
-        **SHORT, max_leaves=None, max_depth=4, growth="breadth_first", init="zero",
+        **SHORT, max_leaves=None, max_depth=4, growth="breadth_first", init="mean",
         min_hessian_leaf=0.0,
     ).fit(X, y)  # fmt: skip
     same_trees(GreedyMiserRegressor(**SHORT, **PRICES).fit(X, y), plain)
@@ -149,7 +149,7 @@ def test_restricted_cegb_builds_the_same_trees(data, miser_class, cegb):
     for tradeoff in (0.5, 3.0, 9.0):
         restricted = cegb(
             **SHORT, tradeoff=tradeoff, model_feature_costs=costs, max_leaves=None, max_depth=4,
-            growth="breadth_first", second_order=False, init="zero", min_hessian_leaf=0.0,
+            growth="breadth_first", second_order=False, init="mean", min_hessian_leaf=0.0,
         ).fit(X, y)  # fmt: skip
         model = miser_class(**SHORT, tradeoff=tradeoff, feature_costs=costs).fit(X, y)
         same_trees(model, restricted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
 from collections import Counter
 
 import numba
@@ -12,7 +11,6 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
-import algorithms.mddag
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cegb import CEGBClassifier
@@ -340,10 +338,6 @@ def test_a_function_as_reward(data):
     margins = np.where(y, 1, -1) * dag.fit(X, y).decision_function(X)
     value = np.maximum(0, 1 - margins).mean() + 0.002 * dag.evaluations(X).mean()
     np.testing.assert_allclose(dag.objective_, value, rtol=1e-6)
-
-
-def test_examples():
-    assert doctest.testmod(algorithms.mddag).failed == 0
 
 
 # --- bad input ---------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-import algorithms.raykar_cascade
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
@@ -235,7 +233,3 @@ def test_tables_one_class_and_wrong_parameters(fitted):
         with pytest.raises(ValueError, match=message):
             broken.fit(X, y)
         np.testing.assert_array_equal(broken.predict(X), before)
-
-
-def test_the_example_in_the_documentation():
-    assert doctest.testmod(algorithms.raykar_cascade).failed == 0

@@ -14,6 +14,12 @@ from tests.test_layers import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
+OTHERS = [
+    *(ROOT / name for name in ("CONTRIBUTING.md", "HISTORY.md", "library/README.md")),
+    *sorted((ROOT / "datasets").rglob("*.md")),
+    *sorted((ROOT / "experiments").rglob("*.md")),
+    *sorted((ROOT / "results").glob("*.md")),
+]
 
 
 def blocks(text, language):
@@ -69,8 +75,11 @@ def test_what_a_stranger_needs_comes_first():
         "The papers, and how to cite",
     ]
     assert "](results/cegb-figure2/figure.png)" in section("In sixty seconds")
-    for page in PAGES[1:]:
-        assert f"(docs/{page.name})" in README
+    pages = {page.name: page.read_text("utf-8") for page in PAGES[1:]}
+    for name in pages:  # a history is linked by what it is the history of
+        current = name.replace("-history", "")
+        linking = README if current == name else pages[current]
+        assert re.search(rf"\((docs/)?{name}\)", linking)
 
 
 # --- all pages ------------------------------------------------------------------------------------
@@ -101,6 +110,11 @@ def test_pages_lead_somewhere_and_their_python_is_python(page):
     assert dead_links(page) == []
     for example in blocks(page.read_text("utf-8"), "python"):
         compile(example, page.name, "exec")
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_other_documents_lead_somewhere(page):
+    assert dead_links(page) == []
 
 
 def test_a_dead_link_is_found(tmp_path):
@@ -164,14 +178,39 @@ def test_the_workflow_to_copy_is_the_one_that_is_shown():
 
 def test_ci_runs_both_kinds_of_tests():
     """What `make test` leaves out is not left out of CI."""
-    workflow = steps(ROOT / ".github" / "workflows" / "ci.yml")
-    runs = {step["run"] for step in workflow if "run" in step}
-    assert runs == {"bash .ci/run", "bash .ci/run slow"}
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    runs = {
+        name: [step["run"] for step in job["steps"] if "run" in step]
+        for name, job in workflow["jobs"].items()
+    }
+    assert runs["test"] == ["bash .ci/run"]
+    assert runs["slow"] == ["bash .ci/run slow"]
+    assert workflow["jobs"]["release"]["needs"] == ["test", "slow"]
     makefile, script = (ROOT / "Makefile").read_text(), (ROOT / ".ci" / "run").read_text()
     assert re.search(r'^test: setup\n\t\$\(TEST\) -m "not slow" ', makefile, re.M)
     assert re.search(r"^test-slow: setup\n\t\$\(TEST\) -m slow ", makefile, re.M)
     assert re.search(r"^ *make test ", script, re.M)
     assert re.search(r"^ *make test-slow ", script, re.M)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+def test_a_workflow_may_do_no_more_than_it_needs(path):
+    """Each says its permissions, ends what takes too long, and keeps no second run of a change."""
+    given = yaml.safe_load(path.read_text("utf-8"))
+    allowed = {"ci.yml": {}, "pages.yml": {"pages": "write", "id-token": "write"}}[path.name]
+    assert given["permissions"] == {"contents": "read"} | allowed
+    assert "permissions" not in {key for job in given["jobs"].values() for key in job}
+    assert all(job["timeout-minutes"] <= 60 for job in given["jobs"].values())
+    assert given["concurrency"]["group"]
+
+
+def test_the_weekly_run_asks_what_can_change_without_us():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    assert workflow[True]["schedule"]
+    weekly = [job for job in workflow["jobs"].values() if "== 'schedule'" in job["if"]]
+    runs = [step["run"] for job in weekly for step in job["steps"] if "run" in step]
+    assert any("--upgrade " in run and ".lock" not in run for run in runs)
+    assert ".venv/bin/python -m experiments data addresses" in runs
 
 
 def test_one_version_of_an_action_everywhere():

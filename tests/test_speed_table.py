@@ -1,4 +1,4 @@
-"""What docs/speed.md says of times is what was measured and saved, and agrees with itself."""
+"""What docs/speed.md and its history say of times is what was measured, and agrees with itself."""
 
 import math
 import re
@@ -10,6 +10,7 @@ from benchmarks.scale import TITLES, markdown, picture, read
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TEXT = (DOCS / "speed.md").read_text(encoding="utf-8")
+HISTORY = (DOCS / "speed-history.md").read_text(encoding="utf-8")
 TABLE = read(DOCS / "scale.csv")
 
 
@@ -43,24 +44,30 @@ def test_ratios_are_those_of_the_columns():
         assert least - 0.005 <= said <= most + 0.005
 
 
-def test_the_sentence_below_the_table_is_of_its_numbers():
+def test_the_sentences_above_the_table_are_of_its_numbers():
     said = re.search(
-        r"Ours takes (\S+) to (\S+) of LightGBM's time .*? Prices take (\S+) to (\S+) times our "
-        r"own time .*? and (\S+) to (\S+) of\s+LightGBM's time with prices",
+        r"Training takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where "
+        r"features have prices. Prices make our own training (\S+) to (\S+) times as long",
         TEXT.replace("\n", " "),
     )
-    of = ("ours / LightGBM", "prices / ours", "prices / LightGBM's")
+    of = ("ours / LightGBM", "prices / LightGBM's", "prices / ours")
     expected = [bound(column(title)) for title in of for bound in (min, max)]
     assert list(map(float, said.groups())) == expected
     assert max(column("exponent")[1:]) <= 1.05
+    assert "at most as n^1.05 from" in TEXT
+
+
+def test_the_page_is_short():
+    assert len(TEXT.split()) <= 450
 
 
 def test_what_prices_cost_is_said_of_the_table_of_peers():
-    lines = re.findall(r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$", TEXT, re.M)
+    pattern = r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$"
+    lines = re.findall(pattern, HISTORY, re.M)
     assert len(lines) == 6
     for _, ours, theirs, ratio in lines:
         assert float(ours) / float(theirs) == pytest.approx(float(ratio), abs=0.01)
     blind, priced = ([float(line[1]) for line in lines[first::2]] for first in (0, 1))
     ratios = [with_prices / without for with_prices, without in zip(priced, blind, strict=True)]
-    said = re.search(r"Costs make our own training (\S+)\s+to (\S+) times as long", TEXT)
+    said = re.search(r"Costs make our own training (\S+)\s+to (\S+) times as long", HISTORY)
     assert said.groups() == (f"{min(ratios):.2f}", f"{max(ratios):.2f}")

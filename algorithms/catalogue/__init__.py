@@ -1,1 +1,5 @@
-"""The estimators of this package in one table, and their kernels compiled ahead of time."""
+"""The estimators in one table, models loaded whatever their class, kernels compiled ahead."""
+
+from .loading import load_model
+
+__all__ = ["load_model"]

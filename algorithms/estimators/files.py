@@ -335,7 +335,11 @@ class SavedModel:
         FileNotFoundError
             If there is none.
         """
-        header, content = read_archive(path)
+        return cls._from_archive(path, *read_archive(path))
+
+    @classmethod
+    def _from_archive(cls, path: StrPath, header: dict, content: bytes) -> Self:
+        """Build an estimator of what a file holds whose checksum is right; see :meth:`load`."""
         if header.get("class") != cls.__name__:
             raise ValueError(
                 f"{path} holds a model of class {header.get('class')!s:.80}, not {cls.__name__}."

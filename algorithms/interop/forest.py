@@ -191,6 +191,10 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
                     f"{names[m]!r}."
                 )
 
+    def _shown_forest(self) -> Forest:
+        """Each tree once for every output, with that output's values in its leaves."""
+        return self._scored
+
     def predict_raw(self, X: ArrayLike) -> np.ndarray:
         """Raw scores: the sum of the leaves' values, before any link function.
 

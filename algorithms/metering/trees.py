@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +20,13 @@ from ..kernels.decorators import resolve_n_threads, threads
 from ..prices.by_name import column_labels
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
+from ..trees.paths import names_of_features
 from ..trees.predictor import charge
+from .frame import frame_of
 from .importances import mean_cost_by_feature
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DENSE_FEATURES = 256  # beyond this `acquired_features` is sparse
 
@@ -280,6 +286,35 @@ of shape (n_samples, n_features)
         prices = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
         return mean_cost_by_feature(self.trees_, prices, X)
+
+    def _shown_forest(self) -> Forest:
+        """Trees whose leaves have the values that are to be shown."""
+        return self.trees_
+
+    def to_frame(
+        self, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+    ) -> DataFrame:
+        """Give all trees as a table of pandas, a row for each node.
+
+        Parameters
+        ----------
+        feature_costs, split_cost : optional
+            Charge these prices instead of the estimator's own. A dict or a Series is matched by
+            the names of the columns.
+
+        Returns
+        -------
+        DataFrame
+            In the order of the nodes: see :func:`algorithms.metering.frame.frame_of`.
+
+        Raises
+        ------
+        ValueError
+            If prices do not fit.
+        """
+        check_is_fitted(self)
+        prices = self._grid_prices(feature_costs, split_cost)
+        return frame_of(self._shown_forest(), prices, names_of_features(self))
 
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""

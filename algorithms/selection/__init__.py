@@ -3,12 +3,15 @@
 from .curve import cost_curve
 from .scoring import Measured, assert_budget, cost_scorer, prediction_cost
 from .search import BudgetSearchCV
+from .total import TotalCostScorer, total_cost
 
 __all__ = [
     "BudgetSearchCV",
     "Measured",
+    "TotalCostScorer",
     "assert_budget",
     "cost_curve",
     "cost_scorer",
     "prediction_cost",
+    "total_cost",
 ]

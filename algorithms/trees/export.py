@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
+from ..costs import GridPrices
 from ..inputs.types import FeatureCosts
 from .binning import ALL_PRESENT
+from .forest import Forest
+from .paths import names_of_features, one_tree, own_bill, paths_of
 
 
 def export_text(
@@ -68,20 +69,31 @@ def export_text(
     |   |--- value: 0.50 (path: 1.50)
     """
     prices = model._grid_prices(feature_costs, split_cost)
-    forest = model.trees_
-    if not isinstance(tree, int | np.integer) or not 0 <= tree < forest.n_trees:
-        raise ValueError(f"tree must be a whole number below {forest.n_trees}, got {tree!r}.")
-    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    if names is None:
-        names = [f"feature_{m}" for m in range(model.n_features_in_)]
-    if len(names) != model.n_features_in_:
-        raise ValueError(f"feature_names must have {model.n_features_in_} names, got {len(names)}.")
-    root = int(forest.tree[tree])
-    return "\n".join(_lines(forest, root, prices, list(names), decimals, missing))
+    forest = one_tree(model.trees_, tree)
+    names = names_of_features(model, feature_names)
+    return "\n".join(_lines(forest, prices, names, decimals, missing))
 
 
-def _questions(forest, node: int, name: str, decimals: int, missing: bool) -> tuple[str, str]:
-    """What is asked of a row that goes left, and of one that goes right."""
+def questions(
+    forest: Forest, node: int, name: str, decimals: int, missing: bool
+) -> tuple[str, str]:
+    """What is asked of a row that goes left, and of one that goes right.
+
+    Parameters
+    ----------
+    forest : Forest
+    node : int
+        One that is split.
+    name : str
+        Of its feature.
+    decimals : int
+    missing : bool
+        Whether to say where a missing value goes, even if it is plain.
+
+    Returns
+    -------
+    left, right : str
+    """
     threshold, missing_left = float(forest.threshold[node]), bool(forest.missing_left[node])
     if threshold >= ALL_PRESENT and not missing_left:
         return f"{name} is present", f"{name} is missing"
@@ -90,28 +102,25 @@ def _questions(forest, node: int, name: str, decimals: int, missing: bool) -> tu
     return f"{name} <= {threshold:.{decimals}f}{left}", f"{name} >  {threshold:.{decimals}f}{right}"
 
 
-def _lines(forest, root: int, prices, names: list, decimals: int, missing: bool) -> Iterator[str]:
-    """Each branch and leaf below a node, the left one with all that is below it first."""
-
-    def bill(path: tuple) -> float:
-        steps = prices.path_steps(np.array(path, dtype=np.int64))
-        return float(prices.cost(steps[-1])) if path else 0.0
-
-    waiting = [(root, (), False)]  # last in, first out
+def _lines(
+    forest: Forest, prices: GridPrices, names: list[str], decimals: int, missing: bool
+) -> Iterator[str]:
+    """Each branch and leaf of a tree, the left one with all that is below it first."""
+    parent, bill = paths_of(forest, prices)
+    bill = prices.cost(bill)
+    waiting = [(0, False)]  # last in, first out
     while waiting:
-        node, path, right = waiting.pop()
-        indent = "|   " * len(path)
+        node, right = waiting.pop()
+        indent = "|   " * int(forest.depth[node])
         feature, left = int(forest.feature[node]), int(forest.left[node])
         if left < 0:
             value = f"value: {forest.value[node]:.{decimals}f}"
-            yield f"{indent}|--- {value} (path: {bill(path):.{decimals}f})"
+            yield f"{indent}|--- {value} (path: {bill[node]:.{decimals}f})"
             continue
-        below = (*path, feature)
-        goes_left, goes_right = _questions(forest, node, names[feature], decimals, missing)
+        goes_left, goes_right = questions(forest, node, names[feature], decimals, missing)
         if right:
             yield f"{indent}|--- {goes_right}"
-            waiting.append((left + 1, below, False))
+            waiting.append((left + 1, False))
             continue
-        costs = bill(below) - bill(path)
-        yield f"{indent}|--- {goes_left} [costs {costs:.{decimals}f}]"
-        waiting += [(node, path, True), (left, below, False)]
+        yield f"{indent}|--- {goes_left} [costs {own_bill(node, parent, bill):.{decimals}f}]"
+        waiting += [(node, True), (left, False)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
+from .dual_norms import Duals, Uses, across_trees
 from .tree_outputs import TreeOutputs
 
 SMOOTHING = 1e-7
@@ -148,27 +149,6 @@ class _State(NamedTuple):
     squares: float
 
 
-class _Duals(NamedTuple):
-    """Dual variables of the norms, each within the unit ball; at the optimum u = x/‖x‖.
-
-    Attributes
-    ----------
-    penalty, tree : ndarray of shape (n_trees,), float64
-        Of |β_t|, and of the roots of a tree's price: their part by this stage's weight.
-    item : csr_matrix of shape (n_items, n_trees), float64
-    """
-
-    penalty: np.ndarray
-    tree: np.ndarray
-    item: csr_matrix
-
-    def within(self) -> _Duals:
-        """Return them shortened to 1 where they are longer."""
-        norm = np.sqrt(np.asarray(self.item.multiply(self.item).sum(axis=1)).ravel())
-        item = self.item.multiply((1.0 / np.maximum(1.0, norm))[:, None]).tocsr()
-        return _Duals(np.clip(self.penalty, -1, 1), np.clip(self.tree, -1, 1), item)
-
-
 class WorkingSet:
     """A stage restricted to some trees; the others have no weight.
 
@@ -193,6 +173,7 @@ class WorkingSet:
         stage, trees = self.stage, self.trees
         self.moments = np.append(self._moment, self._all_moments[trees])
         self.prices, self.before = stage.prices.take(trees), stage.before[trees]
+        self._uses = Uses.of(self.prices.uses)
         out = np.ones(len(stage.before), dtype=bool)
         out[trees] = False
         self.others = np.flatnonzero(out)
@@ -235,27 +216,28 @@ class WorkingSet:
         """(14)."""
         return self.state(solve_quadratic(self.gram, self.moments, state.curvature))
 
-    def directions(self, state: _State, beta: np.ndarray) -> _Duals:
+    def directions(self, state: _State, beta: np.ndarray) -> Duals:
         """What these weights (without the constant) are of each norm's length."""
-        moved = self.stage.remaining * beta
-        by_item = self.prices.uses.multiply((1.0 / state.eta)[:, None]).multiply(moved)
-        return _Duals(beta / state.sigma, moved / state.kappa, by_item.tocsr())
+        moved, uses = self.stage.remaining * beta, self._uses
+        by_item = (1.0 / state.eta)[uses.item] * moved[uses.tree]
+        return Duals(beta / state.sigma, moved / state.kappa, by_item)
 
-    def newton_step(self, state: _State, duals: _Duals) -> tuple[_State, _Duals] | None:
+    def newton_step(self, state: _State, duals: Duals) -> tuple[_State, Duals] | None:
         """Linearise the conditions of an optimum in weights and duals; None if nothing falls.
 
         Their Hessian holds the duals where that of the smoothed roots holds x/‖x‖, which is wrong
         by orders of magnitude until a norm that will be 0 is as small as the smoothing.
         """
-        stage, u = self.stage, self.directions(state, state.beta[1:])
+        stage, uses, u = self.stage, self._uses, self.directions(state, state.beta[1:])
         d2 = stage.remaining**2
-        bent = _Duals(1.0 - duals.penalty * u.penalty, 1.0 - duals.tree * u.tree, duals.item)
+        bent = Duals(1.0 - duals.penalty * u.penalty, 1.0 - duals.tree * u.tree, duals.item)
         diagonal = stage.penalty * bent.penalty / state.sigma
         diagonal += stage.tradeoff * d2 * self.prices.tree * bent.tree / state.kappa
         each = stage.tradeoff * d2 * stage.prices.item / state.eta
         diagonal += self.prices.uses.T @ each
         diagonal = np.maximum(diagonal, _LEAST * state.curvature[1:])
-        across = (u.item.multiply(each[:, None]).T.tocsr() @ duals.item).toarray()
+        across = np.zeros((len(self.trees), len(self.trees)))
+        across_trees(uses.start, uses.tree, u.item * each[uses.item], duals.item, across)
         hessian = self.gram.copy()
         hessian[1:, 1:] -= 0.5 * (across + across.T)
         descent = state.gradient - state.curvature * state.beta
@@ -268,10 +250,10 @@ class WorkingSet:
         else:
             return None
         by = self.directions(state, step[1:])
-        along = self.stage.remaining * (u.item @ step[1:]) / state.eta
-        item = u.item + by.item - duals.item.multiply(along[:, None])
+        along = self.stage.remaining * uses.by_item(u.item * step[1:][uses.tree]) / state.eta
+        item = u.item + by.item - duals.item * along[uses.item]
         penalty, tree = u.penalty + bent.penalty * by.penalty, u.tree + bent.tree * by.tree
-        return moved, _Duals(penalty, tree, item.tocsr()).within()
+        return moved, uses.within(Duals(penalty, tree, item))
 
     def solve(self, beta: np.ndarray, tolerance: float) -> tuple[_State, int]:
         """Iterate until the gap among the set's trees is within the tolerance."""
@@ -291,7 +273,7 @@ class WorkingSet:
                 return self.polished(state, duals), iterations
         return state, iterations
 
-    def polished(self, state: _State, duals: _Duals) -> _State:
+    def polished(self, state: _State, duals: Duals) -> _State:
         """Take some more steps: they converge quadratically, and weights settle after the loss."""
         for _ in range(_POLISHING):
             after_step = self.newton_step(state, duals)

@@ -10,6 +10,7 @@ trees are made in one order whatever the number of threads.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +109,8 @@ class TreeOutputs(NamedTuple):
         step = max(256, min(8192, 2**22 // max(1, len(left) + len(right))))
         cuts = [slice(a, a + _COLUMNS) for a in range(0, len(right), _COLUMNS)]
         same = np.array_equal(left[len(left) - len(right) :], right)  # expanded once
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        alone = self.n_threads == 1 or len(cuts) < 2  # starting a thread outlasts a small product
+        with nullcontext() if alone else ThreadPoolExecutor(self.n_threads) as pool:
             for first in range(0, self.n_rows, step):
                 rows = slice(first, min(first + step, self.n_rows))
                 a = self._expanded(left, rows)
@@ -118,7 +120,7 @@ class TreeOutputs(NamedTuple):
                 def add(cut, a=a, b=b):
                     out[:, cut] += a @ b[cut].T
 
-                list(pool.map(add, cuts))
+                list(map(add, cuts) if pool is None else pool.map(add, cuts))
         return out
 
     def _expanded(self, trees: np.ndarray, rows: slice) -> np.ndarray:

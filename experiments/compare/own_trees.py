@@ -47,7 +47,8 @@ def greedy_miser(problem: Problem, draw: Mapping) -> Trained:
     options["tradeoff"] = draw["tradeoff"] * len(problem.fit)
     if "budget" in draw:
         options |= {"budget": draw["budget"], "tree_cost": 0.0}
-    model = fitted(kind(**options, **problem.prices, n_threads=1), problem, draw)
+    unfitted = kind(**options, **problem.prices, init="zero", n_threads=1)  # as its paper
+    model = fitted(unfitted, problem, draw)
     return Rounds(model, named(problem, draw, options))
 
 

@@ -33,6 +33,10 @@ DRAWN |= {"overnight": DRAWN["laptop"], "paper": DRAWN["laptop"]}
 ROUNDS = {"smoke": 5, "laptop": 100, "overnight": 100, "paper": 300}
 """Ten trees each."""
 
+DENSER = (8.0, 24.0, 32.0, 48.0)
+"""λ between the other panels'. A pilot (draws 0 and 1) bought 0.16 of λ = 0's bill at 16 and
+0.006 at 64, and feature subsets lie between; draws from 100 on confirm."""
+
 FIRST_SEEDS = {"smoke": 0, "laptop": 0, "overnight": 100, "paper": 100}
 
 
@@ -43,7 +47,8 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         cell = partial(
             make_cell, scale, DIGITS, seed=FIRST_SEEDS[scale] + seed, n_estimators=ROUNDS[scale]
         )
-        made = [cell("greedy_miser" if t else BASELINE, tradeoff=t) for t in TRADEOFFS[scale]]
+        tradeoffs = TRADEOFFS[scale] if smoke else sorted({*TRADEOFFS[scale], *DENSER})
+        made = [cell("greedy_miser" if t else BASELINE, tradeoff=t) for t in tradeoffs]
         made += [
             cell("stagewise_subsets", limit=limit)
             for limit in (DIGITS.limits[1:2] if smoke else DIGITS.limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,16 +47,17 @@ def decide(
         Takes each line.
     """
     chosen = _chosen(declared, names)
-    runs = storing.read(suite.results, sorted(a.id for a in suite.registry.artefacts))
+    ids = sorted(a.id for a in suite.registry.artefacts)
+    runs, known = storing.read(suite.results, ids), storing.measured(suite.results, ids)
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
-    wanted = _wanted(found)
+    wanted = _wanted(found, storing.repetitions(runs))
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
             for (dataset, scale), n in wanted[artefact.id].items():
-                time = minutes(artefact, n, [dataset], scale)
+                time = minutes(artefact, n, [dataset], scale, known.get(artefact.id, {}))
                 total += time
                 echo(
                     f"{artefact.id}: {n} repetitions of {dataset}, about {time:.3g} min on 2 cores"
@@ -69,7 +70,7 @@ def decide(
         return
     storing.write_table(suite.results, declared)
     scoreboard.write(suite.results, declared, suite.registry.artefacts)
-    runs = storing.read(suite.results, sorted(a.id for a in suite.registry.artefacts))
+    runs = storing.read(suite.results, ids)
     for one, n_claims in chosen if wanted else []:
         echo(sentence(judge(one, runs, n_claims)))
     echo(f"Written: {shown(suite.results / storing.TABLE)}")
@@ -102,16 +103,21 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
-def _wanted(found: Sequence[Judged]) -> dict[str, dict[tuple[str, str], int]]:
+def _wanted(
+    found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int]
+) -> dict[str, dict[tuple[str, str], int]]:
     """Return for each artefact the repetitions of each set, at its scale, that next looks need.
 
-    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others.
+    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others;
+    one of which as many repetitions are `kept` is not run again.
     """
     wanted: dict[str, dict[tuple[str, str], int]] = {}
     for judged in found:
         if judged.next is None or judged.verdict != UNDECIDED:
             continue
         for part in judged.primary.parts:
+            if kept.get((part.artefact, part.dataset, part.scale), 0) >= judged.next.n:
+                continue
             sets = wanted.setdefault(part.artefact, {})
             key = (part.dataset, part.scale)
             sets[key] = max(sets.get(key, 0), judged.next.n)
@@ -122,6 +128,7 @@ def _run(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
     meta = describe(artefact, options, result, source_tree)
+    meta["cell_seconds"] = result.timings.groupby("dataset")["seconds"].sum().to_dict()
     storing.add(suite.results, artefact.id, result.rows, meta)
 
 

@@ -30,14 +30,38 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
     return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
 
 
-def minutes(artefact: Artefact, n: int, datasets: Sequence[str], scale: str) -> float:
-    """Return the minutes that so many repetitions take on 2 cores, by those of the whole run."""
-    whole = artefact.cells(scale)
-    share = len(confirming(artefact, n, datasets).cells(scale)) / max(len(whole), 1)
-    return artefact.minutes[scale] * share
+def minutes(
+    artefact: Artefact, n: int, datasets: Sequence[str], scale: str, measured: Mapping[str, float]
+) -> float:
+    """Return the minutes that so many repetitions take on 2 cores.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Its own minutes say what a set takes that was never run: cells are then counted alike.
+    n : int
+    datasets : sequence of str
+    scale : str
+    measured : Mapping of str to float
+        Minutes of one repetition of the sets that were run, see :func:`.storing.measured`.
+    """
+    n_cells = max(len(artefact.cells(scale)), 1)
+    total = 0.0
+    for dataset in datasets:
+        if dataset in measured:
+            total += n * measured[dataset]
+        else:
+            share = len(confirming(artefact, n, [dataset]).cells(scale)) / n_cells
+            total += artefact.minutes[scale] * share
+    return total
 
 
-def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> float:
+def minutes_left(
+    primary: Primary,
+    done: int,
+    artefacts: Sequence[Artefact],
+    measured: Mapping[str, Mapping[str, float]],
+) -> float:
     """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that.
 
     Parameters
@@ -47,6 +71,8 @@ def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> 
         Repetitions that there are.
     artefacts : sequence of Artefact
         Those that the claim does not name are passed over.
+    measured : Mapping
+        For each artefact that was run what :func:`minutes` wants.
     """
     n = next((look for look in primary.looks if look > done), done)
     total = 0.0
@@ -54,5 +80,7 @@ def minutes_left(primary: Primary, done: int, artefacts: Sequence[Artefact]) -> 
         parts = [part for part in primary.parts if part.artefact == artefact.id]
         if parts and n > done:
             datasets = [part.dataset for part in parts]
-            total += minutes(artefact, n, datasets, parts[0].scale) * (n - done) / n
+            known = measured.get(artefact.id, {})
+            whole = minutes(artefact, n, datasets, parts[0].scale, known)
+            total += whole * (n - done) / n
     return total

@@ -19,6 +19,9 @@ from experiments.running.store import write_atomically
 
 FOLDER = "primary"
 TABLE = "primary_claims.csv"
+_SECONDS = 120.0
+"""Of one core in a minute of two."""
+
 _OF_A_RUN = ("command", "scale", "seeds", "source_tree_sha256", "versions", "processor_model")
 
 
@@ -32,7 +35,8 @@ def add(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, 
     rows : DataFrame
         With a column ``dataset``; sets that it lacks stay as they are kept.
     meta : Mapping
-        Of this run. Of each set its own command, seeds and sources are recorded under ``sets``.
+        Of this run. Of each set its own command, seeds, sources and ``cell_seconds``, the seconds
+        that its cells took together, are recorded under ``sets``.
 
     Raises
     ------
@@ -40,7 +44,9 @@ def add(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, 
         If what is kept cannot be read, or has other columns.
     """
     own = {name: meta[name] for name in _OF_A_RUN if name in meta}
-    kept = {"sets": dict.fromkeys(meta["data"], own)}
+    meta = dict(meta)
+    seconds = meta.pop("cell_seconds")
+    kept = {"sets": {name: {**own, "cell_seconds": seconds[name]} for name in meta["data"]}}
     folder = results / FOLDER / artefact_id
     if (before := read(results, [artefact_id]).get(artefact_id)) is not None:
         old_rows, old_meta = before
@@ -77,6 +83,40 @@ def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
         rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False).apply(numbers)
         runs[artefact_id] = (rows, meta)
     return runs
+
+
+def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:
+    """Return how many repetitions of an artefact's set at a scale are kept."""
+    return {
+        (artefact_id, dataset, one["scale"]): len(one["seeds"])
+        for artefact_id, (_, meta) in runs.items()
+        for dataset, one in meta["sets"].items()
+    }
+
+
+def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return for each artefact the minutes that one repetition of each set took on 2 cores.
+
+    Raises
+    ------
+    DamagedResults
+        If what is kept of a run cannot be read.
+    """
+    found = {}
+    for artefact_id in artefact_ids:
+        path = results / FOLDER / artefact_id / "meta.json"
+        if not path.exists():
+            continue
+        try:
+            sets = json.loads(path.read_text(encoding="utf-8"))["sets"]
+            found[artefact_id] = {
+                name: one["cell_seconds"] / len(one["seeds"]) / _SECONDS
+                for name, one in sets.items()
+                if "cell_seconds" in one
+            }
+        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+            raise damaged(path.parent, error) from error
+    return found
 
 
 def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:

@@ -1,16 +1,17 @@
-"""Where a published curve has no model for a budget: ``results/gaps.md``.
+"""Where a published curve has no model for a budget: ``results/gaps.csv``.
 
 A comparison at equal cost is fair only where each method has models near that cost. Two
 neighbouring models of one method (of one panel and repetition) whose costs differ by more than a
 factor of two leave a gap: a budget inside it gets the cheaper one, however much the method could
-have bought.
+have bought. Listed is the widest gap of each curve among the published rows: where ``rows.csv``
+leaves out what no budget can choose, a gap can look wider than the computed models leave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.cells.gaps import gaps_between
 from experiments.style import LOOKS
@@ -73,51 +74,54 @@ def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
     return sorted(found.values(), key=lambda gap: (gap.panel, -gap.factor))
 
 
-def as_markdown(
-    tables: Sequence[tuple[Mapping, list[Gap], int, Sequence[str], Mapping[str, str]]],
-) -> str:
-    """Return ``gaps.md``.
+COLUMNS = (
+    *("artefact", "scale", "n_curves", "panel", "dataset", "method", "below", "above"),
+    *("factor", "seed", "bisections"),
+)
+"""Of ``gaps.csv``. `n_curves` counts those of the artefact, with a gap or without; `panel` is the
+letter in the picture; `below` and `above` are costs; `bisections` is explained at
+:func:`records`."""
+
+
+def records(
+    artefact: str,
+    meta: Mapping,
+    found: Sequence[tuple[Gap, str]],
+    n_curves: int,
+    letters: Mapping[str, str],
+) -> Iterator[dict[str, Any]]:
+    """Yield an artefact's rows of ``gaps.csv``.
 
     Parameters
     ----------
-    tables : sequence of (meta, gaps, n_curves, found, letters)
-        For each artefact that declares its curves; `found` has for each gap what bisections of λ
-        found there, see :mod:`experiments.publishing.bisections`, or is empty; `letters` the
-        picture's letter of each panel whose key is another.
+    artefact : str
+        Its id.
+    meta : Mapping
+        Content of its ``meta.json``.
+    found : sequence of (Gap, str)
+        Each gap with what bisections of λ found there, up to eight times in a row without a model
+        inside, see :mod:`experiments.publishing.bisections`. *filled*: by models of the declared
+        grid that ``rows.csv`` leaves out as no budget chooses them. *closed*: by models that
+        bisections found, so that no part wider than a factor of two is left. *narrowed*: by either,
+        and in the part that is left eight in a row found none. *none in eight*: no model at all.
+        Empty where nothing was bisected. What bisections found is no part of the curve.
+    n_curves : int
+        Curves of the artefact.
+    letters : Mapping of str to str
+        The picture's letter of each panel whose key is another.
     """
-    lines = [
-        "# Gaps in the published curves",
-        "",
-        "Written by `python -m experiments reproduce … --publish`. Two neighbouring models of one "
-        "method, panel and repetition whose costs differ by more than a factor of two leave a gap: "
-        "a budget inside it gets the cheaper one. A verdict on a comparison at equal cost is as "
-        "good as the curves are there. Listed is the widest gap of each curve, over all "
-        "repetitions, among the rows that are published, by the panel's letter in the picture: "
-        "where `rows.csv` leaves out what no budget can choose, a gap can look wider than the "
-        "models that were computed leave it. "
-        "Where λ was bisected, up to eight times in a row without a model inside, the last column "
-        "says what that found: *filled*, by models of the declared grid that `rows.csv` leaves out "
-        "as no budget chooses them; *closed*, by models that bisections found, so that no part "
-        "wider than a factor of two is left; *narrowed*, by either, and in the part that is left "
-        "eight in a row found none; *none in eight*, no model at all. What bisections found is "
-        "no part of the curve, which keeps the grid that was declared for it.",
-    ]
-    for meta, gaps, n_curves, found, letters in tables:
-        lines += ["", f"## {meta['title']} (scale {meta['scale']})", ""]
-        lines.append(f"{len(gaps)} of {n_curves} curves have a gap.")
-        more = ("bisections of λ |", "---|") if found else ("", "")
-        if gaps:
-            head = "| panel | data set | method | from | to | factor |"
-            lines += ["", f"{head}{' ' * bool(found)}{more[0]}"]
-            lines += [f"|---|---|---|---:|---:|---:|{more[1]}"]
-        each = zip(gaps, found or [""] * len(gaps), strict=True)
-        for gap, words in sorted(each, key=lambda one: letters.get(one[0].panel, one[0].panel)):
-            panel = letters.get(gap.panel, gap.panel)
-            look = LOOKS.get(gap.method)
-            name = look.label if look else gap.method.replace("_", " ")
-            line = (
-                f"| {panel} | {gap.dataset} | {name} | {gap.below:.4g} | {gap.above:.4g} | "
-                f"{gap.factor:.1f} |"
-            )
-            lines.append(f"{line} {words} |" if words else line)
-    return "\n".join(lines) + "\n"
+    for gap, words in sorted(found, key=lambda one: letters.get(one[0].panel, one[0].panel)):
+        look = LOOKS.get(gap.method)
+        yield {
+            "artefact": artefact,
+            "scale": meta["scale"],
+            "n_curves": n_curves,
+            "panel": letters.get(gap.panel, gap.panel),
+            "dataset": gap.dataset,
+            "method": look.label if look else gap.method.replace("_", " "),
+            "below": float(f"{gap.below:.4g}"),
+            "above": float(f"{gap.above:.4g}"),
+            "factor": round(gap.factor, 1),
+            "seed": gap.seed,
+            "bisections": words,
+        }

@@ -299,9 +299,9 @@ def orders(results: Path, artefacts: Sequence[Artefact]) -> dict[str, pd.DataFra
     return order_tables([(a, *published) for a, published in found if published is not None])
 
 
-def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> str:
-    """Return ``gaps.md``: the gaps of all published curves."""
-    tables = []
+def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
+    """Return ``gaps.csv``: the gaps of all published curves."""
+    records: list[dict] = []
     for artefact in artefacts:
         published = read_published(results / artefact.id)
         if artefact.curve is not None and published is not None:
@@ -309,18 +309,19 @@ def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> str:
             curves = rows[rows[artefact.curve[1]] > 0]
             n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
             widest = gaps.widest_gaps(rows, *artefact.curve)
-            found = _bisected(results, artefact, rows, meta, widest)
-            tables.append((meta, widest, n_curves, found, artefact.letters))
-    return gaps.as_markdown(tables)
+            words = _bisected(results, artefact, rows, meta, widest)
+            found = list(zip(widest, words, strict=True))
+            records += gaps.records(artefact.id, meta, found, n_curves, artefact.letters)
+    return pd.DataFrame(records, columns=list(gaps.COLUMNS))
 
 
 def _bisected(results: Path, artefact: Artefact, rows, meta, widest) -> list[str]:
-    """Return for each gap of a curve what bisections found; nothing if none were published."""
+    """Return for each gap of a curve what bisections found; empty if none were published."""
     if artefact.bisections is None:
-        return []
+        return [""] * len(widest)
     published = read_published(results / artefact.bisections)
     if published is None or published[1]["scale"] != meta["scale"]:
-        return []
+        return [""] * len(widest)
     found = bisections.outcomes(published[0])
     said = []
     for gap in widest:

@@ -7,7 +7,8 @@ it all the same, undecided, with what it needs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
 from experiments.running.store import write_atomically
+
+Left = Callable[[Primary, int], float]
+"""The minutes that a claim with so many repetitions still needs."""
 
 _BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
 
@@ -108,25 +112,27 @@ def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> 
         They say the minutes.
     """
     judged = storing.read_table(results)
+    known = storing.measured(results, [artefact.id for artefact in artefacts])
+    left = partial(minutes_left, artefacts=artefacts, measured=known)
     titles = {short_name(paper): title for paper, title in PAPERS.items()}
     found = []
     for paper, title in titles.items():
         claims = declared.get(paper, ())
-        lines = tuple(_line(one, len(claims), judged, artefacts) for one in claims)
+        lines = tuple(_line(one, len(claims), judged, left) for one in claims)
         found.append(Board(paper, title, lines))
-    return [*found, *_others(declared, titles, judged, artefacts)]
+    return [*found, *_others(declared, titles, judged, left)]
 
 
-def _others(declared: Declared, titles: Mapping, judged: Mapping, artefacts) -> list[Board]:
+def _others(declared: Declared, titles: Mapping, judged: Mapping, left: Left) -> list[Board]:
     """Boards of what is no paper of the suite, which tests have."""
     return [
-        Board(name, name, tuple(_line(one, len(claims), judged, artefacts) for one in claims))
+        Board(name, name, tuple(_line(one, len(claims), judged, left) for one in claims))
         for name, claims in declared.items()
         if name not in titles
     ]
 
 
-def _line(one: Primary, n_claims: int, judged: Mapping, artefacts: Sequence[Artefact]) -> Line:
+def _line(one: Primary, n_claims: int, judged: Mapping, left: Left) -> Line:
     row = judged.get(one.id) or as_row(judge(one, {}, n_claims), "")
     scale = 1 / one.delta
     return Line(
@@ -142,18 +148,18 @@ def _line(one: Primary, n_claims: int, judged: Mapping, artefacts: Sequence[Arte
         unit=one.unit,
         reason=one.reason,
         n=int(row["n"]),
-        needs=_needs(one, row, artefacts),
+        needs=_needs(one, row, left),
     )
 
 
-def _needs(one: Primary, row: Mapping, artefacts: Sequence[Artefact]) -> str:
+def _needs(one: Primary, row: Mapping, left: Left) -> str:
     text = row["needs"]
     if row["verdict"] != UNDECIDED:
         return text
-    left = minutes_left(one, int(row["n"]), artefacts)
+    minutes = left(one, int(row["n"]))
     if int(row["n"]) == 0:
         text = f"not run yet: {one.looks[0]} repetitions of each set"
-    return f"{text}, about {left:.2g} min" if left else text
+    return f"{text}, about {minutes:.2g} min" if minutes else text
 
 
 def as_markdown(found: Sequence[Board]) -> str:
@@ -221,7 +227,7 @@ cost is 0.301 decades of cost less.
 
 
 def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
-    """Write ``claims.md``, ``gaps.md``, orders of methods, and what READMEs have between markers.
+    """Write ``claims.md``, ``gaps.csv``, orders of methods, and what READMEs have between markers.
 
     Parameters
     ----------
@@ -232,7 +238,8 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     tables = output.published_claims(results, artefacts)
     text = HEAD + as_markdown(found) + DESCRIBED + described(tables)
     write_atomically(results / "claims.md", text.encode())
-    write_atomically(results / "gaps.md", output.gaps_found(results, artefacts).encode())
+    gaps = output.gaps_found(results, artefacts)
+    write_atomically(results / "gaps.csv", output.csv_bytes(gaps))
     for name, table in output.orders(results, artefacts).items():
         write_atomically(results / name, output.csv_bytes(table))
     verdicts = {line.claim: line.verdict for board in found for line in board.lines}

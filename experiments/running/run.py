@@ -332,11 +332,14 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
     if odd or set(table.columns) != set(expected):
         raise ValueError(
             f"Rows of {artefact.id} have the columns {sorted(table.columns)}, declared are "
-            f"{sorted(expected)}."
+            f"{sorted(expected)}: keys, tolerances, drawn_columns and timing_columns."
         )
     if table.duplicated(keys).any():
         twice = table.loc[table.duplicated(keys), keys].iloc[0].to_dict()
-        raise ValueError(f"Two rows of {artefact.id} have the same key {twice}.")
+        raise ValueError(
+            f"Two rows of {artefact.id} have the same key {twice}. Name a column in keys= in which "
+            "they differ."
+        )
     table = table.sort_values(keys, kind="stable", ignore_index=True)
     times = pd.DataFrame(timings, columns=["dataset", "algorithm", "seed", "cell", "seconds"])
     if artefact.timing_columns:

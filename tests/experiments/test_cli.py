@@ -17,6 +17,7 @@ from experiments.cli import main
 from experiments.publishing import check, output
 from experiments.registry import PAPERS, Registry, UnknownArtefact, discover, short_name
 from experiments.running.provenance import ROOT
+from tests.datasets.server import Server
 from tests.experiments.toy_artefact import make_toy, suite
 
 
@@ -172,6 +173,24 @@ def test_verify_goes_on_after_damage_and_names_all_of_it(tmp_path, run):
     assert "2 data set(s) damaged or absent" in err
     assert "damaged: " in err
     assert "cut_off: " in err
+
+
+def test_addresses_are_asked_and_those_that_do_not_answer_named(tmp_path, run, monkeypatch):
+    toy = suite(tmp_path)
+    with Server() as server:
+        here, gone = server.page("/here", content=b"abc"), f"{server.address}/gone"
+        described = {"files": [{"forms": [{"addresses": [here, gone]}, {"addresses": [here]}]}]}
+        monkeypatch.setattr(toy.datasets, "describe", lambda name: described)
+        status, out, err = run(toy, "data", "addresses", "nearby")
+        assert out.splitlines() == [
+            f"nearby: {here}: answers",
+            f"nearby: {gone}: HTTP Error 404: Not Found",
+        ]
+        assert status == 3
+        assert "1 address(es) do not answer" in err
+        described["files"][0]["forms"][0]["addresses"].remove(gone)
+        assert run(toy, "data", "addresses", "nearby")[0] == 0
+    assert server.requests[0] == ("/here", "bytes=0-0")
 
 
 def test_prune_lists_first_and_removes_when_told(tmp_path, run, monkeypatch):

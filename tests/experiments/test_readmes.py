@@ -41,11 +41,7 @@ def test_the_answer_comes_first_in_five_lines(paper):
 
 
 @pytest.mark.parametrize("paper", MOST_WORDS)
-def test_links_of_a_papers_documents_lead_somewhere(paper):
-    folder = ROOT / "experiments" / paper
-    for name in ("README.md", "HISTORY.md"):
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text_of(paper, name)):
-            assert target.startswith("https://") or (folder / target).exists(), (name, target)
+def test_a_readme_leads_to_its_history(paper):
     assert "(HISTORY.md)" in text_of(paper)
 
 

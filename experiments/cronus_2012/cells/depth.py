@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from algorithms.gbrt import GBRTRegressor
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.quality import checkpoints, quality
-from experiments.cronus_2012.cells.task import bills, boosted, part_of
+from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,9 @@ class Grown:
     seconds: float
 
 
-def with_chosen_depth(cell: Cell, dataset) -> Cell:
-    """Return the cell with the depth that :func:`grown_as_chosen` has."""
-    return grown_as_chosen(cell, dataset).cell
-
-
-def grown_as_chosen(cell: Cell, dataset) -> Grown:
+def grown_as_chosen(
+    cell: Cell, dataset, grow: Callable = boosted, valid: Part | None = None
+) -> Grown:
     """Grow the trees of each depth, and keep those that are worth most in validation.
 
     All methods of a draw then start from the same trees, as in the paper. The choice is boosting's,
@@ -47,11 +45,16 @@ def grown_as_chosen(cell: Cell, dataset) -> Grown:
     cell : Cell
         ``depths`` of its parameters are tried.
     dataset : Dataset
+    grow : callable (Cell, Dataset) -> GBRTRegressor
+        Grows the trees; by default of the two classes.
+    valid : Part, optional
+        Scores the trees; by default the cell's validation part.
     """
-    tried = [_grown(_with_depth(cell, depth), dataset) for depth in cell.params["depths"]]
+    valid = part_of(cell, dataset, "valid") if valid is None else valid
+    tried = [_grown(_with_depth(cell, depth), dataset, grow) for depth in cell.params["depths"]]
     if len(tried) == 1:
         return tried[0]
-    return tried[int(np.argmax([_worth(one, dataset) for one in tried]))]
+    return tried[int(np.argmax([_worth(one, dataset, valid) for one in tried]))]
 
 
 def _with_depth(cell: Cell, depth: int) -> Cell:
@@ -59,15 +62,15 @@ def _with_depth(cell: Cell, depth: int) -> Cell:
     return replace(cell, params={**cell.params, "trees": trees})
 
 
-def _grown(cell: Cell, dataset) -> Grown:
+def _grown(cell: Cell, dataset, grow: Callable) -> Grown:
     begun = time.process_time()
-    trees = boosted(cell, dataset)
+    trees = grow(cell, dataset)
     return Grown(cell, trees, time.process_time() - begun)
 
 
-def _worth(grown: Grown, dataset) -> float:
+def _worth(grown: Grown, dataset, valid: Part) -> float:
     """Mean validation score within budgets up to everything, see :func:`.quality.quality`."""
-    cell, model, valid = grown.cell, grown.trees, part_of(grown.cell, dataset, "valid")
+    cell, model = grown.cell, grown.trees
     rounds = checkpoints(model.n_estimators_)
     scores = at_rounds(map(valid.score, model.staged_predict(valid.X)), rounds)
     e = cell.params["tree_cost"]

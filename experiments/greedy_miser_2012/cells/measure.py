@@ -109,7 +109,7 @@ def make_estimator(cell: Cell, dataset):
         feature_groups=dataset.feature_groups,
         group_costs=dataset.group_costs,
         n_threads=1,
-        **params["settings"],
+        **{"init": "zero"} | params["settings"],  # the paper starts from nothing
     )
 
 

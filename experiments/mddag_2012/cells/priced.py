@@ -28,6 +28,8 @@ BOOSTED = {
     "cegb": (CEGBRegressor, CEGBClassifier),
     "greedy_miser": (GreedyMiserRegressor, GreedyMiserClassifier),
 }
+STARTS = {"cegb": "mean", "greedy_miser": "zero"}
+"""What each paper starts from: the best constant, or nothing."""
 
 
 def checkpoints(n_rounds: int) -> list[int]:
@@ -179,6 +181,7 @@ def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
         model = kind(
             n_estimators=cell.params["n_estimators"],
             tradeoff=tradeoff_of(cell.algorithm, dataset, weight),
+            init=STARTS[cell.algorithm],
             n_threads=1,
             **_prices(dataset),
         )

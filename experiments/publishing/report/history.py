@@ -79,6 +79,37 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Rise:
+    """A step up that asv's detection finds in a line, and that no later commit took back.
+
+    Attributes
+    ----------
+    label : str
+        Of the line.
+    unit : str
+        Of the values.
+    last, first : Commit
+        The last measured one before the step, and the first after it.
+    value, reached : float
+        Before, and the least after it.
+    """
+
+    label: str
+    unit: str
+    last: Commit
+    first: Commit
+    value: float
+    reached: float
+
+    def __str__(self) -> str:
+        change = 100 * (self.reached / self.value - 1) if self.value else math.inf
+        return (
+            f"{self.label}: {number(self.value)} to {number(self.reached)} {self.unit} "
+            f"({change:+.0f} %) between {self.last.hash} and {self.first.hash}, {self.first.day}"
+        )
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """The history of one benchmark.
 
@@ -93,8 +124,10 @@ class Benchmark:
     charts : list of Chart
         One for each value of the first parameter, if there are several parameters; none where fewer
         than two commits were measured.
-    regressions : list of str
-        What asv's detection of steps finds, in words.
+    commits : list of Commit
+        One for each point of a line.
+    falls : bool
+        Whether less is better, so that a rise is a regression.
     """
 
     name: str
@@ -102,7 +135,15 @@ class Benchmark:
     unit: str
     series: list[Series]
     charts: list[Chart]
-    regressions: list[str]
+    commits: list[Commit]
+    falls: bool
+
+    def rises(self, least: float = _REGRESSION) -> list[Rise]:
+        """Return what asv's detection of steps finds, by lines; relative rises of ``least`` on."""
+        if not self.falls:
+            return []
+        lines = (_rises(line, self.unit, self.commits, least) for line in self.series)
+        return [rise for line in lines for rise in line]
 
 
 @dataclass(frozen=True)
@@ -129,7 +170,7 @@ class Machine:
 
     def regressions(self) -> list[str]:
         """Return what asv's detection of steps finds, with the names of the benchmarks."""
-        return [f"{one.title}, {text}" for one in self.benchmarks for text in one.regressions]
+        return [f"{one.title}, {rise}" for one in self.benchmarks for rise in one.rises()]
 
     def latest(self) -> list[tuple[int, Commit]]:
         """Return the last commits, newest first, with their position."""
@@ -238,7 +279,8 @@ def _benchmark(entry: Mapping, runs: Sequence[Mapping], commits) -> Benchmark | 
         series,
         # Times and memory are read from zero; a drift of accuracy would not be seen so.
         list(_charts(title, unit, scaled, hashes, from_zero=falls)),
-        [text for line in series for text in _regressions(line, unit, commits)] if falls else [],
+        list(commits),
+        falls,
     )
 
 
@@ -263,23 +305,16 @@ def _charts(
         yield Chart(full, [line.label for line in series], drawing)
 
 
-def _regressions(line: Series, unit: str, commits: Sequence[Commit]) -> Iterator[str]:
-    """Yield what asv's detection of steps finds in a line, with its weights and its threshold.
-
-    A rise that a later commit took back is none of them.
-    """
+def _rises(line: Series, unit: str, commits: Sequence[Commit], least: float) -> Iterator[Rise]:
+    """Yield what asv's detection of steps finds in a line, with its weights."""
     from asv import step_detect  # takes a third of a second, and only a history needs it
 
     values = [point.value if point else None for point in line.points]
     weights = [2 / (p.high - p.low) if p and p.low < p.high else None for p in line.points]
     steps = step_detect.detect_steps(values, weights)
-    _, _, rises = step_detect.detect_regressions(steps, _REGRESSION)
+    _, _, rises = step_detect.detect_regressions(steps, least)
     for before, after, value, reached in rises or ():
-        change = 100 * (reached / value - 1) if value else math.inf
-        yield (
-            f"{line.label}: {number(value)} to {number(reached)} {unit} ({change:+.0f} %) between "
-            f"{commits[before].hash} and {commits[after].hash}, {commits[after].day}"
-        )
+        yield Rise(line.label, unit, commits[before], commits[after], value, reached)
 
 
 def _scale(unit: str, largest: float) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from markdown_it import MarkdownIt
@@ -65,19 +65,41 @@ def render(
     return Markup(parser.renderer.render(framed, parser.options, {}))
 
 
-def render_folded(text: str, *, folder: str, prefix: str, level: int, caption: str) -> Markup:
-    """Return markdown as :func:`render` does, all parts (``##``) but the first one folded."""
+def render_folded(
+    text: str,
+    *,
+    folds: Collection[str] | None = None,
+    folder: str,
+    prefix: str,
+    level: int,
+    caption: str,
+    pages: Mapping[str, str] = MappingProxyType({}),
+) -> Markup:
+    """Return markdown as :func:`render` does, with parts (``##``) of it folded.
+
+    Parameters
+    ----------
+    folds : collection of str, optional
+        Titles of those parts; by default all but the first.
+    text, folder, prefix, level, caption, pages
+        As for :func:`render`.
+    """
     head, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
-    open_part = "## ".join([head, *parts[:1]])
-    given = {"folder": folder, "prefix": prefix, "level": level, "caption": caption}
-    shown = [render(open_part, **given)]
-    for part in parts[1:]:
-        title, _, rest = part.partition("\n")
+    titles = [part.partition("\n")[0].strip() for part in parts]
+    folded = set(titles[1:] if folds is None else folds)
+    given = {"folder": folder, "prefix": prefix, "level": level, "caption": caption, "pages": pages}
+    shown, open_part = [], head
+    for title, part in zip(titles, parts, strict=True):
+        if title not in folded:
+            open_part += f"## {part}"
+            continue
+        shown.append(render(open_part, **given))
+        open_part = ""
         own = f"{prefix}-{_slug(title)}"
-        inside = render(rest, **given | {"prefix": own, "caption": title})
+        inside = given | {"prefix": own if folds is None else prefix, "caption": title}
         fold = Markup('<details class="fold">\n<summary id="{}">{}</summary>\n{}</details>\n')
-        shown.append(fold.format(own, title, inside))
-    return Markup("").join(shown)
+        shown.append(fold.format(own, title, render(part.partition("\n")[2], **inside)))
+    return Markup("").join([*shown, render(open_part, **given)])
 
 
 def _shift_headings(tokens: list[Token], level: int, prefix: str) -> None:

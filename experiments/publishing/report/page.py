@@ -1,10 +1,11 @@
 """Builds the pages of ``results/`` from the published results, the papers' notes and asv's history.
 
 ``index.html`` has the answers, a page per paper what they rest on, ``claims.html`` every claim and
-``speed.html`` asv's history. Each page is one file with its style and script inside; only the
-pictures are files of their own, the published ones. Nothing is loaded from the network and no page
-has a date of its own: equal results give equal bytes. Without its script a page lacks nothing but
-filters, sorting and the choice of lines.
+``speed.html`` asv's history; ``own-data.html`` says how to compare methods on a table, and
+``glossary.html`` explains the words. Each page is one file with its style and script inside; only
+the pictures are files of their own, the published ones. Nothing is loaded from the network and no
+page has a date of its own: equal results give equal bytes. Without its script a page lacks nothing
+but filters, sorting and the choice of lines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from markupsafe import Markup
 from experiments.artefact import Artefact
 from experiments.primaries.confirming import Declared
 from experiments.publishing import scoreboard
-from experiments.publishing.report import content, intervals, listing
+from experiments.publishing.report import content, glossary, intervals, listing, notes
 from experiments.publishing.report.chart import key
 from experiments.publishing.report.history import read_history
 from experiments.publishing.report.moved import moved
@@ -31,6 +32,7 @@ from experiments.running.store import write_atomically
 
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
+_GUIDE = ROOT / "docs" / "compare.md"
 
 NOTHING: Declared = MappingProxyType({})
 """No primary claims."""
@@ -41,6 +43,8 @@ SCRIPTS = MappingProxyType(
         "paper.html": ("shared.js", "lines.js"),
         "claims.html": ("claims.js",),
         "speed.html": ("shared.js",),
+        "own-data.html": (),
+        "glossary.html": (),
     }
 )
 """For each template the files whose content is its pages' script, in this order."""
@@ -96,6 +100,10 @@ def build(
     boards = scoreboard.boards(results, declared, artefacts)
     papers = gather(results, artefacts, boards, papers_folder)
     environment = _environment(papers)
+    environment.globals |= {
+        "has_gaps": (results / "gaps.csv").exists(),
+        "has_leaderboard": (results / "leaderboard" / "ranking.csv").exists(),
+    }
     machines = read_history(results / "asv")
     if dashboard:
         return {"dashboard.html": _render(environment, "speed.html", machines=machines, asv=True)}
@@ -110,6 +118,10 @@ def build(
         **{paper.page: _render(environment, "paper.html", paper=paper) for paper in papers},
         "claims.html": _render(environment, "claims.html", listing=listing.of(papers)),
         "speed.html": _render(environment, "speed.html", machines=machines, asv=False),
+        "own-data.html": _render(environment, "own-data.html", guide=_guide()),
+        "glossary.html": _render(
+            environment, "glossary.html", words=glossary.explained(glossary.read())
+        ),
     }
 
 
@@ -140,9 +152,21 @@ def _environment(papers: Sequence[Paper]) -> jinja2.Environment:
     return environment
 
 
+def _guide() -> Markup:
+    """Return what the documents say of comparing methods on a table of one's own."""
+    return notes.render(
+        _GUIDE.read_text(encoding="utf-8"),
+        folder="../docs",
+        prefix="own-data",
+        level=3,
+        caption="Compare methods on your own data",
+    )
+
+
 def _render(environment: jinja2.Environment, template: str, **values: object) -> str:
     scripts = [(_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS[template]]
-    return environment.get_template(template).render(script=Markup("".join(scripts)), **values)
+    page = environment.get_template(template).render(script=Markup("".join(scripts)), **values)
+    return page if template == "glossary.html" else glossary.marked(page, glossary.read())
 
 
 def _breakable(name: str) -> Markup:

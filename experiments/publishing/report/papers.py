@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,10 @@ FACES = {
 """For each paper the name that people use, and the figure that stands for it."""
 
 
+FOLDED = ("Results", "Beside the paper", "Data and grids")
+"""Parts of a README that are folded on the page."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """An artefact with what is published of it, or None."""
@@ -38,6 +43,17 @@ class Entry:
         """Whether all of its data are stand-ins: it cannot say anything of the paper."""
         data = self.published.data if self.published else []
         return bool(data) and all(record["kind"] == "STAND-IN" for record in data)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is one of the paper's own figures or tables, and not on stand-ins alone."""
+        own = re.search(r", (Figure|Table) \w+(: [\w -]+)?$", self.artefact.title)
+        return own is not None and not self.made_up
+
+    def is_wide(self, paper: Paper) -> bool:
+        """Whether its picture takes the page's width: the paper's face, unless it is tall."""
+        picture = self.published.picture if self.published else None
+        return self is paper.face and picture is not None and picture.height < picture.width
 
 
 @dataclass(frozen=True)
@@ -151,13 +167,17 @@ def _pages(names: Sequence[str]) -> dict[str, str]:
 
 
 def _readme(folder: Path, paper: str, pages: dict[str, str]) -> Iterator[Markup | None]:
-    """Yield a paper's ``README.md`` in two parts as HTML, each None if there is nothing."""
+    """Yield a paper's ``README.md`` in two parts as HTML, each None if there is nothing.
+
+    Of the second, results that the page shows already, and grids, are folded.
+    """
     path = folder / paper / "README.md"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for part in _in_two(text):
         yield (
-            notes.render(
+            notes.render_folded(
                 part,
+                folds=FOLDED,
                 folder=f"../experiments/{paper}",
                 prefix=paper,
                 level=3,
@@ -170,8 +190,12 @@ def _readme(folder: Path, paper: str, pages: dict[str, str]) -> Iterator[Markup 
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """Split a README behind the section that has its scoreboard, which is left out."""
+    """Split a README behind the section of its scoreboard; that and its title are left out."""
     start = text.find("<!-- scoreboard -->")
+    title = text.rfind("\n## ", 0, max(start, 0))
+    if title >= 0:
+        text = text[: title + 1] + text[start:]
+        start = title + 1
     text = without_summary(text)
     end = -1 if start < 0 else text.find("\n## ", start)
     return ("", text) if end < 0 else (text[: end + 1], text[end + 1 :])

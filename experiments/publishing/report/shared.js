@@ -1,5 +1,6 @@
 "use strict";
-// Opens folds that an address points into, enlarges pictures, takes lines of charts away.
+// Opens folds that an address points into or that are printed, enlarges pictures, takes lines of
+// charts away.
 
 function openFolds() {
   function reveal() {
@@ -11,6 +12,14 @@ function openFolds() {
   }
   addEventListener("hashchange", reveal);
   reveal();
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.fold:not([open])")];
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+  });
 }
 
 function enlargePictures() {

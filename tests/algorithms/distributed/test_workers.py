@@ -4,6 +4,7 @@ import _thread
 import asyncio
 import logging
 import signal
+import threading
 import time
 import types
 import warnings
@@ -140,22 +141,25 @@ def test_ctrl_c_leaves_nothing_on_the_workers(client, monkeypatch, model, holder
 
 
 def test_waiting_is_said_at_longer_and_longer_intervals(monkeypatch, caplog):
-    monkeypatch.setattr(workers, "_SAID_AFTER", 0.02)
-    turns, checked = iter(range(40)), []
+    """After 30, 60, 120 and 240 of 400 seconds, by a clock that only waiting moves."""
+    clock = types.SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(workers, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
+    checked = []
 
     def answer(seconds: float) -> str:
-        if next(turns) < 39:
-            time.sleep(0.005)
-            raise TimeoutError
-        return "answer"
+        if clock.now >= 1400:
+            return "answer"
+        clock.now += seconds
+        raise TimeoutError
 
     with caplog.at_level(logging.WARNING, logger=workers.__name__):
         assert (
             workers._patiently(answer, lambda: checked.append(1), "Somebody is silent") == "answer"
         )
-    assert len(checked) == 39
-    assert 2 <= len(caplog.records) <= 5
-    assert "Somebody is silent for 0 seconds. The fit waits" in caplog.text
+    assert len(checked) == 400 / workers._PATIENCE
+    assert [record.args for record in caplog.records] == [
+        ("Somebody is silent", seconds) for seconds in (30, 60, 120, 240)
+    ]
 
 
 @pytest.mark.parametrize("client", [2], indirect=True)
@@ -166,13 +170,14 @@ def test_waiting_is_said_at_longer_and_longer_intervals(monkeypatch, caplog):
 def test_a_worker_that_does_not_answer_is_named(client, monkeypatch, caplog, function, said):
     monkeypatch.setattr(workers, "_PATIENCE", 0.05)
     monkeypatch.setattr(workers, "_SAID_AFTER", 0.1)
-    original = getattr(Rows, function)
+    original, was_said = getattr(Rows, function), threading.Event()
+    monkeypatch.setattr(workers.log, "filter", lambda record: was_said.set() or True)
 
-    def slow(self, *args):
-        time.sleep(0.5)
+    def silent(self, *args):
+        assert was_said.wait(60)
         return original(self, *args)
 
-    monkeypatch.setattr(Rows, function, slow)
+    monkeypatch.setattr(Rows, function, silent)
     with (
         caplog.at_level(logging.WARNING, logger=workers.__name__),
         pytest.warns(ConstantModelWarning),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import inspect
 import pickle
 import pkgutil
-import sys
 import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -396,13 +394,6 @@ def test_rows_of_weight_zero_are_left_out(cls, data):
     odd = X.copy()
     odd[~kept] = 1e9  # nor do they enter the bins
     same_model(weighted, cls(**small(cls)).fit(odd, y, sample_weight=kept.astype(float)), X)
-
-
-@pytest.mark.parametrize("module", sorted({cls.__module__ for cls in ESTIMATORS}))
-def test_examples_in_the_documentation(module):
-    results = doctest.testmod(sys.modules[module])
-    assert results.attempted >= 4
-    assert results.failed == 0
 
 
 def test_every_estimator_that_learns_is_registered():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -283,12 +281,6 @@ def test_sizes_of_the_scan():
     assert level_shapes((24, 24), (24, 24), 1.5, None) == [(24, 24)]
     slow = level_shapes((26, 26), (24, 24), 1.001, None)
     assert slow == [(26, 26), (25, 25), (24, 24)]
-
-
-def test_docstring_examples():
-    import algorithms.on_demand.scanning
-
-    assert doctest.testmod(algorithms.on_demand.scanning) == (0, 10)
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Selection: what is chosen within a budget, by hand; curves; the scorer; the assertion."""
 
-import doctest
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,9 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 
-import algorithms.selection.curve
-import algorithms.selection.scoring
-import algorithms.selection.search
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserRegressor
@@ -44,16 +39,6 @@ def data():
 
 def classifier(**options):
     return CEGBClassifier(n_estimators=8, max_leaves=4, feature_costs=COSTS, n_threads=1, **options)
-
-
-@pytest.mark.parametrize(
-    "module",
-    [algorithms.selection.curve, algorithms.selection.scoring, algorithms.selection.search],
-)
-def test_the_examples(module):
-    result = doctest.testmod(module)
-    assert result.attempted
-    assert result.failed == 0
 
 
 # --- search -----------------------------------------------------------------------------------

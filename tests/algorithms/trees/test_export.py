@@ -1,6 +1,5 @@
 """A tree as text: its lines are scikit-learn's, its costs those of the meter."""
 
-import doctest
 import re
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from sklearn import tree as scikit_learn
 from sklearn.ensemble import GradientBoostingRegressor
 
-import algorithms.trees.export
 from algorithms.cegb import CEGBRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.trees.export import export_text
@@ -16,10 +14,6 @@ from algorithms.trees.export import export_text
 rng = np.random.default_rng(2)
 X = rng.integers(0, 9, (90, 3)).astype(float)
 y = X[:, 0] + 3 * (X[:, 1] > 4) * X[:, 2] + rng.normal(size=90)
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.trees.export).failed == 0
 
 
 def test_lines_are_those_of_scikit_learn():

@@ -1,7 +1,5 @@
 """Pools of trees that are boosted, joined or assigned before a cascade is trained on them."""
 
-import doctest
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 
 from algorithms.raykar_cascade import RaykarCascadeClassifier
-from algorithms.weighed_trees import tree_pools
 from algorithms.weighed_trees.tree_pools import assign_pools, boost_pools, join_pools
 from tests.test_cronus import PRICES, draw, trees, uses_of
 from tests.test_raykar_cascade import LIMITS
@@ -129,7 +126,3 @@ def test_what_does_not_fit(drawn, boosted):
     ]:
         with pytest.raises(ValueError, match=message):
             program()
-
-
-def test_the_example_in_the_documentation():
-    assert doctest.testmod(tree_pools).failed == 0

@@ -42,6 +42,7 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
     assert sorted(set(rows["seed"])) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert set(rows["dataset"]) == {"nearby"}
+    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby"] > 0
     # The second is not decided by three: only it asks for more, and then no more is run.
     before = (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").read_bytes()
     status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
@@ -50,6 +51,19 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     run(toy, "decide", "toy", "--jobs", "1", "--quiet")
     rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
     assert rows["seed"].nunique() == 5
+
+
+def test_a_set_with_enough_repetitions_is_not_run_again(toy, tmp_path, run):
+    """A claim on two sets of which one was run before, in another checkout: no cell is stored."""
+    parts = tuple(Part("toy-figure2", name, difference) for name in ("nearby", "licensed"))
+    claims = (dataclasses.replace(CLAIMS[0], parts=parts),)
+    run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
+    both = dataclasses.replace(toy, primaries={"toy": claims})
+    _, out, _ = run(both, "decide", "--dry-run")
+    assert ("repetitions of nearby" in out, "3 repetitions of licensed" in out) == (False, True)
+    later = (dataclasses.replace(claims[0], looks=(5,)),)
+    _, out, _ = run(dataclasses.replace(toy, primaries={"toy": later}), "decide", "--dry-run")
+    assert "5 repetitions of nearby" in out
 
 
 def test_a_dry_run_runs_nothing(toy, tmp_path, run):
@@ -72,6 +86,7 @@ def test_sets_are_kept_beside_each_other(tmp_path):
     def add(dataset, seeds, column="score", **meta):
         rows = pd.DataFrame({"dataset": dataset, "seed": seeds, column: [s / 7 for s in seeds]})
         record = {"data": {dataset: {"kind": "real"}}, "seeds": seeds, **meta}
+        record["cell_seconds"] = {dataset: 1.0}
         storing.add(tmp_path, "toy-figure2", rows, record)
 
     add("one", [2000, 2001], command="first")

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from experiments.publishing.gaps import Gap, as_markdown, widest_gaps
+from experiments.publishing.gaps import Gap, records, widest_gaps
 from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
@@ -38,16 +38,21 @@ def test_widest_gap_by_hand():
         ]
     )
     assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
-    toy = {"title": "Toy", "scale": "laptop"}
-    gap = Gap("a", "set", "one", 1.0, 4.0, 1)
-    text = as_markdown([(toy, [gap], 3, [], {})])
-    assert "1 of 3 curves have a gap." in text
-    assert "| a | set | one | 1 | 4 | 4.0 |\n" in text
-    text = as_markdown(
-        [(toy, [Gap("a", "set", "one", 1.0, 4.0, 1)], 3, ["none in eight"], {"a": "z"})]
-    )
-    assert "| panel | data set | method | from | to | factor | bisections of λ |\n" in text
-    assert "| z | set | one | 1 | 4 | 4.0 | none in eight |\n" in text
+    meta, gap = {"scale": "laptop"}, Gap("a", "set", "one", 1.0, 4.0, 1)
+    (record,) = records("toy", meta, [(gap, "none in eight")], 3, {"a": "z"})
+    assert record == {
+        "artefact": "toy",
+        "scale": "laptop",
+        "n_curves": 3,
+        "panel": "z",
+        "dataset": "set",
+        "method": "one",
+        "below": 1.0,
+        "above": 4.0,
+        "factor": 4.0,
+        "seed": 1,
+        "bisections": "none in eight",
+    }
 
 
 def naive_gaps(artefact):
@@ -71,22 +76,31 @@ def naive_gaps(artefact):
 
 @pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
 def test_published_list(artefact):
-    text = (ROOT / "results" / "gaps.md").read_text(encoding="utf-8")
-    part = text.split(f"## {artefact.title} (")[1].split("\n## ")[0]
+    with open(ROOT / "results" / "gaps.csv", encoding="utf-8", newline="") as file:
+        listed = [row for row in csv.DictReader(file) if row["artefact"] == artefact.id]
     widest, n_curves, sets = naive_gaps(artefact)
-    assert f"{len(widest)} of {n_curves} curves have a gap." in part
-    lines = [line for line in part.splitlines() if line.startswith("| ") and "panel" not in line]
+    assert {row["n_curves"] for row in listed} == ({str(n_curves)} if widest else set())
     wanted = set()
     found = naive_bisections(artefact)
     for (panel, name), (low, high, seed) in widest.items():
         label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
-        line = f"| {letter_of(artefact, panel)} | {sets[panel]} | {label} | {low:.4g} | {high:.4g} "
-        line += f"| {high / low:.1f} |"
+        words = ""
         if found:
             key = (panel, name, seed, low, high)
-            line += f" {naive_words(found[key]) if key in found else 'has no λ'} |"
-        wanted.add(line)
-    assert set(lines) == wanted
+            words = naive_words(found[key]) if key in found else "has no λ"
+        ends = (f"{low:.4g}", f"{high:.4g}", f"{high / low:.1f}")
+        wanted.add((letter_of(artefact, panel), sets[panel], label, *ends, seed, words))
+    columns = ("panel", "dataset", "method", "below", "above", "factor", "seed", "bisections")
+    formats = {"below": ".4g", "above": ".4g", "factor": ".1f"}
+    shown = [
+        tuple(
+            f"{float(row[name]):{formats[name]}}" if name in formats else row[name]
+            for name in columns
+        )
+        for row in listed
+    ]
+    assert len(shown) == len(set(shown))
+    assert set(shown) == wanted
 
 
 PICTURED = {"cegb-peers": {"b'": "a", "y": "b", "m": "c", "w": "d", "d": "e"}}

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 CLAIMS, CEGB, SPEED = (RESULTS / f"{name}.html" for name in ("claims", "cegb", "speed"))
 PAPERS = [f"{short_name(paper)}.html" for paper in registry.PAPERS]
-PAGES = ["index.html", *PAPERS, "claims.html", "speed.html"]
+PAGES = ["index.html", *PAPERS, "claims.html", "speed.html", "own-data.html", "glossary.html"]
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -261,6 +261,22 @@ def test_the_overview_is_short(browser, width, most):
     assert screens(browser, "footer") <= most
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [*((name, 10) for name in PAPERS), ("glossary.html", 1), ("claims.html", 6)]
+)
+def test_a_page_is_short(browser, name, most):
+    """Ten screens for a paper, what is folded not counted."""
+    visit(browser, RESULTS / name)
+    assert screens(browser, "footer") <= most
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_paper_nothing_is_folded(browser, scripts):
+    visit(browser, CEGB, media="print", scripts=scripts)
+    assert 0 < screens(browser, "#cegb-figure2-data") < float("inf")
+    assert screens(browser, "#cegb-bisections ~ *, details .claims, .fold table") > 10
+
+
 def test_an_old_address_leads_to_the_page_of_today(browser):
     visit(browser, RESULTS / "index.html", fragment=f"#{PANEL}")
     arrive(browser, f"{CEGB.name}#{PANEL}")
@@ -442,12 +458,12 @@ def test_lines_are_taken_away_and_brought_back(browser):
 def numbers(page):
     """The curves of each figure of a page, by its id, as the page holds them."""
     text = page.read_text(encoding="utf-8")
-    articles = re.findall(r'<article aria-labelledby="([^"]+)">(.*?)</article>', text, re.DOTALL)
+    article = r'<article aria-labelledby="([^"]+)"[^>]*>(.*?)</article>'
     packed = r'<script type="text/plain">([^<]+)</script>'
     return {
         name: content.unpacked(found[0])
-        for name, article in articles
-        if (found := re.findall(packed, article))
+        for name, inside in re.findall(article, text, re.DOTALL)
+        if (found := re.findall(packed, inside))
     }
 
 

@@ -20,7 +20,7 @@ from experiments.running import provenance
 
 RESULTS = provenance.ROOT / "results"
 NAMES = ("index.html", *(f"{short_name(paper)}.html" for paper in PAPERS), "claims.html")
-ALL = (*NAMES, "speed.html")
+ALL = (*NAMES, "speed.html", "own-data.html", "glossary.html")
 
 
 def published(name):
@@ -28,7 +28,7 @@ def published(name):
 
 
 def text_of(page):
-    page = page.replace("<wbr>", "")
+    page = re.sub(r'<a class="term"[^>]*>([^<]*)</a>|<wbr>', r"\1", page)
     words = re.sub(r"<(style|script)\b[^>]*>.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
     return re.sub(r"\s+", " ", words)
 

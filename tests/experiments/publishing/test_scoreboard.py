@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pandas as pd
@@ -42,7 +43,7 @@ BETTER = ("toy-better", "reproduced", 0.25, 0.1, 0.4, 5, "0.25")
 def test_what_was_never_run_is_undecided_and_says_what_it_takes(tmp_path):
     board = toy_board(tmp_path)
     assert [line.verdict for line in board.lines] == ["undecided", "undecided"]
-    wanted = minutes(TOY, 3, ["nearby"], "overnight")
+    wanted = minutes(TOY, 3, ["nearby"], "overnight", {})
     assert board.lines[0].needs == (
         f"not run yet: 3 repetitions of each set, about {wanted:.2g} min"
     )
@@ -72,11 +73,23 @@ def test_a_claim_that_is_no_longer_declared_is_not_shown(tmp_path):
 
 def test_minutes_to_the_next_look_and_none_after_the_last():
     claim = CLAIMS[0]  # looks at 3 and 5
-    assert minutes_left(claim, 3, [TOY]) == pytest.approx(
-        minutes(TOY, 5, ["nearby"], "overnight") * 2 / 5
-    )
-    assert minutes_left(claim, 5, [TOY]) == 0
-    assert minutes_left(claim, 0, []) == 0
+    left = functools.partial(minutes_left, claim, artefacts=[TOY], measured={})
+    assert left(3) == pytest.approx(minutes(TOY, 5, ["nearby"], "overnight", {}) * 2 / 5)
+    assert left(5) == 0
+    assert minutes_left(claim, 0, [], {}) == 0
+
+
+def test_a_set_that_was_run_takes_as_long_again(tmp_path):
+    """Two repetitions of ten minutes of one core: a third and fourth take as much."""
+    rows = pd.DataFrame({"dataset": "nearby", "seed": [2000, 2001]})
+    meta = {"data": {"nearby": {}}, "seeds": [2000, 2001], "cell_seconds": {"nearby": 600.0}}
+    storing.add(tmp_path, TOY.id, rows, meta)
+    measured = storing.measured(tmp_path, [TOY.id, "never-run"])
+    assert measured == {TOY.id: {"nearby": 2.5}}
+    assert minutes_left(CLAIMS[0], 0, [TOY], measured) == pytest.approx(3 * 2.5)
+    (tmp_path / "primary" / TOY.id / "meta.json").write_text("{}")
+    with pytest.raises(output.DamagedResults, match="sets"):
+        storing.measured(tmp_path, [TOY.id])
 
 
 def test_a_table_of_other_columns_is_damaged(tmp_path):

@@ -1,0 +1,8 @@
+"""asv: every algorithm of :mod:`benchmarks.table`, as a class each."""
+
+from __future__ import annotations
+
+from .suite import suite_of
+from .table import TABLE
+
+globals().update({name: suite_of(name, line, __name__) for name, line in TABLE.items()})

@@ -1,0 +1,161 @@
+"""What asv measures: every algorithm has a line, every benchmark runs."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from algorithms.catalogue.registered import ESTIMATORS
+from algorithms.samplers.registered import SAMPLERS as REGISTERED
+from benchmarks import long, rows, special, suite, table, tracked, twins
+
+KINDS = ("time_", "track_", "peakmem_", "timeraw_")
+
+
+def benchmarks_of(cls):
+    return [name for name, _ in inspect.getmembers(cls) if name.startswith(KINDS)]
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A folder as asv gives one, few rows, and no process beside pytest's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(suite, "IN_CHILD", False)
+    monkeypatch.setattr(suite, "SINGLE", 2)
+    monkeypatch.setattr(suite, "N_TEST", 50)
+
+
+def test_every_estimator_of_the_catalogue_is_measured():
+    lines = {line.estimator.split(".")[0] for line in table.TABLE.values()}
+    catalogued = {cls.__module__.removeprefix("algorithms.") for cls in ESTIMATORS}
+    assert catalogued <= lines
+    classifiers = {f"{c.__module__}.{c.__name__}" for c in ESTIMATORS if is_classifier(c())}
+    assert {
+        f"algorithms.{line.estimator}" for line in table.TABLE.values()
+    } - {"algorithms.early_exit.EarlyExit"} <= classifiers  # fmt: skip
+    assert catalogued | {"early_exit"} <= set(twins.TWINS)
+    assert set(table.SAMPLERS) | {"all_features"} >= set(REGISTERED)
+
+
+def test_asv_finds_what_the_table_names():
+    everything = {"time_fit", "time_predict", "peakmem_fit", "track_accuracy", "track_cost"}
+    for name, line in table.TABLE.items():
+        found = set(benchmarks_of(getattr(tracked, name)))
+        assert found == everything - set(line.without)
+        alone = getattr(rows, name)
+        assert benchmarks_of(alone) == ["time_predict_rows"]
+        assert list(map(len, alone.params)) == [1, 1]
+    assert set(table.GROWN) == {name for name in vars(long) if name in table.TABLE}
+    assert all(getattr(long, name).params[0] == [1_000_000] for name in table.GROWN)
+
+
+def test_a_model_is_fitted_once_for_all_benchmarks(tiny, monkeypatch):
+    one = tracked.Gbrt()
+    one.setup(200, "dense")
+    monkeypatch.setattr(suite, "fitted", lambda *given: pytest.fail("fitted again"))
+    other = tracked.Gbrt()
+    other.setup(200, "dense")
+    other.setup(200, "dense")
+    assert other.track_accuracy(200, "dense") == one.track_accuracy(200, "dense") > 0.5
+    assert other.track_cost(200, "dense") > 0
+
+
+def test_a_version_without_the_algorithm_is_skipped_and_a_failure_is_not(tiny, tmp_path, capsys):
+    line = suite.Algorithm("not_yet.NotYet", {"any": suite.Variant()})
+    cls = suite.suite_of("NotYet", line, __name__)
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="not_yet"):
+            cls().setup(200, "any")
+    assert capsys.readouterr().out.count("skipped: not_yet.NotYet") == 1
+    unknown = suite.Variant(lambda costs: {"no_such_parameter": 1})
+    line = suite.Algorithm("gbrt.GBRTClassifier", {"any": unknown})
+    with pytest.raises(NotImplementedError, match="no_such_parameter"):
+        suite.suite_of("Unknown", line, __name__)().setup(200, "any")
+    bad = suite.Variant(lambda costs: {"n_estimators": -1})
+    line = suite.Algorithm("gbrt.GBRTClassifier", {"any": bad})
+    with pytest.raises(ValueError, match="n_estimators"):
+        suite.suite_of("Bad", line, __name__)().setup(200, "any")
+
+
+@pytest.mark.skipif("fork" not in suite.multiprocessing.get_all_start_methods(), reason="no fork")
+def test_another_process_makes_what_is_kept(tmp_path):
+    import os
+
+    path = tmp_path / "pid.pickle"
+    assert suite.kept(path, os.getpid) != os.getpid()
+    assert suite.kept(path, os.getpid) == pickle.loads(path.read_bytes())
+
+    def broken():
+        raise ValueError("broken")
+
+    with pytest.raises(RuntimeError, match="model could not be fitted"):
+        suite.kept(tmp_path / "model.pickle", broken)
+
+
+def test_data_are_those_of_their_seed():
+    dense, hot, missing = (suite.task(kind, 100) for kind in ("dense", "one-hot", "missing"))
+    np.testing.assert_array_equal(hot.X[:, 10:].sum(axis=1), 1)
+    assert 0.08 < np.isnan(missing.X).mean() < 0.12
+    assert abs(dense.y.mean() - 0.5) < 0.1
+    assert len(dense.Z) == suite.N_TEST
+
+
+@pytest.mark.parametrize("variant", ["cegb.CEGBClassifier", "adaboost_mh.AdaBoostMH"])
+def test_the_wheel_is_imported_and_predicts(tiny, variant, monkeypatch):
+    monkeypatch.setattr(special.Wheel, "package", "algorithms")  # the same files by another name
+    wheel = special.Wheel()
+    wheel.setup(variant)
+    for code in (wheel.timeraw_import(variant), wheel.timeraw_first_prediction(variant)):
+        exec(code, {})
+    monkeypatch.setattr(special.Wheel, "package", "no_such_package")
+    with pytest.raises(NotImplementedError, match="no_such_package"):
+        special.Wheel().make(variant)
+
+
+# --- each of them, at a size that takes no time ---------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", table.TABLE)
+def test_every_line_runs(name, tiny):
+    cls = getattr(tracked, name)
+    for variant in cls.params[1]:
+        one = cls()
+        one.setup(300, variant)
+        values = {each: getattr(one, each)(300, variant) for each in benchmarks_of(cls)}
+        assert 0 <= values["track_accuracy"] <= 1
+        assert values["track_cost"] >= 0
+        one.predict_rows(300, variant)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("algorithm", twins.TWINS)
+def test_every_reference_runs(algorithm, monkeypatch):
+    monkeypatch.setattr(twins, "RATIO_RUNS", 1)
+    one = twins.Reference()
+    one.setup(algorithm)
+    one.time_reference_fit(algorithm)
+    assert one.track_factor(algorithm) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cls", "variant"),
+    [(cls, variant)
+     for cls in (special.CegbOnDemand, special.TenLabels, special.OneRow, special.OnDask)
+     for variant in cls.params[0]],
+)  # fmt: skip
+def test_every_special_benchmark_runs(cls, variant, tiny, monkeypatch):
+    monkeypatch.setattr(cls, "N_ROWS", 400, raising=False)
+    one = cls()
+    one.setup(variant)
+    for name in benchmarks_of(cls):
+        getattr(one, name)(variant)
+    if cls is special.OnDask:
+        one.close()
