@@ -103,6 +103,7 @@ def build(
     environment.globals |= {
         "has_gaps": (results / "gaps.csv").exists(),
         "has_leaderboard": (results / "leaderboard" / "ranking.csv").exists(),
+        "leaderboard_card": lambda: _leaderboard_card(results),
     }
     machines = read_history(results / "asv")
     if dashboard:
@@ -181,3 +182,10 @@ def _within(title: str, paper: Paper) -> str:
     if own == paper.name:
         return rest
     return what[:1].upper() + what[1:] if beside.startswith("Beside") else title
+
+
+def _leaderboard_card(results: Path) -> Markup:
+    """Give the leaderboard's card; what it needs imports all methods, for which no report waits."""
+    from experiments.leaderboard.page import leaderboard_card
+
+    return leaderboard_card(results)
