@@ -158,7 +158,7 @@ def test_the_five_papers_are_cited_alike_in_both_places():
         re.match(r"\w+\{(\w+), title=\{(.*?)\},\n(.*)", entry, flags=re.DOTALL).groups()
         for entry in bibtex.split("@")[1:]
     ]
-    folders = [path.parent.name for path in ROOT.glob("experiments/*/README.md")]
+    folders = [path.parent.name for path in ROOT.glob("experiments/*_20*/README.md")]
     assert len(entries) == len(folders) == 5
     for key, title, rest in entries:
         one = cited[" ".join(words(title))]
