@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +55,64 @@ class Options(NamedTuple):
     start_at_mean: bool
     early_stopping_rounds: int | None
     n_threads: int
+
+
+class Round(NamedTuple):
+    """What a callback is told after a round.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    n_estimators : int
+        Rounds at most.
+    n_splits : int
+        Of the round's trees.
+    validation_score : float or None
+        After this round; None without a validation set.
+    best_round : int or None
+        Round with the best validation score so far, 0 if none was finite.
+    """
+
+    number: int
+    n_estimators: int
+    n_splits: int
+    validation_score: float | None
+    best_round: int | None
+
+
+# Called after each round; True ends the training, None or False goes on.
+Callback: TypeAlias = Callable[[Round], bool | None]
+
+
+def check_callbacks(callbacks: Iterable[Callback] | None, verbose: int) -> tuple[Callback, ...]:
+    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
+    given = () if callbacks is None else callbacks
+    if not isinstance(given, list | tuple) or not all(map(callable, given)):
+        raise ValueError(f"callbacks must be a list of functions, got {callbacks!r:.80}.")
+    return (*given, _Printer(verbose)) if verbose else tuple(given)
+
+
+class _Printer(NamedTuple):
+    """Prints a line after every so many rounds."""
+
+    every: int
+
+    def __call__(self, told: Round) -> None:
+        if told.number % self.every and told.number < told.n_estimators:
+            return
+        score = told.validation_score
+        said = "" if score is None else f", validation score {score:.6g} (best: {told.best_round})"
+        print(f"round {told.number} of {told.n_estimators}: {told.n_splits} splits{said}")
+
+
+def _asked_to_stop(callbacks: Iterable[Callback], told: Round) -> bool:
+    """Tell every callback of a round; whether one of them wants it to be the last."""
+    answers = [callback(told) for callback in callbacks]
+    for answer in answers:
+        if answer is not None and not isinstance(answer, bool | np.bool_):
+            raise ValueError(f"A callback must return True to stop, or None, got {answer!r:.80}.")
+    return any(answers)
 
 
 class Validation:
@@ -254,6 +313,7 @@ def boost(
     options: Options,
     charging: Charging,
     validation: Validation | None = None,
+    callbacks: tuple[Callback, ...] = (),
 ) -> Boosted:
     """Fit an additive tree model, Eq. (7) round by round.
 
@@ -269,6 +329,8 @@ def boost(
         What splits pay.
     validation : Validation, optional
         Watched after each round; with `early_stopping_rounds` it ends the training.
+    callbacks : tuple of callable
+        From :func:`check_callbacks`.
 
     Returns
     -------
@@ -279,7 +341,17 @@ def boost(
     with threads(options.n_threads, X.size):
         state = _Rounds(X, y, weights, loss, options, charging)
         state.start(initial)
-        return run_rounds(state, initial, options, charging, validation)
+        return run_rounds(state, initial, options, charging, validation, callbacks)
+
+
+def _told(
+    n_rounds: int, options: Options, forest: Forest, n_trees: int, validation: Validation | None
+) -> Round:
+    """What callbacks are told of the last round."""
+    last = forest.left[forest.tree[-1 - n_trees] :]
+    score = None if validation is None else validation.history[-1]
+    best = None if validation is None else validation.best_round
+    return Round(n_rounds, options.n_estimators, int(np.count_nonzero(last >= 0)), score, best)
 
 
 def run_rounds(
@@ -288,6 +360,7 @@ def run_rounds(
     options: Options,
     charging: Charging,
     validation: Validation | None = None,
+    callbacks: tuple[Callback, ...] = (),
 ) -> Boosted:
     """Boost round by round, wherever the rows are.
 
@@ -299,6 +372,7 @@ def run_rounds(
     options : Options
     charging : Charging
     validation : Validation, optional
+    callbacks : tuple of callable
 
     Returns
     -------
@@ -307,9 +381,10 @@ def run_rounds(
     Raises
     ------
     ValueError
-        If rounds are chosen by validation scores of which none is finite.
+        If rounds are chosen by validation scores of which none is finite, or a callback returns
+        something else than whether to stop.
     """
-    n_trees, n_rounds = len(initial), 0
+    n_trees, n_rounds, stopping = len(initial), 0, False
     if validation is not None:
         validation.start(initial)
     while n_rounds < options.n_estimators:
@@ -324,9 +399,13 @@ def run_rounds(
         if validation is not None:
             first_tree = (n_rounds - 1) * n_trees
             validation.update(state.builder.forest(), first_tree, options.learning_rate)
-            patience = options.early_stopping_rounds
-            if patience is not None and n_rounds - validation.best_round >= patience:
-                break
+        if callbacks:
+            told = _told(n_rounds, options, state.builder.forest(), n_trees, validation)
+            stopping = _asked_to_stop(callbacks, told)
+        patience = options.early_stopping_rounds
+        late = validation is not None and patience is not None
+        if stopping or (late and n_rounds - validation.best_round >= patience):
+            break
     if validation is not None:
         validation.check_some_score(options.early_stopping_rounds is not None)
         if options.early_stopping_rounds is not None:

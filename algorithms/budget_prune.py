@@ -429,7 +429,11 @@ class BudgetPruneClassifier(SavedPruning):
         split_cost = 0.0 if by.split_cost is None else by.split_cost
         return once, costs.split_prices(split_cost, by.feature_sharing, n_features, names)
 
-    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+    def _grid_prices(
+        self, feature_costs=None, split_cost=None, unit: str | None = None
+    ) -> costs.GridPrices:
+        if unit is not None:
+            raise ValueError("Prunings have one price list: give other prices as feature_costs.")
         by = self._priced_by()
         own = 0.0 if by.split_cost is None else by.split_cost
         return costs.grid_prices(

@@ -22,7 +22,14 @@ import numpy as np
 
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
-from .estimators.parameters import PENALISED, TREES, check_number, documented
+from .estimators.parameters import (
+    PENALISED,
+    TREES,
+    check_number,
+    documented,
+    in_several_units,
+)
+from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
@@ -32,7 +39,7 @@ _MOST_ROWS = 2.0**54  # more than row weights may sum to
 class _CEGB:
     """Costs enter the training."""
 
-    _parameters = TREES | PENALISED
+    _parameters = TREES | in_several_units(PENALISED)
 
     def __init__(
         self,
@@ -57,7 +64,10 @@ class _CEGB:
         min_hessian_leaf=1e-3,
         early_stopping_rounds=None,
         eval_metric="loss",
+        class_weight=None,
         n_threads=None,
+        n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.n_estimators = n_estimators
@@ -80,16 +90,20 @@ class _CEGB:
         self.min_hessian_leaf = min_hessian_leaf
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
+        self.class_weight = class_weight
         self.n_threads = n_threads
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _prices(self, n_features: int) -> Prices:
         tradeoff = check_number("tradeoff", self.tradeoff)
         names = column_labels(self)
-        groups = (self.feature_groups, self.group_costs)
-        units, row, own = costs.price_list(self.feature_costs, *groups, n_features, names)
+        paid = charged(self, n_features)
+        groups = (self.feature_groups, paid.group_costs)
+        units, row, own = costs.price_list(paid.feature_costs, *groups, n_features, names)
         model = costs.unit_prices(self.model_feature_costs, units, "model_feature_costs", names)
-        split = costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
+        split = costs.split_prices(paid.split_cost, self.feature_sharing, n_features, names)
         largest = max(float(np.max(prices)) for prices in (row, own, model, split))
         if not math.isfinite(tradeoff * (largest * _MOST_ROWS)):
             raise ValueError(

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
-from .estimators.parameters import METERED, TREES, documented
+from .estimators.parameters import METERED, TREES, documented, in_several_units
+from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
@@ -19,7 +20,7 @@ from .trees.penalty import Prices
 class _GBRT:
     """Costs do not enter the training, only the cost meter."""
 
-    _parameters = TREES | METERED
+    _parameters = TREES | in_several_units(METERED)
     _newton_leaves = True
 
     def __init__(
@@ -41,7 +42,10 @@ class _GBRT:
         min_hessian_leaf=1e-3,
         early_stopping_rounds=None,
         eval_metric="loss",
+        class_weight=None,
         n_threads=None,
+        n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.n_estimators = n_estimators
@@ -60,15 +64,19 @@ class _GBRT:
         self.min_hessian_leaf = min_hessian_leaf
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
+        self.class_weight = class_weight
         self.n_threads = n_threads
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _prices(self, n_features: int) -> Prices:
         # Checked here all the same: a wrong price must not first show at prediction time.
         names = column_labels(self)
-        groups = (self.feature_groups, self.group_costs)
-        units = costs.price_list(self.feature_costs, *groups, n_features, names).unit
-        costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
+        paid = charged(self, n_features)
+        groups = (self.feature_groups, paid.group_costs)
+        units = costs.price_list(paid.feature_costs, *groups, n_features, names).unit
+        costs.split_prices(paid.split_cost, self.feature_sharing, n_features, names)
         nothing = np.zeros(n_features)
         return Prices(0.0, nothing, nothing, nothing, nothing, units)
 

@@ -28,9 +28,11 @@ from .estimators.parameters import (
     check_number,
     choice,
     documented,
+    in_several_units,
     shown,
 )
 from .forest_costs import in_steps, staged_bill
+from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.miser_penalty import MiserPrices
 
@@ -99,7 +101,7 @@ _PARAMETERS = (
 class _GreedyMiser:
     """The model pays for each feature once."""
 
-    _parameters = _PARAMETERS
+    _parameters = in_several_units(_PARAMETERS)
 
     def __init__(
         self,
@@ -121,7 +123,10 @@ class _GreedyMiser:
         init="mean",
         early_stopping_rounds=None,
         eval_metric="loss",
+        class_weight=None,
         n_threads=None,
+        n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.n_estimators = n_estimators
@@ -141,7 +146,10 @@ class _GreedyMiser:
         self.init = init
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
+        self.class_weight = class_weight
         self.n_threads = n_threads
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fixed_options(self) -> dict:
@@ -156,7 +164,8 @@ class _GreedyMiser:
     def _prices(self, n_features: int) -> MiserPrices:
         names = column_labels(self)
         prices = self._price_list(n_features)
-        costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
+        split_cost = charged(self, n_features).split_cost
+        costs.split_prices(split_cost, self.feature_sharing, n_features, names)
         tradeoff = check_number("tradeoff", self.tradeoff)
         largest = float(np.max(prices.shared[prices.unit] + prices.own))
         if not math.isfinite(tradeoff * largest):
@@ -177,10 +186,11 @@ class _GreedyMiser:
 
     def _price_list(self, n_features: int, feature_costs=None) -> costs.PriceList:
         """What the model pays once: the estimator's own prices but for those given here."""
+        paid = charged(self, n_features)
         return costs.price_list(
-            self.feature_costs if feature_costs is None else feature_costs,
+            paid.feature_costs if feature_costs is None else feature_costs,
             self.feature_groups,
-            self.group_costs,
+            paid.group_costs,
             n_features,
             column_labels(self),
         )

@@ -123,7 +123,7 @@ GROWN = MappingProxyType(
         "GreedyMiser": Algorithm(
             "greedy_miser.GreedyMiserClassifier",
             {"first_use": priced(charging="first_use"), "authors": priced(charging="authors")},
-            _BOOSTED | {"tradeoff": 4.0},
+            _BOOSTED | {"tradeoff": 4.0, "init": "zero"},
             bill=lambda model, Z, costs: model.forest_cost(),
         ),
     }

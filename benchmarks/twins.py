@@ -67,7 +67,7 @@ def cegb(rows: Rows) -> Programs:
 
 def greedy_miser(rows: Rows) -> Programs:
     """The Greedy Miser, which pays at the forest's first use."""
-    priced = {"tradeoff": 4.0, "feature_costs": rows.costs}
+    priced = {"tradeoff": 4.0, "feature_costs": rows.costs, "init": "zero"}
     return grown("greedy_miser", "GreedyMiserClassifier", rows, **priced)
 
 

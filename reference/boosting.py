@@ -168,11 +168,13 @@ def boost(
     early_stopping_rounds: int | None,
     eval_metric,
     eval_set,
+    callbacks=(),
 ) -> tuple[list[list[Tree]], list[float], int | None]:
     """Add rounds of trees, each grown by ``grow_round(t, F)`` from the scores F (n, K) so far.
 
     A round in which nothing was split ends the training and is not kept; so does a constant
-    target. With ``early_stopping_rounds`` only the rounds up to the best are kept.
+    target. With ``early_stopping_rounds`` only the rounds up to the best are kept. ``callbacks``
+    are asked after every round, ``(number of rounds, validation scores)``, whether it is the last.
 
     Returns
     -------
@@ -192,8 +194,9 @@ def boost(
         if eval_set is not None:
             V = add_round(V, trees_of_round, learning_rate, X_eval)
             scores.append(metrics.validation_score(eval_metric, loss, V, y_eval, *eval_set[2:]))
-            if should_stop(scores, eval_metric != "loss", early_stopping_rounds):
-                break
+        stop = any([callback(len(rounds), scores) for callback in callbacks])
+        if stop or should_stop(scores, eval_metric != "loss", early_stopping_rounds):
+            break
     best = best_round(scores, eval_metric != "loss")
     if early_stopping_rounds is not None and best is not None:
         rounds = rounds[:best]

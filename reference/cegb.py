@@ -249,6 +249,7 @@ def fit(
     eval_metric="loss",
     sample_weight=None,
     eval_set=None,
+    callbacks=(),
 ) -> Model:
     """Fit an ensemble; section 4.2 with the trees of section 4.3.
 
@@ -294,6 +295,7 @@ def fit(
         early_stopping_rounds=early_stopping_rounds,
         eval_metric=eval_metric,
         eval_set=eval_set,
+        callbacks=callbacks,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)
 

@@ -114,6 +114,7 @@ def fit(
     eval_metric="loss",
     sample_weight=None,
     eval_set=None,
+    callbacks=(),
 ) -> Model:
     """Fit an ensemble (Algorithm 1).
 
@@ -145,5 +146,6 @@ def fit(
         early_stopping_rounds=early_stopping_rounds,
         eval_metric=eval_metric,
         eval_set=eval_set,
+        callbacks=callbacks,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)

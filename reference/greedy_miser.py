@@ -364,6 +364,7 @@ def fit(
     eval_metric="loss",
     sample_weight=None,
     eval_set=None,
+    callbacks=(),
 ) -> Model:
     """Fit a forest by Algorithm 1.
 
@@ -407,5 +408,6 @@ def fit(
         early_stopping_rounds=early_stopping_rounds,
         eval_metric=eval_metric,
         eval_set=eval_set,
+        callbacks=callbacks,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)

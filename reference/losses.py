@@ -100,3 +100,18 @@ def initial_scores(loss: str, y: np.ndarray, weights: RowWeights, init: str) -> 
     if loss == "logistic":
         return np.log(np.array([shares[1] / (1.0 - shares[1])]))
     return np.log(np.array(shares))
+
+
+def class_weights(y, class_weight, sample_weight=None) -> np.ndarray:
+    """Weight (n,) of each row: its own, times that of its class.
+
+    ``class_weight`` is a mapping from labels, 1 where one is not there, or ``"balanced"``: the
+    weight of all rows / (number of classes * weight of the class).
+    """
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    labels = sorted(set(y))
+    of_class = {a: math.fsum(w for b, w in zip(y, weights, strict=True) if b == a) for a in labels}
+    if class_weight == "balanced":
+        total = math.fsum(of_class.values())
+        class_weight = {a: total / (len(labels) * of_class[a]) for a in labels}
+    return weights * np.array([class_weight.get(a, 1.0) for a in y])

@@ -45,6 +45,8 @@ ORDER = (
     "forests",
     "budget_forest",
     OTHERS,
+    "exporting",
+    "pipelines",
     "selection",
     "on_demand",
     "catalogue",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting import Boosted, Options, Validation, boost
+from ..boosting import Boosted, Callback, Options, Validation, boost, check_callbacks
 from ..estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -20,13 +20,15 @@ from ..estimators.fitting import (
     check_sample_weight,
     of_dask,
     one_eval_set,
+    weights_by_class,
 )
 from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
 from ..estimators.rows import all_finite, plain_rows, read_only
+from ..estimators.threads import threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
 from ..inputs.types import EvalSet
-from ..kernels.decorators import resolve_n_threads, threads
+from ..kernels.decorators import threads
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
@@ -43,6 +45,7 @@ from .files import SavedForest
 _KEPT_TYPES = (np.float64, np.float32)
 _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
 # The model, the validation set with its scores, and why the model is constant if it is.
+_Callbacks = tuple[Callback, ...]
 _Trained = tuple[Boosted, Validation | None, str | None]
 _READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
@@ -88,6 +91,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         query_id: ArrayLike | None = None,
         eval_set: EvalSet | None = None,
+        callbacks: Sequence[Callback] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -109,6 +113,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
+        callbacks : list of callable, optional
+            Each is called after every round with a :class:`algorithms.boosting.Round` (number,
+            splits, validation score), to show progress, to log, or to stop: one that returns True
+            makes the round the last. Of a fit that stops early by `early_stopping_rounds` the
+            rounds up to the best are kept then, too.
 
         Returns
         -------
@@ -121,15 +130,18 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             earlier one is then still there, whole.
         """
         options = self._options()
+        watching = check_callbacks(callbacks, self.verbose)
         train = self._trained_by_workers if of_dask(X) else self._trained_here
-        fitted, validation, why = train(X, y, sample_weight, query_id, eval_set, options)
+        fitted, validation, why = train(X, y, sample_weight, query_id, eval_set, options, watching)
         if why is not None:
             warnings.warn(why, ConstantModelWarning, stacklevel=3)
         self.validation_scores_ = np.array(validation.history if validation is not None else [])
         self._set_fitted(fitted, options.learning_rate)
         return self
 
-    def _trained_here(self, X, y, sample_weight, query_id, eval_set, options: Options) -> _Trained:
+    def _trained_here(
+        self, X, y, sample_weight, query_id, eval_set, options: Options, callbacks: _Callbacks
+    ) -> _Trained:
         """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
@@ -137,21 +149,30 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
         encoded, loss = self._encode_targets(y)
+        if self.class_weight is not None:
+            weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
         if np.all(encoded == encoded[0]):
             return self._constant(encoded[0], loss, validation)
         row = row_weights(None if weights is None else read_only(weights), len(X))
-        fitted = boost(read_only(X), read_only(encoded), row, loss, options, prices, validation)
+        data = read_only(X), read_only(encoded)
+        fitted = boost(*data, row, loss, options, prices, validation, callbacks)
         return self._trained(fitted, row, options, validation)
 
-    def _trained_by_workers(self, X, y, weights, query_id, eval_set, options: Options) -> _Trained:
+    def _trained_by_workers(
+        self, X, y, weights, query_id, eval_set, options: Options, callbacks: _Callbacks
+    ) -> _Trained:
         """Train on rows that the workers of a Dask cluster hold."""
         from ..distributed.frames import as_dask_arrays, dask_column_names
         from ..distributed.rows import Rows
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
 
+        if self.class_weight is not None:
+            raise ValueError(
+                "class_weight is not read with Dask arrays: give the rows sample_weight instead."
+            )
         if query_id is not None:
             raise ValueError(
                 "query_id is not read with Dask arrays: leave it out, losses are by row."
@@ -160,7 +181,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
         X, y, weights = as_dask_arrays(X, y, weights)
-        with rows_on_workers(Rows, X, y, weights, is_classifier(self), self.n_threads) as asked:
+        with rows_on_workers(Rows, X, y, weights, is_classifier(self), threads_of(self)) as asked:
             rows = RowsOfAll(*asked)
             self.n_features_in_ = X.shape[1]
             encoded, loss = self._encode_targets(rows.targets)
@@ -169,7 +190,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             if encoded[0] == encoded[-1]:
                 return self._constant(encoded[0], loss, validation)
             classes = getattr(self, "classes_", None)
-            fitted = rows.boost(X.shape[1], loss, classes, options, prices, validation)
+            fitted = rows.boost(X.shape[1], loss, classes, options, prices, validation, callbacks)
             return self._trained(fitted, rows.weights, options, validation)
 
     def _constant(self, target, loss: Loss, validation) -> _Trained:
@@ -238,6 +259,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     def _options(self) -> Options:
         checked = self._fixed_options() | checked_parameters(self)
+        if self.class_weight is not None and not is_classifier(self):
+            raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")
         limits = Limits(
             max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
             max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
@@ -255,7 +278,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             newton_leaves=self._newton_leaves,
             start_at_mean=checked["init"] == "mean",
             early_stopping_rounds=checked["early_stopping_rounds"],
-            n_threads=checked["n_threads"],
+            n_threads=threads_of(self),
         )
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
@@ -310,7 +333,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if len(X) <= _FEW_ROWS:
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
         # Tiles do not know where missing values go.
-        n_threads, tiled = resolve_n_threads(self.n_threads), self._layouts.tiled
+        n_threads, tiled = threads_of(self), self._layouts.tiled
         if tiled is not None and all_finite(X):
             with threads(n_threads, X.size):
                 return score_all(tiled, X, self.initial_scores_, n_threads)
@@ -323,7 +346,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return out
 
     def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        n_threads = resolve_n_threads(self.n_threads)
+        n_threads = threads_of(self)
         return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
 
     def fast_predictor(self) -> FastPredictor:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..boosting import Boosted, Options, Validation, run_rounds
+from ..boosting import Boosted, Callback, Options, Validation, run_rounds
 from ..estimators.fitting import check_total_weight
 from ..grid import row_weights, value_exponent, weights_on_grid
 from ..losses import Loss
@@ -58,6 +58,7 @@ class RowsOfAll:
         options: Options,
         charging: Charging,
         validation: Validation | None,
+        callbacks: tuple[Callback, ...] = (),
     ) -> Boosted:
         """Fit an additive tree model; see :func:`algorithms.boosting.boost`.
 
@@ -70,6 +71,8 @@ class RowsOfAll:
         options : Options
         charging : Charging
         validation : Validation or None
+        callbacks : tuple of callable
+            Called in this process.
         """
         ask = self._workers
         given = self.weights
@@ -84,7 +87,7 @@ class RowsOfAll:
             ask, found, self.n_samples, self.weights, loss, options, charging, initial,
             largest_target,
         )  # fmt: skip
-        return run_rounds(state, initial, options, charging, validation)
+        return run_rounds(state, initial, options, charging, validation, callbacks)
 
     def edges(self, n_features: int, max_bins: int) -> list[np.ndarray]:
         """Bin edges of all features, some features at a time."""

@@ -5,6 +5,7 @@ Also what is checked alike of every training set, and the warning of a model tha
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -191,6 +192,56 @@ def check_total_weight(positive: bool, share: float) -> None:
             f"sample_weight must sum to at most 2**52 ({_LARGEST_WEIGHT:.2g}), so that sums "
             "are exact; divide all weights by a constant."
         )
+
+
+def weights_by_class(
+    class_weight: Any, classes: np.ndarray, encoded: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray | None:
+    """Row weights times those of their classes; the reference is :mod:`reference.losses`.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or mapping
+        Checked by itself: numbers > 0 by class label; a class that is not there has 1.
+    classes : ndarray of shape (n_classes,)
+    encoded : ndarray of shape (n_samples,)
+        Class numbers.
+    weights : ndarray of shape (n_samples,), or None
+        All are 1 if there are none.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), float64, or None
+        None only where there is nothing to weigh.
+
+    Raises
+    ------
+    ValueError
+        If a label is no class, or products are no finite numbers > 0 of a sum up to 2**52.
+    """
+    if class_weight is None:
+        return weights
+    rows = np.ones(len(encoded)) if weights is None else weights
+    labels = classes.tolist()
+    if isinstance(class_weight, str):
+        of_class = [math.fsum(rows[encoded == k]) for k in range(len(labels))]
+        factor = np.array([math.fsum(of_class) / (len(labels) * one) for one in of_class])
+    else:
+        unknown = [label for label in class_weight if label not in labels]
+        if unknown:
+            raise ValueError(
+                f"class_weight has {unknown[0]!r}, which is no class of y: these are "
+                f"{', '.join(map(repr, labels[:5]))}{' …' if len(labels) > 5 else ''}."
+            )
+        factor = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+    with np.errstate(over="ignore", under="ignore"):
+        weighted = rows * factor[encoded]
+    if not np.all(np.isfinite(weighted) & (weighted > 0)):
+        raise ValueError(
+            "class_weight times sample_weight must be finite numbers > 0 in every row."
+        )
+    check_total_weight(True, np.sum(weighted / _LARGEST_WEIGHT))
+    return np.ascontiguousarray(weighted)
 
 
 def numbers(y: ArrayLike) -> np.ndarray:

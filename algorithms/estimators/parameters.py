@@ -185,6 +185,20 @@ def flag(text: str) -> Parameter:
     return Parameter("bool", text, check_flag)
 
 
+def check_class_weight(name: str, value: object) -> Any:
+    """Give weights of classes as they are; refuse all but None, "balanced" and numbers > 0."""
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError(
+            f'{name} must be None, "balanced" or a dict from class labels to numbers > 0, got '
+            f"{shown(value)}."
+        )
+    for label, weight in value.items():
+        check_number(f"{name} of {label!r}", weight, positive=True)
+    return value
+
+
 _BY_COLUMN = "array-like of shape (n_features,), dict, Series or None"
 _BY_NAME = "A dict or a Series is matched by the names of the columns."
 
@@ -295,12 +309,35 @@ TREES = {
         "str or callable", "Validation score, see :func:`algorithms.metrics.validation_score`."
     ),
     "n_threads": N_THREADS,
+    "n_jobs": Parameter(
+        "int or None",
+        "scikit-learn's name of `n_threads`: -1 means all, -2 all but one. None: as `n_threads` "
+        "says. Given both, they must agree.",
+    ),
+    "class_weight": Parameter(
+        '"balanced", dict or None',
+        "Of a classifier: factor > 0 on the weight of each row by its class label, 1 where a label "
+        'is not there. "balanced": the weight of all rows / (number of classes * weight of the '
+        "class). A regressor refuses it, and so does a fit to rows of Dask.",
+        check_class_weight,
+    ),
+    "verbose": whole(
+        "int", "Print a line after every so many rounds: splits, validation score. 0: none.", 0
+    ),
     "random_state": Parameter(
         "int or None",
         "Not used: nothing is drawn at random. Kept so that all estimators of the suite can be "
         "called alike.",
     ),
 }
+
+
+def in_several_units(table: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """Give a table whose `feature_costs` may be several price lists."""
+    line = table["feature_costs"]
+    text = f"{line.text} Several lists, each in its unit: :class:`algorithms.prices.PriceLists`."
+    kind = line.kind.replace(" or None", ", PriceLists or None")
+    return {**table, "feature_costs": line._replace(kind=kind, text=text)}
 
 
 # --- what estimators do with their table ----------------------------------------------------------

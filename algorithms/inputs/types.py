@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-# One number for each column, or by the columns' names. A Series is an ArrayLike; None is the
-# default.
-FeatureCosts: TypeAlias = ArrayLike | Mapping[str, float] | None
+from .price_lists import PriceLists
+
+# One number for each column, or by the columns' names, or several such lists where the estimator
+# takes them. A Series is an ArrayLike; None is the default.
+FeatureCosts: TypeAlias = ArrayLike | Mapping[str, float] | PriceLists | None
 # A label for each column, or by the columns' names.
 FeatureGroups: TypeAlias = ArrayLike | Mapping[str, int] | Mapping[str, str] | None
 # A price for each label.

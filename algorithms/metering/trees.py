@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
+from ..estimators.threads import threads_of
 from ..inputs.types import AcquiredFeatures, FeatureCosts
-from ..kernels.decorators import resolve_n_threads, threads
+from ..kernels.decorators import threads
 from ..prices.by_name import column_labels
 from ..trees.forest import Forest
 from ..trees.leaf_bills import LEAST_ROWS, MOST_WORDS, charge_by_leaves
@@ -24,6 +25,7 @@ from ..trees.paths import names_of_features
 from ..trees.predictor import charge
 from .frame import frame_of
 from .importances import mean_cost_by_feature
+from .units import charged
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -117,7 +119,7 @@ class MeteredTrees:
         used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
         # Taken once: another fit between two stages must not put other trees beside these rows.
-        forest, n_threads = self.trees_, resolve_n_threads(self.n_threads)
+        forest, n_threads = self.trees_, threads_of(self)
         tiled = self._tiled_for(forest, X, used) if ends is None else None
         if tiled is not None:
             with threads(n_threads, X.size):
@@ -133,7 +135,7 @@ class MeteredTrees:
         """What :meth:`_walk` yields, of row i after its first ``ends[i]`` trees."""
         used = np.zeros((len(X), -(-prices.n_marks // 64)), dtype=np.uint64)
         paid, passed = np.zeros(len(X), dtype=np.int64), np.zeros(len(X), dtype=np.int64)
-        with threads(resolve_n_threads(self.n_threads), X.size):
+        with threads(threads_of(self), X.size):
             charge(self.trees_, 0, ends, prices, X, used, paid, passed)
         return used, paid, passed
 
@@ -153,17 +155,22 @@ class MeteredTrees:
         """Prices or groups with the columns' names as the model writes them."""
         return values
 
-    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+    def _grid_prices(
+        self, feature_costs=None, split_cost=None, unit: str | None = None
+    ) -> costs.GridPrices:
         """Prices on the cost meter's grid: the estimator's own but for those given here."""
+        if unit is not None and (feature_costs is not None or split_cost is not None):
+            raise ValueError("Give prices, one of the model's own lists, or others, not both.")
+        own = charged(self, self.n_features_in_, unit)
         return costs.grid_prices(
-            self.feature_costs if feature_costs is None else feature_costs,
-            self.split_cost if split_cost is None else split_cost,
+            own.feature_costs if feature_costs is None else feature_costs,
+            own.split_cost if split_cost is None else split_cost,
             self.feature_groups,
             self.feature_sharing,
             self.n_features_in_,
             int(np.count_nonzero(self.trees_.feature >= 0)),
             column_labels(self),
-            self.group_costs,
+            own.group_costs,
         )
 
     def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
@@ -199,7 +206,12 @@ of shape (n_samples, n_features)
         return passed
 
     def prediction_cost(
-        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        prices: str | None = None,
     ) -> np.ndarray:
         """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
 
@@ -209,6 +221,9 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        prices : str, optional
+            Charge by this one of the model's own price lists, in its unit; None: by what the model
+            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -216,10 +231,10 @@ of shape (n_samples, n_features)
             In the unit of the prices.
         """
         X = self._check_X(X)
-        prices = self._grid_prices(feature_costs, split_cost)
+        grid = self._grid_prices(feature_costs, split_cost, prices)
         warn_if_free(self, feature_costs, split_cost)
-        ((_, paid, _),) = self._walk(X, prices)
-        return prices.cost(paid)
+        ((_, paid, _),) = self._walk(X, grid)
+        return grid.cost(paid)
 
     def staged_cost(
         self,
@@ -228,6 +243,7 @@ of shape (n_samples, n_features)
         feature_costs: FeatureCosts = None,
         split_cost: float | None = None,
         rounds: Iterable[int] | None = None,
+        prices: str | None = None,
     ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
@@ -237,6 +253,9 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        prices : str, optional
+            Charge by this one of the model's own price lists, in its unit; None: by what the model
+            is trained on. See :class:`algorithms.prices.PriceLists`.
         rounds : sequence of int, optional
             Only after these rounds, ascending, which is faster than all.
 
@@ -250,7 +269,7 @@ of shape (n_samples, n_features)
             If `rounds` do not ascend from 1 or more to at most those of the model.
         """
         X = self._check_X(X)
-        prices = self._grid_prices(feature_costs, split_cost)
+        grid = self._grid_prices(feature_costs, split_cost, prices)
         warn_if_free(self, feature_costs, split_cost)
         n_columns = len(self.initial_scores_)
         n_rounds = self.trees_.n_trees // n_columns
@@ -259,11 +278,16 @@ of shape (n_samples, n_features)
             if any(b <= a for a, b in pairwise(rounds)):
                 raise ValueError(f"rounds must ascend, got {rounds}.")
         ends = range(1, n_rounds + 1) if rounds is None else rounds
-        for _, paid, _ in self._walk(X, prices, [n_columns * end for end in ends]):
-            yield prices.cost(paid)
+        for _, paid, _ in self._walk(X, grid, [n_columns * end for end in ends]):
+            yield grid.cost(paid)
 
     def cost_importances(
-        self, X: ArrayLike, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+        self,
+        X: ArrayLike,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        prices: str | None = None,
     ) -> np.ndarray:
         """Features by what rows really pay for them; beside `feature_importances_`, by gain.
 
@@ -274,6 +298,9 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        prices : str, optional
+            Charge by this one of the model's own price lists, in its unit; None: by what the model
+            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -283,16 +310,20 @@ of shape (n_samples, n_features)
             price of a group counts for the feature that brought it.
         """
         X = self._check_X(X)
-        prices = self._grid_prices(feature_costs, split_cost)
+        grid = self._grid_prices(feature_costs, split_cost, prices)
         warn_if_free(self, feature_costs, split_cost)
-        return mean_cost_by_feature(self.trees_, prices, X)
+        return mean_cost_by_feature(self.trees_, grid, X)
 
     def _shown_forest(self) -> Forest:
         """Trees whose leaves have the values that are to be shown."""
         return self.trees_
 
     def to_frame(
-        self, *, feature_costs: FeatureCosts = None, split_cost: float | None = None
+        self,
+        *,
+        feature_costs: FeatureCosts = None,
+        split_cost: float | None = None,
+        prices: str | None = None,
     ) -> DataFrame:
         """Give all trees as a table of pandas, a row for each node.
 
@@ -301,6 +332,9 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
+        prices : str, optional
+            Charge by this one of the model's own price lists, in its unit; None: by what the model
+            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -313,8 +347,8 @@ of shape (n_samples, n_features)
             If prices do not fit.
         """
         check_is_fitted(self)
-        prices = self._grid_prices(feature_costs, split_cost)
-        return frame_of(self._shown_forest(), prices, names_of_features(self))
+        grid = self._grid_prices(feature_costs, split_cost, prices)
+        return frame_of(self._shown_forest(), grid, names_of_features(self))
 
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""

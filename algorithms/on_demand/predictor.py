@@ -21,7 +21,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ from ..kernels.decorators import kernel
 from ..metering.trees import DENSE_FEATURES
 from ..trees.predictor import next_node
 from .course import course_of
+from .fetching import Fetch, Fetched, check_failures, failed
 from .functions import Source, check_answer, check_rows, sources, take
 
 if TYPE_CHECKING:
@@ -198,6 +199,9 @@ of shape (n_rows, n_features)
         Number of calls of each function, and of rows it was asked for, by its key.
     exits : Exits or None
         How each row left a cascade, or an EarlyExit, as its ``exits``.
+    lacking_by_function : dict
+        Rows that did not get what a :class:`.fetching.Fetch` was asked for, by its key, and were
+        taken to be missing it.
     """
 
     predictions: np.ndarray
@@ -209,6 +213,7 @@ of shape (n_rows, n_features)
     calls_by_function: dict[Any, int]
     rows_by_function: dict[Any, int]
     exits: Exits | EarlyExits | None = None
+    lacking_by_function: dict[Any, int] = field(default_factory=dict)
 
 
 class _Tally:
@@ -220,21 +225,27 @@ class _Tally:
         self.seconds = dict.fromkeys(keys, 0.0)
         self.calls = dict.fromkeys(keys, 0)
         self.rows = dict.fromkeys(keys, 0)
+        of_services = [s.key for s in units.values() if isinstance(s.function, Fetch)]
+        self.lacking = dict.fromkeys(of_services, 0)
 
-    def call(self, source: Source, rows, n_rows: int) -> dict[int, np.ndarray]:
+    def call(self, source: Source, rows, n_rows: int) -> Fetched:
         """Call a function for the rows that need it; return the features that trees test."""
-        begin = time.perf_counter()
-        try:
-            answer = source.function(rows)
-        except Exception as error:
-            raise RuntimeError(
-                f"The function of {source.name} failed on {n_rows} rows with "
-                f"{type(error).__name__}: {error}"
-            ) from error
+        begin, function = time.perf_counter(), source.function
+        if isinstance(function, Fetch):
+            answer = function.fetch(source, rows, n_rows, self.may_miss)
+        else:
+            try:
+                answer = function(rows)
+            except Exception as error:
+                raise failed(source, n_rows, error) from error
         self.seconds[source.key] += time.perf_counter() - begin
         self.calls[source.key] += 1
         self.rows[source.key] += n_rows
-        return check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
+        if isinstance(answer, Fetched):
+            self.lacking[source.key] += int(np.count_nonzero(answer.lacking))
+            return answer
+        values = check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
+        return Fetched(values, np.zeros(n_rows, dtype=bool))
 
 
 def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
@@ -275,6 +286,7 @@ class OnDemandPredictor:
         NaN, missing, and is paid for like any other. Features that no row can be tested for need
         no function: no tree tests them, or only trees behind an exit that every row takes, or trees
         that a DAG sends no row to.
+        A function that may fail or take long goes into a :class:`.fetching.Fetch`.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
         does not depend on it.
@@ -324,6 +336,7 @@ class OnDemandPredictor:
         self.model, self._course = copy.copy(model), course_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
         self._sources = sources(self._course.meter, functions, self._course.asked)
+        check_failures(self._sources.values(), self._course.may_miss)
         self.functions = {source.key: source.function for source in self._sources.values()}
         self._prepare(feature_costs, split_cost)
 
@@ -448,6 +461,7 @@ class OnDemandPredictor:
             tally.calls,
             tally.rows,
             exits,
+            tally.lacking,
         )
 
 
@@ -476,6 +490,7 @@ class _Batch:
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
+        self.unbilled: list[tuple[int, np.ndarray]] = []  # units, and rows that did not get them
         grown = (predictor._forest, predictor._prices)
         self.fixed = (*grown, course.contributions, course.weights, course.dag)
 
@@ -500,7 +515,17 @@ class _Batch:
             walk.node[gone] = course.forest.tree[-1]  # behind all that others wait at
             if not len(remaining):
                 break
+        self.take_back()
         return exit_stage
+
+    def take_back(self) -> None:
+        """Take off the bills what rows did not get and need not pay."""
+        prices, walk = self.predictor._prices, self.walk
+        for unit, rows in self.unbilled:
+            walk.paid[rows] -= prices.unit_price[unit]
+            for m in np.flatnonzero(prices.unit == unit):
+                tested = walk.tested[rows, m >> 6] >> np.uint64(m & 63) & np.uint64(1)
+                walk.paid[rows] -= tested.astype(np.int64) * prices.own_price[m]
 
     def walk_to(self, stop: int, stage: int, moving, rows, first: int, tally: _Tally) -> None:
         """Bring the rows `moving` to the end of a stage, buying what they need."""
@@ -513,7 +538,9 @@ class _Batch:
             moving = (walk.waiting == unit).nonzero()[0]
             source = self.predictor._source_of_unit[unit]
             answer = tally.call(source, take(rows, first + moving), len(moving))
-            self.hand_over(unit, moving, answer)
+            if isinstance(source.function, Fetch) and not source.function.bill_failures:
+                self.unbilled.append((unit, moving[answer.lacking]))
+            self.hand_over(unit, moving, answer.values)
 
     def hand_over(self, unit: int, rows: np.ndarray, answer: dict[int, np.ndarray]) -> None:
         """Give rows what a unit brings; no row may get it twice."""

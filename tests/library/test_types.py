@@ -11,22 +11,29 @@ from library.build import PACKAGE, stage
 PROGRAM = f"""\
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import make_pipeline
 from {PACKAGE}.adaboost_mh import AdaBoostMH
 from {PACKAGE}.and_or_cascade import AndOrCascadeClassifier
 from {PACKAGE}.bourdev_cascade import BourdevCascadeClassifier
 from {PACKAGE}.budget_forest import BudgetForestClassifier, BudgetForestRegressor
 from {PACKAGE}.budget_prune import BudgetPruneClassifier
+from {PACKAGE}.catalogue import load_model
 from {PACKAGE}.cegb import CEGBClassifier, CEGBRegressor
 from {PACKAGE}.cronus import CronusClassifier
 from {PACKAGE}.early_exit import EarlyExit
+from {PACKAGE}.exporting import export_c, export_lightgbm
 from {PACKAGE}.fcboost import FCBoostClassifier
 from {PACKAGE}.gbrt import GBRTClassifier, GBRTRegressor
 from {PACKAGE}.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from {PACKAGE}.interop import MeteredForest, from_lightgbm
 from {PACKAGE}.mddag import MDDAGClassifier, MDDAGRegressor
-from {PACKAGE}.on_demand import OnDemandPredictor
+from {PACKAGE}.on_demand import Fetch, OnDemandPredictor
+from {PACKAGE}.pipelines import PricedPipeline
+from {PACKAGE}.prices import PriceLists
 from {PACKAGE}.raykar_cascade import RaykarCascadeClassifier
-from {PACKAGE}.selection import BudgetSearchCV, assert_budget, cost_curve
+from {PACKAGE}.selection import BudgetSearchCV, TotalCostScorer, assert_budget, cost_curve
+from {PACKAGE}.selection import total_cost
+from {PACKAGE}.trees.drawing import export_dot, plot_tree
 from {PACKAGE}.viola_jones import ViolaJonesClassifier
 
 X = np.zeros((8, 3))
@@ -73,8 +80,21 @@ print(metered.predict(X), metered.prediction_cost(X))
 table: pd.DataFrame = cost_curve(trees, X, y)
 assert_budget(trees, X, 2.5)
 search: BudgetSearchCV = BudgetSearchCV(trees, {{"tradeoff": [1e-3, 1e-2]}}, budget=1.0).fit(X, y)
-predictor = OnDemandPredictor(trees, {{"a": lambda rows: np.zeros(len(rows))}})
-print(predictor.predict([0, 1]))
+predictor = OnDemandPredictor(trees, {{"a": Fetch(lambda rows: np.zeros(len(rows)), timeout=1.0)}})
+print(predictor.predict([0, 1]).lacking_by_function)
+print(load_model("model.zip").predict(X), plot_tree(trees))
+nodes: pd.DataFrame = trees.to_frame()
+texts: list[str] = [export_dot(trees, 1), export_c(trees, name="trees"), export_lightgbm(plain)]
+lists = PriceLists({{"usd": [1, 2, 3], "ms": {{"a": 1.0, "b": 0.5, "c": 9.0}}}}, train_on="usd")
+both: CEGBRegressor = CEGBRegressor(feature_costs=lists, n_jobs=-1, verbose=1).fit(
+    frame, y, callbacks=[lambda told: told.number > 3]
+)
+milliseconds: np.ndarray = both.prediction_cost(frame, prices="ms")
+whole: np.ndarray = total_cost(trees, X, y, [[0, 1], [5, 0]])
+score: float = TotalCostScorer({{0: {{1: 1.0}}, 1: {{0: 5.0}}}})(trees, X, y)
+priced: PricedPipeline = PricedPipeline(make_pipeline(trees), feature_costs=lists["ms"])
+priced = priced.fit(frame, y)
+bills: np.ndarray = priced.prediction_cost(frame)
 """
 
 WRONG = f"""\

@@ -1,11 +1,8 @@
 """Models come back from their files whatever their class is."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-import algorithms.catalogue.loading
 from algorithms.catalogue import load_model
 from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
@@ -22,10 +19,6 @@ def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "model"
     CEGBRegressor(**SMALL).fit(X, X[:, 0]).save(path)
     return path
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.catalogue.loading).failed == 0
 
 
 def test_a_model_of_its_class(saved, tmp_path):

@@ -1,6 +1,5 @@
 """Turney's total cost: bills and errors in one unit, by model, search and pipeline."""
 
-import doctest
 import pickle
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import algorithms.selection.total
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.selection import TotalCostScorer, prediction_cost, total_cost
 from reference import costs as reference
@@ -27,10 +25,6 @@ SMALL = {"n_estimators": 3, "max_leaves": 4, "feature_costs": [1.0, 2.0, 3.0], "
 @pytest.fixture(scope="module")
 def model():
     return CEGBClassifier(**SMALL).fit(X, Y)
-
-
-def test_the_examples_in_its_docstrings():
-    assert doctest.testmod(algorithms.selection.total).failed == 0
 
 
 def test_it_equals_the_reference(model):

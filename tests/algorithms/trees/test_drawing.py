@@ -1,6 +1,5 @@
 """A tree as a picture: its boxes say what the text says."""
 
-import doctest
 import re
 import shutil
 import subprocess
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import algorithms.trees.drawing
 from algorithms.cegb import CEGBRegressor
 from algorithms.trees.drawing import export_dot, plot_tree
 from algorithms.trees.export import export_text
@@ -27,10 +25,6 @@ def model():
     return CEGBRegressor(
         n_estimators=2, max_leaves=7, min_samples_leaf=5, tradeoff=0.0, n_threads=1, **PRICES
     ).fit(X, y)
-
-
-def test_the_example_in_its_docstring():
-    assert doctest.testmod(algorithms.trees.drawing).failed == 0
 
 
 def test_dot_says_what_the_text_says(model):

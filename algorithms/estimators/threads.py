@@ -1,0 +1,43 @@
+"""How many threads a model may use, by either name of the parameter."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from ..kernels.decorators import available_threads, resolve_n_threads
+from .parameters import shown
+
+
+def threads_of(model: Any) -> int:
+    """Threads that a model may use: by `n_threads`, or by scikit-learn's name `n_jobs`.
+
+    Parameters
+    ----------
+    model : estimator
+        With `n_threads`, and perhaps `n_jobs`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If one is no number of threads, or they differ.
+    """
+    n_threads, n_jobs = resolve_n_threads(model.n_threads), getattr(model, "n_jobs", None)
+    if n_jobs is None:
+        return n_threads
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            "n_jobs must be None, a whole number >= 1, or -1 for all threads, -2 for all but one "
+            f"and so on, got {shown(n_jobs)}."
+        )
+    wanted = int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
+    if model.n_threads is not None and model.n_threads != wanted:
+        raise ValueError(
+            f"n_jobs is scikit-learn's name of n_threads: n_jobs={n_jobs} and "
+            f"n_threads={model.n_threads} differ. Give one of them."
+        )
+    return resolve_n_threads(wanted)

@@ -1,0 +1,165 @@
+"""A model as plain C: the walk down its trees, and the bill that the walk runs up."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..boosted_trees.estimator import BoostedTrees
+from ..costs import GridPrices
+from .exported import Exported, exported
+
+_PER_LINE = 8
+# Words of C and of its library's macros that could not be a function's name.
+_SHAPE_OF_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+_HEADER = """\
+/* {kind} with {n_trees} trees of {n_nodes} nodes, for rows of {n_features} numbers.
+ *
+ * double {name}_predict(const double *x, double *scores);
+ *   Walks down all trees. x: {n_features} values, NaN where one is missing. scores: room for
+ *   {n_scores} raw score(s): {meaning}.
+ *   Returns what the prediction costs, in the unit of the prices: each purchase once, at its first
+ *   use, and each evaluated split node.
+ *
+ * C99; compile without -ffast-math: scores and costs are then those of the model, bit for bit. The
+ * costs are whole steps of 2^{exponent}, so that their sum is exact in any order.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+"""
+
+_WALK = """\
+double {name}_predict(const double *x, double *scores)
+{{
+    uint64_t owned[{n_words}];
+    int64_t paid = 0;
+    memset(owned, 0, sizeof owned);
+    for (int k = 0; k < {n_scores}; k++)
+        scores[k] = initial[k];
+    for (int t = 0; t < {n_trees}; t++) {{
+        int32_t node = root[t];
+        while (left[node] >= 0) {{
+            const int32_t m = feature[node], u = unit[m], own = {n_units} + m;
+            paid += split_price[m];
+            if (!(owned[u >> 6] >> (u & 63) & 1)) {{
+                owned[u >> 6] |= UINT64_C(1) << (u & 63);
+                paid += unit_price[u];
+            }}
+            if (!(owned[own >> 6] >> (own & 63) & 1)) {{
+                owned[own >> 6] |= UINT64_C(1) << (own & 63);
+                paid += own_price[m];
+            }}
+            if (x[m] != x[m])
+                node = left[node] + 1 - missing_left[node];
+            else
+                node = left[node] + (x[m] > value[node]);
+        }}
+        scores[t % {n_scores}] += value[node];
+    }}
+    return ldexp((double)paid, {exponent});
+}}
+"""
+
+
+def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = None) -> str:
+    """Write a model as C: one function that predicts a row and returns what that cost.
+
+    Parameters
+    ----------
+    model : fitted estimator of boosted trees
+        GBRT, CEGB or Greedy Miser; the prices are its own.
+    name : str
+        What the function's name begins with: ``<name>_predict``.
+    prices : str, optional
+        Charge by this one of the model's own price lists, see
+        :class:`algorithms.prices.PriceLists`.
+
+    Returns
+    -------
+    str
+        Source of one file in C99 that needs nothing but the standard library (``-lm``). The scores
+        are those of ``decision_function``, or ``predict`` of a regressor, and the cost that of
+        ``prediction_cost``, bit for bit, on machines with IEEE's doubles.
+
+    Raises
+    ------
+    TypeError
+        If it is no model of boosted trees.
+    ValueError
+        If `name` is no name in C, or `prices` no list of the model.
+
+    Examples
+    --------
+    >>> from algorithms.exporting import export_c
+    >>> from algorithms.gbrt import GBRTRegressor
+    >>> model = GBRTRegressor(n_estimators=2, min_samples_leaf=1).fit([[0.0], [1.0]], [0, 1])
+    >>> "double tiny_predict(const double *x, double *scores)" in export_c(model, name="tiny")
+    True
+    """
+    what = exported(model, "C")
+    if not isinstance(name, str) or not _SHAPE_OF_A_NAME.fullmatch(name):
+        raise ValueError(
+            f"name must be a name in C: a letter, then letters, digits or _, got {name!r}."
+        )
+    grid = model._grid_prices(None, None, prices)
+    forest, n_scores = what.forest, len(what.initial)
+    n_units, n_features = len(grid.unit_price), what.n_features
+    meaning = "the prediction"
+    if what.classes is not None:
+        meaning = "log-odds of the second class" if n_scores == 1 else "one for each class"
+    values = {
+        "kind": type(model).__name__,
+        "name": name,
+        "n_trees": forest.n_trees,
+        "n_nodes": len(forest.feature),
+        "n_features": n_features,
+        "n_scores": n_scores,
+        "meaning": meaning,
+        "n_units": n_units,
+        "n_words": -(-(n_units + n_features) // 64),
+        "exponent": -grid.exponent,
+    }
+    return _HEADER.format(**values) + _tables(what, grid) + _WALK.format(**values)
+
+
+def _tables(what: Exported, grid: GridPrices) -> str:
+    forest = what.forest
+    split = forest.left >= 0
+    tables = [
+        ("double", "initial", what.initial),
+        ("int32_t", "root", forest.tree[:-1]),
+        ("int32_t", "feature", forest.feature),
+        ("int32_t", "left", forest.left),
+        ("uint8_t", "missing_left", forest.missing_left),
+        # A split's threshold, a leaf's contribution.
+        ("double", "value", np.where(split, forest.threshold, what.contribution)),
+        ("int32_t", "unit", grid.unit),
+        ("int64_t", "unit_price", grid.unit_price),
+        ("int64_t", "own_price", grid.own_price),
+        ("int64_t", "split_price", grid.split_price),
+    ]
+    return "".join(_table(*table) for table in tables)
+
+
+def _table(kind: str, name: str, values: np.ndarray) -> str:
+    """An array in C; of no values it has one, for C knows no empty arrays."""
+    texts = [_number(kind, value) for value in values.tolist()] or ["0"]
+    lines = ",\n    ".join(", ".join(part) for part in _batches(texts))
+    return f"static const {kind} {name}[] = {{\n    {lines}\n}};\n\n"
+
+
+def _batches(texts: list[str]) -> Iterable[list[str]]:
+    for start in range(0, len(texts), _PER_LINE):
+        yield texts[start : start + _PER_LINE]
+
+
+def _number(kind: str, value: float) -> str:
+    if kind == "double":
+        return float(value).hex() if math.isfinite(value) else ("-" * (value < 0) + "INFINITY")
+    return f"INT64_C({value})" if kind == "int64_t" else str(value)

@@ -1,0 +1,73 @@
+"""What every form of a model is made of: its trees, with the learning rate in their leaves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..boosted_trees.estimator import BoostedTrees
+from ..trees.forest import Forest
+
+
+class Exported(NamedTuple):
+    """A fitted model of boosted trees, as it predicts.
+
+    Attributes
+    ----------
+    forest : Forest
+    contribution : ndarray of shape (n_nodes,), float64
+        What a leaf adds to a score, learning rate included.
+    initial : ndarray of shape (n_columns,), float64
+        Scores before the first tree; tree t adds to score ``t % n_columns``.
+    n_features : int
+    classes : ndarray of shape (n_classes,), or None
+        None of a regressor.
+    """
+
+    forest: Forest
+    contribution: np.ndarray
+    initial: np.ndarray
+    n_features: int
+    classes: np.ndarray | None
+
+
+def exported(model: BoostedTrees, form: str) -> Exported:
+    """Read a model that is to be written in another form.
+
+    Parameters
+    ----------
+    model : fitted estimator of boosted trees
+        GBRT, CEGB or Greedy Miser.
+    form : str
+        What to call the form in messages.
+
+    Returns
+    -------
+    Exported
+
+    Raises
+    ------
+    TypeError
+        If it is another model: cascades, decision DAGs and forests that vote have no such form, and
+        a model of another library has that library's.
+    """
+    if not isinstance(model, BoostedTrees):
+        raise TypeError(
+            f"Only boosted trees of this package (GBRT, CEGB, Greedy Miser) are written as {form}; "
+            f"got {type(model).__name__}. A model of another library has forms of its own there."
+        )
+    check_is_fitted(model)
+    initial = np.asarray(model.initial_scores_, dtype=np.float64)
+    classes = getattr(model, "classes_", None)
+    return Exported(model.trees_, model._contributions, initial, model.n_features_in_, classes)
+
+
+def two_classes_or_more(what: Exported, form: str) -> Exported:
+    """Refuse a classifier of one class, which a form has no scores for (ValueError)."""
+    if what.classes is not None and len(what.classes) == 1:
+        raise ValueError(
+            f"The classifier knows one class only: there is nothing to write as {form}."
+        )
+    return what

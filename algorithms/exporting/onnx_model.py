@@ -1,0 +1,238 @@
+"""A model as an ONNX graph, in double precision or in ONNX's older single one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..boosted_trees.estimator import BoostedTrees
+from ..estimators.parameters import check_choice
+from ..trees.forest import NODE_DTYPES, Forest
+from .exported import Exported, exported, two_classes_or_more
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+_PRODUCER = "cost-aware-boosting"
+_OPSET = 17
+_TREES = "ai.onnx.ml"
+_LEQ, _SUM = 0, 1  # of TreeEnsemble: the mode of a split x <= threshold, and how trees add up
+
+
+def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto:
+    """Write a model as ONNX: ``onnx.save(export_onnx(model), "model.onnx")``.
+
+    Parameters
+    ----------
+    model : fitted estimator of boosted trees
+        GBRT, CEGB or Greedy Miser.
+    precision : {"double", "single"}
+        ``"double"``: the operator ``TreeEnsemble`` of ai.onnx.ml 5 (onnxruntime 1.20 or newer) on
+        rows of float64. Each row takes the paths that it takes in the model; scores differ by the
+        rounding of their sum alone, as the runtime adds in an order of its own.
+        ``"single"``: the older ``TreeEnsembleRegressor`` of ai.onnx.ml 3 on rows of float32.
+        Thresholds are rounded down to float32, which changes the path of no row of float32; leaf
+        values and sums are of float32, about seven digits.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Input ``X`` (n_samples, n_features), where NaN is a missing value. A regressor has the
+        output ``variable`` (n_samples, 1); a classifier ``label`` (n_samples,) and
+        ``probabilities`` (n_samples, n_classes), as scikit-learn's converter names them. Bills are
+        not in it: ONNX has no operator that remembers what a row owns;
+        :func:`algorithms.exporting.export_c` writes them.
+
+    Raises
+    ------
+    ImportError
+        Without the package ``onnx`` (the extra of that name).
+    TypeError
+        If it is no model of boosted trees.
+    ValueError
+        If `precision` is another word, or class labels are neither numbers nor text.
+    """
+    check_choice("precision", precision, ("double", "single"))
+    what = two_classes_or_more(exported(model, "ONNX"), "ONNX")
+    try:
+        from onnx import helper
+    except ImportError:
+        raise ImportError(
+            'export_onnx writes with the package onnx: pip install "cost-aware-boosting[onnx]".'
+        ) from None
+    double = precision == "double"
+    graph = _Graph(helper, np.float64 if double else np.float32)
+    scores = (_double_trees if double else _single_trees)(graph, _with_a_tree(what))
+    scores = graph.node("Add", scores, graph.constant(what.initial[None].astype(graph.kind)))
+    outputs = _answers(graph, what, scores)
+    rows = helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])
+    made = helper.make_graph(graph.nodes, type(model).__name__, [rows], outputs, graph.constants)
+    versions = {"": _OPSET, _TREES: 5 if double else 3}
+    return helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid(*version) for version in versions.items()],
+        producer_name=_PRODUCER,
+        ir_version=10 if double else 8,
+    )
+
+
+def _with_a_tree(what: Exported) -> Exported:
+    """A model without trees gets one that adds nothing: no operator takes none."""
+    if what.forest.n_trees:
+        return what
+    leaf = Forest(
+        np.array([0, 1]), *(np.array([-1 if name in ("feature", "left") else 0], dtype=dtype)
+                            for name, dtype in NODE_DTYPES.items())
+    )  # fmt: skip
+    return what._replace(forest=leaf, contribution=np.zeros(1))
+
+
+class _Graph:
+    """Nodes and constants of a graph that is being made."""
+
+    def __init__(self, helper: Any, kind: type) -> None:
+        self.helper, self.kind = helper, kind
+        self.onnx_type = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def node(self, operator: str, *inputs: str, output: str | None = None, **attributes) -> str:
+        """Add an operator; returns the name of what it gives."""
+        name = output or f"value_{len(self.nodes)}"
+        domain = {"domain": _TREES} if operator.startswith("Tree") else {}
+        made = self.helper.make_node(operator, list(inputs), [name], **domain, **attributes)
+        self.nodes.append(made)
+        return name
+
+    def tensor(self, name: str, values: np.ndarray) -> Any:
+        """Values as a tensor."""
+        flat = values.ravel().tolist()
+        if values.dtype.kind in "US":
+            return self.helper.make_tensor(name, 8, values.shape, [s.encode() for s in flat])
+        kind = self.helper.np_dtype_to_tensor_dtype(values.dtype)
+        return self.helper.make_tensor(name, kind, values.shape, flat)
+
+    def constant(self, values: np.ndarray) -> str:
+        """Add values as a constant; returns its name."""
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.tensor(name, np.asarray(values)))
+        return name
+
+
+# --- trees ----------------------------------------------------------------------------------------
+
+
+def _double_trees(graph: _Graph, what: Exported) -> str:
+    """Sums of the trees by TreeEnsemble, whose leaves are numbered apart from its splits."""
+    forest, n_scores = what.forest, len(what.initial)
+    split = forest.left >= 0
+    roots, is_root = forest.tree[:-1], np.zeros(len(split), dtype=bool)
+    is_root[roots] = True
+    shown = split | is_root  # a lone leaf needs a split above it, both of whose sides it is
+    number = np.where(shown, np.cumsum(shown) - 1, 0)
+    leaf = np.cumsum(~split) - 1
+    at = np.flatnonzero(shown)
+    left = np.where(split[at], forest.left[at], at)
+    right = np.where(split[at], forest.left[at] + 1, at)
+    of_tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
+    return graph.node(
+        "TreeEnsemble",
+        "X",
+        tree_roots=number[roots].tolist(),
+        n_targets=n_scores,
+        aggregate_function=_SUM,
+        nodes_featureids=np.maximum(forest.feature[at], 0).tolist(),
+        nodes_splits=graph.tensor("splits", forest.threshold[at]),
+        nodes_modes=graph.tensor("modes", np.full(len(at), _LEQ, dtype=np.uint8)),
+        nodes_truenodeids=np.where(split[left], number[left], leaf[left]).tolist(),
+        nodes_falsenodeids=np.where(split[right], number[right], leaf[right]).tolist(),
+        nodes_trueleafs=(~split[left]).astype(int).tolist(),
+        nodes_falseleafs=(~split[right]).astype(int).tolist(),
+        nodes_missing_value_tracks_true=forest.missing_left[at].tolist(),
+        leaf_targetids=(of_tree[~split] % n_scores).tolist(),
+        leaf_weights=graph.tensor("weights", what.contribution[~split]),
+    )
+
+
+def rounded_down(thresholds: np.ndarray) -> np.ndarray:
+    """Largest float32 that is at most each threshold: no float32 lies between the two.
+
+    Parameters
+    ----------
+    thresholds : ndarray of float64
+
+    Returns
+    -------
+    ndarray of float32
+        ``x <= t`` is the same for both and every x of float32.
+    """
+    with np.errstate(over="ignore"):
+        nearest = thresholds.astype(np.float32)
+    above = nearest.astype(np.float64) > thresholds
+    return np.where(above, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+
+
+def _single_trees(graph: _Graph, what: Exported) -> str:
+    """Sums of the trees by TreeEnsembleRegressor."""
+    forest, n_scores = what.forest, len(what.initial)
+    split, nodes = forest.left >= 0, np.arange(len(forest.left))
+    of_tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
+    within = nodes - forest.tree[of_tree]
+    left = np.where(split, forest.left - forest.tree[of_tree], 0)
+    return graph.node(
+        "TreeEnsembleRegressor",
+        "X",
+        n_targets=n_scores,
+        nodes_treeids=of_tree.tolist(),
+        nodes_nodeids=within.tolist(),
+        nodes_featureids=np.maximum(forest.feature, 0).tolist(),
+        nodes_values=rounded_down(forest.threshold).tolist(),
+        nodes_modes=["BRANCH_LEQ" if one else "LEAF" for one in split],
+        nodes_truenodeids=left.tolist(),
+        nodes_falsenodeids=np.where(split, left + 1, 0).tolist(),
+        nodes_missing_value_tracks_true=forest.missing_left.tolist(),
+        target_treeids=of_tree[~split].tolist(),
+        target_nodeids=within[~split].tolist(),
+        target_ids=(of_tree[~split] % n_scores).tolist(),
+        target_weights=what.contribution[~split].astype(np.float32).tolist(),
+    )
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+def _answers(graph: _Graph, what: Exported, scores: str) -> list[Any]:
+    """Turn scores into what ``predict`` and ``predict_proba`` say; returns the outputs."""
+    info = graph.helper.make_tensor_value_info
+    if what.classes is None:
+        graph.node("Identity", scores, output="variable")
+        return [info("variable", graph.onnx_type, [None, 1])]
+    if len(what.initial) == 1:
+        positive = graph.node("Greater", scores, graph.constant(np.zeros(1, dtype=graph.kind)))
+        number = graph.node(
+            "Cast", positive, to=graph.helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
+        )
+        number = graph.node("Squeeze", number, graph.constant(np.array([1])))
+        second = graph.node("Sigmoid", scores)
+        first = graph.node("Sub", graph.constant(np.ones(1, dtype=graph.kind)), second)
+        graph.node("Concat", first, second, output="probabilities", axis=1)
+    else:
+        number = graph.node("ArgMax", scores, axis=1, keepdims=0)
+        graph.node("Softmax", scores, output="probabilities", axis=1)
+    labels = graph.tensor("classes", _labels(what.classes))
+    graph.constants.append(labels)
+    graph.node("Gather", "classes", number, output="label")
+    return [
+        info("label", labels.data_type, [None]),
+        info("probabilities", graph.onnx_type, [None, len(what.classes)]),
+    ]
+
+
+def _labels(classes: np.ndarray) -> np.ndarray:
+    """Class labels as ONNX has them: whole numbers, booleans, float64 or text."""
+    if classes.dtype.kind in "OU":
+        if not all(isinstance(label, str) for label in classes.tolist()):
+            raise ValueError("ONNX has class labels that are numbers or text, and no others.")
+        return np.array(classes.tolist(), dtype=str)
+    return classes.astype({"b": bool, "f": np.float64}.get(classes.dtype.kind, np.int64))

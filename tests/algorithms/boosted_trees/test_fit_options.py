@@ -1,0 +1,150 @@
+"""n_jobs, callbacks, verbose and class_weight: equal to the reference, and nothing by default."""
+
+import numpy as np
+import pytest
+
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserRegressor
+from reference import cegb, gbrt, greedy_miser
+from reference.losses import class_weights
+from tests.twins import assert_same_trees, assert_twins
+
+rng = np.random.default_rng(9)
+X = rng.integers(0, 9, (120, 3)).astype(float)
+Y = X[:, 0] * (X[:, 1] > 4) + rng.normal(size=120)
+WORDS = np.array(["a", "b", "c"])[np.digitize(Y, [0.0, 3.0])]
+SMALL = {"n_estimators": 5, "min_samples_leaf": 5, "n_threads": 1}
+TWINS = [
+    (CEGBRegressor(**SMALL, max_leaves=5), cegb),
+    (GBRTRegressor(**SMALL, max_leaves=5), gbrt),
+    (GreedyMiserRegressor(**SMALL, max_depth=2), greedy_miser),
+]
+
+
+# --- callbacks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("model", "reference"), TWINS, ids=["cegb", "gbrt", "miser"])
+def test_a_callback_stops_both_twins(model, reference):
+    told = []
+    model.fit(X, Y, eval_set=(X[:40], Y[:40]), callbacks=[lambda r: told.append(r) or None])
+    assert [one.number for one in told] == [1, 2, 3, 4, 5]
+    assert [one.validation_score for one in told] == model.validation_scores_.tolist()
+    of_round = np.diff(model.trees_.tree) // 2
+    assert [one.n_splits for one in told] == of_round.tolist()
+    assert told[-1].n_estimators == told[-1].best_round == 5
+    model.fit(X, Y, callbacks=[lambda r: np.bool_(r.number == 2), lambda r: False])
+    known = {k: v for k, v in model.get_params().items() if k in reference.fit.__kwdefaults__}
+    twin = reference.fit(X, Y, **known, callbacks=[lambda n, scores: n == 2])
+    assert model.n_estimators_ == len(twin.rounds) == 2
+    assert_same_trees(model, twin)
+
+
+def test_a_stop_keeps_the_best_round_of_early_stopping():
+    worse = (X[:40], -9 * Y[:40])
+    model = CEGBRegressor(**SMALL, early_stopping_rounds=5)
+    model.fit(X, Y, eval_set=worse, callbacks=[lambda r: r.number == 4])
+    assert len(model.validation_scores_) == 4
+    assert model.n_estimators_ == 1 + np.argmin(model.validation_scores_) < 4
+
+
+def test_callbacks_that_fail_leave_the_earlier_model_whole():
+    model = CEGBRegressor(**SMALL).fit(X, Y)
+    before = model.predict(X).tobytes()
+
+    def raising(told):
+        raise KeyError(told.number)
+
+    for callbacks, error, message in (
+        ([raising], KeyError, "1"),
+        ([lambda told: 0], ValueError, "must return True to stop, or None, got 0"),
+        (raising, ValueError, "callbacks must be a list of functions"),
+        (["stop"], ValueError, "callbacks must be a list of functions"),
+    ):
+        with pytest.raises(error, match=message):
+            model.fit(-X, Y, callbacks=callbacks)
+        assert model.predict(X).tobytes() == before
+
+
+def test_verbose_prints_every_so_many_rounds(capsys):
+    CEGBRegressor(**SMALL).fit(X, Y)
+    assert capsys.readouterr().out == ""
+    CEGBRegressor(**SMALL, verbose=2).fit(X, Y, eval_set=(X, Y))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [f"round {k} of 5" for k in (2, 4, 5)]
+    assert all("splits, validation score" in line for line in lines)
+    CEGBRegressor(**SMALL, verbose=4).fit(X, Y)
+    assert capsys.readouterr().out.splitlines()[0].endswith(" splits")
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+
+def test_n_jobs_is_n_threads():
+    for jobs in (1, 2, -1, -2, -99):
+        options = {"n_threads": None, "n_jobs": jobs}
+        model = CEGBRegressor(**SMALL | options).fit(X, Y)
+        assert model.predict(X).tobytes() == CEGBRegressor(**SMALL).fit(X, Y).predict(X).tobytes()
+    model = CEGBRegressor(**SMALL, n_jobs=1).fit(X, Y)
+    model.set_params(n_jobs=2)
+    for ask in (model.predict, model.prediction_cost, lambda X: model.fit(X, Y)):
+        with pytest.raises(ValueError, match="n_jobs=2 and n_threads=1 differ"):
+            ask(np.tile(X, (9, 1)) if ask is not model.fit else X)
+    for wrong in (0, 1.0, True, "2"):
+        with pytest.raises(ValueError, match="n_jobs must be None, a whole number >= 1, or -1"):
+            CEGBRegressor(n_jobs=wrong).fit(X, Y)
+
+
+# --- weights of classes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [None, rng.integers(1, 4, 120).astype(float)])
+@pytest.mark.parametrize(
+    "class_weight", ["balanced", {"a": 3.0, "c": 0.25}], ids=["balanced", "dict"]
+)
+def test_weights_of_classes_are_weights_of_rows(class_weight, weights, tmp_path):
+    model = CEGBClassifier(**SMALL, max_leaves=4, class_weight=class_weight)
+    model.fit(X, WORDS, sample_weight=weights)
+    by_row = class_weights(WORDS, class_weight, weights)
+    plain = CEGBClassifier(**SMALL, max_leaves=4).fit(X, WORDS, sample_weight=by_row)
+    assert plain.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    model.save(tmp_path / "model")
+    assert CEGBClassifier.load(tmp_path / "model").class_weight == class_weight
+    unweighted = CEGBClassifier(**SMALL, max_leaves=4).fit(X, WORDS, sample_weight=weights)
+    assert unweighted.predict_proba(X).tobytes() != model.predict_proba(X).tobytes()
+
+
+def test_the_twins_agree_on_weights_of_classes():
+    y = (Y > 0).astype(int)
+    by_row = class_weights(y, {0: 0.3, 1: 2.0})
+    assert_twins(GBRTClassifier(**SMALL, max_leaves=4), gbrt, X, y, weights=by_row)
+
+
+def test_a_class_of_whole_weight_is_copies():
+    copies = np.repeat(np.arange(120), np.where(WORDS == "b", 3, 1))
+    weighed = GBRTClassifier(**SMALL, class_weight={"b": 3}).fit(X, WORDS)
+    copied = GBRTClassifier(**SMALL).fit(X[copies], WORDS[copies])
+    assert weighed.predict_proba(X).tobytes() == copied.predict_proba(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ("equal", 'must be None, "balanced" or a dict'),
+        ([1.0, 2.0, 3.0], 'must be None, "balanced" or a dict'),
+        ({"a": -1.0}, "class_weight of 'a' must be a finite number > 0, got -1.0"),
+        ({"a": np.nan}, "class_weight of 'a' must be a finite number > 0, got nan"),
+        ({"a": 0}, "class_weight of 'a' must be a finite number > 0, got 0"),
+        ({"z": 1.0}, "class_weight has 'z', which is no class of y: these are 'a', 'b', 'c'"),
+        ({"a": 1e300}, "must sum to at most"),
+    ],
+)
+def test_weights_that_are_none(class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        CEGBClassifier(**SMALL, class_weight=class_weight).fit(X, WORDS)
+
+
+def test_a_regressor_has_no_classes():
+    with pytest.raises(ValueError, match="class_weight is for classifiers"):
+        CEGBRegressor(**SMALL, class_weight="balanced").fit(X, Y)
