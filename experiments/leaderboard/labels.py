@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from experiments.compare.methods import METHODS
-
 UNITS = {
     "dollars": "dollars",
     "milliseconds": "ms",
@@ -15,4 +13,6 @@ UNITS = {
 
 def label_of(method: str) -> str:
     """Give a method's name; of a class of somebody's own its class."""
+    from experiments.compare.methods import METHODS  # it imports them all
+
     return METHODS[method].label if method in METHODS else method.partition(":")[2] or method

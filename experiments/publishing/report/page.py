@@ -185,6 +185,6 @@ def _within(title: str, paper: Paper) -> str:
 
 def _leaderboard_card(results: Path) -> Markup:
     """Give the leaderboard's card; what it needs imports all methods, for which no report waits."""
-    from experiments.leaderboard.page import leaderboard_card
+    from experiments.leaderboard.card import leaderboard_card
 
     return leaderboard_card(results)

@@ -11,6 +11,7 @@ from experiments.compare import limited
 from experiments.compare.methods import METHODS, method_of
 from experiments.leaderboard import adding, editions, judging, page, per_row, problems, results
 from experiments.leaderboard.budgets import declared
+from experiments.leaderboard.card import leaderboard_card
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.trials import packed, unpacked
 from experiments.publishing.report import page as report
@@ -166,9 +167,9 @@ def test_the_page_says_what_the_files_say(outcome, folder):
     (cheapest,) = page.cheapest_near_best(outcome.scores).to_dict("records")
     near = outcome.scores[outcome.scores["score"] >= 0.99 * outcome.scores["score"].max()]
     assert cheapest["cost"] == near["cost"].min()
-    card = page.leaderboard_card(folder)
+    card = leaderboard_card(folder)
     assert f"{len(ranking)} methods" in card
-    assert page.leaderboard_card(folder / "nowhere") == ""
+    assert leaderboard_card(folder / "nowhere") == ""
     assert editions.freeze(published, "first").name == "first"
     for name, why in (("first", "already"), ("../x", "letters")):
         with pytest.raises(editions.Taken, match=why):
@@ -177,9 +178,9 @@ def test_the_page_says_what_the_files_say(outcome, folder):
 
 def test_the_overview_has_the_card(outcome, folder):
     index = report.build(folder, [])["index.html"]
-    assert str(page.leaderboard_card(folder)) in index
+    assert str(leaderboard_card(folder)) in index
     assert 'href="leaderboard.html"' in index
-    assert "Leaderboard" not in report.build(folder / "nowhere", [])["index.html"]
+    assert "leaderboard.html" not in report.build(folder / "nowhere", [])["index.html"]
 
 
 def test_wins_and_losses_mirror_each_other():
