@@ -99,10 +99,10 @@ api: setup setup-docs
 dashboard: setup
 	@test -f results/asv/benchmarks.json || \
 	  { echo "There is no history in results/asv yet; begin it with: make bench MACHINE=name"; exit 2; }
-	"$(PY)" -m asv publish
+	"$(PY)" -m benchmarks.dashboard
 	"$(PY)" -m experiments report
 	"$(PY)" -m experiments report --dashboard
-	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html and need the network."
+	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html."
 
 # MACHINE names the history in results/asv/; commit only that of a machine that stays. About ten
 # minutes on two idle cores, kernels and environment included; the long tier has a million rows.

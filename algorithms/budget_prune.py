@@ -35,6 +35,7 @@ from .estimators.parameters import (
     choice,
     documented,
     keep,
+    whole,
 )
 from .estimators.rows import read_only
 from .estimators.validation import validate_data
@@ -97,6 +98,13 @@ _PARAMETERS = {
         "authors",
     ),
     "vote": VOTE,
+    "max_billed_rows": whole(
+        "int or None",
+        "Rows that are billed at most, for memory: of more validation rows so many are drawn, "
+        "always the same ones of as many, and a warning and `n_billed_` say so. None: all.",
+        1,
+        or_none=True,
+    ),
     **{
         name: METERED[name]._replace(
             kind=METERED[name].kind if name != "split_cost" else "float or None",
@@ -166,6 +174,7 @@ class BudgetPruneClassifier(SavedPruning):
         "forest_": Parameter("BudgetForestClassifier", "The whole forest."),
         "curve_": Parameter("PruningCurve", "All optimal prunings, from the cheapest."),
         "point_": Parameter("int", "Place on the curve of the pruning that predicts."),
+        "n_billed_": Parameter("int", "Rows that were billed; not in a file."),
     }
 
     def __init__(
@@ -177,6 +186,7 @@ class BudgetPruneClassifier(SavedPruning):
         errors: Literal["in_bag", "out_of_bag", "validation"] = "in_bag",
         solver: Literal["exact", "authors"] = "exact",
         vote: Literal["labels", "counts", "distributions"] = "labels",
+        max_billed_rows: int | None = 20_000,
         split_cost: float | None = None,
         feature_costs: FeatureCosts = None,
         feature_groups: FeatureGroups = None,
@@ -238,6 +248,7 @@ class BudgetPruneClassifier(SavedPruning):
         else:
             validation = check_rows_with_targets(self, one_eval_set(eval_set))
             billed = *validation, np.ones(len(validation[0]), dtype=np.int64)
+        billed = self._drawn(*billed, checked["max_billed_rows"])
         hull = self._hull_by(*billed, checked, "y" if eval_set is None else "eval_set")
         place = hull.chosen(checked["tradeoff"], checked["budget"])
         self._take(hull, place, checked["vote"])
@@ -249,6 +260,20 @@ class BudgetPruneClassifier(SavedPruning):
                 stacklevel=3,
             )
         return self
+
+    def _drawn(self, X, y, weights, most: int | None):
+        """Give the rows that are billed, and say so where they are not all."""
+        rows = billed_rows(len(X), most)
+        if rows is not None:
+            warnings.warn(
+                f"{len(rows):,} of {len(X):,} rows are billed, drawn at random: "
+                "max_billed_rows=None takes all.",
+                UserWarning,
+                stacklevel=4,
+            )
+            X, y, weights = read_only(X[rows]), y[rows], weights[rows]
+        self.n_billed_ = len(X)
+        return X, y, weights
 
     def _fitted_forest(self, X, y, sample_weight) -> BudgetForestClassifier:
         """Give the forest to prune; ValueError if it cannot be one, or is of another table."""
@@ -432,6 +457,24 @@ class BudgetPruneClassifier(SavedPruning):
         self._checked()
         self._check_prices()
         self._grid_prices()
+
+
+def billed_rows(n_rows: int, most: int | None) -> np.ndarray | None:
+    """Draw the rows that are billed of more than `most`; None: all.
+
+    Parameters
+    ----------
+    n_rows : int
+    most : int or None
+
+    Returns
+    -------
+    (most,) int64 or None
+        Ascending; of as many rows always the same ones.
+    """
+    if most is None or n_rows <= most:
+        return None
+    return np.sort(np.random.default_rng(0).permutation(n_rows)[:most])
 
 
 def _counted(forest: BudgetForestClassifier) -> CountedForest:

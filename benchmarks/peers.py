@@ -1,4 +1,4 @@
-"""Side-by-side runs against LightGBM and scikit-learn: ``make bench-peers``.
+"""Side-by-side runs against LightGBM, XGBoost and scikit-learn: ``make bench-peers``.
 
 Everything is a ratio of two programs that run in turn, A B A B …, in one process on the same data
 and the same number of threads; medians are quoted. Nothing here decides a test.
@@ -6,9 +6,11 @@ and the same number of threads; medians are quoted. Nothing here decides a test.
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import time
 from collections.abc import Callable
+from types import ModuleType
 
 import click
 import numpy as np
@@ -19,18 +21,18 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier
 from datasets import covertype, load, mnist
 
-ROUNDS, LEAVES, THREADS = 100, 31, 2
+ROUNDS, LEAVES, BINS, THREADS = 100, 31, 255, 2
 TRADEOFF = 1e-4  # of the runs with lazy costs; every feature costs 1
+PEERS = ("LightGBM", "XGBoost")
 STUMPS, OF_EACH_DIGIT = "AdaBoost on stumps: MNIST-5k", 500
 
 
-def lightgbm():
-    """Import LightGBM, or say how to get it."""
+def imported(name: str) -> ModuleType:
+    """Import a peer, or say how to get it."""
     try:
-        import lightgbm as module
+        return importlib.import_module(name)
     except ImportError:
-        raise click.ClickException("LightGBM is missing: run `make setup-peers`.") from None
-    return module
+        raise click.ClickException(f"{name} is missing: run `make setup-peers`.") from None
 
 
 def settings(n_features: int, lazy: bool) -> dict:
@@ -40,6 +42,7 @@ def settings(n_features: int, lazy: bool) -> dict:
         "num_leaves": LEAVES,
         "learning_rate": 0.1,
         "min_data_in_leaf": 20,
+        "max_bin": BINS,
         "num_threads": THREADS,
         "verbose": -1,
     }
@@ -49,11 +52,32 @@ def settings(n_features: int, lazy: bool) -> dict:
     return parameters
 
 
+def xgboost_settings() -> dict:
+    """XGBoost's parameters for the same task; it has no least number of rows in a leaf.
+
+    Leaves of little hessian are refused as by LightGBM, and nothing is regularised, as there.
+    """
+    return {
+        "objective": "binary:logistic",
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": LEAVES,
+        "max_depth": 0,
+        "max_bin": BINS,
+        "learning_rate": 0.1,
+        "min_child_weight": 1e-3,
+        "lambda": 0.0,
+        "nthread": THREADS,
+        "verbosity": 0,
+    }
+
+
 def ours(n_features: int, lazy: bool, rounds: int = ROUNDS) -> CEGBClassifier:
     """Our estimator for the same task."""
     return CEGBClassifier(
         n_estimators=rounds,
         max_leaves=LEAVES,
+        max_bins=BINS,
         n_threads=THREADS,
         tradeoff=TRADEOFF,
         feature_costs=np.ones(n_features) if lazy else None,
@@ -90,51 +114,73 @@ def training_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def compare_training(X, y, runs: int, lazy: bool) -> dict[str, float]:
     """Seconds from arrays to a model, and of that from arrays to bins."""
-    peer = lightgbm()
-    d = X.shape[1]
+    lightgbm, d = imported("lightgbm"), X.shape[1]
     parameters = settings(d, lazy)
 
     def dataset():
-        return peer.Dataset(X, y, params=parameters).construct()
+        return lightgbm.Dataset(X, y, params=parameters).construct()
 
-    return alternate(
-        {
-            "ours": lambda: ours(d, lazy).fit(X, y),
-            "ours, bins": lambda: ours(d, lazy, rounds=0).fit(X, y),
-            "ours, cost-free": lambda: ours(d, False).fit(X, y),
-            "LightGBM": lambda: peer.train(parameters, dataset(), ROUNDS),
-            "LightGBM, bins": dataset,
-        },
-        runs,
-    )
+    programs = {
+        "ours": lambda: ours(d, lazy).fit(X, y),
+        "ours, bins": lambda: ours(d, lazy, rounds=0).fit(X, y),
+        "ours, cost-free": lambda: ours(d, False).fit(X, y),
+        "LightGBM": lambda: lightgbm.train(parameters, dataset(), ROUNDS),
+        "LightGBM, bins": dataset,
+    }
+    return alternate(programs if lazy else programs | xgboost_programs(X, y), runs)
+
+
+def xgboost_programs(X, y) -> dict[str, Callable[[], object]]:
+    """XGBoost from arrays to a model, and from arrays to bins; it knows no prices."""
+    xgboost = imported("xgboost")
+
+    def bins():
+        return xgboost.QuantileDMatrix(X, y, max_bin=BINS, nthread=THREADS)
+
+    return {
+        "XGBoost": lambda: xgboost.train(xgboost_settings(), bins(), ROUNDS),
+        "XGBoost, bins": bins,
+    }
 
 
 def row(name: str, s: dict[str, float], goal: str) -> str:
     """One line of the table of training times."""
-    whole = s["ours"] / s["LightGBM"]
-    boosting = (s["ours"] - s["ours, bins"]) / (s["LightGBM"] - s["LightGBM, bins"])
-    free = s["ours"] / s["ours, cost-free"]
-    return (
-        f"{name:44s} {s['ours']:8.3f} {s['LightGBM']:9.3f} {whole:7.2f} {boosting:10.2f} "
-        f"{free:13.2f}   {goal}"
+    beside = "".join(
+        f" {s[peer]:9.3f} {s['ours'] / s[peer]:7.2f} "
+        f"{(s['ours'] - s['ours, bins']) / (s[peer] - s[f'{peer}, bins']):8.2f}"
+        if peer in s
+        else f" {'-':>9s} {'-':>7s} {'-':>8s}"
+        for peer in PEERS
     )
+    free = s["ours"] / s["ours, cost-free"]
+    return f"{name:36s} {s['ours']:8.3f}{beside} {free:13.2f}   {goal}"
 
 
-def compare_prediction(X, y, runs: int) -> list[str]:
-    """Microseconds per row for 500 trees on one thread."""
-    peer = lightgbm()
-    model = ours(X.shape[1], False, rounds=500).fit(X, y).set_params(n_threads=1)
+def prediction_micros(X, y, runs: int, trees: int = 500) -> dict[str, float]:
+    """Microseconds per row for so many trees on one thread."""
+    lightgbm, xgboost = map(imported, ("lightgbm", "xgboost"))
+    model = ours(X.shape[1], False, rounds=trees).fit(X, y).set_params(n_threads=1)
     parameters = settings(X.shape[1], False)
-    booster = peer.train(parameters, peer.Dataset(X, y, params=parameters), 500)
+    booster = lightgbm.train(parameters, lightgbm.Dataset(X, y, params=parameters), trees)
+    other = xgboost.train(
+        xgboost_settings(), xgboost.QuantileDMatrix(X, y, max_bin=BINS, nthread=THREADS), trees
+    )
+    other.set_param({"nthread": 1})
     rows = X[:20_000]
     seconds = alternate(
         {
             "ours": lambda: model.decision_function(rows),
             "LightGBM": lambda: booster.predict(rows, raw_score=True, num_threads=1),
+            "XGBoost": lambda: other.inplace_predict(rows, predict_type="margin"),
         },
         runs,
     )
-    per_row = {name: 1e6 * value / len(rows) for name, value in seconds.items()}
+    return {name: 1e6 * value / len(rows) for name, value in seconds.items()}
+
+
+def compare_prediction(X, y, runs: int) -> list[str]:
+    """Lines of what 500 trees take on one thread."""
+    per_row = prediction_micros(X, y, runs)
     return [
         f"{name:12s} {value:7.2f} us per row, {per_row['LightGBM'] / value:5.2f} times as fast "
         "as LightGBM"
@@ -176,17 +222,15 @@ def compare_stumps(runs: int) -> list[str]:
 @click.option("--runs", default=5, show_default=True, help="Counted runs of each program.")
 @click.option("--only", default="", help="Only the sets whose name contains this.")
 def main(runs: int, only: str) -> None:
-    """Print training and prediction times beside those of LightGBM and scikit-learn."""
+    """Print training and prediction times beside those of LightGBM, XGBoost and scikit-learn."""
     if only.lower() in STUMPS.lower():
         print("\n".join(compare_stumps(runs)) + "\n", flush=True)
     if only and only.lower() in STUMPS.lower():
         return
     sets = {name: data for name, data in training_sets().items() if only.lower() in name.lower()}
     print(f"{ROUNDS} trees x {LEAVES} leaves, {THREADS} threads, medians of {runs} runs, seconds")
-    print(
-        f"{'':44s} {'ours':>8s} {'LightGBM':>9s} {'ratio':>7s} {'w/o bins':>10s} "
-        f"{'/ cost-free':>13s}   goal"
-    )
+    beside = "".join(f" {peer:>9s} {'ratio':>7s} {'w/o bins':>8s}" for peer in PEERS)
+    print(f"{'':36s} {'ours':>8s}{beside} {'/ cost-free':>13s}   goal")
     for name, (X, y) in sets.items():
         goal = "ratio <= 1" if "Mini" in name else "ratio <= 1.5"
         print(row(name, compare_training(X, y, runs, False), goal), flush=True)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from .peers import LEAVES, THREADS, TRADEOFF, alternate, lightgbm, settings
+from .peers import LEAVES, THREADS, TRADEOFF, alternate, imported, settings
 
 FEATURES = 28
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
@@ -69,7 +69,7 @@ def programs(X, y, trees: int, priced_peer: bool) -> dict[str, Callable[[], obje
 
     from .peers import ours
 
-    peer, d = lightgbm(), FEATURES
+    peer, d = imported("lightgbm"), FEATURES
 
     def theirs(lazy: bool, rounds: int):
         parameters = settings(d, lazy)

@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 import numpy as np
 
 N_TRAIN, N_TEST, N_FEATURES = 20_000, 10_000, 30
-SINGLE = 1_000
+SINGLE = 300
 """Rows that are predicted one by one."""
 
 THREADS = 2
@@ -196,7 +196,7 @@ class Suite:
     """
 
     algorithm: Algorithm
-    timeout = 300
+    timeout = 600  # the first of a commit compiles
     rounds = 1  # one process each: a process costs more than what it measures
     version = "1"
     param_names = ("rows", "variant")
@@ -219,7 +219,7 @@ class Suite:
         base = self.fitted.base
         made(self.algorithm, self.variant, self.task.costs, base).fit(self.task.X, self.task.y)
 
-    fit.repeat = (2, 5, 2.0)
+    fit.repeat = (2, 5, 1.5)
     fit.warmup_time = 0.001  # one fit, which loads the kernels
 
     def peak(self, rows, variant):
@@ -230,11 +230,11 @@ class Suite:
         """Predict 10,000 test rows."""
         self.fitted.model.predict(self.task.Z)
 
-    predict.repeat = (3, 15, 1.0)
+    predict.repeat = (3, 15, 0.5)
     predict.warmup_time = 0.05
 
     def predict_rows(self, rows, variant):
-        """Predict 1,000 test rows one by one."""
+        """Predict 300 test rows one by one."""
         model, Z = self.fitted.model, self.task.Z
         for i in range(SINGLE):
             model.predict(Z[i : i + 1])

@@ -352,7 +352,7 @@ class Reference:
 
     params = (list(TWINS),)
     param_names = ("algorithm",)
-    timeout = 120
+    timeout = 600  # the first of a commit compiles
     version = "1"
     rounds = 1
     _ready = ""

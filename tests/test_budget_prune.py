@@ -101,6 +101,23 @@ def test_twins(seed):
     assert options["budget"] is None or bill <= options["budget"]
 
 
+@pytest.mark.parametrize("validated", [True, False])
+def test_of_many_rows_the_same_ones_are_drawn(validated):
+    with pytest.warns(UserWarning, match=r"12 of \d+ rows are billed, drawn at random"):
+        model, (task, points, _, _), _, (V, weights, _) = fit_twins(
+            8, validated=validated, max_billed_rows=12
+        )
+    assert model.n_billed_ == 12
+    assert_same_hull(model, task, points)
+    rows = np.sort(np.random.default_rng(0).permutation(len(V))[:12])
+    of_rows = None if weights is None else weights[rows]
+    bill = np.average(model.prediction_cost(V[rows]), weights=of_rows)
+    assert math.isclose(model.curve_.cost[model.point_], bill, rel_tol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fit_twins(8, validated=validated)[0].n_billed_ == len(V)
+
+
 def test_a_pruning_by_hand():
     """One tree: a root on feature 0 (price 1) that saves 2 of 4 errors, a child on feature 1 (4).
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import algorithms.cegb  # noqa: F401  (it settles where compiled kernels are, before a test does)
+from experiments.publishing.scoreboard import without_summary
 from tests.test_layers import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -65,6 +66,8 @@ def test_the_first_example_without_its_data(unreachable, capsys):
 
 def test_what_a_stranger_needs_comes_first():
     assert len(README.splitlines()) <= 200
+    prose = re.sub(r"^```.*?^```", "", without_summary(README), flags=re.MULTILINE | re.DOTALL)
+    assert len(prose.split()) <= 900
     headings = re.findall(r"^## (.*)$", README, flags=re.MULTILINE)
     assert headings == [
         "In sixty seconds",
@@ -126,6 +129,19 @@ def test_a_dead_link_is_found(tmp_path):
     assert dead_links(page) == ["c.md", "b.md#of-c", "#x"]
 
 
+def test_a_strangers_three_questions_are_answered_one_click_from_the_first_page():
+    """Does Greedy Miser hold? Which method for my table? How do I fail my build?"""
+    index = (ROOT / "results" / "index.html").read_text("utf-8")
+    for first, links in (
+        (README, ("experiments/greedy_miser_2012/README.md", "docs/compare.md#fail-a-build")),
+        (index, ("miser.html", "own-data.html")),
+    ):
+        assert all(link in first for link in links)
+    assert section("Does it hold?", (ROOT / "experiments/greedy_miser_2012/README.md").read_text())
+    assert "\n## Fail a build " in (ROOT / "docs" / "compare.md").read_text("utf-8")
+    assert "experiments compare" in section("Compare on your own data")
+
+
 # --- citing ---------------------------------------------------------------------------------------
 
 
@@ -142,7 +158,7 @@ def test_the_five_papers_are_cited_alike_in_both_places():
         re.match(r"\w+\{(\w+), title=\{(.*?)\},\n(.*)", entry, flags=re.DOTALL).groups()
         for entry in bibtex.split("@")[1:]
     ]
-    folders = [path.parent.name for path in ROOT.glob("experiments/*/README.md")]
+    folders = [path.parent.name for path in ROOT.glob("experiments/*_20*/README.md")]
     assert len(entries) == len(folders) == 5
     for key, title, rest in entries:
         one = cited[" ".join(words(title))]

@@ -7,6 +7,7 @@ from experiments.cegb_2017 import (
     extra_deviations,
     extra_peers,
     extra_queries,
+    extra_rivals,
     extra_training_time,
     figure1,
     figure2,

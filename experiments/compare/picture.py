@@ -29,7 +29,8 @@ _GAP = 2.0
 """A step to more than so many times the cost is a gap."""
 
 
-def _look(method: Method, number: int) -> Look:
+def look_of(method: Method, number: int) -> Look:
+    """Give how a method is drawn; a class of the user's by its number."""
     if method.slug in LOOKS:
         return LOOKS[method.slug]
     return _OF_THE_USERS[number % len(_OF_THE_USERS)]
@@ -47,7 +48,7 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     ax = figure.subplots()
     curves = along_the_costs(outcome.rows, search.budgets)
     for number, method in enumerate(outcome.methods):
-        look = _look(method, number)
+        look = look_of(method, number)
         curve = curves[(curves["method"] == method.slug) & (curves["test_cost"] > 0)]
         if not curve.empty:
             _curve(ax, curve, look, method.label)

@@ -16,12 +16,12 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
 from experiments.compare.facts import Facts
+from experiments.compare.features import Features, features_of
 from experiments.compare.fields import Column, Refused, key
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
 from experiments.compare.reading import Table, read_table, shown
-from experiments.compare.row_numbers import left_out, numbering
-from experiments.compare.tables import Prices, feature_matrix, read_prices, take
+from experiments.compare.tables import Prices, take
 from experiments.compare.target import Target
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,8 @@ class Prepared:
     """What trials need, and what the summary says of it.
 
     `facts` decide which methods fit, `notes` say how the files were read, where that may surprise;
-    `loss` is that of the best constant, for a row.
+    `loss` is that of the best constant, for a row; `encoding` says how columns of text became
+    numbers.
     """
 
     path: Path
@@ -77,6 +78,7 @@ class Prepared:
     facts: Facts
     loss: float
     notes: tuple[str, ...] = ()
+    encoding: tuple[dict[str, Any], ...] = ()
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
@@ -99,20 +101,23 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     if absent:
         raise Refused(f"{table.file} has no column {listed(absent)}, which --drop names.")
     columns = _columns(asked, table)
-    special = {table.named(name) for name in asked.special}
-    names, notes = left_out(table, [name for name in table if name not in special])
-    X = feature_matrix(table, names)
-    prices = read_prices(asked.costs, names)
+    features = features_of(
+        table,
+        [table.named(name) for name in asked.special],
+        asked.costs,
+        lambda texts: read_table(asked.table, [*_labels(asked), *texts]),
+    )
+    names, prices = features.names, features.prices
     target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
     task, metric, classes = target.task, target.metric, target.classes
-    notes += [*target.notes, *numbering(X, names), *prices.notes]
+    notes = [*target.notes, *features.notes]
     for note in notes:
         log.info("note: %s", note)
-    columns = _numbered({**columns, "X": X, "y": target.values})
+    columns = _numbered({**columns, "X": features.X, "y": target.values})
     _check_queries(columns)
     rows = {"all": columns}
     if asked.test is not None:
-        rows["test"] = _test_rows(asked, names, target)
+        rows["test"] = _test_rows(asked, features, target)
     parts = _scaled(_split(rows, task, asked.seed))
     _check_parts(parts, classes, task, metric)
     loss = _loss_of_a_constant(parts["train"], task)
@@ -141,6 +146,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         Facts.of(problem),
         loss,
         tuple(notes),
+        tuple(code.to_json() for code in features.codes.values()),
     )
 
 
@@ -201,18 +207,17 @@ def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
     return {name: None if v is None else v[rows] for name, v in columns.items()}
 
 
-def _test_rows(asked: Asked, names: Sequence[str], target: Target) -> dict[str, Any]:
+def _test_rows(asked: Asked, features: Features, target: Target) -> dict[str, Any]:
     """Read the test file, whose columns must be those of the table."""
     labels = _labels(asked)
-    table = read_table(asked.test, labels)
-    own = {name: table.named(name) for name in [*names, *labels]}
-    lacking = [name for name, there in own.items() if there is None]
+    table = read_table(asked.test, [*labels, *features.codes])
+    wanted = [*features.columns, *labels]
+    lacking = [name for name in wanted if table.named(name) is None]
     if lacking:
         raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {shown(asked.table)}.")
     columns = _columns(asked, table)
     y = target.of_another_file(columns["y"], table.file, shown(asked.table))
-    X = feature_matrix(table, [own[name] for name in names])
-    return _numbered({**columns, "X": X, "y": y})
+    return _numbered({**columns, "X": features.of_another_file(table), "y": y})
 
 
 # --- the split ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from experiments.compare import plan
 from experiments.compare.choosing import CONSTANT
 from experiments.compare.methods import method_of
 from experiments.compare.outcome import Outcome, Search
+from experiments.compare.page import html
 from experiments.compare.picture import picture
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
@@ -42,7 +44,11 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
         "table.md": markdown(outcome),
         "differences.csv": _csv(outcome.differences),
         "README.txt": summary(outcome, asked, search, folder) + "\n",
+        "page.html": html(outcome, asked, search, recommendation(outcome)),
     }
+    if outcome.prepared.encoding:
+        encoding = json.dumps(outcome.prepared.encoding, indent=1, ensure_ascii=False)
+        texts["encoding.json"] = encoding + "\n"
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
     # A user's names are no formulas, and may have letters that the font lacks.
@@ -217,6 +223,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     lines = [
         *_what_was_done(outcome, asked, search),
         *(f"Note: {line}." for line in outcome.prepared.notes),
+        *_of_texts(outcome),
         *(f"Left out: {line}." for line in outcome.left_out),
         *(f"{line}." for line in complaints),
         "",
@@ -225,12 +232,18 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         *_limits(outcome),
         "",
         "table.md, table.csv: every method at every budget. differences.csv: which are real.",
-        "rows.csv: every trial. picture.png: score against cost. trials/: what need not be "
-        "computed again.",
+        "rows.csv: every trial. picture.png: score against cost; page.html: the same, to be "
+        "pointed at. trials/: what need not be computed again.",
     ]
     for budget, model in outcome.models.items():
         lines += ["", f"# the model for budget {plain(budget)}", *loading(model, prepared.task)]
     return "\n".join(lines)
+
+
+def _of_texts(outcome: Outcome) -> list[str]:
+    if not outcome.prepared.encoding:
+        return []
+    return ["encoding.json: the columns that models take in the place of those of text."]
 
 
 def _what_was_done(outcome: Outcome, asked: Asked, search: Search) -> list[str]:

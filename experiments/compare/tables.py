@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +75,7 @@ def take(table: Table, name: str | None, option: str) -> Column | None:
     return table.columns[own]
 
 
-def feature_matrix(table: Table, names: list[str]) -> np.ndarray:
+def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> np.ndarray:
     """Give features as numbers.
 
     Parameters
@@ -81,6 +83,8 @@ def feature_matrix(table: Table, names: list[str]) -> np.ndarray:
     table : Table
     names : list of str
         Columns that are features.
+    codes : mapping of str to Coded
+        How those of text become numbers.
 
     Returns
     -------
@@ -90,30 +94,32 @@ def feature_matrix(table: Table, names: list[str]) -> np.ndarray:
     Raises
     ------
     Refused
-        If a column is text, a date, or has infinite values.
+        If there is none, a column is no number, or has infinite values.
     """
     file = table.file
     if not names:
         raise Refused(f"{file} has no features left beside the columns that the options name.")
-    columns = [table.columns[name] for name in names]
-    text = [n for n, column in zip(names, columns, strict=True) if column.numbers is None]
-    if text:
+    odd = [n for n in names if n not in codes and table.columns[n].numbers is None]
+    if odd:
         raise Refused(
-            f"Features must be numbers, and these columns of {file} are not: {listed(text)}; "
-            "encode them (pandas.get_dummies makes a column of each value; give these one group in "
-            f"the price list), or leave them out with --drop ({text[0]!r} has "
-            f"{table.columns[text[0]].odd})."
+            f"Features must be numbers, and these columns of {file} are not, which are in the "
+            f"other file: {listed(odd)} ({odd[0]!r} has {table.columns[odd[0]].odd})."
         )
-    X = np.column_stack([column.numbers for column in columns])
+    blocks = [
+        codes[n].encode(table.columns[n]) if n in codes else table.columns[n].numbers[:, None]
+        for n in names
+    ]
+    X = np.ascontiguousarray(np.hstack(blocks))
+    owner = [n for n, block in zip(names, blocks, strict=True) for _ in range(block.shape[1])]
     infinite = np.isinf(X)
     if infinite.any():
-        those = [names[m] for m in np.flatnonzero(infinite.any(axis=0))]
+        those = [owner[m] for m in np.flatnonzero(infinite.any(axis=0))]
         n_rows = int(infinite.any(axis=1).sum())
         raise Refused(
             f"{file} has infinite values in {n_rows} rows, in the columns {listed(those)}: "
             "leave them empty (missing), or leave rows or columns out."
         )
-    limits.check_features(X, names, file)
+    limits.check_features(X, owner, file)
     return X
 
 

@@ -34,7 +34,7 @@ ROUNDS = {"smoke": 5, "laptop": 100, "overnight": 100, "paper": 300}
 """Ten trees each."""
 
 DENSER = (8.0, 24.0, 32.0, 48.0)
-"""λ between those of the other panels. A pilot (draws 0 and 1) bought 0.16 of λ = 0's bill at 16 and
+"""λ between the other panels'. A pilot (draws 0 and 1) bought 0.16 of λ = 0's bill at 16 and
 0.006 at 64, and feature subsets lie between; draws from 100 on confirm."""
 
 FIRST_SEEDS = {"smoke": 0, "laptop": 0, "overnight": 100, "paper": 100}

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from experiments.command_options import UserPath
+from experiments.data_commands import DataProblem
 from experiments.leaderboard.fields import PRICES, SCALES
 from experiments.running.provenance import default_jobs
 from experiments.running.suite import Suite, shown
@@ -57,6 +58,7 @@ def leaderboard_group() -> None:
 @click.pass_obj
 def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publish, rows, quiet):
     """Train every method; finished trials are kept, and an interrupted run goes on."""
+    from algorithms.catalogue.ahead import compile_all
     from experiments.compare.methods import METHODS
     from experiments.leaderboard import per_row
     from experiments.leaderboard.results import played, write
@@ -65,15 +67,20 @@ def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publi
     if unknown:
         raise click.UsageError(f"--only must be of {', '.join(METHODS)}, not {unknown[0]!r}.")
     _quieter(quiet)
+    compile_all()  # what compiles while a trial runs would count as its time
     runs = suite.results / "runs" / "leaderboard"
     methods = [METHODS[name] for name in only or METHODS]
-    with Workers(jobs or default_jobs(), scheduler) as workers:
+    with (
+        Workers(jobs or default_jobs(), scheduler) as workers,
+        DataProblem.translated(suite.datasets),
+    ):
         outcome = played(scale, datasets, methods, runs, workers, progress=not quiet)
     folder = suite.results / "leaderboard" if publish else out or runs
     written = write(folder, outcome)
     if rows:
         try:
-            written.append(per_row.write(folder, outcome.judged).name)
+            path = per_row.write(folder, outcome.judged, runs if publish else None)
+            written.append(path.name if path.parent == folder else shown(path))
         except per_row.NoParquet as error:
             raise click.ClickException(str(error)) from None
     click.echo(f"Written in {shown(folder)}: " + ", ".join(written))
@@ -91,6 +98,7 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     It needs fit(X, y), predict(X) and prediction_cost(X), one number for each row; it is offered
     feature_costs, feature_groups, group_costs and random_state, and may have a search_space.
     """
+    from algorithms.catalogue.ahead import compile_all
     from experiments.compare.users_class import imported
     from experiments.leaderboard.adding import NotComparable, add
 
@@ -101,9 +109,10 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     published = suite.results / "leaderboard"
     meta = _meta(published)
     _quieter(quiet)
+    compile_all()
     runs = suite.results / "runs" / "leaderboard"
     folder = out or suite.results / "runs" / "leaderboard-added"
-    with Workers(jobs or default_jobs()) as workers:
+    with Workers(jobs or default_jobs()) as workers, DataProblem.translated(suite.datasets):
         try:
             ranked = add(name, published, meta, folder, runs, workers, progress=not quiet)
         except NotComparable as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ CONSTANT = "constant"
 SCORES = ["dataset", "prices", "method", "budget", "score", "cost", "low", "high"]
 _WHICH = ["dataset", "prices", "method", "budget"]
 CHOSEN = [*_WHICH, "trial", "cut", "valid_score", "valid_cost", "test_cost", "parameters"]
+
+_MOST_NAMED = 20  # features of a chosen model that chosen.csv names
 
 
 class Model(NamedTuple):
@@ -116,9 +119,18 @@ def judge(
             cost = 0.0 if row is None else row["test_cost"]
             if row is not None:
                 score = row["test_score"]
+                row = {**row, "parameters": shortened(row["parameters"])}
                 said.append((*where, *(row[name] for name in CHOSEN[len(_WHICH) :])))
             lines.append((*where, score, cost, low, high))
     return Judged(pd.DataFrame(lines, columns=SCORES), pd.DataFrame(said, columns=CHOSEN), measured)
+
+
+def shortened(parameters: str) -> str:
+    """Give parameters as JSON without long lists of features, in whose place is their number."""
+    known = json.loads(parameters)
+    if len(known.get("features", ())) > _MOST_NAMED:
+        known["features"] = f"{len(known['features'])} features"
+    return json.dumps(known, ensure_ascii=False)
 
 
 def _units(problem: Problem, value: np.ndarray) -> Units:

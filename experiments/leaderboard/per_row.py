@@ -53,8 +53,19 @@ def table_of(judged: dict[Field, Judged]) -> pd.DataFrame:
     return joined.astype({**{n: "category" for n in texts}, "trial": np.int16, "cut": np.float32})
 
 
-def write(folder: Path, judged: dict[Field, Judged]) -> Path:
+def write(folder: Path, judged: dict[Field, Judged], aside: Path | None = None) -> Path:
     """Write the file.
+
+    Parameters
+    ----------
+    folder : Path
+    judged : dict of Field to Judged
+    aside : Path, optional
+        Where it goes instead if it is larger than :data:`LARGEST`.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
@@ -66,4 +77,7 @@ def write(folder: Path, judged: dict[Field, Judged]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     table_of(judged).to_parquet(path, index=False, compression="zstd", engine="pyarrow")
-    return path
+    if aside is None or path.stat().st_size <= LARGEST:
+        return path
+    aside.mkdir(parents=True, exist_ok=True)
+    return path.replace(aside / NAME)

@@ -187,9 +187,13 @@ def _in_delta(one: Line) -> str:
 
 
 def in_a_line_each(found: Sequence[Board]) -> str:
-    """Return one line for each paper, for ``README.md``."""
+    """Return one line for each paper, for ``README.md``; its title leads to its own."""
+    folders = {short_name(paper): paper for paper in PAPERS}
     lines = ["| paper | its primary claims |", "|---|---|"]
-    lines += [f"| {board.title} | {board.summary(names=True)} |" for board in found]
+    for board in found:
+        folder = folders.get(board.paper)
+        title = f"[{board.title}](experiments/{folder}/README.md)" if folder else board.title
+        lines.append(f"| {title} | {board.summary(names=True)} |")
     return "\n".join(lines) + "\n"
 
 

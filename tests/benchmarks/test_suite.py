@@ -104,7 +104,7 @@ def test_data_are_those_of_their_seed():
     assert len(dense.Z) == suite.N_TEST
 
 
-@pytest.mark.parametrize("variant", ["cegb.CEGBClassifier", "adaboost_mh.AdaBoostMH"])
+@pytest.mark.parametrize("variant", special.Wheel.params[0])
 def test_the_wheel_is_imported_and_predicts(tiny, variant, monkeypatch):
     monkeypatch.setattr(special.Wheel, "package", "algorithms")  # the same files by another name
     wheel = special.Wheel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -49,10 +49,15 @@ class Trainer:
         ``n_stages``, ``rejection``, ``steepness``, ``limits`` of the optimisation.
     dataset : Dataset
     trees : fitted estimator
+    make : callable
+        Cronus: what a cascade is made by.
     """
 
-    def __init__(self, cell: Cell, dataset, trees) -> None:
+    def __init__(
+        self, cell: Cell, dataset, trees, make: Callable[..., CronusClassifier] = CronusClassifier
+    ) -> None:
         self.cell, self.dataset, self.trees = cell, dataset, FrozenEstimator(trees)
+        self._make = make
         self.train = part_of(cell, dataset, "train")
         self.weights = training_weights(cell, self.train)
         self.forest = trees.trees_
@@ -86,7 +91,7 @@ class Trainer:
             "threshold_rule": "quantile" if chosen["quantile"] else "soft",
         }
         options |= {"tradeoff": tradeoff / given["tree_cost"], "n_threads": 1, **changed}
-        model = CronusClassifier(self.trees, **options)
+        model = self._make(self.trees, **options)
         classes = self.train.signs > 0
         return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
 

@@ -1,10 +1,11 @@
 """Cronus on a fold of a division: stage-wise regression's trees, with all that Cronus can do.
 
 Its own paper's cells train on two classes and copies of the negatives, for precision@5. Here
-grades are ranked and every document counts once. So its trees are those of a regression of the
-grades, as in section 6 all methods start from stage-wise regression, hyper-parameters are chosen by
-NDCG@5, and each cascade may be as it was initialised or optimised, with every setting of its
-thresholds. Which documents a stage keeps is still trained on two classes: Cronus knows no grades.
+grades are ranked and every document counts once. In section 6 all methods reach the score of
+stage-wise regression, which a cascade of two classes does not. So trees and cascades regress the
+grades, brought to [-1, 1], as all methods do: Cronus's squared loss (Eq. 3) holds for them as it
+does for two classes. Hyper-parameters are chosen by NDCG@5, and each cascade may be as it was
+initialised or optimised, with every setting of its thresholds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from algorithms.cronus import CronusClassifier
 from algorithms.gbrt import GBRTRegressor
 from algorithms.metrics import ndcg_at_k
 from experiments.cell import Cell
@@ -40,6 +42,22 @@ class GradedPart(Part):
         return ndcg_at_k(self.grades, values, self.query, PLACES, per_query=True)
 
 
+def cronus_of(grades: np.ndarray) -> type[CronusClassifier]:
+    """Return Cronus whose squared loss is of grades; the positives, which weigh more, stay.
+
+    Parameters
+    ----------
+    grades : ndarray of shape (n,), float64
+        Within [-1, 1], of the rows that it will be fitted to.
+    """
+
+    class CronusOfGrades(CronusClassifier):
+        def _problem(self, *given):
+            return super()._problem(*given)._replace(y=grades)
+
+    return CronusOfGrades
+
+
 def cronus(cell: Cell, dataset) -> Models:
     """Train Cronus along its path of λ and measure each cascade as all methods are measured.
 
@@ -62,7 +80,7 @@ def cronus(cell: Cell, dataset) -> Models:
     valid = _graded(own, dataset, "valid")
     grown = grown_as_chosen(own, dataset, of_grades, valid)
     own = grown.cell
-    trainer = Trainer(own, dataset, grown.trees)
+    trainer = Trainer(own, dataset, grown.trees, cronus_of(scaled(dataset)))
     chosen = choose(trainer, valid, own.params["grid"], own.params["tuning_steps"])
     found, cuts = {}, own.params["rejections"]
     for place, (_, model, _) in enumerate(cascade_path(trainer, chosen)):
@@ -78,9 +96,14 @@ def cronus(cell: Cell, dataset) -> Models:
 
 def of_grades(cell: Cell, dataset) -> GBRTRegressor:
     """Return gradient boosted regression trees of the grades, brought to [-1, 1]."""
+    return unfitted(cell, dataset).fit(dataset.X_train, scaled(dataset))
+
+
+def scaled(dataset) -> np.ndarray:
+    """Return the training grades brought to [-1, 1], (n,) float64."""
     grades = dataset.y_train.astype(np.float64)
     low, high = grades.min(), grades.max()
-    return unfitted(cell, dataset).fit(dataset.X_train, 2 * (grades - low) / (high - low) - 1)
+    return 2 * (grades - low) / (high - low) - 1
 
 
 def _graded(cell: Cell, dataset, name: str) -> GradedPart:

@@ -80,7 +80,7 @@ def draw(
         *_axes(unit, commits, bounds),
     ]
     for i, line in enumerate(series):
-        parts += _line(i, line, unit, commits, bounds)
+        parts += _line(i, line, unit, commits, bounds, alone=len(series) == 1)
     return Markup("\n".join([*parts, "</svg>"]))
 
 
@@ -134,9 +134,19 @@ def _axes(unit: str, commits: Sequence[str], bounds: tuple[float, float]) -> Ite
 
 
 def _line(
-    index: int, line: Series, unit: str, commits: Sequence[str], bounds: tuple[float, float]
+    index: int,
+    line: Series,
+    unit: str,
+    commits: Sequence[str],
+    bounds: tuple[float, float],
+    *,
+    alone: bool,
 ) -> Iterator[str]:
-    """Yield a line; it is interrupted nowhere, as a commit need not measure everything."""
+    """Yield a line; it is interrupted nowhere, as a commit need not measure everything.
+
+    All intervals are one element, and a line that is alone is not named at each point: a page of a
+    long history is most of it such lines.
+    """
     yield f'<g class="line line{index % _MARKS}">'
     n = len(commits)
     there = [(i, _x(i, n), point) for i, point in enumerate(line.points) if point]
@@ -144,16 +154,21 @@ def _line(
     dash = _DASHES[index % len(_DASHES)]
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     yield f'<polyline points="{path}"{dashes}/>'
+    intervals = "".join(
+        f"M{x:.1f} {_y(point.low, bounds):.1f}V{_y(point.high, bounds):.1f}"
+        for _, x, point in there
+        if point.low < point.high
+    )
+    if intervals:
+        yield f'<path class="cross" d="{intervals}"/>'
+    named = "" if alone else f"{line.label} at "
     for i, x, point in there:
-        said = f"{line.label} at {commits[i]}: {number(point.value)} {unit}".rstrip()
-        interval = ""
+        said = f"{named}{commits[i]}: {number(point.value)} {unit}".rstrip()
         if point.low < point.high:
             said += f", {number(point.low)} to {number(point.high)}"
-            low, high = _y(point.low, bounds), _y(point.high, bounds)
-            interval = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
         # What a pointer on the marker is told, in a browser without a script, too.
-        mark = marker(index, x, _y(point.value, bounds))
-        yield f"<g><title>{escape(said)}</title>{interval}{mark}</g>"
+        mark = marker(index, x, _y(point.value, bounds)).removesuffix("/>")
+        yield f"{mark}><title>{escape(said)}</title></{mark[1 : mark.index(' ')]}>"
     yield "</g>"
 
 

@@ -24,7 +24,10 @@ from experiments.publishing.report.chart import Point, Series, draw, number
 _FORMAT, _MACHINE_FORMAT = 2, 1
 _NEEDED = ("commit_hash", "date", "env_name", "result_columns", "results")
 _LATEST = 8
-"""Commits in the table of numbers; the charts show all."""
+"""Commits in the table of numbers."""
+
+_CHARTED = 20
+"""Latest commits in the charts: more would be a page of over a megabyte; asv's own have all."""
 
 _REGRESSION = 0.05
 """Smallest relative rise that is named, asv's own default."""
@@ -123,7 +126,7 @@ class Benchmark:
         One for each combination of parameters.
     charts : list of Chart
         One for each value of the first parameter, if there are several parameters; none where fewer
-        than two commits were measured.
+        than two commits were measured, or where an accuracy or cost never moved.
     commits : list of Commit
         One for each point of a line.
     falls : bool
@@ -295,14 +298,21 @@ def _charts(
     groups: dict[tuple, dict[tuple, list]] = {}
     for params, points in lines.items():
         first = params[:1] if len(params) > 1 else ()
-        groups.setdefault(first, {})[params[len(first) :]] = points
+        groups.setdefault(first, {})[params[len(first) :]] = points[-_CHARTED:]
     for first, group in groups.items():
         if max(sum(map(bool, points)) for points in group.values()) < 2:
             continue
+        if not from_zero and all(_stays(points) for points in group.values()):
+            continue  # an accuracy that never moved: the table says it
         series = [Series(_label(params), points) for params, points in group.items()]
         full = ", ".join([title, *first])
-        drawing = draw(full, unit, series, hashes, from_zero=from_zero)
+        drawing = draw(full, unit, series, hashes[-_CHARTED:], from_zero=from_zero)
         yield Chart(full, [line.label for line in series], drawing)
+
+
+def _stays(points: Sequence[Point | None]) -> bool:
+    """Whether a line has one value only."""
+    return len({point.value for point in points if point}) < 2
 
 
 def _rises(line: Series, unit: str, commits: Sequence[Commit], least: float) -> Iterator[Rise]:

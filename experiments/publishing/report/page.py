@@ -32,7 +32,7 @@ from experiments.running.store import write_atomically
 
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
-_GUIDE = ROOT / "docs" / "compare.md"
+_DOCS = ROOT / "docs"
 
 NOTHING: Declared = MappingProxyType({})
 """No primary claims."""
@@ -102,23 +102,27 @@ def build(
     environment = _environment(papers)
     environment.globals |= {
         "has_gaps": (results / "gaps.csv").exists(),
-        "has_leaderboard": (results / "leaderboard" / "ranking.csv").exists(),
+        "has_leaderboard": (results / "leaderboard.html").exists(),
     }
     machines = read_history(results / "asv")
+    speed = {"machines": machines, "today": _document("speed.md", "today")}
     if dashboard:
-        return {"dashboard.html": _render(environment, "speed.html", machines=machines, asv=True)}
+        return {"dashboard.html": _render(environment, "speed.html", asv=True, **speed)}
     there = {paper.id for paper in papers}
     return {
         "index.html": _render(
             environment,
             "index.html",
+            leaderboard=_leaderboard_card(results),
             moved=moved(papers),
             to_come=[title for name, title in PAPERS.items() if name not in there],
         ),
         **{paper.page: _render(environment, "paper.html", paper=paper) for paper in papers},
         "claims.html": _render(environment, "claims.html", listing=listing.of(papers)),
-        "speed.html": _render(environment, "speed.html", machines=machines, asv=False),
-        "own-data.html": _render(environment, "own-data.html", guide=_guide()),
+        "speed.html": _render(environment, "speed.html", asv=False, **speed),
+        "own-data.html": _render(
+            environment, "own-data.html", guide=_document("compare.md", "own-data")
+        ),
         "glossary.html": _render(
             environment, "glossary.html", words=glossary.explained(glossary.read())
         ),
@@ -152,15 +156,11 @@ def _environment(papers: Sequence[Paper]) -> jinja2.Environment:
     return environment
 
 
-def _guide() -> Markup:
-    """Return what the documents say of comparing methods on a table of one's own."""
-    return notes.render(
-        _GUIDE.read_text(encoding="utf-8"),
-        folder="../docs",
-        prefix="own-data",
-        level=3,
-        caption="Compare methods on your own data",
-    )
+def _document(name: str, prefix: str) -> Markup:
+    """Return a document of ``docs/`` as part of a page; its headings' ids begin with `prefix`."""
+    text = (_DOCS / name).read_text(encoding="utf-8")
+    title = text.partition("\n")[0].removeprefix("# ")
+    return notes.render(text, folder="../docs", prefix=prefix, level=3, caption=title)
 
 
 def _render(environment: jinja2.Environment, template: str, **values: object) -> str:
@@ -181,3 +181,10 @@ def _within(title: str, paper: Paper) -> str:
     if own == paper.name:
         return rest
     return what[:1].upper() + what[1:] if beside.startswith("Beside") else title
+
+
+def _leaderboard_card(results: Path) -> Markup:
+    """Give the leaderboard's card; what it needs imports all methods, for which no report waits."""
+    from experiments.leaderboard.page import leaderboard_card
+
+    return leaderboard_card(results)

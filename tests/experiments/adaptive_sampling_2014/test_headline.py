@@ -14,7 +14,12 @@ from experiments.adaptive_sampling_2014.claims import of_table
 from experiments.adaptive_sampling_2014.show import tables
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.cell import Cell
-from tests.experiments.adaptive_sampling_2014.test_tables import features, line_of, made_up, meta_of
+from tests.experiments.adaptive_sampling_2014.made_up_tables import (
+    features,
+    line_of,
+    made_up,
+    meta_of,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The command ``compare``: what is chosen, by hand; files; what is kept; what is refused."""
 
 import dataclasses
+import html
 import json
 import math
 import types
@@ -185,6 +186,18 @@ def test_the_four_lines_run(classified):
     assert set(names["predictions"]) <= {"yes", "no"}
     assert (out / "picture.png").read_bytes().startswith(b"\x89PNG")
     assert "| CEGB |" in (out / "table.md").read_text(encoding="utf-8")
+
+
+def test_the_page_begins_with_the_recommendation(classified):
+    outcome, out, _, _ = classified
+    text = (out / "page.html").read_text(encoding="utf-8")
+    sentences = show.recommendation(outcome)
+    first = html.unescape(text[text.index('<p class="answer">') :].split("</p>")[0])
+    assert first.endswith(sentences[0][1:] + ".")
+    for line in outcome.table.itertuples():
+        assert f"{line.test_low:.4f} to {line.test_high:.4f}" in text
+    assert text.count("<circle") >= len(outcome.table.drop_duplicates(["method", "trial", "cut"]))
+    assert "http" not in text
 
 
 def test_nothing_is_computed_twice(classified, folder):

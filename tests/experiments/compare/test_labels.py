@@ -219,10 +219,10 @@ def test_parquets_other_kinds_are_refused_by_name(tmp_path):
         (pd.date_range("2020", periods=N), "dates or times"),
         ([[1.0]] * N, "values of the kind ndarray"),
         ([{"k": 1}] * N, "values of the kind dict"),
-        (["1.5"] * N, "text such as '1.5'"),
+        (["1.5"] * N, "numbers, and text such as '1.5'"),
     ):
         path = parquet(tmp_path, {"a": arrow.array(values), "b": B, "y": A > 0})
-        with pytest.raises(Refused, match=f"'a' has {words}"):
+        with pytest.raises(Refused, match=f"'a' of table.parquet has {words}"):
             prepare(Asked(path, "y"), tmp_path)
 
 

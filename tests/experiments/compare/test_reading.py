@@ -152,8 +152,7 @@ def test_words_for_missing_values_of_features(write, word):
 def test_features_that_are_text_are_shown(write, word):
     path = write("a,b,y", [*A[:3], word, *A[4:]], B, Y)
     sentence = refusal(prepared, path)
-    assert "these columns of table.csv are not: 'a'" in sentence
-    assert f"'a' has {word!r} in line 5" in sentence
+    assert f"Column 'a' of table.csv has numbers, and {word!r} in line 5: write all" in sentence
 
 
 def test_truth_values_are_features(write):

@@ -35,7 +35,7 @@ def refused(tmp_path, frame, target="y", **options):
         (table(10), "The table has 10 rows; training, choosing and judging need at least 50"),
         (table(y=1), "The target 'y' has one value only (1)"),
         (table(b=[np.inf] * 2 + [1.0] * 58), "has infinite values in 2 rows, in the columns 'b'"),
-        (table(a="red"), "Features must be numbers, and these columns of table.csv are not: 'a'"),
+        (table(a="2024-05-01"), "Column 'a' of table.csv has dates or times"),
         (table(y=[None] + [1.0] * 59), "Column 'y' of table.csv (--target) has 1 missing values"),
         (table(y=[7] * 3 + [1, 2, 3] * 19), "A class of the target has 3 rows only"),
         (table()[["y"]], "no features left"),
@@ -179,9 +179,9 @@ def test_parquet(tmp_path):
     wanted = frame.drop(columns="y").astype(np.float64)
     np.testing.assert_array_equal(rows, wanted)
     assert {label for part in parts.values() for label in part.y} == {"yes", "no"}
-    frame.assign(a="red").to_parquet(path)
-    with pytest.raises(Refused, match=r"these columns of table\.parquet are not: 'a'; encode"):
-        prepare(Asked(path, "y", groups="patient"), tmp_path)
+    frame.assign(a=["red", "blue"] * (n // 2)).to_parquet(path)
+    coded = prepare(Asked(path, "y", groups="patient"), tmp_path)
+    assert coded.encoding == ({"column": "a", "values": ["blue", "red"], "becomes": ["a"]},)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(Refused, match=r"^table\.parquet is no Parquet file .*[^.]\.$"):
         read_table(path)

@@ -13,6 +13,7 @@ from experiments.leaderboard import adding, editions, judging, page, per_row, pr
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.trials import packed, unpacked
+from experiments.publishing.report import page as report
 from experiments.running import workers
 
 DIGITS = Field("digits", "uniform")
@@ -88,6 +89,14 @@ def test_scores_are_those_of_the_best_validation_score_within_the_budget(outcome
     assert (table["score"] <= table["high"]).all()
 
 
+def test_long_lists_of_features_are_not_named():
+    names = [f"x{k}" for k in range(21)]
+    said = judging.shortened(json.dumps({"features": names, "rounds": 3}))
+    assert json.loads(said) == {"features": "21 features", "rounds": 3}
+    few = json.dumps({"features": names[:20]})
+    assert judging.shortened(few) == few
+
+
 def test_who_cannot_take_part_says_why(outcome):
     assert [(s.method, s.why) for s in outcome.skipped] == [
         ("cronus", "it tells 2 classes apart, and there are 10")
@@ -116,7 +125,7 @@ def test_choosing_by_hand():
     np.testing.assert_array_equal(unpacked(packed(value=[0.5, 1.0]))["value"], [0.5, 1.0])
 
 
-def test_rows_are_kept_for_others(outcome, tmp_path):
+def test_rows_are_kept_for_others(outcome, tmp_path, monkeypatch):
     table = per_row.table_of(outcome.judged)
     problem = problems.load(DIGITS.name, scale="check")
     chosen = outcome.chosen.iloc[-1]
@@ -127,8 +136,10 @@ def test_rows_are_kept_for_others(outcome, tmp_path):
     assert cost.mean() == pytest.approx(chosen["test_cost"], rel=1e-5)
     pytest.importorskip("pyarrow")
     path = per_row.write(tmp_path, outcome.judged)
-    assert path.stat().st_size < per_row.LARGEST
     assert len(pd.read_parquet(path)) == len(table)
+    monkeypatch.setattr(per_row, "LARGEST", 10)
+    moved = per_row.write(tmp_path, outcome.judged, tmp_path / "aside")
+    assert (moved.parent.name, path.exists()) == ("aside", False)
 
 
 def test_a_method_of_ones_own_is_trained_alone(outcome, folder, here):
@@ -162,6 +173,13 @@ def test_the_page_says_what_the_files_say(outcome, folder):
     for name, why in (("first", "already"), ("../x", "letters")):
         with pytest.raises(editions.Taken, match=why):
             editions.freeze(published, name)
+
+
+def test_the_overview_has_the_card(outcome, folder):
+    index = report.build(folder, [])["index.html"]
+    assert str(page.leaderboard_card(folder)) in index
+    assert 'href="leaderboard.html"' in index
+    assert "Leaderboard" not in report.build(folder / "nowhere", [])["index.html"]
 
 
 def test_wins_and_losses_mirror_each_other():

@@ -123,6 +123,19 @@ def test_steps_that_asv_detects_are_named(tmp_path, values, changes, found):
     assert all(one in text for one in found)
 
 
+def test_what_never_moved_and_what_is_long_ago_has_no_chart(tmp_path):
+    runs = [(f"{i:02d}", i, [i + 1.0, 1.0], "now") for i in range(25)]
+    write_history(tmp_path, *runs)
+    (machine,) = history.read_history(tmp_path)
+    ((drawn,), n_drawn) = machine.benchmarks[0].charts, history._CHARTED
+    assert f"over {n_drawn} commits: a {26 - n_drawn} to 25; b 1 to 1." in drawn.drawing
+    write_history(tmp_path / "still", *[(c, i, [0.5, 2.5], "now") for i, c in enumerate("ab")],
+                  type="track")  # fmt: skip
+    (machine,) = history.read_history(tmp_path / "still")
+    assert machine.benchmarks[0].charts == []
+    assert [line.change() for line in machine.benchmarks[0].series] == ["+0.0 %", "+0.0 %"]
+
+
 def test_long_history_shows_its_latest_numbers(tmp_path):
     runs = [("0123456789ab"[i], i, [i + 1.0, 1.0], "now") for i in range(12)]
     write_history(tmp_path / "asv", *runs)

@@ -1,0 +1,259 @@
+"""How fast today, beside others: one machine, one commit, one day, one file.
+
+``python -m benchmarks.today measure RUN.json`` runs the programs in turn and keeps what it has
+after each part, so that an interrupted run goes on; it refuses to go on at another commit, on
+another day or machine. ``python -m benchmarks.today write RUN.json PAGE.md`` writes the table of
+such a file between the lines ``<!-- today -->`` and ``<!-- end of today -->`` of a page. The file::
+
+    {"machine": "2 cores of …", "commit": "0123abcd…", "day": "2026-11-25",
+     "rows": [{"part": "normal data", "what": "whole fit, 10,000 rows", "unit": "s", "ours": 0.1,
+               "peer": "LightGBM", "theirs": 0.2, "most": 0.6, "of": "ratio"}],
+     "parts": ["normal-data"]}
+
+``most`` is the goal, of the ratio or of ``ours``; it and ``peer`` with ``theirs`` may be null.
+``parts`` are those that are there whole.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import click
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- today -->", "<!-- end of today -->"
+HEAD = ("", "ours", "peer", "theirs", "ours / theirs", "goal")
+
+
+class Row(NamedTuple):
+    """A line of the table; see above."""
+
+    part: str
+    what: str
+    unit: str
+    ours: float
+    peer: str | None = None
+    theirs: float | None = None
+    most: float | None = None
+    of: Literal["ratio", "ours"] = "ratio"
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over theirs."""
+        return None if self.theirs is None else self.ours / self.theirs
+
+    def goal(self) -> str:
+        """Say the goal, and whether it is missed; as printed, so that nothing is contradicted."""
+        if self.most is None:
+            return ""
+        value = self.ratio if self.of == "ratio" else self.ours
+        if value is None:
+            raise ValueError(f"{self.what}: a goal of a ratio, and nothing to divide by.")
+        missed = "" if float(short(value)) <= self.most else ", missed"
+        return f"{self.most:g}{missed}"
+
+
+class Run(NamedTuple):
+    """One machine, one commit, one day."""
+
+    machine: str
+    commit: str
+    day: str
+    rows: tuple[Row, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+def short(value: float) -> str:
+    """Three digits, and no more than two after the point: 0.66, 12.3, 1040."""
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{digits}f}"
+
+
+def read(path: Path) -> Run:
+    """Read a run.
+
+    Raises
+    ------
+    ValueError
+        If it lacks something, or has something else.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        run = Run(**content)
+        return run._replace(rows=tuple(Row(**row) for row in run.rows), parts=tuple(run.parts))
+    except (TypeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is no run of benchmarks.today: {error}") from error
+
+
+def save(run: Run, path: Path) -> None:
+    """Keep a run."""
+    content = run._asdict() | {"rows": [row._asdict() for row in run.rows]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def table(run: Run) -> str:
+    """Say where and when, and give the table, as Markdown."""
+    if not run.rows:
+        raise ValueError("Nothing is measured yet.")
+    lines = [f"| {' | '.join(HEAD)} |", "|---" + "|--:" * (len(HEAD) - 1) + "|"]
+    for row in run.rows:
+        theirs = "" if row.theirs is None else f"{short(row.theirs)} {row.unit}"
+        ratio = "" if row.ratio is None else short(row.ratio)
+        cells = (f"{row.part}: {row.what}", f"{short(row.ours)} {row.unit}", row.peer or "", theirs)
+        lines.append(f"| {' | '.join((*cells, ratio, row.goal()))} |")
+    return f"{run.day}, commit {run.commit[:8]}, {run.machine}.\n\n" + "\n".join(lines)
+
+
+def into(page: str, run: Run) -> str:
+    """Give the page with the run's table between the two lines.
+
+    Raises
+    ------
+    ValueError
+        If the page does not have the two lines once each, in this order.
+    """
+    before, begin, rest = page.partition(f"{BEGIN}\n")
+    _, end, after = rest.partition(END)
+    if not (begin and end) or BEGIN in rest or END in after:
+        raise ValueError(f"The page needs a line {BEGIN} and below it a line {END}, once each.")
+    return f"{before}{BEGIN}\n{table(run)}\n{END}{after}"
+
+
+# --- what is measured ---------------------------------------------------------------------------
+
+
+def normal_data() -> list[Row]:
+    """Normal features: growth with the rows, and prices."""
+    from . import scale
+
+    rows, part = [], "normal data"
+    for n in scale.SIZES:
+        line = scale.measure(n, 20, 3, priced_peer=n <= 1_000_000)
+        at = f"{n:,} rows"
+        peer, whole = ("LightGBM", line.lightgbm), ("LightGBM", line.lightgbm_whole)
+        rows += [
+            Row(part, f"whole fit, {at}", "s", line.ours_whole, *whole, 0.6),
+            Row(part, f"a tree, {at}", "ms", line.ours, *peer, 0.6),
+            Row(part, f"a tree with prices, {at}", "ms", line.prices, "our own", line.ours, 1.05),
+        ]
+        if line.lightgbm_prices == line.lightgbm_prices:
+            dear = ("LightGBM, prices", line.lightgbm_prices, 0.1)
+            rows.append(Row(part, f"a tree with prices, {at}", "ms", line.prices, *dear))
+    return rows
+
+
+def real_data() -> list[Row]:
+    """MiniBooNE and Covertype, whole fits."""
+    from . import peers
+
+    rows = []
+    for name, (X, y) in peers.training_sets().items():
+        most = 0.6 if "Mini" in name else 0.7
+        s = peers.compare_training(X, y, 5, lazy=False)
+        rows.append(Row(name, "whole fit", "s", s["ours"], "LightGBM", s["LightGBM"], most))
+        rows.append(Row(name, "whole fit", "s", s["ours"], "XGBoost", s["XGBoost"]))
+        s = peers.compare_training(X, y, 3, lazy=True)
+        rows.append(Row(name, "with prices", "s", s["ours"], "LightGBM", s["LightGBM"], 0.1))
+    return rows
+
+
+def prediction() -> list[Row]:
+    """500 trees of 31 leaves on one thread: many rows of MiniBooNE, and one."""
+    from . import peers, single_row
+
+    name, (X, y) = next(iter(peers.training_sets().items()))
+    micros = peers.prediction_micros(X, y, 5)
+    ours, unit = micros.pop("ours"), "µs a row"
+    rows = [Row("500 trees", name, unit, ours, *peer, 0.8, "ours") for peer in micros.items()]
+    one = single_row.one_row(5, single_row.TREES)
+    single = "LightGBM, C function for single rows"
+    ways = {
+        "predict": ("ours, predict", "LightGBM, Booster.predict", 5.0),
+        "fast_predictor": ("ours, fast_predictor()", single, 2.0),
+    }
+    return rows + [
+        Row("500 trees", f"one row, {way}", "µs", one[own], peer, one[peer], most, "ours")
+        for way, (own, peer, most) in ways.items()
+    ]
+
+
+PARTS: Mapping[str, Callable[[], list[Row]]] = {
+    "normal-data": normal_data,
+    "real-data": real_data,
+    "prediction": prediction,
+}
+"""In the order of the table; a part's rows are kept when all of them are there."""
+
+
+def here(machine: str) -> Run:
+    """Say what is measured now: the commit and the day.
+
+    Raises
+    ------
+    click.ClickException
+        If files differ from the commit.
+    """
+    git = ["git", "-C", str(ROOT)]
+    changed = subprocess.run(
+        [*git, "status", "--porcelain", "--untracked-files=no"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    if changed:
+        raise click.ClickException(f"Commit first; a commit is measured:\n{changed}")
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return Run(machine, head.stdout.strip(), f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}")
+
+
+def gone_on(now: Run, path: Path, parts: Mapping[str, Callable[[], list[Row]]] = PARTS) -> Run:
+    """Measure the parts that the file lacks, and keep each.
+
+    Raises
+    ------
+    click.ClickException
+        If the file is of another machine, commit or day.
+    """
+    run = read(path) if path.exists() else now
+    if run[:3] != now[:3]:
+        raise click.ClickException(f"{path} is of {run[:3]}, and this is {now[:3]}: name another.")
+    for name, measure in parts.items():
+        if name not in run.parts:
+            run = run._replace(rows=(*run.rows, *measure()), parts=(*run.parts, name))
+            save(run, path)
+    return run
+
+
+@click.group()
+def main() -> None:
+    """Measure today's speed beside others, and write its table."""
+
+
+@main.command("measure")
+@click.argument("path", type=Path)
+@click.option("--machine", required=True, help="What it is, in words: its processor and cores.")
+@click.option("--busy", is_flag=True, help="Although other programs run: not to be published.")
+def measure_command(path: Path, machine: str, busy: bool) -> None:
+    """Measure everything and keep it in PATH."""
+    from .backfill import refuse_if_busy
+
+    if not busy:
+        refuse_if_busy(os.getloadavg())
+    click.echo(table(gone_on(here(machine), path)))
+
+
+@main.command("write")
+@click.argument("path", type=Path)
+@click.argument("page", type=Path)
+def write_command(path: Path, page: Path) -> None:
+    """Write the table of PATH into PAGE."""
+    page.write_text(into(page.read_text("utf-8"), read(path)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Columns of text as numbers, by one rule for all methods; a column stays one purchase.
+
+Two values are 0 and 1, in the order of the alphabet. Up to a dozen are a column of 0 and 1 each
+("one-hot"), which are acquired together. More are numbered in the order of the alphabet, one
+column; so are those of a column whose group has a price of its own, for a group knows no groups
+within. A missing value is a value like any other; one that the table lacks, in a test file, is none
+of them. Truth values are numbers already. Dates, free text, and numbers with a few words between
+are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algorithms.prices.by_name import listed
+from experiments.compare.fields import MISSING, Column, Refused, number_of
+from experiments.compare.tables import Prices
+
+MOST_COLUMNS = 12
+"""Values of a column that get a column each."""
+
+MOST_VALUES = 1000
+"""Values of a column at all."""
+
+_MISSING = "(missing)"
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([T ].*)?|"
+    r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """How a column of text becomes numbers.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    values : tuple of str
+        Sorted; a missing one is ``(missing)``.
+    kind : {"two", "columns", "numbers"}
+    """
+
+    name: str
+    values: tuple[str, ...]
+    kind: str
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that it becomes."""
+        if self.kind == "columns":
+            return [f"{self.name}={value}" for value in self.values]
+        return [self.name]
+
+    def encode(self, column: Column) -> np.ndarray:
+        """Give a column's numbers: (n, k) float64."""
+        place = {value: k for k, value in enumerate(self.values)}
+        at = np.array([place.get(value, -1) for value in _values(column)])
+        if self.kind == "columns":
+            return (at[:, None] == np.arange(len(self.values))).astype(np.float64)
+        return at[:, None].astype(np.float64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what ``encoding.json`` says of it."""
+        return {"column": self.name, "values": list(self.values), "becomes": self.columns}
+
+
+def _values(column: Column) -> list[str]:
+    """Give each value as text without surrounding blanks."""
+    texts = column.text
+    if texts is None:  # the other file's column has no text
+        texts = [None if np.isnan(v) else f"{v:g}" for v in column.numbers]
+    stripped = [None if text is None else text.strip() for text in texts]
+    gone = {None, ""}
+    return [_MISSING if t in gone or t.lower() in MISSING else t for t in stripped]
+
+
+def code_of(name: str, column: Column, odd: str, file: str) -> Coded:
+    """Say how a column becomes numbers.
+
+    Parameters
+    ----------
+    name : str
+    column : Column
+        With its text.
+    odd : str
+        What in it is no number, see :attr:`experiments.compare.fields.Column.odd`.
+    file : str
+        For messages.
+
+    Raises
+    ------
+    Refused
+        If it has dates, hardly ever the same text twice, or numbers with words between.
+    """
+    values = sorted(set(_values(column)))
+    there = [value for value in values if value != _MISSING]
+    if odd.startswith("values of the kind"):
+        raise Refused(f"Column {name!r} of {file} has {odd}: leave it out with --drop.")
+    if odd == "dates or times" or all(_DATE.fullmatch(value) for value in there):
+        raise Refused(
+            f"Column {name!r} of {file} has dates or times: make numbers of them (days since a "
+            "day, the month), or leave it out with --drop."
+        )
+    numbers = [value for value in there if number_of(value) is not None]
+    if numbers and 2 * len(numbers) >= len(there):
+        raise Refused(
+            f"Column {name!r} of {file} has numbers, and {odd}: write all of them as numbers, and "
+            "nothing where a value is missing, or leave the column out with --drop."
+        )
+    n_rows = len(column.text)
+    if len(values) > MOST_VALUES or (len(there) > MOST_COLUMNS and 2 * len(there) > n_rows):
+        raise Refused(
+            f"Column {name!r} of {file} has {len(there):,} different texts in "
+            f"{n_rows:,} rows, which is no category: leave it out with --drop."
+        )
+    if len(values) <= 2:
+        return Coded(name, tuple(values), "two")
+    return Coded(name, tuple(values), "columns" if len(values) <= MOST_COLUMNS else "numbers")
+
+
+def within_groups(codes: Sequence[Coded], prices: Prices, names: Sequence[str]) -> list[Coded]:
+    """Number the values of columns whose group has a price of its own, others beside them."""
+    if prices.group_costs is None or prices.feature_groups is None:
+        return list(codes)
+    label = dict(zip(names, prices.feature_groups, strict=True))
+    shared = {one for one in prices.group_costs if prices.feature_groups.count(one) > 1}
+    return [
+        replace(code, kind="numbers")
+        if code.kind == "columns" and (label[code.name] in shared or label[code.name] != code.name)
+        else code
+        for code in codes
+    ]
+
+
+def expanded(prices: Prices, names: Sequence[str], codes: Mapping[str, Coded]) -> Prices:
+    """Give the prices of the columns that columns become: those of one are one purchase.
+
+    Parameters
+    ----------
+    prices : Prices
+        Of the table's own columns.
+    names : sequence of str
+        Those columns.
+    codes : mapping of str to Coded
+        By column.
+    """
+    several = [name for name in names if name in codes and len(codes[name].columns) > 1]
+    if not several:
+        return prices
+    groups = list(names) if prices.feature_groups is None else prices.feature_groups
+    of_groups = None if prices.group_costs is None else dict(prices.group_costs)
+    costs, labels = [], []
+    for name, cost, label in zip(names, prices.feature_costs, groups, strict=True):
+        columns = codes[name].columns if name in codes else [name]
+        own = float(cost)
+        if of_groups is not None and len(columns) > 1:  # alone in its group: the group is paid
+            of_groups[label] = of_groups.get(label, 0.0) + own
+            own = 0.0
+        costs += [own] * len(columns)
+        labels += [label] * len(columns)
+    return replace(
+        prices, feature_costs=np.array(costs), feature_groups=labels, group_costs=of_groups
+    )
+
+
+def names_of(names: Sequence[str], codes: Mapping[str, Coded], file: str) -> list[str]:
+    """Give the names of the columns that columns become; Refused if two are the same."""
+    found = [n for name in names for n in (codes[name].columns if name in codes else [name])]
+    twice = [name for name in dict.fromkeys(found) if found.count(name) > 1]
+    if twice:
+        raise Refused(
+            f"{file} has columns that those made of texts are called, too ({listed(twice)}): "
+            "rename them."
+        )
+    return found
+
+
+def notes_of(codes: Sequence[Coded]) -> list[str]:
+    """Say in a line each how columns of text were taken."""
+    how = {
+        "two": "0 and 1",
+        "columns": "a column for each of {n} values, acquired together",
+        "numbers": "{n} values numbered in the order of the alphabet",
+    }
+    return [
+        f"column {code.name!r} has text, taken as " + how[code.kind].format(n=len(code.values))
+        for code in codes
+    ]

@@ -1,0 +1,87 @@
+"""The features of a table: numbers, columns of text made numbers, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.compare import categories
+from experiments.compare.categories import Coded
+from experiments.compare.reading import Table
+from experiments.compare.row_numbers import left_out, numbering
+from experiments.compare.tables import Prices, feature_matrix, read_prices
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features of a table.
+
+    Attributes
+    ----------
+    X : (n, d) float64
+    names : list of str
+        Of its columns.
+    columns : list of str
+        Columns of the table that they are made of, as it spells them.
+    codes : dict of str to Coded
+        How those of text become numbers.
+    prices : Prices
+        Of the d columns; those of one column of the table are one purchase.
+    notes : tuple of str
+        What may surprise.
+    """
+
+    X: np.ndarray
+    names: list[str]
+    columns: list[str]
+    codes: dict[str, Coded]
+    prices: Prices
+    notes: tuple[str, ...]
+
+    def of_another_file(self, table: Table) -> np.ndarray:
+        """Give the features of a file that has the same columns."""
+        own = {name: table.named(name) for name in self.columns}
+        codes = {own[name]: code for name, code in self.codes.items()}
+        return feature_matrix(table, [own[name] for name in self.columns], codes)
+
+
+def features_of(
+    table: Table,
+    special: Sequence[str | None],
+    costs: Path | None,
+    with_texts: Callable[[Sequence[str]], Table],
+) -> Features:
+    """Give a table's features and their prices.
+
+    Parameters
+    ----------
+    table : Table
+    special : sequence of str or None
+        Columns that are none.
+    costs : Path or None
+        Price list, by the table's own columns.
+    with_texts : callable
+        ``names -> Table``: the same table with the texts of these columns, read once more.
+
+    Raises
+    ------
+    Refused
+        If a column is no feature that a method could take, or the price list does not fit.
+    """
+    columns, notes = left_out(table, [name for name in table if name not in special])
+    prices = read_prices(costs, columns)
+    text = {n: table.columns[n].odd for n in columns if table.columns[n].numbers is None}
+    table = with_texts(list(text)) if text else table
+    found = [categories.code_of(n, table.columns[n], odd, table.file) for n, odd in text.items()]
+    found = categories.within_groups(found, prices, columns)
+    codes = {code.name: code for code in found}
+    X = feature_matrix(table, columns, codes)
+    names = categories.names_of(columns, codes, table.file)
+    numbers = np.isin(names, [name for name in columns if name not in codes])
+    notes += numbering(X[:, numbers], [name for name in columns if name not in codes])
+    notes += [*categories.notes_of(found), *prices.notes]
+    prices = categories.expanded(prices, columns, codes)
+    return Features(X, names, columns, codes, prices, tuple(notes))
