@@ -24,7 +24,7 @@ from ..estimators.fitting import (
 )
 from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
 from ..estimators.rows import all_finite, plain_rows, read_only
-from ..estimators.threads import threads_of
+from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
 from ..inputs.types import EvalSet
@@ -181,7 +181,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
         X, y, weights = as_dask_arrays(X, y, weights)
-        with rows_on_workers(Rows, X, y, weights, is_classifier(self), threads_of(self)) as asked:
+        with rows_on_workers(
+            Rows, X, y, weights, is_classifier(self), threads_elsewhere(self)
+        ) as asked:
             rows = RowsOfAll(*asked)
             self.n_features_in_ = X.shape[1]
             encoded, loss = self._encode_targets(rows.targets)

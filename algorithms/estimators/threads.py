@@ -41,3 +41,29 @@ def threads_of(model: Any) -> int:
             f"n_threads={model.n_threads} differ. Give one of them."
         )
     return resolve_n_threads(wanted)
+
+
+def threads_elsewhere(model: Any) -> int | None:
+    """What a model says of threads to a process that may have more or fewer of them than this one.
+
+    Parameters
+    ----------
+    model : estimator
+        With `n_threads`, and perhaps `n_jobs`.
+
+    Returns
+    -------
+    int or None
+        None means all that there are.
+
+    Raises
+    ------
+    ValueError
+        As :func:`threads_of`.
+    """
+    here, n_jobs = threads_of(model), getattr(model, "n_jobs", None)
+    if n_jobs is None:
+        return model.n_threads
+    if n_jobs == -1:
+        return None
+    return int(n_jobs) if n_jobs > 0 else here

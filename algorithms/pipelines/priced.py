@@ -184,7 +184,7 @@ class PricedPipeline(MetaEstimatorMixin, BaseEstimator):
             )
 
     def _read_columns(self, X) -> None:
-        shape = getattr(X, "shape", None) or np.shape(X)
+        shape = getattr(X, "shape", None) or np.asarray(X).shape
         if len(shape) != 2:
             raise ValueError(f"X must have rows and columns, got an array of shape {shape}.")
         self.n_features_in_, labels = int(shape[1]), labels_of_columns(X)

@@ -8,7 +8,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier
@@ -149,3 +155,13 @@ def test_what_is_refused_leaves_the_earlier_model_whole():
         with pytest.raises(error, match=message):
             model.fit(TABLE, Y)
         assert model.predict(TABLE).tobytes() == before.tobytes()
+
+
+CHECKED = PricedPipeline(
+    make_pipeline(StandardScaler(), GBRTClassifier(n_estimators=2, n_threads=1))
+)
+
+
+@parametrize_with_checks([CHECKED])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
