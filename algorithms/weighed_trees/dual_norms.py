@@ -53,6 +53,12 @@ class Uses(NamedTuple):
         """Sum of the values of each item's uses, (n_items,) float64."""
         return np.bincount(self.item, weights=values, minlength=len(self.start) - 1)
 
+    def across(self, left: np.ndarray, right: np.ndarray, n_trees: int) -> np.ndarray:
+        """leftᵀ right of two matrices with a value for each use: (n_trees, n_trees) float64."""
+        out = np.zeros((n_trees, n_trees))
+        _across(self.start, self.tree, left, right, out)
+        return out
+
     def within(self, duals: Duals) -> Duals:
         """Return duals shortened to 1 where they are longer."""
         used = np.flatnonzero(np.diff(self.start))
@@ -63,8 +69,8 @@ class Uses(NamedTuple):
 
 
 @kernel
-def across_trees(start, tree, left, right, out):
-    """Add the products of the uses of each item, by their trees: leftᵀ right."""
+def _across(start, tree, left, right, out):
+    """Add the products of the uses of each item, by their trees."""
     for item in range(start.shape[0] - 1):
         for a in range(start[item], start[item + 1]):
             for b in range(start[item], start[item + 1]):

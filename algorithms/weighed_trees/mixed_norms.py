@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
-from .dual_norms import Duals, Uses, across_trees
+from .dual_norms import Duals, Uses
 from .tree_outputs import TreeOutputs
 
 SMOOTHING = 1e-7
@@ -236,8 +236,7 @@ class WorkingSet:
         each = stage.tradeoff * d2 * stage.prices.item / state.eta
         diagonal += self.prices.uses.T @ each
         diagonal = np.maximum(diagonal, _LEAST * state.curvature[1:])
-        across = np.zeros((len(self.trees), len(self.trees)))
-        across_trees(uses.start, uses.tree, u.item * each[uses.item], duals.item, across)
+        across = uses.across(u.item * each[uses.item], duals.item, len(self.trees))
         hessian = self.gram.copy()
         hessian[1:, 1:] -= 0.5 * (across + across.T)
         descent = state.gradient - state.curvature * state.beta
