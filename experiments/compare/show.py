@@ -50,7 +50,7 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
         encoding = json.dumps(outcome.prepared.encoding, indent=1, ensure_ascii=False)
         texts["encoding.json"] = encoding + "\n"
     for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
+        write_atomically(folder / name, shown(text).encode())
     # A user's names are no formulas, and may have letters that the font lacks.
     as_it_is = matplotlib.rc_context({"text.parse_math": False})
     with house_style(_SALT), as_it_is, warnings.catch_warnings():

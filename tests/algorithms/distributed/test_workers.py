@@ -13,6 +13,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import CancelledError, Client, wait
+from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.distributed import frames, workers
@@ -121,6 +122,8 @@ def test_ctrl_c_leaves_nothing_on_the_workers(client, monkeypatch, model, holder
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rows, y = laid_out(client, X), laid_out(client, Y)
     wait([rows, y])
+    # An interrupt while the first fit compiles its kernels would be lost in the compiler.
+    clone(model).fit(rows, y)
     before, original = on_scheduler(client), getattr(holder, method)
 
     def interrupts(self, *args):

@@ -159,6 +159,7 @@ def test_pipeline_and_search(cls, data):
     name = cls.__name__.lower()
     by_leaves = takes(cls, "max_leaves")
     size, choices = ("max_leaves", [2, 8]) if by_leaves else ("max_depth", [1, 3])
+    pipeline.set_params(**{f"{name}__n_estimators": 30})  # after four, some are at their priors
     search = GridSearchCV(pipeline, {f"{name}__{size}": choices}, cv=2).fit(X, y)
     assert search.best_params_ == {f"{name}__{size}": choices[1]}
     scores = cross_val_score(cls(**small(cls, n_estimators=30)), X, y, cv=3)

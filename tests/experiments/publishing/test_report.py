@@ -155,7 +155,8 @@ def test_what_is_not_published_yet(tmp_path):
     assert "There is no history yet. make bench" in text_of(pages["speed.html"])
     assert "No claims yet" in text_of(pages["claims.html"])
     for html in pages.values():
-        assert "<img" not in html
+        # The page of speed shows the picture of docs/speed.md, whatever is published.
+        assert "<img" not in html.replace('<img src="../docs/scale.svg"', "")
         assert checked(html).faults == []
     for title in PAPERS.values():
         assert title.replace("&", "&amp;") in pages["index.html"]

@@ -65,6 +65,7 @@ TRACED = {
     "experiments.cegb_2017.cells.measure": ["cegb-figure2:cegb", "cegb-figure1:cegb"],
     "experiments.cegb_2017.cells.peer_models": ["cegb-peers:lightgbm_cegb"],
     "experiments.cegb_2017.cells.queries": ["cegb-queries:greedy_miser"],
+    "experiments.cegb_2017.cells.rivals": ["cegb-rivals:budget_prune"],
     "experiments.cegb_2017.cells.segment": ["cegb-figure4:cegb"],
     "experiments.cegb_2017.cells.stopwatch": ["cegb-training-time:cegb"],
 }
