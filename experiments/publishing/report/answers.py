@@ -54,7 +54,10 @@ def _lead(counts: dict[str, int]) -> str:
     )
     if holding + failing == 0:
         return "Not known yet"
-    so_far = " so far" if any(verdict in counts for verdict in _OPEN) else ""
+    still_open = sum(counts.get(verdict, 0) for verdict in _OPEN)
+    if 2 * still_open > sum(counts.values()):
+        return "Mostly not known yet"
+    so_far = " so far" if still_open else ""
     if failing == 0:
         return f"Holds{so_far}"
     return f"Does not hold{so_far}" if holding == 0 else f"Holds in part{so_far}"

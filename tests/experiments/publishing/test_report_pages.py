@@ -284,6 +284,10 @@ def board(**counts):
             "Holds so far: of its 4 primary claims 3 are reproduced and 1 is undecided.",
         ),
         (
+            {"reproduced": 1, "undecided": 2},
+            "Mostly not known yet: of its 3 primary claims 1 is reproduced and 2 are undecided.",
+        ),
+        (
             {"reproduced": 1, "not_better": 2, "right_way_too_small": 1},
             "Holds in part: of its 4 primary claims 1 is reproduced, 1 goes the right way but is "
             "too small and 2 are not better.",
