@@ -44,8 +44,8 @@ from .files import SavedForest
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
 _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has begun
-# The model, the validation set with its scores, and why the model is constant if it is.
 _Callbacks = tuple[Callback, ...]
+# The model, the validation set with its scores, and why the model is constant if it is.
 _Trained = tuple[Boosted, Validation | None, str | None]
 _READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 

@@ -82,15 +82,14 @@ def answers(table: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> l
         values = differences(table, question.first, question.second)
         if len(values) >= 2:
             found.append((question, values))
-    corrected = holm([sign_flip(values) for _, values in found]) if found else []
+    alone = [sign_flip(values) for _, values in found]
+    corrected = holm(alone) if found else []
     given = []
-    for (question, values), p in zip(found, corrected, strict=True):
+    for (question, values), *both in zip(found, alone, corrected, strict=True):
         rng, n = np.random.default_rng(53), len(values)
         means = values[rng.integers(n, size=(_RESAMPLES, n))].mean(axis=1)
         counts = int(np.sum(values > 0)), int(np.sum(values < 0)), n
-        given.append(
-            Answer(question, float(values.mean()), *interval(means), sign_flip(values), p, *counts)
-        )
+        given.append(Answer(question, float(values.mean()), *interval(means), *both, *counts))
     return given
 
 
