@@ -181,7 +181,7 @@ def best_split(
     is no split if no threshold is allowed or the gain is nothing but rounding.
     """
     n_edges = len(edges)
-    missing = is_missing(bins[rows], edges)
+    missing = is_missing(bins[rows], edges) & (weights.counts[rows] > 0)
 
     def left_sums(ints, exponent):
         per_bin = np.bincount(bins[rows], weights=ints[rows], minlength=n_edges + 1)
@@ -217,8 +217,12 @@ def rounding_gain(N: float, H: float, rounding: float) -> float:
 
 def is_missing(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Which rows are in the bin of missing values of a feature."""
-    has_missing = len(edges) > 0 and edges[-1] == ALL_PRESENT
-    return (bins == len(edges)) & has_missing
+    return (bins == len(edges)) & has_missing(edges)
+
+
+def has_missing(edges: np.ndarray) -> bool:
+    """Whether a training row is missing a feature."""
+    return len(edges) > 0 and bool(edges[-1] == ALL_PRESENT)
 
 
 # --- Growing -------------------------------------------------------------------------------
@@ -234,6 +238,7 @@ def grow_tree(
     net_gain: NetGain,
     on_split: OnSplit,
     leaf_hessians: GridValues | None = None,
+    features: np.ndarray | None = None,
 ) -> Tree:
     """Grow one tree.
 
@@ -256,11 +261,16 @@ def grow_tree(
         Told of every split, before the next question to ``net_gain``.
     leaf_hessians : GridValues, optional
         Hessians of the leaf values, if they differ from those of the splits.
+    features : (d,) bool, optional
+        Which features may be split on; by default all.
     """
+    allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
 
     def open_node(rows, depth):
         best = [
             best_split(bins[:, m], edges[m], gradients, hessians, weights, rows, limits)
+            if allowed[m]
+            else Split()
             for m in range(bins.shape[1])
         ]
         return OpenNode(rows, depth, best)
@@ -284,6 +294,8 @@ def grow_tree(
         node.missing_left = split.missing_left
         if split.missing_left is None:
             node.missing_left = larger_is_left(weights, node.rows, goes_left)
+            if not np.all(weights.counts) and has_missing(edges[m]):  # rows that are not drawn may
+                node.missing_left = False
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)
         nodes.append(open_node(node.rows[goes_left], node.depth + 1))

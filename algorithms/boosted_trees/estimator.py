@@ -22,13 +22,14 @@ from ..estimators.fitting import (
     one_eval_set,
     weights_by_class,
 )
-from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
+from ..estimators.parameters import Parameter, check_seed, check_whole_number, checked_parameters
 from ..estimators.rows import all_finite, plain_rows, read_only
 from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
 from ..inputs.types import EvalSet
 from ..kernels.decorators import threads
+from ..lambdarank import LambdaRank
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
@@ -37,9 +38,11 @@ from ..trees.forest import ForestBuilder
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
+from ..trees.samples import Sampling
 from ..trees.splitter import Limits
 from ..trees.tiles import score_all
 from .files import SavedForest
+from .objectives import earlier_model, ranking_loss
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
@@ -109,7 +112,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             Row weights >= 0. A weight of 3 equals three copies of the row, also for
             `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
         query_id : array-like of shape (n_samples,), optional
-            Query of each row, in blocks. Checked only: the losses are by row.
+            Query of each row, in blocks. What ``objective="lambdarank"`` ranks within; else
+            checked only, as the losses are by row.
         eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
@@ -145,19 +149,29 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         weights, kept = check_sample_weight(sample_weight, len(X))
-        check_queries(query_id, len(X), "query_id")
+        query_id = check_queries(query_id, len(X), "query_id")
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
+            query_id = None if query_id is None else query_id[kept]
         encoded, loss = self._encode_targets(y)
+        if self.objective is not None:
+            loss = ranking_loss(self, encoded, query_id, weights)
         if self.class_weight is not None:
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
         validation = self._check_eval_set(eval_set, loss)
+        earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]):
             return self._constant(encoded[0], loss, validation)
+        if isinstance(loss, LambdaRank) and not loss.has_pairs():
+            nothing = Boosted(ForestBuilder([]).forest(), np.zeros(1), 0)
+            why = "No query has documents of different grades: nothing is ranked, all scores are 0."
+            return nothing, validation, why
+        if options.sampling is not None and options.sampling.rows < 1.0 and weights is None:
+            weights = np.ones(len(X))  # of rows that are not drawn they become 0
         row = row_weights(None if weights is None else read_only(weights), len(X))
         data = read_only(X), read_only(encoded)
-        fitted = boost(*data, row, loss, options, prices, validation, callbacks)
+        fitted = boost(*data, row, loss, options, prices, validation, callbacks, earlier)
         return self._trained(fitted, row, options, validation)
 
     def _trained_by_workers(
@@ -172,6 +186,16 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is not read with Dask arrays: give the rows sample_weight instead."
+            )
+        if self.warm_start or options.sampling is not None:
+            raise ValueError(
+                "warm_start, subsample and colsample_bytree are not for Dask arrays: rows of "
+                "workers are neither drawn nor gone on with. Give X.compute()."
+            )
+        if self.objective is not None:
+            raise ValueError(
+                "objective='lambdarank' is not for Dask arrays, whose queries may lie on several "
+                "workers: give X.compute()."
             )
         if query_id is not None:
             raise ValueError(
@@ -226,7 +250,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         self.initial_scores_ = fitted.initial
         self.n_estimators_ = fitted.n_rounds
         # As it was in `fit`: a parameter that is set later must not change predictions.
-        self._learning_rate = learning_rate
+        self._learning_rate, self._fitted_objective = learning_rate, self.objective
         self._contributions = learning_rate * fitted.forest.value
         self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
@@ -263,6 +287,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         checked = self._fixed_options() | checked_parameters(self)
         if self.class_weight is not None and not is_classifier(self):
             raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")
+        if self.objective is not None and is_classifier(self):
+            raise ValueError(
+                "objective='lambdarank' is for regressors, whose targets are grades in order."
+            )
+        if self.objective is None and self.lambdarank_truncation is not None:
+            raise ValueError("lambdarank_truncation means nothing without objective='lambdarank'.")
         limits = Limits(
             max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
             max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
@@ -281,7 +311,14 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             start_at_mean=checked["init"] == "mean",
             early_stopping_rounds=checked["early_stopping_rounds"],
             n_threads=threads_of(self),
+            sampling=self._sampling(checked["subsample"], checked["colsample_bytree"]),
         )
+
+    def _sampling(self, rows: float, features: float) -> Sampling | None:
+        """How trees draw; None, and no seed is asked for, where nothing is drawn."""
+        if rows == features == 1.0:
+            return None
+        return Sampling(rows, features, check_seed("random_state", self.random_state))
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:
@@ -297,6 +334,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
+        if loss.name == "lambdarank" and self.eval_metric == "loss":
+            raise ValueError(
+                "objective='lambdarank' has derivatives but no loss: give eval_metric='ndcg@5', or "
+                "another one of rankings, for eval_set."
+            )
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)

@@ -11,6 +11,15 @@ from ..estimators.files import SavedModel, finite_number, n_score_columns, whole
 from ..metrics import check_eval_metric
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 
+# Parameters that models had not always, and the value with which they are as before.
+_NEUTRAL = {
+    "objective": None,
+    "lambdarank_truncation": None,
+    "subsample": 1.0,
+    "colsample_bytree": 1.0,
+    "warm_start": False,
+}
+
 
 class SavedForest(SavedModel):
     """Files of an estimator of boosted trees; a mixin.
@@ -33,6 +42,11 @@ class SavedForest(SavedModel):
             "validation_scores": self.validation_scores_,
         }
         return header, arrays | self.trees_._asdict()
+
+    def _stored_params(self) -> dict:
+        """As of any estimator, without what older versions do not know where it says nothing."""
+        stored = super()._stored_params()
+        return {k: v for k, v in stored.items() if k not in _NEUTRAL or v != _NEUTRAL[k]}
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)
@@ -59,7 +73,7 @@ class SavedForest(SavedModel):
         n_features = self.n_features_in_
         self._options()
         self._prices(n_features)
-        loss = "squared" if not hasattr(self, "classes_") else "logistic"
+        loss = (self.objective or "squared") if not hasattr(self, "classes_") else "logistic"
         if n_score_columns(self) > 1:
             loss = "multinomial"
         check_eval_metric(self.eval_metric, loss, has_queries=True)

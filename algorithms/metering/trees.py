@@ -186,9 +186,14 @@ class MeteredTrees:
 of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
-        X = self._check_X(X)
+        acquired = self._acquired_by(self._check_X(X))
+        return sparse.csr_matrix(acquired) if acquired.shape[1] > DENSE_FEATURES else acquired
+
+    def _acquired_by(self, X: np.ndarray) -> np.ndarray:
+        """As :meth:`acquired_features`, of rows that are checked, and always dense."""
         ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]))
-        return from_bits(used, X.shape[1])
+        bits = np.unpackbits(used.view(np.uint8), axis=1, bitorder="little")
+        return bits[:, : X.shape[1]].astype(bool)
 
     def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Number of split nodes that each row passes, over all trees.
