@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +28,7 @@ from ..estimators.rows import all_finite, plain_rows, read_only
 from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
+from ..inputs.sparse_rows import SparseColumns, SparseRows, dense_rows
 from ..inputs.types import EvalSet
 from ..kernels.decorators import threads
 from ..lambdarank import LambdaRank
@@ -50,7 +52,7 @@ _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has
 _Callbacks = tuple[Callback, ...]
 # The model, the validation set with its scores, and why the model is constant if it is.
 _Trained = tuple[Boosted, Validation | None, str | None]
-_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
+_READ = {"order": "C", "ensure_all_finite": "allow-nan", "accept_sparse": ("csr", "csc")}
 
 
 class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
@@ -100,8 +102,10 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, Dask array or Dask frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, Dask array or Dask frame of shape (n_samples, n_features)
             Converted to float64, but for an array of float32 in C order, which is read as it is.
+            Of a sparse matrix what is not stored is 0, a column at a time is made dense, and the
+            model is that of the dense one, bit for bit; a row pays for a 0 as for any value.
             NaN is a missing value: it has a bin of its own, and each split learns where it goes
             (:mod:`reference.trees` has the rule). Infinite values are refused. The rows of a Dask
             collection stay with the workers of this process's Dask client; the model is the same,
@@ -148,11 +152,12 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     ) -> _Trained:
         """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
-        weights, kept = check_sample_weight(sample_weight, len(X))
-        query_id = check_queries(query_id, len(X), "query_id")
+        weights, kept = check_sample_weight(sample_weight, X.shape[0])
+        query_id = check_queries(query_id, X.shape[0], "query_id")
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
             query_id = None if query_id is None else query_id[kept]
+        X = SparseColumns(X) if issparse(X) else read_only(X)
         encoded, loss = self._encode_targets(y)
         if self.objective is not None:
             loss = ranking_loss(self, encoded, query_id, weights)
@@ -170,8 +175,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if options.sampling is not None and options.sampling.rows < 1.0 and weights is None:
             weights = np.ones(len(X))  # of rows that are not drawn they become 0
         row = row_weights(None if weights is None else read_only(weights), len(X))
-        data = read_only(X), read_only(encoded)
-        fitted = boost(*data, row, loss, options, prices, validation, callbacks, earlier)
+        y = read_only(encoded)
+        fitted = boost(X, y, row, loss, options, prices, validation, callbacks, earlier)
         return self._trained(fitted, row, options, validation)
 
     def _trained_by_workers(
@@ -332,6 +337,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
         X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
+        X = SparseRows(X) if issparse(X) else read_only(X)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if loss.name == "lambdarank" and self.eval_metric == "loss":
@@ -343,7 +349,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
             check_has_score(self.eval_metric, y)
-        return Validation(read_only(X), y, query_id, self.eval_metric, loss)
+        return Validation(X, y, query_id, self.eval_metric, loss)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -355,25 +361,28 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def _check_X(self, X) -> np.ndarray:
+    def _check_X(self, X) -> np.ndarray | SparseRows:
         if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
             rows = plain_rows(X, self.n_features_in_)
             if rows is not None:
                 return rows
         check_is_fitted(self)
-        return read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
+        X = validate_data(self, X, dtype=np.float64, reset=False, **_READ)
+        return SparseRows(X) if issparse(X) else read_only(X)
 
     @property
     def _bit_vectors(self) -> list[BitVectors]:
         return self._layouts.bit_vectors
 
-    def _raw_scores(self, X: np.ndarray) -> np.ndarray:
+    def _raw_scores(self, X: np.ndarray | SparseRows) -> np.ndarray:
+        if isinstance(X, SparseRows):
+            return np.concatenate([self._raw_scores(read_only(rows)) for rows in X.blocks()])
         if len(X) <= _FEW_ROWS:
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
         # Tiles do not know where missing values go.
@@ -389,8 +398,19 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
                 walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
 
-    def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        n_threads = threads_of(self)
+    def _walk(self, X, prices, ends: Sequence[int] | None = None):
+        """As of any trees; sparse rows part by part."""
+        if not isinstance(X, SparseRows):
+            yield from super()._walk(X, prices, ends)
+            return
+        if ends is not None:
+            dense_rows(X, "staged_cost")
+        walk = super()._walk
+        walked = [next(walk(read_only(rows), prices)) for rows in X.blocks()]
+        yield tuple(np.concatenate(parts) for parts in zip(*walked, strict=True))
+
+    def _staged_raw_scores(self, X: np.ndarray | SparseRows) -> Iterator[np.ndarray]:
+        n_threads, X = threads_of(self), dense_rows(X, "A prediction by stages")
         return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
 
     def fast_predictor(self) -> FastPredictor:

@@ -8,17 +8,20 @@ import numpy as np
 
 from ..boosting import Boosted, Earlier, Options
 from ..estimators.rows import read_only
+from ..inputs.sparse_rows import SparseColumns
 from ..lambdarank import TRUNCATION, LambdaRank
 
 
-def earlier_model(estimator: Any, X: np.ndarray, options: Options) -> Earlier | None:
+def earlier_model(
+    estimator: Any, X: np.ndarray | SparseColumns, options: Options
+) -> Earlier | None:
     """What ``warm_start`` goes on from: the earlier fit, and what it says of these rows.
 
     Parameters
     ----------
     estimator : estimator
         Unfitted, with the fitted one it is to replace, if any, under ``_earlier``.
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or SparseColumns of shape (n_samples, n_features)
     options : Options
 
     Returns
@@ -50,7 +53,8 @@ def earlier_model(estimator: Any, X: np.ndarray, options: Options) -> Earlier | 
             f"warm_start=True goes on from the earlier fit, and {why} of it: give what it had, "
             "or warm_start=False to begin anew."
         )
-    rows = read_only(np.ascontiguousarray(X, dtype=np.float64))
+    sparse = isinstance(X, SparseColumns)
+    rows = X.rows() if sparse else read_only(np.ascontiguousarray(X, dtype=np.float64))
     acquired = model._acquired_by(rows)
     before = Boosted(model.trees_, model.initial_scores_, model.n_estimators_)
     return Earlier(before, model._raw_scores(rows), acquired)

@@ -16,6 +16,7 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
 from ..estimators.threads import threads_of
+from ..inputs.sparse_rows import dense_rows
 from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..kernels.decorators import threads
 from ..prices.by_name import column_labels
@@ -317,7 +318,7 @@ of shape (n_samples, n_features)
         X = self._check_X(X)
         grid = self._grid_prices(feature_costs, split_cost, prices)
         warn_if_free(self, feature_costs, split_cost)
-        return mean_cost_by_feature(self.trees_, grid, X)
+        return mean_cost_by_feature(self.trees_, grid, dense_rows(X, "cost_importances"))
 
     def _shown_forest(self) -> Forest:
         """Trees whose leaves have the values that are to be shown."""
