@@ -127,7 +127,7 @@ def test_files_hold_the_objective(tmp_path):
     assert again.objective == "lambdarank"
     assert again.predict(X).tobytes() == model.predict(X).tobytes()
     plain = GBRTRegressor(min_samples_leaf=1).fit(X, y)
-    assert "objective" not in plain._stored_params()  # as files were before
+    assert "objective" not in plain._told_params()  # as files were before
 
 
 def test_nothing_to_rank():

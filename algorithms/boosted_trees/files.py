@@ -11,15 +11,6 @@ from ..estimators.files import SavedModel, finite_number, n_score_columns, whole
 from ..metrics import check_eval_metric
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 
-# Parameters that models had not always, and the value with which they are as before.
-_NEUTRAL = {
-    "objective": None,
-    "lambdarank_truncation": None,
-    "subsample": 1.0,
-    "colsample_bytree": 1.0,
-    "warm_start": False,
-}
-
 
 class SavedForest(SavedModel):
     """Files of an estimator of boosted trees; a mixin.
@@ -34,6 +25,13 @@ class SavedForest(SavedModel):
         "validation_scores": (np.float64, 1),
     }
     _optional_arrays = frozenset({"missing_left"})
+    _neutral: ClassVar = {
+        "objective": None,
+        "lambdarank_truncation": None,
+        "subsample": 1.0,
+        "colsample_bytree": 1.0,
+        "warm_start": False,
+    }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         header = {"n_estimators": int(self.n_estimators_), "learning_rate": self._learning_rate}
@@ -42,11 +40,6 @@ class SavedForest(SavedModel):
             "validation_scores": self.validation_scores_,
         }
         return header, arrays | self.trees_._asdict()
-
-    def _stored_params(self) -> dict:
-        """As of any estimator, without what older versions do not know where it says nothing."""
-        stored = super()._stored_params()
-        return {k: v for k, v in stored.items() if k not in _NEUTRAL or v != _NEUTRAL[k]}
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)
