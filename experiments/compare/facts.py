@@ -10,6 +10,7 @@ from experiments.compare.problem import Problem
 from experiments.compare.subsets import prices_of
 
 MOST_GRADES = 1_024  # each is a class of a forest
+MOST_OF_OPTIMAL = 30  # features of an optimal tree: its search grows with their square, and more
 LONGEST_QUERY = 10_000  # LightGBM refuses longer ones
 HIGHEST_GRADE = 50  # of which a gain, 2^grade - 1, is exact
 
@@ -24,6 +25,7 @@ class Facts:
     n_classes : int
         Of a classification; else 0.
     has_groups, some_missing, weighted : bool
+    n_features : int
     n_prices : int
         Different prices of single features, those of their groups included.
     n_grades, longest_query : int
@@ -37,6 +39,7 @@ class Facts:
     has_groups: bool
     some_missing: bool
     weighted: bool
+    n_features: int
     n_prices: int
     n_grades: int = 0
     longest_query: int = 0
@@ -55,6 +58,7 @@ class Facts:
                 bool(np.isnan(part.X.to_numpy()).any()) for part in problem.parts.values()
             ),
             "weighted": train.weight is not None,
+            "n_features": len(problem.names),
             "n_prices": len(np.unique(each)),
         }
         if problem.task == "classification":
@@ -81,6 +85,13 @@ def forest_of_grades(facts: Facts) -> str:
     if facts.n_grades > MOST_GRADES:
         return f"it takes at most {MOST_GRADES:,} different grades"
     return no_weights(facts)
+
+
+def optimal_tree(facts: Facts) -> str:
+    """Say why STreeD's optimal tree cannot serve."""
+    if facts.n_features > MOST_OF_OPTIMAL:
+        return f"its trees are optimal for at most {MOST_OF_OPTIMAL} features"
+    return "it takes no weights of rows" if facts.weighted else ""
 
 
 def lambdarank(facts: Facts) -> str:
