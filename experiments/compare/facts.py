@@ -24,7 +24,9 @@ class Facts:
     task : {"classification", "regression", "ranking"}
     n_classes : int
         Of a classification; else 0.
-    has_groups, some_missing, weighted : bool
+    has_groups, some_missing : bool
+    weighted, class_weighted : bool
+        Whether rows have weights of their own, and whether classes have.
     n_features : int
     n_prices : int
         Different prices of single features, those of their groups included.
@@ -44,6 +46,7 @@ class Facts:
     n_grades: int = 0
     longest_query: int = 0
     whole_grades: bool = True
+    class_weighted: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> Facts:
@@ -58,6 +61,7 @@ class Facts:
                 bool(np.isnan(part.X.to_numpy()).any()) for part in problem.parts.values()
             ),
             "weighted": train.weight is not None,
+            "class_weighted": problem.class_weight is not None,
             "n_features": len(problem.names),
             "n_prices": len(np.unique(each)),
         }
@@ -77,7 +81,8 @@ class Facts:
 
 def no_weights(facts: Facts) -> str:
     """Say why a method that draws copies of rows cannot serve."""
-    return "it draws copies of rows, and takes no weights" if facts.weighted else ""
+    weighted = facts.weighted or facts.class_weighted
+    return "it draws copies of rows, and takes no weights" if weighted else ""
 
 
 def forest_of_grades(facts: Facts) -> str:

@@ -55,9 +55,8 @@ def streed(problem: Problem, draw: Mapping) -> Trained:
     if tested:
         binary = np.column_stack([X[:, m] > cut for m, cut in tested]).astype(np.intc)
         model = STreeDCostSensitiveClassifier(**options, time_limit=_SECONDS)
-        model.fit(
-            binary, numbers.astype(np.intc), _costs(problem, draw["tradeoff"], cuts, len(classes))
-        )
+        costs = _costs(problem, draw["tradeoff"], cuts, _of_errors(problem, numbers))
+        model.fit(binary, numbers.astype(np.intc), costs)
         if not (model.is_fitted() and model.fit_result.is_optimal()):
             raise RuntimeError(f"no tree is proved to be the best within {_SECONDS:g} s")
         root = model.get_tree()
@@ -85,8 +84,16 @@ def cuts_of(column: np.ndarray, classes: np.ndarray, n: int) -> np.ndarray:
     return found[(found >= column.min()) & (found < column.max())]
 
 
-def _costs(problem: Problem, tradeoff: float, cuts: list[np.ndarray], n_classes: int):
-    """Give what errors and features cost as the program takes it: an error is 1, λ is in prices."""
+def _of_errors(problem: Problem, numbers: np.ndarray) -> np.ndarray:
+    """Give what an error costs by the row's class: 1, or the weight of the class."""
+    weight = problem.fit_weight()
+    if weight is None:
+        return np.ones(numbers.max() + 1)
+    return weight[np.unique(numbers, return_index=True)[1]]
+
+
+def _costs(problem: Problem, tradeoff: float, cuts: list[np.ndarray], of_errors: np.ndarray):
+    """Give what errors and features cost as the program takes it: λ is in the prices."""
     from pystreed.data import CostSpecifier, FeatureCostSpecifier
 
     prices, specified, begin = prices_of(problem), [], 0
@@ -100,7 +107,8 @@ def _costs(problem: Problem, tradeoff: float, cuts: list[np.ndarray], n_classes:
             FeatureCostSpecifier(tradeoff * alone, tradeoff * own, f"unit {unit}", begin, last)
         )
         begin = last + 1
-    return CostSpecifier((1.0 - np.eye(n_classes)).tolist(), specified)
+    matrix = of_errors[:, None] * (1.0 - np.eye(len(of_errors)))
+    return CostSpecifier(matrix.tolist(), specified)
 
 
 def _metered(root, tested, classes: np.ndarray, problem: Problem) -> MeteredForest:
