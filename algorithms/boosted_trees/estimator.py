@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from ..boosting import Boosted, Callback, Options, Validation, boost, check_callbacks
 from ..estimators.fitting import (
@@ -33,12 +33,13 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, check_has_score, validation_score
-from ..trees.forest import ForestBuilder
+from ..trees.categorical_forest import builder_of, refuse_sets
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.splitter import Limits
 from ..trees.tiles import score_all
+from .categories import ReadsCategories
 from .files import SavedForest
 
 # Fits read single columns: a copy of all in float64 would only take memory.
@@ -50,7 +51,7 @@ _Trained = tuple[Boosted, Validation | None, str | None]
 _READ = {"order": "C", "ensure_all_finite": "allow-nan"}
 
 
-class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
+class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
     """Base of the estimators; not to be used by itself.
 
     A subclass lists its parameters in ``__init__``, says in the table ``_parameters`` what they may
@@ -71,6 +72,13 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         ),
         "validation_scores_": Parameter(
             "ndarray", "Validation score after each round; empty without `eval_set`."
+        ),
+        "categories_": Parameter(
+            "dict of int to ndarray",
+            "Of each column of categories, by place, those that the model tells apart.",
+        ),
+        "is_categorical_": Parameter(
+            "ndarray of shape (n_features,), bool, or None", "Which columns are of categories."
         ),
         "n_features_in_": Parameter("int", "Number of columns."),
         "feature_names_in_": Parameter(
@@ -143,7 +151,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         self, X, y, sample_weight, query_id, eval_set, options: Options, callbacks: _Callbacks
     ) -> _Trained:
         """Train on rows in this process."""
-        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
+        read = self._training_table(X, y)
+        if read is None:
+            X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
+        else:
+            X, y, table = read
         weights, kept = check_sample_weight(sample_weight, len(X))
         check_queries(query_id, len(X), "query_id")
         if kept is not None:
@@ -152,10 +164,13 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if self.class_weight is not None:
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
+        row = row_weights(None if weights is None else read_only(weights), len(X))
+        if read is not None:
+            X = self._learn_categories(X, table, row, options.max_bins)
+            options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
         if np.all(encoded == encoded[0]):
             return self._constant(encoded[0], loss, validation)
-        row = row_weights(None if weights is None else read_only(weights), len(X))
         data = read_only(X), read_only(encoded)
         fitted = boost(*data, row, loss, options, prices, validation, callbacks)
         return self._trained(fitted, row, options, validation)
@@ -169,6 +184,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
 
+        if self.categorical_features is not None:
+            raise ValueError(
+                "categorical_features is not read with Dask arrays: encode the categories as "
+                "numbers, or give X.compute()."
+            )
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is not read with Dask arrays: give the rows sample_weight instead."
@@ -198,7 +218,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     def _constant(self, target, loss: Loss, validation) -> _Trained:
         """Train nothing: all targets are the same."""
         initial = np.array([target] if loss.name == "squared" else [0.0], dtype=np.float64)
-        nothing = Boosted(ForestBuilder([]).forest(), initial, 0)
+        nothing = Boosted(builder_of([], self._n_known()).forest(), initial, 0)
         why = f"y is constant ({self._decode(target)!r}): the model predicts it for every row."
         return nothing, validation, why
 
@@ -294,7 +314,10 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
+        if self._known_categories():
+            X, y = check_X_y(self._encoded(eval_set[0]), eval_set[1], **_READ)
+        else:
+            X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
@@ -320,6 +343,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray:
+        if self._known_categories():
+            return self._encoded(X)
         if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
             rows = plain_rows(X, self.n_features_in_)
             if rows is not None:
@@ -332,7 +357,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return self._layouts.bit_vectors
 
     def _raw_scores(self, X: np.ndarray) -> np.ndarray:
-        if len(X) <= _FEW_ROWS:
+        if len(X) <= _FEW_ROWS and not self._known_categories():
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
         # Tiles do not know where missing values go.
         n_threads, tiled = threads_of(self), self._layouts.tiled
@@ -362,6 +387,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             fitted anew.
         """
         check_is_fitted(self)
+        refuse_sets(self.trees_, "fast_predictor")
         classes = getattr(self, "classes_", None)
         n_columns = len(self.initial_scores_)
         return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)
