@@ -34,10 +34,10 @@ class Sets:
     left: frozenset[float]
     right: frozenset[float]
 
-    @classmethod
-    def divided(cls, ordered: np.ndarray, n_left: int) -> "Sets":
-        """Sets of the first ``n_left`` categories and of the others."""
-        return cls(frozenset(ordered[:n_left].tolist()), frozenset(ordered[n_left:].tolist()))
+
+def divided(ordered: np.ndarray, n_left: int) -> Sets:
+    """Sets of the first ``n_left`` categories and of the others."""
+    return Sets(frozenset(ordered[:n_left].tolist()), frozenset(ordered[n_left:].tolist()))
 
 
 def known_categories(

@@ -27,7 +27,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reference.categories import Sets, coded, in_order_of_gradient, known_categories, sent_left
+from reference.categories import (
+    Sets,
+    coded,
+    divided,
+    in_order_of_gradient,
+    known_categories,
+    sent_left,
+)
 from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
 
 ALL_PRESENT = float(np.finfo(np.float64).max)  # No number is above this threshold.
@@ -317,14 +324,16 @@ def grow_tree(
         node = nodes[number]
         split = node.best[m]
         node.feature, node.gain = m, net
+        here = bins[node.rows, m]
         if split.order is None:
-            goes_left = bins[node.rows, m] <= split.edge
+            goes_left, is_unknown = here <= split.edge, is_missing(here, edges[m])
             node.threshold = float(edges[m][split.edge])
         else:
-            goes_left = np.isin(bins[node.rows, m], split.order[: split.edge + 1])
-            node.sets = Sets.divided(known[m][split.order], split.edge + 1)
+            goes_left = np.isin(here, split.order[: split.edge + 1])
+            is_unknown = ~np.isin(here, split.order)
+            node.sets = divided(known[m][split.order], split.edge + 1)
         if split.missing_left:
-            goes_left |= is_missing(bins[node.rows, m], edges[m])
+            goes_left |= is_unknown
         node.missing_left = split.missing_left
         if split.missing_left is None:
             node.missing_left = larger_is_left(weights, node.rows, goes_left)

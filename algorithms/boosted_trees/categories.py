@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
 from ..estimators.rows import read_only
 from ..estimators.validation import validate_data
-from ..grid import RowWeights
+from ..grid import row_weights
 from ..inputs.categories import (
     Columns,
     Table,
@@ -82,10 +82,11 @@ class ReadsCategories:
         return X, columns_of(X, labels_of_columns(X))
 
     def _learn_categories(
-        self, X: np.ndarray, table: TrainingTable, row: RowWeights, max_bins: int
+        self, X: np.ndarray, table: TrainingTable, weights: np.ndarray | None, max_bins: int
     ) -> np.ndarray:
         """Choose the categories that the model knows; give the rows with their codes."""
         table, called = Table(X, table.labels), table.called
+        row = row_weights(weights, len(X))
         grid = row.counts, row.exponent
         self._categories_ = known_categories(table, *grid, self.min_samples_leaf, max_bins, called)
         return encoded(table, self._categories_, called)

@@ -164,13 +164,13 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if self.class_weight is not None:
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
-        row = row_weights(None if weights is None else read_only(weights), len(X))
         if read is not None:
-            X = self._learn_categories(X, table, row, options.max_bins)
+            X = self._learn_categories(X, table, weights, options.max_bins)
             options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
         if np.all(encoded == encoded[0]):
             return self._constant(encoded[0], loss, validation)
+        row = row_weights(None if weights is None else read_only(weights), len(X))
         data = read_only(X), read_only(encoded)
         fitted = boost(*data, row, loss, options, prices, validation, callbacks)
         return self._trained(fitted, row, options, validation)

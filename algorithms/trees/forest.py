@@ -85,16 +85,17 @@ class Forest(NamedTuple):
 
 
 def joined(forests: list[Forest]) -> Forest:
-    """Put forests one after the other."""
+    """Put forests of one class one after the other."""
     first = np.cumsum([0, *(len(forest.feature) for forest in forests)])
     tree = [forest.tree[:-1] + start for forest, start in zip(forests, first, strict=False)]
     left = [
         np.where(forest.left >= 0, forest.left + start, -1)
         for forest, start in zip(forests, first, strict=False)
     ]
-    arrays = {name: np.concatenate([getattr(f, name) for f in forests]) for name in NODE_DTYPES}
+    kind = type(forests[0])
+    arrays = {n: np.concatenate([getattr(f, n) for f in forests]) for n in kind._fields[1:]}
     arrays["left"] = np.concatenate(left).astype(np.int32)
-    return Forest(tree=np.concatenate([*tree, first[-1:]]).astype(np.int64), **arrays)
+    return kind(tree=np.concatenate([*tree, first[-1:]]).astype(np.int64), **arrays)
 
 
 # Dtype of each array that has one value for each node.

@@ -150,13 +150,13 @@ def _send(nodes, node, layout, feature, missing_left, goes_left):
     if place < 0:
         return
     n_bins, default = layout.feature_n_bins[feature], layout.feature_default[feature]
-    first, last = layout.feature_code[feature], n_bins - 1
+    first = layout.feature_code[feature]
     for k in range(n_bins):
         # The default bin before all others: in a bundle, codes of other features stand for it.
         b = k if default < 0 else (default if k == 0 else (k - 1 if k <= default else k))
-        bit = nodes.left_bins[node, place, b >> 6] >> np.uint64(b & 63) & np.uint64(1)
-        left = bit == np.uint64(1)
-        if b == last and layout.feature_missing[feature]:
+        bit = np.uint64(1) << np.uint64(b & 63)
+        left = nodes.left_bins[node, place, b >> 6] & bit != np.uint64(0)
+        if nodes.seen_bins[node, place, b >> 6] & bit == np.uint64(0):  # the last bin, too
             left = missing_left
         if default < 0:
             goes_left[b] = left

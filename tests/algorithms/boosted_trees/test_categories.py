@@ -2,11 +2,14 @@
 
 import datetime
 import functools
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 
 from algorithms.boosted_trees import files
 from algorithms.catalogue.loading import load_model
@@ -16,6 +19,7 @@ from algorithms.exporting import export_c, export_lightgbm, export_onnx
 from algorithms.gbrt import GBRTClassifier
 from algorithms.inputs.categories import ManyCategoriesWarning
 from algorithms.on_demand import OnDemandPredictor
+from algorithms.selection import BudgetSearchCV
 from algorithms.trees.drawing import export_dot
 from algorithms.trees.export import export_text
 
@@ -110,6 +114,35 @@ def test_a_table_without_categories_is_read_as_ever():
     np.testing.assert_array_equal(model.predict(numbers), fitted(numbers, None).predict(numbers))
 
 
+def test_a_validation_set_and_a_search_over_tables():
+    model = CEGBRegressor(**SMALL, categorical_features=["city"], early_stopping_rounds=2)
+    new = TABLE.assign(city=np.where(AGE > 50, "Zug", CITY))
+    model.fit(TABLE, Y, eval_set=(new, Y))
+    errors = [np.mean((scores - Y) ** 2) for scores in model.staged_predict(new)]
+    np.testing.assert_allclose(2 * model.validation_scores_[: len(errors)], errors)
+    search = BudgetSearchCV(
+        CEGBRegressor(**SMALL, **PRICES, categorical_features="from_dtype"),
+        {"tradeoff": [0.0, 1e6]},
+        budget=100.0,
+        n_iter=None,
+        cv=2,
+    ).fit(TABLE, Y)
+    assert search.best_params_ == {"tradeoff": 0.0}
+    assert search.prediction_cost(TABLE).max() > 6.0  # both columns, and splits
+
+
+def test_what_is_derived_of_a_model():
+    model = the_model()
+    again = pickle.loads(pickle.dumps(model))  # of our own making
+    np.testing.assert_array_equal(again.predict(TABLE), model.predict(TABLE))
+    assert clone(model).categorical_features == "from_dtype"
+    total = np.sum(model.cost_importances(TABLE))
+    assert total == pytest.approx(model.prediction_cost(TABLE).mean())
+    first = model.first_rounds(1)
+    np.testing.assert_array_equal(first.predict(TABLE), next(model.staged_predict(TABLE)))
+    assert np.all(first.acquired_features(TABLE) <= model.acquired_features(TABLE))
+
+
 def test_a_constant_target():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -164,6 +197,18 @@ def test_a_category_per_row_and_very_many_of_them():
         big.fit(many, np.arange(n) < 1000)
     assert big.categories_[0].tolist() == [-1.0, *range(250, 258)]
     assert big.predict(many[:1000]).min() > big.predict(many[1000:]).max()
+
+
+def test_dask_arrays_are_refused():
+    array = pytest.importorskip("dask.array")
+    model = CEGBRegressor(categorical_features=[0])
+    with pytest.raises(ValueError, match="categorical_features is not read with Dask arrays"):
+        model.fit(array.zeros((9, 2)), array.zeros(9))
+
+
+def test_sparse_rows_are_refused():
+    with pytest.raises(ValueError, match="rows are read densely: give X"):
+        CEGBRegressor(categorical_features=[0]).fit(sparse.csr_matrix(np.eye(9)), np.arange(9))
 
 
 def test_other_kinds_than_in_training_are_refused():
