@@ -240,8 +240,8 @@ def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -
     order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
     if len(order) == 0:
         return Split()
-    place = np.full(n_known + 1, len(order))  # missing ones are last
-    place[order] = np.arange(len(order))
+    place = np.zeros(n_known + 1, dtype=np.int64)
+    place[order], place[n_known] = np.arange(len(order)), len(order)  # missing ones are last
     between = np.arange(len(order) - 1) + 0.5
     if len(edges) == n_known:  # the last edge is ALL_PRESENT
         between = np.append(between, ALL_PRESENT)
