@@ -17,6 +17,7 @@ from .losses import SQUARED, Loss, allocate_gh
 from .metrics import larger_is_better, validation_score
 from .trees import grower
 from .trees.binning import BinnedMatrix, bin_matrix
+from .trees.categorical_forest import builder_of
 from .trees.forest import Forest, ForestBuilder, add_to_scores, joined, sum_hessians
 from .trees.histogram import words_of
 from .trees.penalty import Charging
@@ -47,6 +48,8 @@ class Options(NamedTuple):
     n_threads : int
     sampling : Sampling or None
         What each tree sees; None: everything.
+    n_known : ndarray of shape (n_features,), int64, or None
+        Categories of each feature, -1 of numbers; None: all are numbers.
     """
 
     n_estimators: int
@@ -59,6 +62,7 @@ class Options(NamedTuple):
     early_stopping_rounds: int | None
     n_threads: int
     sampling: Sampling | None = None
+    n_known: np.ndarray | None = None
 
 
 class Round(NamedTuple):
@@ -283,9 +287,11 @@ class _Rounds:
         equal_hessians = loss.kind == SQUARED or not self.second_order
         self.gh = allocate_gh(weights, n_samples, equal_hessians)
         n_words = words_of(self.gh, equal_hessians)
-        self.memory = grower.allocate(self.binned, self.limits.max_leaves, n_words)
+        known = options.n_known
+        sets = None if known is None else known >= 0
+        self.memory = grower.allocate(self.binned, self.limits.max_leaves, n_words, sets)
         self.nodes, self.workspace = self.memory.nodes, self.memory.workspace
-        self.builder = ForestBuilder(self.binned.edges)
+        self.builder = builder_of(self.binned.edges, known)
         self.count_step = 2.0**-weights.exponent
         self.rounding: float | None = None
         n_nodes = len(self.nodes.feature)

@@ -58,6 +58,7 @@ class _CEGB:
         group_costs=None,
         feature_sharing=None,
         max_bins=255,
+        categorical_features=None,
         stop_on_negative_gain=True,
         second_order=True,
         init="mean",
@@ -89,6 +90,7 @@ class _CEGB:
         self.group_costs = group_costs
         self.feature_sharing = feature_sharing
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.stop_on_negative_gain = stop_on_negative_gain
         self.second_order = second_order
         self.init = init

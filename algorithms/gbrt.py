@@ -38,6 +38,7 @@ class _GBRT:
         group_costs=None,
         feature_sharing=None,
         max_bins=255,
+        categorical_features=None,
         init="mean",
         min_hessian_leaf=1e-3,
         early_stopping_rounds=None,
@@ -65,6 +66,7 @@ class _GBRT:
         self.group_costs = group_costs
         self.feature_sharing = feature_sharing
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.init = init
         self.min_hessian_leaf = min_hessian_leaf
         self.early_stopping_rounds = early_stopping_rounds

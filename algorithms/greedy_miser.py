@@ -120,6 +120,7 @@ class _GreedyMiser:
         group_costs=None,
         feature_sharing=None,
         max_bins=255,
+        categorical_features=None,
         init="mean",
         early_stopping_rounds=None,
         eval_metric="loss",
@@ -148,6 +149,7 @@ class _GreedyMiser:
         self.group_costs = group_costs
         self.feature_sharing = feature_sharing
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.init = init
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric

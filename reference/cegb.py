@@ -21,8 +21,8 @@ I_p, n_p       ``rows`` of leaf p, and how many they are (the paper's size of I_
 ε_m            ``feature_sharing``: rows that share one value of feature m (section 5.2)
 =============  ============================================================================
 
-Deliberately absent: lambdarank and other losses, feature or row sampling, categorical features,
-regularisation of leaf values (the paper has none of them).
+Deliberately absent: lambdarank and other losses, feature or row sampling, regularisation of leaf
+values (the paper has none of them).
 
 Equations (8) and (10)-(13) are garbled in the extracted text of the paper and were put together
 again from their parts and the text around them.
@@ -49,6 +49,7 @@ Deviations from the paper
 10. Learning rate and early stopping are standard but not in the equations.
 11. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule):
     to learn that one is missing costs a row as much as to learn the value.
+12. Features may be of categories (:mod:`reference.categories`), which the paper does not have.
 """
 
 import math
@@ -226,7 +227,7 @@ def grow(
 
     return trees.grow_tree(
         data.bins, data.edges, gradients, hessians, weights, limits, net, on_split,
-        features=sample.features,
+        features=sample.features, categories=data.categories,
     )  # fmt: skip
 
 
@@ -260,6 +261,7 @@ def fit(
     group_costs=None,
     feature_sharing=None,
     max_bins: int = 255,
+    categorical_features=None,
     stop_on_negative_gain: bool = True,
     second_order: bool = True,
     init: str = "mean",
@@ -280,9 +282,12 @@ def fit(
 
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id). Arguments are taken to be valid.
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
+    Arguments are taken to be valid.
     """
-    data = trees.training_data(X, y, sample_weight, max_bins)
+    data = trees.training_data(
+        X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
+    )
     limits = trees.Limits(
         max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
     )

@@ -30,6 +30,7 @@ Deviations from the paper
 5. K classes start from the log priors, not from 0 (``init="zero"`` is the paper's).
 6. Early stopping by a validation set is not in the paper.
 7. Values may be missing; :mod:`reference.trees` has the rule.
+8. Features may be of categories; :mod:`reference.categories` has the rule.
 """
 
 from dataclasses import replace
@@ -96,7 +97,7 @@ def grow(g, h, data: trees.TrainingData, limits, sample: Sample, record) -> tree
 
     return trees.grow_tree(
         data.bins, data.edges, gradients, ones, weights, limits, net, on_split, hessians,
-        sample.features,
+        sample.features, data.categories,
     )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ def fit(
     min_samples_leaf: float = 20,
     growth: str = "best_first",
     max_bins: int = 255,
+    categorical_features=None,
     init: str = "mean",
     min_hessian_leaf: float = 1e-3,
     early_stopping_rounds: int | None = None,
@@ -130,9 +132,12 @@ def fit(
 
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id). Arguments are taken to be valid.
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
+    Arguments are taken to be valid.
     """
-    data = trees.training_data(X, y, sample_weight, max_bins)
+    data = trees.training_data(
+        X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
+    )
     limits = trees.Limits(max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, True)
     initial = losses.initial_scores(loss, data.y, data.weights, init)
     if earlier is not None:

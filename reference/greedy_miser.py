@@ -60,6 +60,7 @@ Deviations from the paper
 13. ``init="mean"`` starts from the best constant instead of 0. A constant target is predicted as
     it is. The best round is chosen by a validation score after every round.
 14. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule).
+15. Features may be of categories, which the paper does not have (:mod:`reference.categories`).
 """
 
 import math
@@ -344,7 +345,7 @@ def grow(
     ones = sample.values(grid.round_to_grid(np.ones_like(g), data.weights, positive=True))
     return trees.grow_tree(
         data.bins, data.edges, gradients, ones, weights, limits, net, on_split,
-        features=sample.features,
+        features=sample.features, categories=data.categories,
     )  # fmt: skip
 
 
@@ -378,6 +379,7 @@ def fit(
     group_costs=None,
     charging: str = "first_use",
     max_bins: int = 255,
+    categorical_features=None,
     init: str = "zero",
     early_stopping_rounds: int | None = None,
     eval_metric="loss",
@@ -395,13 +397,15 @@ def fit(
 
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``. ``eval_set``
-    is (X, y) or (X, y, query_id). Arguments are taken to be valid.
+    K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``. ``eval_set`` is (X, y) or
+    (X, y, query_id), ``categorical_features`` column numbers. Arguments are taken to be valid.
 
     In the trace ``penalty`` is what the split was charged (before λ), ``cumulative_cost`` is
     c(β) of Eq. (3) after the split.
     """
-    data = trees.training_data(X, y, sample_weight, max_bins)
+    data = trees.training_data(
+        X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
+    )
     n_features = data.X.shape[1]
     at_first_use = charging == "first_use"
     limits = trees.Limits(None, max_depth, min_samples_leaf, 0.0, "breadth_first", at_first_use)

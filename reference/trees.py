@@ -9,7 +9,8 @@ below. A split sends them right, or left, whichever gains more; with the last th
 rows go left and they go right. Where no training row of a node is missing the feature, a row that
 comes to miss it goes to the child with more of the training rows' weight, right if that is equal.
 Of equal gains that with missing values right is taken, then the lowest threshold. A row pays for
-a feature that it asks for, whether the answer is a number or that there is none.
+a feature that it asks for, whether the answer is a number or that there is none. A feature may
+be of categories instead of numbers; :mod:`reference.categories` has the rule.
 
 =========  =========================================================
 symbol     name
@@ -22,10 +23,18 @@ B          ``max_bins``
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reference.categories import (
+    Sets,
+    coded,
+    divided,
+    in_order_of_gradient,
+    known_categories,
+    sent_left,
+)
 from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
 
 ALL_PRESENT = float(np.finfo(np.float64).max)  # No number is above this threshold.
@@ -54,7 +63,8 @@ class Tree:
 
     ``x[feature] <= threshold`` goes left, and so does a missing value if ``missing_left``, which
     is False in leaves. ``gain`` is the net gain of a split node at the time
-    it was split, ``count`` the weight of its training rows. Values are not shrunk.
+    it was split, ``count`` the weight of its training rows. Values are not shrunk. A node that
+    splits categories has ``sets`` and the threshold 0.
     """
 
     feature: np.ndarray
@@ -66,6 +76,7 @@ class Tree:
     count: np.ndarray
     depth: np.ndarray
     missing_left: np.ndarray
+    sets: tuple[Sets | None, ...] = ()
 
     @property
     def n_splits(self) -> int:
@@ -86,6 +97,7 @@ class OpenNode:
     right: int = -1
     gain: float = 0.0
     missing_left: bool = False
+    sets: Sets | None = None
 
 
 # --- Binning -------------------------------------------------------------------------------
@@ -127,22 +139,34 @@ def bin_features(X: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Rows that count (those of weight 0 are left out), with their features in bins."""
+    """Rows that count (those of weight 0 are left out), with their features in bins.
+
+    ``categories`` has, of each feature of categories, those that have a bin, in its order.
+    """
 
     X: np.ndarray
     y: np.ndarray
     weights: RowWeights
     edges: list[np.ndarray]
     bins: np.ndarray
+    categories: dict[int, np.ndarray]
 
 
-def training_data(X, y, sample_weight, max_bins: int) -> TrainingData:
-    """Put weights on a grid and features in bins; no weights: each row counts 1."""
+def training_data(
+    X, y, sample_weight, max_bins: int, categorical=None, min_samples_leaf: float = 1
+) -> TrainingData:
+    """Put weights on a grid and features in bins; no weights: each row counts 1.
+
+    ``categorical`` are the numbers of the features whose values are categories; None: of none.
+    """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     X, y, weights = X[real > 0], y[real > 0], row_weights(real[real > 0])
-    edges = [bin_edges(X[:, m], weights, max_bins) for m in range(X.shape[1])]
-    return TrainingData(X, y, weights, edges, bin_features(X, edges))
+    columns = () if categorical is None else categorical
+    known = {m: known_categories(X[:, m], weights, max_bins, min_samples_leaf) for m in columns}
+    Z = coded(X, known)
+    edges = [bin_edges(Z[:, m], weights, max_bins) for m in range(X.shape[1])]
+    return TrainingData(X, y, weights, edges, bin_features(Z, edges), known)
 
 
 # --- Splitting -----------------------------------------------------------------------------
@@ -158,12 +182,14 @@ class Split:
     """A threshold of one feature, as the number of its edge, and where missing values go.
 
     ``missing_left`` is None if none of the node's rows is missing the feature. Without a split
-    that is allowed, ``raw_gain`` is 0 and ``edge`` -1.
+    that is allowed, ``raw_gain`` is 0 and ``edge`` -1. Of categories there is their ``order``,
+    and those up to the place ``edge`` in it go left.
     """
 
     raw_gain: float = 0.0
     edge: int = -1
     missing_left: bool | None = None
+    order: np.ndarray | None = None
 
 
 def best_split(
@@ -209,6 +235,20 @@ def best_split(
     return Split()
 
 
+def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -> Split:
+    """Best split of the ``n_known`` categories of one feature: as of numbers, in their order."""
+    order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
+    if len(order) == 0:
+        return Split()
+    place = np.zeros(n_known + 1, dtype=np.int64)
+    place[order], place[n_known] = np.arange(len(order)), len(order)  # missing ones are last
+    between = np.arange(len(order) - 1) + 0.5
+    if len(edges) == n_known:  # the last edge is ALL_PRESENT
+        between = np.append(between, ALL_PRESENT)
+    split = best_split(place[bins], between, gradients, hessians, weights, rows, limits)
+    return replace(split, order=order)
+
+
 def rounding_gain(N: float, H: float, rounding: float) -> float:
     """G²/H of rows whose gradients are all what rounding may have left of them."""
     G = N * rounding
@@ -239,6 +279,7 @@ def grow_tree(
     on_split: OnSplit,
     leaf_hessians: GridValues | None = None,
     features: np.ndarray | None = None,
+    categories: dict[int, np.ndarray] | None = None,
 ) -> Tree:
     """Grow one tree.
 
@@ -263,17 +304,22 @@ def grow_tree(
         Hessians of the leaf values, if they differ from those of the splits.
     features : (d,) bool, optional
         Which features may be split on; by default all.
+    categories : dict, optional
+        Of each feature of categories those that have a bin, in its order.
     """
     allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
+    known = categories or {}
+
+    def best_of(m, rows):
+        what = (gradients, hessians, weights, rows, limits)
+        if not allowed[m]:
+            return Split()
+        if m in known:
+            return best_set(bins[:, m], edges[m], len(known[m]), *what)
+        return best_split(bins[:, m], edges[m], *what)
 
     def open_node(rows, depth):
-        best = [
-            best_split(bins[:, m], edges[m], gradients, hessians, weights, rows, limits)
-            if allowed[m]
-            else Split()
-            for m in range(bins.shape[1])
-        ]
-        return OpenNode(rows, depth, best)
+        return OpenNode(rows, depth, [best_of(m, rows) for m in range(bins.shape[1])])
 
     nodes = [open_node(np.arange(len(bins)), 0)]
     visited = 0  # breadth-first: nodes below this number have had their turn
@@ -287,10 +333,17 @@ def grow_tree(
         net, number, m = choice
         node = nodes[number]
         split = node.best[m]
-        goes_left = bins[node.rows, m] <= split.edge
+        node.feature, node.gain = m, net
+        here = bins[node.rows, m]
+        if split.order is None:
+            goes_left, is_unknown = here <= split.edge, is_missing(here, edges[m])
+            node.threshold = float(edges[m][split.edge])
+        else:
+            goes_left = np.isin(here, split.order[: split.edge + 1])
+            is_unknown = ~np.isin(here, split.order)
+            node.sets = divided(known[m][split.order], split.edge + 1)
         if split.missing_left:
-            goes_left |= is_missing(bins[node.rows, m], edges[m])
-        node.feature, node.threshold, node.gain = m, float(edges[m][split.edge]), net
+            goes_left |= is_unknown
         node.missing_left = split.missing_left
         if split.missing_left is None:
             node.missing_left = larger_is_left(weights, node.rows, goes_left)
@@ -368,6 +421,7 @@ def node_table(nodes, gradients, hessians, weights, least_hessian: float) -> Tre
         count=np.array([real_count(weights, node.rows) for node in nodes], dtype=np.float64),
         depth=np.array([node.depth for node in nodes], dtype=np.int64),
         missing_left=np.array([node.missing_left for node in nodes], dtype=bool),
+        sets=tuple(node.sets for node in nodes),
     )
 
 
@@ -395,5 +449,6 @@ def walk(tree: Tree, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         passed[inside, m] += 1
         x = X[inside, m]
         goes_left = (x <= tree.threshold[at]) | (np.isnan(x) & tree.missing_left[at])
+        goes_left = sent_left(tree.sets, at, x, tree.missing_left[at], goes_left)
         node[inside] = np.where(goes_left, tree.left[at], tree.right[at])
     return node, passed

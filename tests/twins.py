@@ -115,8 +115,22 @@ def assert_same_trees(estimator, model) -> None:
             np.testing.assert_array_equal(forest.value[begin:end], tree.value, where)
             side = forest.missing_left[begin:end]
             np.testing.assert_array_equal(side, tree.missing_left, where)
+            assert_same_sets(estimator, begin, tree, where)
             number += 1
     assert number == forest.n_trees
+
+
+def assert_same_sets(estimator, begin, tree, where) -> None:
+    """Assert that splits of categories send the same of them left, and the unseen with NaN."""
+    for node, sets in enumerate(tree.sets):
+        if sets is None:
+            assert not getattr(estimator.trees_, "by_set", np.zeros(begin + node + 1))[begin + node]
+            continue
+        known = estimator.categories_[int(tree.feature[node])].tolist()
+        assert sets.left | sets.right <= set(known)
+        left = [known[code] for code in estimator.trees_.codes_left(begin + node)]
+        unseen = set(known) - sets.left - sets.right if tree.missing_left[node] else set()
+        assert left == sorted(sets.left | unseen), where
 
 
 def scores_by_bit_vectors(estimator, X) -> np.ndarray:
@@ -129,8 +143,9 @@ def scores_by_bit_vectors(estimator, X) -> np.ndarray:
 def assert_same_predictions(estimator, model, reference, X, prices=None) -> None:
     """Assert equal scores, features, evaluations and costs, whole and stage by stage."""
     scores = reference.predict(model, X)
-    np.testing.assert_array_equal(estimator._raw_scores(X), scores)
-    staged = list(estimator._staged_raw_scores(X))
+    rows = estimator._check_X(X) if getattr(estimator, "categories_", None) else X
+    np.testing.assert_array_equal(estimator._raw_scores(rows), scores)
+    staged = list(estimator._staged_raw_scores(rows))
     expected = list(reference.staged_scores(model, X))
     assert len(staged) == len(expected)
     for ours, theirs in zip(staged, expected, strict=True):

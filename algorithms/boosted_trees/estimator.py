@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from ..boosting import Boosted, Callback, Options, Validation, boost, check_callbacks
 from ..estimators.fitting import (
@@ -36,13 +36,14 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, check_has_score, validation_score
-from ..trees.forest import ForestBuilder
+from ..trees.categorical_forest import builder_of, refuse_sets
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.samples import Sampling
 from ..trees.splitter import Limits
 from ..trees.tiles import score_all
+from .categories import ReadsCategories
 from .files import SavedForest
 from .objectives import earlier_model, ranking_loss
 
@@ -55,7 +56,7 @@ _Trained = tuple[Boosted, Validation | None, str | None]
 _READ = {"order": "C", "ensure_all_finite": "allow-nan", "accept_sparse": ("csr", "csc")}
 
 
-class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
+class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
     """Base of the estimators; not to be used by itself.
 
     A subclass lists its parameters in ``__init__``, says in the table ``_parameters`` what they may
@@ -76,6 +77,13 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         ),
         "validation_scores_": Parameter(
             "ndarray", "Validation score after each round; empty without `eval_set`."
+        ),
+        "categories_": Parameter(
+            "dict of int to ndarray",
+            "Of each column of categories, by place, those that the model tells apart.",
+        ),
+        "is_categorical_": Parameter(
+            "ndarray of shape (n_features,), bool, or None", "Which columns are of categories."
         ),
         "n_features_in_": Parameter("int", "Number of columns."),
         "feature_names_in_": Parameter(
@@ -151,7 +159,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         self, X, y, sample_weight, query_id, eval_set, options: Options, callbacks: _Callbacks
     ) -> _Trained:
         """Train on rows in this process."""
-        X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
+        read = self._training_table(X, y)
+        if read is None:
+            X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
+        else:
+            X, y, table = read
         weights, kept = check_sample_weight(sample_weight, X.shape[0])
         query_id = check_queries(query_id, X.shape[0], "query_id")
         if kept is not None:
@@ -164,6 +176,9 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         if self.class_weight is not None:
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
+        if read is not None:
+            X = self._learn_categories(X, table, weights, options.max_bins)
+            options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]) or nothing_to_rank(loss):
@@ -184,6 +199,11 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
 
+        if self.categorical_features is not None:
+            raise ValueError(
+                "categorical_features is not read with Dask arrays: encode the categories as "
+                "numbers, or give X.compute()."
+            )
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is not read with Dask arrays: give the rows sample_weight instead."
@@ -223,7 +243,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
     def _constant(self, target, loss: Loss, validation) -> _Trained:
         """Train nothing: all targets are the same."""
         initial = np.array([target] if loss.name == "squared" else [0.0], dtype=np.float64)
-        nothing = Boosted(ForestBuilder([]).forest(), initial, 0)
+        nothing = Boosted(builder_of([], self._n_known()).forest(), initial, 0)
         why = f"y is constant ({self._decode(target)!r}): the model predicts it for every row."
         if nothing_to_rank(loss):
             why = "No query has documents of different grades: nothing is ranked, all scores are 0."
@@ -334,7 +354,10 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             raise ValueError("eval_set must be (X, y) or (X, y, query_id).")
         query_id = eval_set[2] if len(eval_set) == 3 else None
         check_eval_metric(self.eval_metric, loss.name, query_id is not None)
-        X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
+        if self._known_categories():
+            X, y = check_X_y(self._encoded(eval_set[0]), eval_set[1], **_READ)
+        else:
+            X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
         X = SparseRows(X) if issparse(X) else read_only(X)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
@@ -366,6 +389,8 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray | SparseRows:
+        if "_categories_" in self.__dict__:  # sooner told than by a method
+            return self._encoded(X)
         if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
             rows = plain_rows(X, self.n_features_in_)
             if rows is not None:
@@ -422,6 +447,7 @@ class BoostedTrees(MeteredTrees, SavedForest, BaseEstimator):
             fitted anew.
         """
         check_is_fitted(self)
+        refuse_sets(self.trees_, "fast_predictor")
         classes = getattr(self, "classes_", None)
         n_columns = len(self.initial_scores_)
         return FastPredictor(self._layouts.row, self.n_features_in_, n_columns, classes)

@@ -9,7 +9,9 @@ import numpy as np
 from ..boosting import Boosted
 from ..estimators.files import SavedModel, finite_number, n_score_columns, whole_number
 from ..metrics import check_eval_metric
+from ..trees.categorical_forest import check_sets, with_sets
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
+from .saved_categories import restored_categories, stored_categories
 
 
 class SavedForest(SavedModel):
@@ -39,7 +41,25 @@ class SavedForest(SavedModel):
             "initial_scores": self.initial_scores_,
             "validation_scores": self.validation_scores_,
         }
-        return header, arrays | self.trees_._asdict()
+        header |= stored_categories(self.categories_)
+        arrays |= self.trees_._asdict()
+        arrays.pop("by_set", None)  # the header says of which features there are sets
+        return header, arrays
+
+    def _stored_params(self) -> dict:
+        """As of any estimator; a model without categories has the file that it always had."""
+        stored = super()._stored_params()
+        if stored["categorical_features"] is None:
+            del stored["categorical_features"]
+        return stored
+
+    @classmethod
+    def _array_kinds(cls, header: dict) -> tuple:
+        kinds, optional = super()._array_kinds(header)
+        return {
+            **kinds,
+            **({"left_set": (np.uint64, 2)} if "categories" in header else {}),
+        }, optional
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)
@@ -54,6 +74,11 @@ class SavedForest(SavedModel):
                 f"got {len(initial)}"
             )
         check_forest(forest, self.n_features_in_, initial, learning_rate)
+        if "categories" in header:
+            self._categories_ = restored_categories(header, self.n_features_in_)
+            known = self._n_known()
+            forest = with_sets(forest, known >= 0, arrays["left_set"])
+            check_sets(forest, known)
         if forest.n_trees != n_rounds * n_columns:
             raise ValueError(
                 f"it must hold {n_columns} tree(s) for each of {n_rounds} rounds, "

@@ -32,7 +32,8 @@ def earlier_model(
     Raises
     ------
     ValueError
-        If the earlier fit had another learning rate, objective, width or classes, or more rounds.
+        If the earlier fit had another learning rate, objective, width, classes or categories, or
+        more rounds.
     """
     model = vars(estimator).get("_earlier")
     if model is None or not hasattr(model, "trees_") or model.n_estimators_ == 0:
@@ -48,6 +49,8 @@ def earlier_model(
         why = f"X has {X.shape[1]} features and not the {model.n_features_in_}"
     elif not np.array_equal(getattr(estimator, "classes_", 0), getattr(model, "classes_", 0)):
         why = "y has other classes than those"
+    elif not _same(estimator._known_categories(), model._known_categories()):
+        why = "columns have other categories than those"
     if why is not None:
         raise ValueError(
             f"warm_start=True goes on from the earlier fit, and {why} of it: give what it had, "
@@ -58,6 +61,12 @@ def earlier_model(
     acquired = model._acquired_by(rows)
     before = Boosted(model.trees_, model.initial_scores_, model.n_estimators_)
     return Earlier(before, model._raw_scores(rows), acquired)
+
+
+def _same(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray]) -> bool:
+    return ours.keys() == theirs.keys() and all(
+        np.array_equal(known, theirs[m]) for m, known in ours.items()
+    )
 
 
 def ranking_loss(

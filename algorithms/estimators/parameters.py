@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..inputs.categories import check_categorical_features
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
 from .threads import threads_of
@@ -304,6 +305,15 @@ TREES = {
         ":func:`algorithms.trees.binning.bin_edges`.",
         2,
         most=MAX_BINS,
+    ),
+    "categorical_features": Parameter(
+        'None, "from_dtype", or array-like of str, int or bool',
+        "Columns of categories, by names, places or a mask: text, or numbers of which only "
+        "equality means something. A split sends a set of them left (:mod:`reference.categories` "
+        'has the rule), and a row pays for the column, once. "from_dtype": those columns of a '
+        "table whose dtype is of categories or text. Categories that weigh less than "
+        "`min_samples_leaf`, those beyond the `max_bins` heaviest, and new ones count as missing.",
+        check_categorical_features,
     ),
     "init": choice("Start from the best constant, which costs nothing, or from 0.", "mean", "zero"),
     "min_hessian_leaf": number(

@@ -29,6 +29,7 @@ from ..interop.nodes import ClassLink, Leaf, Split, Tree
 from ..losses import Loss
 from ..metering.trees import MeteredTrees
 from ..prices.by_name import by_place, take_column_numbers
+from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
 
 
@@ -190,6 +191,7 @@ LightGBM, CatBoost or scikit-learn
 
 def _of_boosted_trees(model: BoostedTrees) -> Responses:
     check_is_fitted(model)
+    refuse_sets(model.trees_, "A model around others")
     link = None
     if is_classifier(model):
         link = ClassLink(

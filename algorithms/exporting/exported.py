@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
+from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
 
 
@@ -59,6 +60,7 @@ def exported(model: BoostedTrees, form: str) -> Exported:
             f"got {type(model).__name__}. A model of another library has forms of its own there."
         )
     check_is_fitted(model)
+    refuse_sets(model.trees_, form)
     initial = np.asarray(model.initial_scores_, dtype=np.float64)
     classes = getattr(model, "classes_", None)
     return Exported(model.trees_, model._contributions, initial, model.n_features_in_, classes)

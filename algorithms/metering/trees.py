@@ -354,7 +354,8 @@ of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         grid = self._grid_prices(feature_costs, split_cost, prices)
-        return frame_of(self._shown_forest(), grid, names_of_features(self))
+        categories = getattr(self, "categories_", None)
+        return frame_of(self._shown_forest(), grid, names_of_features(self), categories)
 
     def model_features(self) -> np.ndarray:
         """Features that any tree tests: ndarray of shape (n_features,), bool."""

@@ -23,6 +23,7 @@ from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
 from ..exits.hard_exits import Exits
 from ..metering.trees import MeteredTrees
+from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
 from .reach import features_of_dag, features_until, highest_scores
 
@@ -123,6 +124,7 @@ def course_of(model: object, tree_cost: float | None = None) -> Course:
 
 
 def _of_boosted_trees(model: BoostedTrees) -> Course:
+    refuse_sets(model.trees_, "A predictor on demand")
     predictions = {"predict": _targets}
     if hasattr(model, "classes_"):
         predictions = {"predict": model._labels, "predict_proba": model._probabilities}

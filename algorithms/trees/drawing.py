@@ -30,13 +30,14 @@ def _boxes(model, tree, feature_names, decimals, feature_costs, split_cost) -> l
     forest: Forest = one_tree(model.trees_, tree)
     names = names_of_features(model, feature_names)
     parent, bill = paths_of(forest, prices)
-    bill = prices.cost(bill)
+    bill, categories = prices.cost(bill), getattr(model, "categories_", None)
 
     def lines(node: int) -> tuple[str, ...]:
         if forest.left[node] < 0:
             value = f"value: {forest.value[node]:.{decimals}f}"
             return (value, f"path: {bill[node]:.{decimals}f}")
-        question, _ = questions(forest, node, names[forest.feature[node]], decimals, False)
+        name = names[forest.feature[node]]
+        question, _ = questions(forest, node, name, decimals, False, categories)
         return (question, f"costs {own_bill(node, parent, bill):.{decimals}f}")
 
     return [

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ..costs import GridPrices
 from ..inputs.types import FeatureCosts
 from .binning import ALL_PRESENT
+from .categorical_forest import CategoricalForest
 from .forest import Forest
 from .paths import names_of_features, one_tree, own_bill, paths_of
+
+_SHOWN = 8  # categories of a set
 
 
 def export_text(
@@ -71,11 +76,17 @@ def export_text(
     prices = model._grid_prices(feature_costs, split_cost)
     forest = one_tree(model.trees_, tree)
     names = names_of_features(model, feature_names)
-    return "\n".join(_lines(forest, prices, names, decimals, missing))
+    categories = getattr(model, "categories_", None)
+    return "\n".join(_lines(forest, prices, names, decimals, missing, categories))
 
 
 def questions(
-    forest: Forest, node: int, name: str, decimals: int, missing: bool
+    forest: Forest | CategoricalForest,
+    node: int,
+    name: str,
+    decimals: int,
+    missing: bool,
+    categories: dict[int, np.ndarray] | None = None,
 ) -> tuple[str, str]:
     """What is asked of a row that goes left, and of one that goes right.
 
@@ -89,11 +100,15 @@ def questions(
     decimals : int
     missing : bool
         Whether to say where a missing value goes, even if it is plain.
+    categories : dict of int to ndarray, optional
+        Of each feature of categories, those that the model knows.
 
     Returns
     -------
     left, right : str
     """
+    if isinstance(forest, CategoricalForest) and forest.by_set[node]:
+        return _questions_of_a_set(forest, node, name, categories[int(forest.feature[node])])
     threshold, missing_left = float(forest.threshold[node]), bool(forest.missing_left[node])
     if threshold >= ALL_PRESENT and not missing_left:
         return f"{name} is present", f"{name} is missing"
@@ -102,8 +117,29 @@ def questions(
     return f"{name} <= {threshold:.{decimals}f}{left}", f"{name} >  {threshold:.{decimals}f}{right}"
 
 
+def _questions_of_a_set(
+    forest: CategoricalForest, node: int, name: str, known: np.ndarray
+) -> tuple[str, str]:
+    """The same of a split of categories; all that are not known go where missing ones go."""
+    is_left = np.isin(np.arange(len(known)), forest.codes_left(node))
+    if forest.missing_left[node]:
+        return f"{name} not in {_listed(known[~is_left])}", f"{name} in {_listed(known[~is_left])}"
+    return f"{name} in {_listed(known[is_left])}", f"{name} not in {_listed(known[is_left])}"
+
+
+def _listed(labels: np.ndarray) -> str:
+    shown = [f"{label}" for label in labels[:_SHOWN].tolist()]
+    more = [f"… ({len(labels)})"] if len(labels) > _SHOWN else []
+    return "{" + ", ".join(shown + more) + "}"
+
+
 def _lines(
-    forest: Forest, prices: GridPrices, names: list[str], decimals: int, missing: bool
+    forest: Forest,
+    prices: GridPrices,
+    names: list[str],
+    decimals: int,
+    missing: bool,
+    categories: dict[int, np.ndarray] | None,
 ) -> Iterator[str]:
     """Each branch and leaf of a tree, the left one with all that is below it first."""
     parent, bill = paths_of(forest, prices)
@@ -117,7 +153,9 @@ def _lines(
             value = f"value: {forest.value[node]:.{decimals}f}"
             yield f"{indent}|--- {value} (path: {bill[node]:.{decimals}f})"
             continue
-        goes_left, goes_right = questions(forest, node, names[feature], decimals, missing)
+        goes_left, goes_right = questions(
+            forest, node, names[feature], decimals, missing, categories
+        )
         if right:
             yield f"{indent}|--- {goes_right}"
             waiting.append((left + 1, False))

@@ -65,7 +65,7 @@ class Forest(NamedTuple):
     def first(self, n_trees: int) -> Forest:
         """Return the forest of the first `n_trees` trees."""
         n_nodes = int(self.tree[n_trees])
-        return Forest(self.tree[: n_trees + 1].copy(), *(a[:n_nodes].copy() for a in self[1:]))
+        return type(self)(self.tree[: n_trees + 1].copy(), *(a[:n_nodes].copy() for a in self[1:]))
 
     def take(self, trees: np.ndarray) -> Forest:
         """Return a forest of some trees, int64, in the order given."""
@@ -75,7 +75,7 @@ class Forest(NamedTuple):
         nodes = np.arange(tree[-1]) - moved
         left = self.left[nodes]
         left = np.where(left >= 0, left + moved, -1).astype(np.int32)
-        return Forest(tree, *(a[nodes] for a in self[1:]))._replace(left=left)
+        return type(self)(tree, *(a[nodes] for a in self[1:]))._replace(left=left)
 
     def n_split_trees(self, trees_per_round: int) -> np.ndarray:
         """Return the trees with a split in the first 0, 1, … rounds, (n_rounds + 1,) int64."""
@@ -85,16 +85,17 @@ class Forest(NamedTuple):
 
 
 def joined(forests: list[Forest]) -> Forest:
-    """Put forests one after the other."""
+    """Put forests of one class one after the other."""
     first = np.cumsum([0, *(len(forest.feature) for forest in forests)])
     tree = [forest.tree[:-1] + start for forest, start in zip(forests, first, strict=False)]
     left = [
         np.where(forest.left >= 0, forest.left + start, -1)
         for forest, start in zip(forests, first, strict=False)
     ]
-    arrays = {name: np.concatenate([getattr(f, name) for f in forests]) for name in NODE_DTYPES}
+    kind = type(forests[0])
+    arrays = {n: np.concatenate([getattr(f, n) for f in forests]) for n in kind._fields[1:]}
     arrays["left"] = np.concatenate(left).astype(np.int32)
-    return Forest(tree=np.concatenate([*tree, first[-1:]]).astype(np.int64), **arrays)
+    return kind(tree=np.concatenate([*tree, first[-1:]]).astype(np.int64), **arrays)
 
 
 # Dtype of each array that has one value for each node.

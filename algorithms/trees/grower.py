@@ -15,6 +15,7 @@ from . import histogram, splitter
 from .binning import BinnedMatrix, Layout
 from .partition import CHUNK, fill_goes_left, partition
 from .penalty import begin_tree, divide, pay
+from .searching_sets import search_sets, send_sets, with_room_for_sets
 
 # Below so many histogram updates, of 0.5 ns each, a parallel region costs more than it saves: 1.5
 # us if the other thread still spins, and 40 us if it sleeps (a virtual machine with 2 cores).
@@ -78,7 +79,12 @@ class Pair(NamedTuple):
     inherited: bool  # whether the slot of the large one holds the parent's histogram
 
 
-def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
+def allocate(
+    binned: BinnedMatrix,
+    max_leaves: int,
+    n_words: int,
+    is_categorical: np.ndarray | None = None,
+) -> Memory:
     """Allocate the memory of a fit.
 
     Parameters
@@ -87,10 +93,13 @@ def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
     max_leaves : int
     n_words : int
         What a row adds to a bin, see :func:`algorithms.trees.histogram.words_of`.
+    is_categorical : ndarray of shape (n_features,), bool, optional
+        Features of categories: their values are codes, and each has a bin.
 
     Returns
     -------
     Memory
+        Its nodes are :class:`~.searching_sets.CategoricalNodes` if there are such features.
     """
     layout, n_samples = binned.layout, binned.n_samples
     n_nodes, n_features = 2 * max_leaves - 1, len(layout.feature_column)
@@ -109,6 +118,8 @@ def allocate(binned: BinnedMatrix, max_leaves: int, n_words: int) -> Memory:
         cut=np.empty((n_nodes, n_features), dtype=np.int16),
         missing_left=np.empty(n_nodes, dtype=bool),
     )
+    if is_categorical is not None:
+        nodes = with_room_for_sets(nodes, is_categorical, n_tiles)
     n_chunks = n_samples // CHUNK + 1
     hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     workspace = Workspace(
@@ -172,6 +183,10 @@ def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: in
     splitter.scan_features(
         layout, layout.tile_feature[tile], layout.tile_feature[tile + 1], memory.hists, slot,
         of_node, training.scale, least, memory.scratch, tile, nodes.raw_gain[node], nodes.cut[node],
+    )  # fmt: skip
+    search_sets(
+        nodes, node, layout, memory.hists, slot, of_node, training.scale, least, memory.scratch,
+        tile,
     )  # fmt: skip
 
 
@@ -308,6 +323,7 @@ def split_leaf(training: Training, memory: Memory, node: int, n_nodes: int) -> t
     cut, missing_left = found & 255, found >= splitter.MISSING_LEFT
     start, stop = nodes.start[node], nodes.stop[node]
     fill_goes_left(layout, feature, cut, missing_left, workspace.goes_left)
+    send_sets(nodes, node, layout, feature, missing_left, workspace.goes_left)
     column, scratch = layout.feature_column[feature], workspace.scratch
     middle = partition(
         layout,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
 from ..kernels.simd import LANES, clear_above, lowest_bit
+from .categorical_forest import CategoricalForest, goes_right
 from .forest import Forest
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def next_node(forest: Forest, node: int, x: float) -> int:
     """
     if x != x:
         return np.int64(forest.left[node]) + 1 - forest.missing_left[node]
-    return np.int64(forest.left[node]) + (1 if x > forest.threshold[node] else 0)
+    return np.int64(forest.left[node]) + (1 if goes_right(forest, node, x) else 0)
 
 
 @kernel
@@ -145,12 +146,12 @@ def bit_vectors(
     Returns
     -------
     list of BitVectors
-        Empty if a tree has more than 64 leaves.
+        Empty if a tree has more than 64 leaves, or splits categories.
     """
     n_nodes = len(forest.feature)
     scratch = np.empty((3, n_nodes), dtype=np.int64)
     n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
-    if not n_leaves or max(n_leaves) > 64:
+    if not n_leaves or max(n_leaves) > 64 or isinstance(forest, CategoricalForest):
         return []
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = np.uint32 if max(n_leaves) <= 32 else np.uint64

@@ -277,6 +277,35 @@ def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scrat
 
 
 @borrowing_kernel
+def _noise(total, scale):
+    """Raw gain that may be rounding alone."""
+    H = total[1] * scale.hessian
+    noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, H)
+    return max(noise, _score(total[2] * scale.count * scale.rounding, H))
+
+
+@borrowing_kernel
+def scan_ordered(
+    ordered: NDArray[np.int64],
+    n_bins: int,
+    some_missing: bool,
+    total: tuple[int, int, int],
+    scale: Scale,
+    least: tuple[int, int],
+    scratch: Scratch,
+    tile: int,
+) -> tuple[float, int]:
+    """Best threshold of bins in an order of their own, (3, n) int64; as :func:`scan_features`."""
+    bins = _Bins(ordered[0], ordered[1], ordered[2])
+    found = _Found(scratch.left_g[tile], scratch.left_h[tile], scratch.places[tile])
+    node = _Node(total, scale, least)
+    gain, cut = _scan_both_ways(bins, np.int64(0), n_bins, some_missing, node, found)
+    if gain > _noise(total, scale):
+        return gain, cut
+    return 0.0, np.int64(-1)
+
+
+@borrowing_kernel
 def scan_features(
     layout: Layout,
     begin: int,
@@ -318,9 +347,7 @@ def scan_features(
     columns, column_code, codes = layout.feature_column, layout.column_code, layout.feature_code
     defaults, all_bins = layout.feature_default, layout.feature_n_bins
     missing = layout.feature_missing
-    H = total[1] * scale.hessian
-    noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, H)
-    noise = max(noise, _score(total[2] * scale.count * scale.rounding, H))
+    noise = _noise(total, scale)
     for position in range(begin, end):
         feature = features[position]
         entry = column_code[columns[feature]] + codes[feature]

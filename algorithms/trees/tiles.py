@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
+from .categorical_forest import CategoricalForest
 from .forest import Forest
 from .predictor import leaf_ranges
 
@@ -89,13 +90,13 @@ def tiled_forest(
     Returns
     -------
     TiledForest or None
-        None if there is no tree, or one with more than 64 leaves, or a feature with more than
-        65 535 thresholds.
+        None if there is no tree, or one with more than 64 leaves or that splits categories, or a
+        feature with more than 65 535 thresholds.
     """
     n_nodes = len(forest.feature)
     scratch = np.empty((3, n_nodes), dtype=np.int64)
     n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
-    if not n_leaves or max(n_leaves) > 64:
+    if not n_leaves or max(n_leaves) > 64 or isinstance(forest, CategoricalForest):
         return None
     first_leaf, last_leaf = scratch[1], scratch[2]
     bits = next(b for b in (np.uint16, np.uint32, np.uint64) if max(n_leaves) <= np.iinfo(b).bits)

@@ -1,0 +1,122 @@
+"""Splits of categories: the estimators against their references, decision by decision."""
+
+import numpy as np
+import pytest
+
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from reference import cegb, gbrt, greedy_miser
+from tests.twins import assert_twins, draw_weights
+
+pytestmark = [
+    pytest.mark.slow,  # kernels of their own are compiled
+    pytest.mark.filterwarnings("ignore::algorithms.inputs.categories.ManyCategoriesWarning"),
+]
+
+KINDS = {
+    "cegb": (CEGBRegressor, CEGBClassifier, cegb),
+    "gbrt": (GBRTRegressor, GBRTClassifier, gbrt),
+    "miser": (GreedyMiserRegressor, GreedyMiserClassifier, greedy_miser),
+}
+
+
+def draw_rows(rng, n_samples):
+    """Categories many and few, mostly one (bundled), missing, constant; and numbers."""
+    n_many = int(rng.choice([2, 3, 9, 40]))
+    effect = rng.choice([-1.0, 0.0, 0.5, 2.0], n_many)  # some are equal: ties
+    many = rng.integers(0, n_many, n_samples)
+    rare = np.where(rng.random(n_samples) < 0.2, rng.integers(1, 4, n_samples), 0)
+    other = np.where(rng.random(n_samples) < 0.1, rng.integers(1, 3, n_samples), 7)
+    other[rare > 0] = 7  # exclusive: both in one column of the layout
+    X = np.column_stack(
+        [many * 10.0 - 5, rare, other, np.full(n_samples, 3.0), rng.integers(0, 5, n_samples)]
+    )
+    y = effect[many] + (rare == 2) + rng.normal(size=n_samples) * rng.choice([0.0, 1.0])
+    if rng.random() < 0.6:
+        X[rng.random(n_samples) < 0.2, 0] = np.nan
+    if rng.random() < 0.3:
+        X[:, 3] = np.nan
+    return X, y
+
+
+def draw_case(seed, kind):
+    rng = np.random.default_rng([33, seed])
+    X, y = draw_rows(rng, int(rng.integers(30, 250)))
+    parameters = {
+        "n_estimators": int(rng.integers(1, 6)),
+        "learning_rate": 0.5,
+        "max_depth": rng.choice([None, 1, 3]),
+        "min_samples_leaf": int(rng.choice([1, 2, 5, 20])),
+        "max_bins": int(rng.choice([2, 5, 255])),
+        "categorical_features": [0, 1, 2, 3],
+        "feature_costs": rng.choice([0.0, 0.1, 5.0], 5),
+        "n_threads": 1,
+    }
+    if kind != "gbrt":
+        parameters["tradeoff"] = float(rng.choice([0.0, 1e-2, 0.1]))
+    if kind != "miser":
+        parameters["growth"] = str(rng.choice(["best_first", "breadth_first"]))
+    new_rows = X[rng.integers(0, len(X), 30)]
+    new_rows[:9, 0] = [4.0, -5.0, 1e9, np.nan, -1e300, 0.0, 5.0, 15.0, 5.5]
+    return rng, X, y, parameters, new_rows
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_equals_reference(seed):
+    _, X, y, parameters, new_rows = draw_case(seed, "cegb")
+    eval_set = (new_rows, np.arange(30.0) % 3) if seed % 2 else None
+    assert_twins(CEGBRegressor(**parameters), cegb, X, y, [new_rows], eval_set=eval_set)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_equals_reference_of_every_kind(seed):
+    kind = list(KINDS)[seed % 3]
+    rng, X, y, parameters, new_rows = draw_case(seed, kind)
+    regressor, classifier, reference = KINDS[kind]
+    n_classes = (seed // 3) % 3 + 1
+    if n_classes > 1:
+        y = np.argsort(np.argsort(y, kind="stable"), kind="stable") * n_classes // len(y)
+    model = (regressor if n_classes == 1 else classifier)(**parameters)
+    assert_twins(model, reference, X, y, [new_rows], weights=draw_weights(rng, len(y)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore::algorithms.estimators.fitting.ConstantModelWarning")
+def test_samples_of_rows_and_columns_and_going_on(seed):
+    """What is drawn is split by sets, and two fits with ``warm_start`` are one."""
+    rng, X, y, parameters, new_rows = draw_case(seed, "cegb")
+    drawn = {"subsample": 0.7, "colsample_bytree": 0.6, "random_state": seed}
+    parameters |= drawn | {"n_estimators": 4}
+    whole = CEGBRegressor(**parameters)
+    assert_twins(whole, cegb, X, y, [new_rows], weights=draw_weights(rng, len(y)))
+    whole.fit(X, y)
+    parts = CEGBRegressor(**parameters | {"n_estimators": 1, "warm_start": True}).fit(X, y)
+    parts.set_params(n_estimators=4).fit(X, y)
+    for mine, theirs in zip(parts.trees_, whole.trees_, strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+
+
+def test_going_on_with_other_categories_is_refused():
+    X, y = np.arange(40.0)[:, None] % 4, np.arange(40.0) % 4 > 1
+    model = CEGBClassifier(
+        n_estimators=2, tradeoff=0.0, min_samples_leaf=1, categorical_features=[0], warm_start=True
+    ).fit(X, y)
+    with pytest.raises(ValueError, match="columns have other categories than those of it"):
+        model.set_params(n_estimators=3).fit(X + 1, y)
+
+
+def test_a_column_of_categories_is_paid_once():
+    color = np.tile(np.arange(12.0), 20)
+    y = np.isin(color, [1, 4, 7, 8]) + 2.0 * np.isin(color, [2, 4, 9])
+    prices = {"feature_costs": [3.0], "split_cost": 0.25, "n_threads": 1}
+    model = CEGBRegressor(n_estimators=4, categorical_features=[True], **prices)
+    model.fit(color[:, None], y)
+    assert np.array_equal(model.predict(color[:1, None]), model.predict(color[12:13, None]))
+    bills = model.prediction_cost(color[:, None])
+    np.testing.assert_array_equal(bills, 3.0 + 0.25 * model.evaluations(color[:, None]))
+    one_split = CEGBRegressor(
+        n_estimators=1, max_leaves=2, learning_rate=1.0, tradeoff=0.0, categorical_features=[0]
+    ).fit(color[:, None], np.isin(color, [1, 4, 7, 8]))
+    is_one = np.isin(color, [1, 4, 7, 8])
+    np.testing.assert_allclose(one_split.predict(color[:, None]), is_one, rtol=0, atol=1e-9)
