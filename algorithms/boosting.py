@@ -18,10 +18,11 @@ from .metrics import larger_is_better, validation_score
 from .trees import grower
 from .trees.binning import BinnedMatrix, bin_matrix
 from .trees.categorical_forest import builder_of
-from .trees.forest import Forest, ForestBuilder, add_to_scores, sum_hessians
+from .trees.forest import Forest, ForestBuilder, add_to_scores, joined, sum_hessians
 from .trees.histogram import words_of
 from .trees.penalty import Charging
 from .trees.predictor import walk_scores
+from .trees.samples import Samples, Sampling
 from .trees.splitter import Limits, Scale
 
 _LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
@@ -47,6 +48,8 @@ class Options(NamedTuple):
     n_threads : int
     n_known : ndarray of shape (n_features,), int64, or None
         Categories of each feature, -1 of numbers; None: all are numbers.
+    sampling : Sampling or None
+        What each tree sees; None: everything.
     """
 
     n_estimators: int
@@ -59,6 +62,7 @@ class Options(NamedTuple):
     early_stopping_rounds: int | None
     n_threads: int
     n_known: np.ndarray | None = None
+    sampling: Sampling | None = None
 
 
 class Round(NamedTuple):
@@ -213,6 +217,21 @@ class Boosted:
     n_rounds: int
 
 
+class Earlier(NamedTuple):
+    """A model whose rounds are the first of another, and what it says of the training rows.
+
+    Attributes
+    ----------
+    model : Boosted
+    scores : ndarray of shape (n_samples, n_trees_per_round)
+    acquired : ndarray of shape (n_samples, n_features), bool
+    """
+
+    model: Boosted
+    scores: np.ndarray
+    acquired: np.ndarray
+
+
 def bounded(limits: Limits, n_samples: int, weights: RowWeights) -> Limits:
     """Limits whose `max_leaves` is no more than a tree of these rows can have."""
     # A leaf holds at least min_samples_leaf of the weight and at least one row.
@@ -274,13 +293,31 @@ class _Rounds:
         self.count_step = 2.0**-weights.exponent
         self.rounding: float | None = None
         n_nodes = len(self.nodes.feature)
+        self.charging = charging
         self.penalty = charging.begin(n_samples, weights.total, self.count_step, n_nodes)
+        self.samples = Samples(options.sampling, *X.shape)
+        if self.samples.of_rows:
+            self.penalty = charging.for_samples(self.penalty)
 
     def start(self, initial: np.ndarray) -> None:
         """Set the scores of all rows to the initial ones."""
         self.scores = np.empty((len(self.y), len(initial)), order="F")
         self.scores[:] = initial
         self.scratch = self.loss.scratch(self.scores, self.memory.hists.words)
+
+    def go_on(self, earlier: Earlier) -> None:
+        """Bring scores, accounts and draws to where an earlier model's rounds have left them."""
+        forest, loss = earlier.model.forest, self.loss
+        self.begin_round()
+        d = loss.derivatives(self.prepared, self.y, 0, self.weights, self.second_order, self.gh)
+        self.rounding = loss.rounding(d.gradient_step, loss.largest_target(self.y))
+        self.scores[:] = earlier.scores
+        used = np.unique(forest.feature[forest.feature >= 0])
+        n_split = int(forest.n_split_trees(1)[-1])
+        self.charging.go_on(self.penalty, used, n_split, earlier.acquired)
+        self.charging.recount(self.penalty, d.gh)
+        for _ in range(forest.n_trees):
+            self.samples.draw()
 
     def begin_round(self) -> None:
         """Compute the transcendental part of the derivatives."""
@@ -294,13 +331,19 @@ class _Rounds:
         if self.rounding is None:  # the first round
             self.rounding = loss.rounding(d.gradient_step, loss.largest_target(y))
         scale = Scale(d.gradient_step, d.hessian_step, self.count_step, self.rounding)
-        training = grower.Training(self.binned.layout, d.gh, scale, self.limits)
+        sample = self.samples.draw()
+        if sample.rows is not None:
+            sample.leave_out(d.gh)
+            self.charging.recount(self.penalty, d.gh)
+        training = grower.Training(sample.layout(self.binned.layout), d.gh, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)
+        sample.send_missing_right(self.nodes, n_nodes, self.binned.layout)
         newton = None
         if options.newton_leaves:  # the tree is grown: its memory is free for the true hessians
             if loss.prepared_is_lost:
                 self.begin_round()  # the scores are as they were
             d = loss.derivatives(prepared, y, tree, weights, True, self.gh, hessians=True)
+            sample.leave_out(d.gh)
             newton = np.empty(n_nodes, dtype=np.int64), d.hessian_step
             sum_hessians(self.nodes, n_nodes, rows, d.gh, newton[0])
         least = self.limits.min_hessian_leaf
@@ -320,6 +363,7 @@ def boost(
     charging: Charging,
     validation: Validation | None = None,
     callbacks: tuple[Callback, ...] = (),
+    earlier: Earlier | None = None,
 ) -> Boosted:
     """Fit an additive tree model, Eq. (7) round by round.
 
@@ -337,6 +381,8 @@ def boost(
         Watched after each round; with `early_stopping_rounds` it ends the training.
     callbacks : tuple of callable
         From :func:`check_callbacks`.
+    earlier : Earlier, optional
+        What to go on from.
 
     Returns
     -------
@@ -346,8 +392,13 @@ def boost(
     initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
     with threads(options.n_threads, X.size):
         state = _Rounds(X, y, weights, loss, options, charging)
-        state.start(initial)
-        return run_rounds(state, initial, options, charging, validation, callbacks)
+        if earlier is None:
+            state.start(initial)
+            return run_rounds(state, initial, options, charging, validation, callbacks)
+        state.start(earlier.model.initial)
+        state.go_on(earlier)
+        begun = earlier.model
+        return run_rounds(state, begun.initial, options, charging, validation, callbacks, begun)
 
 
 def _told(
@@ -367,6 +418,7 @@ def run_rounds(
     charging: Charging,
     validation: Validation | None = None,
     callbacks: tuple[Callback, ...] = (),
+    begun: Boosted | None = None,
 ) -> Boosted:
     """Boost round by round, wherever the rows are.
 
@@ -379,6 +431,8 @@ def run_rounds(
     charging : Charging
     validation : Validation, optional
     callbacks : tuple of callable
+    begun : Boosted, optional
+        The first rounds, which `state` has gone through already.
 
     Returns
     -------
@@ -390,9 +444,13 @@ def run_rounds(
         If rounds are chosen by validation scores of which none is finite, or a callback returns
         something else than whether to stop.
     """
-    n_trees, n_rounds, stopping = len(initial), 0, False
+    n_trees, n_rounds, stopping = len(initial), 0 if begun is None else begun.n_rounds, False
+    n_before = n_rounds
     if validation is not None:
         validation.start(initial)
+        for first_tree in range(0, n_before * n_trees, n_trees):
+            shorter = begun.forest.first(first_tree + n_trees)
+            validation.update(shorter, first_tree, options.learning_rate)
     while n_rounds < options.n_estimators:
         state.begin_round()
         split = False
@@ -403,7 +461,7 @@ def run_rounds(
         charging.end_round(state.penalty)
         n_rounds += 1
         if validation is not None:
-            first_tree = (n_rounds - 1) * n_trees
+            first_tree = (n_rounds - n_before - 1) * n_trees
             validation.update(state.builder.forest(), first_tree, options.learning_rate)
         if callbacks:
             told = _told(n_rounds, options, state.builder.forest(), n_trees, validation)
@@ -416,4 +474,6 @@ def run_rounds(
         validation.check_some_score(options.early_stopping_rounds is not None)
         if options.early_stopping_rounds is not None:
             n_rounds = validation.best_round or n_rounds
-    return Boosted(state.builder.forest().first(n_rounds * n_trees), initial, n_rounds)
+    forest = state.builder.forest()
+    forest = forest if begun is None else joined([begun.forest, forest])
+    return Boosted(forest.first(n_rounds * n_trees), initial, n_rounds)

@@ -66,6 +66,11 @@ class _CEGB:
         early_stopping_rounds=None,
         eval_metric="loss",
         class_weight=None,
+        objective=None,
+        lambdarank_truncation=None,
+        subsample=1.0,
+        colsample_bytree=1.0,
+        warm_start=False,
         n_threads=None,
         n_jobs=None,
         verbose=0,
@@ -93,6 +98,11 @@ class _CEGB:
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.class_weight = class_weight
+        self.objective = objective
+        self.lambdarank_truncation = lambdarank_truncation
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.warm_start = warm_start
         self.n_threads = n_threads
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -119,7 +129,7 @@ class _CEGB:
 class CEGBRegressor(_CEGB, BoostedRegressor):
     """Cost efficient gradient boosting.
 
-    Squared loss.
+    Squared loss, or a ranking's pairs (`objective`).
 
     Parameters
     ----------

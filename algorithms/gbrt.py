@@ -44,6 +44,11 @@ class _GBRT:
         early_stopping_rounds=None,
         eval_metric="loss",
         class_weight=None,
+        objective=None,
+        lambdarank_truncation=None,
+        subsample=1.0,
+        colsample_bytree=1.0,
+        warm_start=False,
         n_threads=None,
         n_jobs=None,
         verbose=0,
@@ -67,6 +72,11 @@ class _GBRT:
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.class_weight = class_weight
+        self.objective = objective
+        self.lambdarank_truncation = lambdarank_truncation
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.warm_start = warm_start
         self.n_threads = n_threads
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -87,7 +97,7 @@ class _GBRT:
 class GBRTRegressor(_GBRT, BoostedRegressor):
     """Gradient boosted regression trees.
 
-    Squared loss.
+    Squared loss, or a ranking's pairs (`objective`).
 
     Parameters
     ----------

@@ -125,6 +125,11 @@ class _GreedyMiser:
         early_stopping_rounds=None,
         eval_metric="loss",
         class_weight=None,
+        objective=None,
+        lambdarank_truncation=None,
+        subsample=1.0,
+        colsample_bytree=1.0,
+        warm_start=False,
         n_threads=None,
         n_jobs=None,
         verbose=0,
@@ -149,6 +154,11 @@ class _GreedyMiser:
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.class_weight = class_weight
+        self.objective = objective
+        self.lambdarank_truncation = lambdarank_truncation
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.warm_start = warm_start
         self.n_threads = n_threads
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -257,7 +267,7 @@ class _GreedyMiser:
 class GreedyMiserRegressor(_GreedyMiser, BoostedRegressor):
     """Greedy Miser: boosted trees that pay for each feature the model uses first.
 
-    Squared loss.
+    Squared loss, or a ranking's pairs (`objective`).
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ def ndcg_at_k(
         As :func:`precision_at_k`, or if grades are not whole numbers from 0.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
-    gains = _gains(y_true)
+    gains = grade_gains(y_true)
 
     k = min(k, len(gains))
     discounts = np.log2(np.arange(2, k + 2, dtype=np.float64))
@@ -307,7 +307,7 @@ def ndcg_letor_at_k(
     their mean. Here it counts what its documents bring.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
-    gains = _gains(y_true)
+    gains = grade_gains(y_true)
 
     discounts = np.log2(np.maximum(2, np.arange(1, min(k, len(gains)) + 1, dtype=np.float64)))
     ideal = _dcg(gains, y_true, starts, discounts, stable=True)
@@ -353,7 +353,27 @@ def _dcg_of_few(gains, scores, starts, discounts, stable, first, out):
         out[query] = total
 
 
-def _gains(grades: np.ndarray) -> np.ndarray:
+def best_dcg(grades: np.ndarray, starts: np.ndarray, k: int) -> np.ndarray:
+    """DCG at k of each query's best ranking.
+
+    Parameters
+    ----------
+    grades : (n,) float64
+        Whole numbers from 0.
+    starts : (n_queries,) int64
+        First row of each query.
+    k : int
+
+    Returns
+    -------
+    (n_queries,) float64
+    """
+    gains = grade_gains(grades)
+    discounts = np.log2(np.arange(2, min(k, len(gains)) + 2, dtype=np.float64))
+    return _dcg(gains, grades, starts, discounts, stable=False)
+
+
+def grade_gains(grades: np.ndarray) -> np.ndarray:
     """Gains 2^y - 1 (n,); ValueError if the grades are not whole numbers from 0."""
     if np.any((grades != np.rint(grades)) | (grades < 0) | (grades > _LARGEST_GRADE)):
         raise ValueError(f"Grades must be whole numbers from 0 to {_LARGEST_GRADE} for NDCG.")
@@ -524,7 +544,7 @@ def check_eval_metric(eval_metric: Metric, loss: str, has_queries: bool) -> None
     ----------
     eval_metric : str or callable
         See :func:`validation_score`.
-    loss : {"squared", "logistic", "multinomial"}
+    loss : {"squared", "logistic", "multinomial", "lambdarank"}
         Loss of the model.
     has_queries : bool
         Whether the validation set has queries.
@@ -537,7 +557,7 @@ def check_eval_metric(eval_metric: Metric, loss: str, has_queries: bool) -> None
     if callable(eval_metric) or eval_metric == "loss":
         return
     if eval_metric == "accuracy":
-        if loss == "squared":
+        if loss in ("squared", "lambdarank"):
             raise ValueError("eval_metric='accuracy' is for classifiers.")
         return
     name, _, k = eval_metric.partition("@") if isinstance(eval_metric, str) else ("", "", "")
@@ -602,7 +622,7 @@ def validation_score(
         ``"loss"`` (smaller is better), ``"accuracy"``, ``"average_precision@k"``,
         ``"precision@k"``, ``"ndcg@k"``, ``"ndcg_letor@k"`` with a number k (relevant from grade
         1), or a function ``(y, scores, query_id) -> float`` (larger is better).
-    loss : {"squared", "logistic", "multinomial"}
+    loss : {"squared", "logistic", "multinomial", "lambdarank"}
         Loss of the model.
     scores : (n, K) float64
         Raw scores.

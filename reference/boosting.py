@@ -169,23 +169,30 @@ def boost(
     eval_metric,
     eval_set,
     callbacks=(),
+    earlier: Model | None = None,
 ) -> tuple[list[list[Tree]], list[float], int | None]:
     """Add rounds of trees, each grown by ``grow_round(t, F)`` from the scores F (n, K) so far.
 
     A round in which nothing was split ends the training and is not kept; so does a constant
     target. With ``early_stopping_rounds`` only the rounds up to the best are kept. ``callbacks``
     are asked after every round, ``(number of rounds, validation scores)``, whether it is the last.
+    The rounds of an ``earlier`` model are the first ones.
 
     Returns
     -------
     rounds, validation scores after each round, number of the best round
     """
-    rounds, scores = [], []
+    rounds, scores = [] if earlier is None else list(earlier.rounds), []
     F = start_scores(initial_scores, len(y))
     if eval_set is not None:
         X_eval, y_eval = np.asarray(eval_set[0], dtype=np.float64), np.asarray(eval_set[1])
         V = start_scores(initial_scores, len(y_eval))
-    for t in range(0 if losses.is_constant(y) else n_estimators):
+    for trees_of_round in rounds:
+        F = add_round(F, trees_of_round, learning_rate, X)
+        if eval_set is not None:
+            V = add_round(V, trees_of_round, learning_rate, X_eval)
+            scores.append(metrics.validation_score(eval_metric, loss, V, y_eval, *eval_set[2:]))
+    for t in range(len(rounds), 0 if losses.is_constant(y) else n_estimators):
         trees_of_round = grow_round(t, F)
         if all(tree.n_splits == 0 for tree in trees_of_round):
             break

@@ -71,6 +71,8 @@ from reference.boosting import (
     staged_cost,
     staged_scores,
 )
+from reference.lambdarank import ranking_of
+from reference.tree_samples import Draws, Sample
 
 __all__ = [
     "Decision",
@@ -92,12 +94,12 @@ __all__ = [
 # ``reference.trees``.
 
 
-def derivatives(loss: str, F, y, second_order: bool = True):  # Eq. (9a), Eq. (9b)
+def derivatives(loss: str, F, y, second_order: bool = True, ranking=None):  # Eq. (9a), Eq. (9b)
     """g_i = ∂L(y_i, ŷ_i), h_i = ∂²L(y_i, ŷ_i) at ŷ = T_k-1(x_i), for each score column.
 
     With first-order terms only (section 4.3, the setting of Greedy Miser) h_i = 1.
     """
-    columns = losses.derivatives(loss, F, y)
+    columns = losses.derivatives(loss, F, y, ranking)
     return columns if second_order else [(g, np.ones_like(h)) for g, h in columns]
 
 
@@ -199,10 +201,20 @@ def nothing_used(n_rows: int, n_units: int, n_features: int) -> State:
 
 
 def grow(
-    g, h, data: trees.TrainingData, limits, tradeoff, prices, state, record: Callable
+    g,
+    h,
+    data: trees.TrainingData,
+    limits,
+    tradeoff,
+    prices,
+    state,
+    sample: Sample,
+    record: Callable,
 ) -> trees.Tree:
-    """Grow one tree, paying for what it uses."""
-    weights = data.weights
+    """Grow one tree, paying for what it uses; rows that are not drawn use it, too, unpaid."""
+    gradients = sample.values(grid.round_to_grid(g, data.weights))
+    hessians = sample.values(grid.round_to_grid(h, data.weights, positive=True))
+    weights = sample.weights(data.weights)
 
     def net(raw_gain, rows, m):
         return net_gain(raw_gain, penalty_of(state, prices, weights, rows, m), tradeoff)
@@ -213,19 +225,18 @@ def grow(
         n_rows = grid.real_count(weights, rows)
         record(node, m, threshold, gain, penalty, n_rows, state.cumulative_cost)
 
-    gradients = grid.round_to_grid(g, weights)
-    hessians = grid.round_to_grid(h, weights, positive=True)
     return trees.grow_tree(
-        data.bins,
-        data.edges,
-        gradients,
-        hessians,
-        weights,
-        limits,
-        net,
-        on_split,
-        categories=data.categories,
-    )
+        data.bins, data.edges, gradients, hessians, weights, limits, net, on_split,
+        features=sample.features, categories=data.categories,
+    )  # fmt: skip
+
+
+def own_what_was_used(state: State, prices: Prices, earlier: Model, X: np.ndarray) -> None:
+    """C and D after an earlier model's trees."""
+    used = acquired_features(earlier, X)
+    for m in np.flatnonzero(model_features(earlier, X.shape[1])):
+        mark_used(state, prices, np.flatnonzero(used[:, m]), m, 0.0)
+    state.cumulative_cost = earlier.trace[-1].cumulative_cost
 
 
 # --- 4.2 Tree boosting with prediction costs -----------------------------------------------
@@ -258,14 +269,21 @@ def fit(
     early_stopping_rounds: int | None = None,
     eval_metric="loss",
     sample_weight=None,
+    query_id=None,
+    lambdarank_truncation: int | None = None,
+    subsample: float = 1.0,
+    colsample_bytree: float = 1.0,
+    random_state=0,
+    earlier: Model | None = None,
     eval_set=None,
     callbacks=(),
 ) -> Model:
     """Fit an ensemble; section 4.2 with the trees of section 4.3.
 
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"logistic"`` (y in
-    {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3). ``eval_set`` is (X, y) or
-    (X, y, query_id), ``categorical_features`` column numbers. Arguments are taken to be valid.
+    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
+    (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
+    Arguments are taken to be valid.
     """
     data = trees.training_data(
         X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
@@ -274,7 +292,10 @@ def fit(
         max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
     )
     initial = losses.initial_scores(loss, data.y, data.weights, init)
-    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    if earlier is not None:
+        initial = earlier.initial_scores
+    ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
+    rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
     limits = replace(limits, rounding=rounding)
     n_features = data.X.shape[1]
     prices = price_list(
@@ -287,13 +308,19 @@ def fit(
         feature_sharing,
     )
     state = nothing_used(len(data.y), len(prices.row), n_features)
-    trace: list[Decision] = []
+    if earlier is not None:
+        own_what_was_used(state, prices, earlier, data.X)
+    trace: list[Decision] = [] if earlier is None else list(earlier.trace)
+    draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
+    draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))
 
     def grow_round(t, F):
         what = (data, limits, tradeoff, prices, state)
         return [
-            grow(g, h, *what, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, h) in enumerate(derivatives(loss, F, data.y, second_order))
+            grow(
+                g, h, *what, draws.sample(), record=lambda *d, k=k: trace.append(Decision(t, k, *d))
+            )
+            for k, (g, h) in enumerate(derivatives(loss, F, data.y, second_order, ranking))
         ]
 
     rounds, scores, best = boost(
@@ -308,6 +335,7 @@ def fit(
         eval_metric=eval_metric,
         eval_set=eval_set,
         callbacks=callbacks,
+        earlier=earlier,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)
 

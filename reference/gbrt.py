@@ -50,6 +50,8 @@ from reference.boosting import (
     staged_cost,
     staged_scores,
 )
+from reference.lambdarank import ranking_of
+from reference.tree_samples import Draws, Sample
 
 __all__ = [
     "Decision",
@@ -74,7 +76,7 @@ def squared_error_reduction(raw_gain: float) -> float:  # Algorithm 1, line 4
     return 0.5 * raw_gain
 
 
-def grow(g, h, data: trees.TrainingData, limits, record) -> trees.Tree:
+def grow(g, h, data: trees.TrainingData, limits, sample: Sample, record) -> trees.Tree:
     """Grow one tree on the pseudo-responses ỹ = -g; its leaves take a Newton step.
 
     Algorithm 1, line 5, by Algorithms 5 and 6: γ = Σ ỹ_i / Σ ∂²L(y_i, F), sums over a leaf. For
@@ -82,9 +84,10 @@ def grow(g, h, data: trees.TrainingData, limits, record) -> trees.Tree:
     factor is part of the hessian here. ``trees.leaf_value`` computes it.
     """
     weights = data.weights
-    gradients = grid.round_to_grid(g, weights)  # -ỹ, Algorithm 1, line 3
-    ones = grid.round_to_grid(np.ones_like(h), weights, positive=True)
-    hessians = grid.round_to_grid(h, weights, positive=True)
+    gradients = sample.values(grid.round_to_grid(g, weights))  # -ỹ, Algorithm 1, line 3
+    ones = sample.values(grid.round_to_grid(np.ones_like(h), weights, positive=True))
+    hessians = sample.values(grid.round_to_grid(h, weights, positive=True))
+    weights = sample.weights(weights)
 
     def net(raw_gain, rows, m):
         return squared_error_reduction(raw_gain)
@@ -93,17 +96,9 @@ def grow(g, h, data: trees.TrainingData, limits, record) -> trees.Tree:
         record(node, m, threshold, gain, 0.0, grid.real_count(weights, rows), 0.0)
 
     return trees.grow_tree(
-        data.bins,
-        data.edges,
-        gradients,
-        ones,
-        weights,
-        limits,
-        net,
-        on_split,
-        hessians,
-        data.categories,
-    )
+        data.bins, data.edges, gradients, ones, weights, limits, net, on_split, hessians,
+        sample.features, data.categories,
+    )  # fmt: skip
 
 
 def fit(
@@ -124,28 +119,47 @@ def fit(
     early_stopping_rounds: int | None = None,
     eval_metric="loss",
     sample_weight=None,
+    query_id=None,
+    lambdarank_truncation: int | None = None,
+    subsample: float = 1.0,
+    colsample_bytree: float = 1.0,
+    random_state=0,
+    earlier: Model | None = None,
     eval_set=None,
     callbacks=(),
 ) -> Model:
     """Fit an ensemble (Algorithm 1).
 
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"logistic"`` (y in
-    {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3). ``eval_set`` is (X, y) or
-    (X, y, query_id), ``categorical_features`` column numbers. Arguments are taken to be valid.
+    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
+    (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
+    Arguments are taken to be valid.
     """
     data = trees.training_data(
         X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
     )
     limits = trees.Limits(max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, True)
     initial = losses.initial_scores(loss, data.y, data.weights, init)
-    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    if earlier is not None:
+        initial = earlier.initial_scores
+    ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
+    rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
     limits = replace(limits, rounding=rounding)
-    trace: list[Decision] = []
+    trace: list[Decision] = [] if earlier is None else list(earlier.trace)
+    draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
+    draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))
 
     def grow_round(t, F):
         return [
-            grow(g, h, data, limits, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, h) in enumerate(losses.derivatives(loss, F, data.y))
+            grow(
+                g,
+                h,
+                data,
+                limits,
+                draws.sample(),
+                record=lambda *d, k=k: trace.append(Decision(t, k, *d)),
+            )
+            for k, (g, h) in enumerate(losses.derivatives(loss, F, data.y, ranking))
         ]
 
     rounds, scores, best = boost(
@@ -160,5 +174,6 @@ def fit(
         eval_metric=eval_metric,
         eval_set=eval_set,
         callbacks=callbacks,
+        earlier=earlier,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)

@@ -97,6 +97,8 @@ from reference.forest_costs import (
     price_list,
     staged_forest_cost,
 )
+from reference.lambdarank import ranking_of
+from reference.tree_samples import Draws, Sample
 
 __all__ = [
     "Decision",
@@ -312,10 +314,16 @@ def is_affordable(state: State, terms: Terms, m: int) -> bool:
 
 
 def grow(
-    g, data: trees.TrainingData, limits, terms: Terms, state: State, record: Callable
+    g,
+    data: trees.TrainingData,
+    limits,
+    terms: Terms,
+    state: State,
+    sample: Sample,
+    record: Callable,
 ) -> trees.Tree:
     """Algorithm 1, line 3: CART that greedily minimises Eq. (5), with r = -g."""
-    prices, weights = terms.prices, data.weights
+    prices, weights = terms.prices, sample.weights(data.weights)
     state.tree_is_split = False
 
     def net(raw_gain, rows, m):
@@ -333,19 +341,20 @@ def grow(
         cost = bill(state.bought, state.n_trees, prices)
         record(node, m, threshold, gain, charged, grid.real_count(weights, rows), cost)
 
-    gradients = grid.round_to_grid(g, weights)
-    ones = grid.round_to_grid(np.ones_like(g), weights, positive=True)
+    gradients = sample.values(grid.round_to_grid(g, data.weights))
+    ones = sample.values(grid.round_to_grid(np.ones_like(g), data.weights, positive=True))
     return trees.grow_tree(
-        data.bins,
-        data.edges,
-        gradients,
-        ones,
-        weights,
-        limits,
-        net,
-        on_split,
-        categories=data.categories,
-    )
+        data.bins, data.edges, gradients, ones, weights, limits, net, on_split,
+        features=sample.features, categories=data.categories,
+    )  # fmt: skip
+
+
+def own_what_was_bought(state: State, prices: Prices, earlier: Model, n_features: int) -> None:
+    """What an earlier model's trees have bought, and are free to use."""
+    for m in np.flatnonzero(model_features(earlier, n_features)):
+        hold(state.bought, prices, m)
+        hold(state.free, prices, m)
+    state.n_trees = sum(tree.n_splits > 0 for of_round in earlier.rounds for tree in of_round)
 
 
 def free_what_is_bought(state: State) -> None:
@@ -375,15 +384,21 @@ def fit(
     early_stopping_rounds: int | None = None,
     eval_metric="loss",
     sample_weight=None,
+    query_id=None,
+    lambdarank_truncation: int | None = None,
+    subsample: float = 1.0,
+    colsample_bytree: float = 1.0,
+    random_state=0,
+    earlier: Model | None = None,
     eval_set=None,
     callbacks=(),
 ) -> Model:
     """Fit a forest by Algorithm 1.
 
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"logistic"`` (y in
-    {0, 1}) or ``"multinomial"`` (y in {0, …, K-1}, K >= 3), ``charging`` is ``"first_use"`` or
-    ``"authors"``. ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column
-    numbers. Arguments are taken to be valid.
+    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
+    (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
+    K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``. ``eval_set`` is (X, y) or
+    (X, y, query_id), ``categorical_features`` column numbers. Arguments are taken to be valid.
 
     In the trace ``penalty`` is what the split was charged (before λ), ``cumulative_cost`` is
     c(β) of Eq. (3) after the split.
@@ -395,19 +410,26 @@ def fit(
     at_first_use = charging == "first_use"
     limits = trees.Limits(None, max_depth, min_samples_leaf, 0.0, "breadth_first", at_first_use)
     initial = losses.initial_scores(loss, data.y, data.weights, init)
-    rounding = losses.rounding(loss, data.y, data.weights, initial)
+    if earlier is not None:
+        initial = earlier.initial_scores
+    ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
+    rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
     limits = replace(limits, rounding=rounding)
     prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
     steps = in_steps(prices, budget, n_estimators * losses.n_columns(loss, data.y))
     terms = Terms(prices, tradeoff, steps, at_first_use)
     state = State(nothing_held(prices), nothing_held(prices))
-    trace: list[Decision] = []
+    if earlier is not None:
+        own_what_was_bought(state, prices, earlier, n_features)
+    trace: list[Decision] = [] if earlier is None else list(earlier.trace)
+    draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
+    draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))
 
     def grow_round(t, F):
         what = (data, limits, terms, state)
         grown = [
-            grow(g, *what, record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, _) in enumerate(losses.derivatives(loss, F, data.y))
+            grow(g, *what, draws.sample(), record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
+            for k, (g, _) in enumerate(losses.derivatives(loss, F, data.y, ranking))
         ]
         free_what_is_bought(state)
         return grown
@@ -424,5 +446,6 @@ def fit(
         eval_metric=eval_metric,
         eval_set=eval_set,
         callbacks=callbacks,
+        earlier=earlier,
     )
     return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)

@@ -1,8 +1,9 @@
 """Losses of boosting: gradients, hessians, values and the best constant score.
 
-Scores F have one column per tree of a round: one for ``"squared"`` and ``"logistic"`` (y in
-{0, 1}), K >= 3 for ``"multinomial"`` (y in {0, …, K-1}). exp and log are NumPy's and are applied
-to contiguous columns; sums over classes run in class order.
+Scores F have one column per tree of a round: one for ``"squared"``, for ``"lambdarank"`` (grades y)
+and for ``"logistic"`` (y in {0, 1}), K >= 3 for ``"multinomial"`` (y in {0, …, K-1}). exp and log
+are NumPy's and are applied to contiguous columns; sums over classes run in class order. ``ranking``
+is what :func:`reference.lambdarank.ranking_of` makes of the queries.
 """
 
 import math
@@ -38,8 +39,12 @@ def shifted_exponentials(F: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     return exponentials, total
 
 
-def derivatives(loss: str, F: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def derivatives(
+    loss: str, F: np.ndarray, y: np.ndarray, ranking=None
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Gradient and hessian (n,) of the loss by each score column at F."""
+    if loss == "lambdarank":
+        return [ranking.derivatives(F[:, 0], y)]
     if loss == "squared":
         return [(F[:, 0] - y, np.ones(len(y)))]
     columns = probabilities(loss, F)
@@ -50,12 +55,14 @@ def derivatives(loss: str, F: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarra
     return [(p - (y == k), factor * (p * (1.0 - p))) for k, p in enumerate(columns)]
 
 
-def rounding(loss: str, y, weights: RowWeights, initial) -> float:
+def rounding(loss: str, y, weights: RowWeights, initial, ranking=None) -> float:
     """Size up to which a gradient may be what rounding has left, and is no reason to split.
 
     A residual is known no better than to half a grid step of the first round's residuals, as the
     first leaf values are, and to 2**-48 of the largest target; a probability to 2**-48.
     """
+    if loss == "lambdarank":
+        return ranking.rounding()
     if loss != "squared":
         return LAST_BITS
     exponent = value_exponent(float(np.max(np.abs(initial[0] - y))), weights)
@@ -87,7 +94,7 @@ def initial_scores(loss: str, y: np.ndarray, weights: RowWeights, init: str) -> 
     K = n_columns(loss, y)
     if is_constant(y):
         return np.full(K, float(y[0]) if loss == "squared" else 0.0)
-    if init == "zero":
+    if init == "zero" or loss == "lambdarank":
         return np.zeros(K)
     if loss == "squared":
         on_grid = round_to_grid(y, weights)

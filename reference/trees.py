@@ -207,7 +207,7 @@ def best_split(
     is no split if no threshold is allowed or the gain is nothing but rounding.
     """
     n_edges = len(edges)
-    missing = is_missing(bins[rows], edges)
+    missing = is_missing(bins[rows], edges) & (weights.counts[rows] > 0)
 
     def left_sums(ints, exponent):
         per_bin = np.bincount(bins[rows], weights=ints[rows], minlength=n_edges + 1)
@@ -240,8 +240,8 @@ def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -
     order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
     if len(order) == 0:
         return Split()
-    place = np.full(n_known + 1, len(order))  # missing ones are last
-    place[order] = np.arange(len(order))
+    place = np.zeros(n_known + 1, dtype=np.int64)  # of categories that no row that counts has, too
+    place[order], place[n_known] = np.arange(len(order)), len(order)  # missing ones are last
     between = np.arange(len(order) - 1) + 0.5
     if len(edges) == n_known:  # the last edge is ALL_PRESENT
         between = np.append(between, ALL_PRESENT)
@@ -257,8 +257,12 @@ def rounding_gain(N: float, H: float, rounding: float) -> float:
 
 def is_missing(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Which rows are in the bin of missing values of a feature."""
-    has_missing = len(edges) > 0 and edges[-1] == ALL_PRESENT
-    return (bins == len(edges)) & has_missing
+    return (bins == len(edges)) & has_missing(edges)
+
+
+def has_missing(edges: np.ndarray) -> bool:
+    """Whether a training row is missing a feature."""
+    return len(edges) > 0 and bool(edges[-1] == ALL_PRESENT)
 
 
 # --- Growing -------------------------------------------------------------------------------
@@ -274,6 +278,7 @@ def grow_tree(
     net_gain: NetGain,
     on_split: OnSplit,
     leaf_hessians: GridValues | None = None,
+    features: np.ndarray | None = None,
     categories: dict[int, np.ndarray] | None = None,
 ) -> Tree:
     """Grow one tree.
@@ -297,13 +302,18 @@ def grow_tree(
         Told of every split, before the next question to ``net_gain``.
     leaf_hessians : GridValues, optional
         Hessians of the leaf values, if they differ from those of the splits.
+    features : (d,) bool, optional
+        Which features may be split on; by default all.
     categories : dict, optional
         Of each feature of categories those that have a bin, in its order.
     """
     known = categories or {}
+    allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
 
     def best_of(m, rows):
         what = (gradients, hessians, weights, rows, limits)
+        if not allowed[m]:
+            return Split()
         if m in known:
             return best_set(bins[:, m], edges[m], len(known[m]), *what)
         return best_split(bins[:, m], edges[m], *what)
@@ -337,6 +347,9 @@ def grow_tree(
         node.missing_left = split.missing_left
         if split.missing_left is None:
             node.missing_left = larger_is_left(weights, node.rows, goes_left)
+            unseen = m in known or has_missing(edges[m])  # by rows that are drawn, not by others
+            if unseen and not np.all(weights.counts):
+                node.missing_left = False
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)
         nodes.append(open_node(node.rows[goes_left], node.depth + 1))

@@ -21,6 +21,7 @@ ORDER = (
     "costs",
     "trees",
     "losses",
+    "lambdarank",
     "boosting",
     "forest_costs",
     "edge_models",

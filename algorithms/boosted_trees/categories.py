@@ -65,7 +65,8 @@ class ReadsCategories:
         self, X: ArrayLike, y: ArrayLike
     ) -> tuple[np.ndarray, np.ndarray, TrainingTable] | None:
         """Rows and targets to train on; None if no column is of categories."""
-        if self.categorical_features is None:
+        by_dtype = isinstance(self.categorical_features, str)
+        if self.categorical_features is None or (by_dtype and labels_of_columns(X) is None):
             return None
         X, columns = self._columns(X)
         mask = categorical_mask(self.categorical_features, columns)

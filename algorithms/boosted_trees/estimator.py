@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, check_X_y
 
@@ -22,13 +23,15 @@ from ..estimators.fitting import (
     one_eval_set,
     weights_by_class,
 )
-from ..estimators.parameters import Parameter, check_whole_number, checked_parameters
+from ..estimators.parameters import Parameter, check_seed, check_whole_number, checked_parameters
 from ..estimators.rows import all_finite, plain_rows, read_only
 from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
+from ..inputs.sparse_rows import SparseColumns, SparseRows, dense_rows
 from ..inputs.types import EvalSet
 from ..kernels.decorators import threads
+from ..lambdarank import LambdaRank
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
@@ -37,10 +40,12 @@ from ..trees.categorical_forest import builder_of, refuse_sets
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
+from ..trees.samples import Sampling
 from ..trees.splitter import Limits
 from ..trees.tiles import score_all
 from .categories import ReadsCategories
 from .files import SavedForest
+from .objectives import earlier_model, ranking_loss
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
@@ -48,7 +53,7 @@ _FEW_ROWS = 8  # so many are sooner scored one by one than a parallel kernel has
 _Callbacks = tuple[Callback, ...]
 # The model, the validation set with its scores, and why the model is constant if it is.
 _Trained = tuple[Boosted, Validation | None, str | None]
-_READ = {"order": "C", "ensure_all_finite": "allow-nan"}
+_READ = {"order": "C", "ensure_all_finite": "allow-nan", "accept_sparse": ("csr", "csc")}
 
 
 class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
@@ -105,8 +110,10 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, Dask array or Dask frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, Dask array or Dask frame of shape (n_samples, n_features)
             Converted to float64, but for an array of float32 in C order, which is read as it is.
+            Of a sparse matrix what is not stored is 0, a column at a time is made dense, and the
+            model is that of the dense one, bit for bit; a row pays for a 0 as for any value.
             NaN is a missing value: it has a bin of its own, and each split learns where it goes
             (:mod:`reference.trees` has the rule). Infinite values are refused. The rows of a Dask
             collection stay with the workers of this process's Dask client; the model is the same,
@@ -117,7 +124,8 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             Row weights >= 0. A weight of 3 equals three copies of the row, also for
             `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
         query_id : array-like of shape (n_samples,), optional
-            Query of each row, in blocks. Checked only: the losses are by row.
+            Query of each row, in blocks. What ``objective="lambdarank"`` ranks within; else
+            checked only, as the losses are by row.
         eval_set : tuple (X, y) or (X, y, query_id), or a list of one, optional
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
@@ -156,23 +164,34 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=_KEPT_TYPES, y_numeric=False, **_READ)
         else:
             X, y, table = read
-        weights, kept = check_sample_weight(sample_weight, len(X))
-        check_queries(query_id, len(X), "query_id")
+        weights, kept = check_sample_weight(sample_weight, X.shape[0])
+        query_id = check_queries(query_id, X.shape[0], "query_id")
         if kept is not None:
             X, y, weights = X[kept], y[kept], weights[kept]
+            query_id = None if query_id is None else query_id[kept]
+        X = SparseColumns(X) if issparse(X) else read_only(X)
         encoded, loss = self._encode_targets(y)
+        if self.objective is not None:
+            loss = ranking_loss(self, encoded, query_id, weights)
         if self.class_weight is not None:
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
         if read is not None:
-            X = self._learn_categories(X, table, weights, options.max_bins)
+            X = read_only(self._learn_categories(X, table, weights, options.max_bins))
             options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
+        earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]):
             return self._constant(encoded[0], loss, validation)
+        if isinstance(loss, LambdaRank) and not loss.has_pairs():
+            nothing = Boosted(builder_of([], self._n_known()).forest(), np.zeros(1), 0)
+            why = "No query has documents of different grades: nothing is ranked, all scores are 0."
+            return nothing, validation, why
+        if options.sampling is not None and options.sampling.rows < 1.0 and weights is None:
+            weights = np.ones(len(X))  # of rows that are not drawn they become 0
         row = row_weights(None if weights is None else read_only(weights), len(X))
-        data = read_only(X), read_only(encoded)
-        fitted = boost(*data, row, loss, options, prices, validation, callbacks)
+        y = read_only(encoded)
+        fitted = boost(X, y, row, loss, options, prices, validation, callbacks, earlier)
         return self._trained(fitted, row, options, validation)
 
     def _trained_by_workers(
@@ -192,6 +211,16 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is not read with Dask arrays: give the rows sample_weight instead."
+            )
+        if self.warm_start or options.sampling is not None:
+            raise ValueError(
+                "warm_start, subsample and colsample_bytree are not for Dask arrays: rows of "
+                "workers are neither drawn nor gone on with. Give X.compute()."
+            )
+        if self.objective is not None:
+            raise ValueError(
+                "objective='lambdarank' is not for Dask arrays, whose queries may lie on several "
+                "workers: give X.compute()."
             )
         if query_id is not None:
             raise ValueError(
@@ -246,7 +275,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         self.initial_scores_ = fitted.initial
         self.n_estimators_ = fitted.n_rounds
         # As it was in `fit`: a parameter that is set later must not change predictions.
-        self._learning_rate = learning_rate
+        self._learning_rate, self._fitted_objective = learning_rate, self.objective
         self._contributions = learning_rate * fitted.forest.value
         self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 
@@ -283,6 +312,12 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         checked = self._fixed_options() | checked_parameters(self)
         if self.class_weight is not None and not is_classifier(self):
             raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")
+        if self.objective is not None and is_classifier(self):
+            raise ValueError(
+                "objective='lambdarank' is for regressors, whose targets are grades in order."
+            )
+        if self.objective is None and self.lambdarank_truncation is not None:
+            raise ValueError("lambdarank_truncation means nothing without objective='lambdarank'.")
         limits = Limits(
             max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
             max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
@@ -301,7 +336,14 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             start_at_mean=checked["init"] == "mean",
             early_stopping_rounds=checked["early_stopping_rounds"],
             n_threads=threads_of(self),
+            sampling=self._sampling(checked["subsample"], checked["colsample_bytree"]),
         )
+
+    def _sampling(self, rows: float, features: float) -> Sampling | None:
+        """How trees draw; None, and no seed is asked for, where nothing is drawn."""
+        if rows == features == 1.0:
+            return None
+        return Sampling(rows, features, check_seed("random_state", self.random_state))
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:
@@ -318,13 +360,19 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             X, y = check_X_y(self._encoded(eval_set[0]), eval_set[1], **_READ)
         else:
             X, y = validate_data(self, *eval_set[:2], dtype=_KEPT_TYPES, reset=False, **_READ)
+        X = SparseRows(X) if issparse(X) else read_only(X)
         query_id = check_queries(query_id, len(X), "the query_id of eval_set")
         y = self._encode_known(y)
+        if loss.name == "lambdarank" and self.eval_metric == "loss":
+            raise ValueError(
+                "objective='lambdarank' has derivatives but no loss: give eval_metric='ndcg@5', or "
+                "another one of rankings, for eval_set."
+            )
         if not callable(self.eval_metric):  # grades that the metric refuses show up here
             scores = np.zeros((len(X), loss.n_trees))
             validation_score(self.eval_metric, loss.name, scores, y, query_id)
             check_has_score(self.eval_metric, y)
-        return Validation(read_only(X), y, query_id, self.eval_metric, loss)
+        return Validation(X, y, query_id, self.eval_metric, loss)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -336,13 +384,13 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def _check_X(self, X) -> np.ndarray:
+    def _check_X(self, X) -> np.ndarray | SparseRows:
         if self._known_categories():
             return self._encoded(X)
         if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
@@ -350,13 +398,16 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             if rows is not None:
                 return rows
         check_is_fitted(self)
-        return read_only(validate_data(self, X, dtype=np.float64, reset=False, **_READ))
+        X = validate_data(self, X, dtype=np.float64, reset=False, **_READ)
+        return SparseRows(X) if issparse(X) else read_only(X)
 
     @property
     def _bit_vectors(self) -> list[BitVectors]:
         return self._layouts.bit_vectors
 
-    def _raw_scores(self, X: np.ndarray) -> np.ndarray:
+    def _raw_scores(self, X: np.ndarray | SparseRows) -> np.ndarray:
+        if isinstance(X, SparseRows):
+            return np.concatenate([self._raw_scores(read_only(rows)) for rows in X.blocks()])
         if len(X) <= _FEW_ROWS and not self._known_categories():
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
         # Tiles do not know where missing values go.
@@ -372,8 +423,19 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
                 walk_scores(self.trees_, 0, self._contributions, X, out)
         return out
 
-    def _staged_raw_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        n_threads = threads_of(self)
+    def _walk(self, X, prices, ends: Sequence[int] | None = None):
+        """As of any trees; sparse rows part by part."""
+        if not isinstance(X, SparseRows):
+            yield from super()._walk(X, prices, ends)
+            return
+        if ends is not None:
+            dense_rows(X, "staged_cost")
+        walk = super()._walk
+        walked = [next(walk(read_only(rows), prices)) for rows in X.blocks()]
+        yield tuple(np.concatenate(parts) for parts in zip(*walked, strict=True))
+
+    def _staged_raw_scores(self, X: np.ndarray | SparseRows) -> Iterator[np.ndarray]:
+        n_threads, X = threads_of(self), dense_rows(X, "A prediction by stages")
         return staged_scores(self.trees_, self._contributions, self.initial_scores_, X, n_threads)
 
     def fast_predictor(self) -> FastPredictor:

@@ -13,6 +13,16 @@ from ..trees.categorical_forest import check_sets, with_sets
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .saved_categories import restored_categories, stored_categories
 
+# Parameters that models had not always, and the value with which they are as before.
+_NEUTRAL = {
+    "categorical_features": None,
+    "objective": None,
+    "lambdarank_truncation": None,
+    "subsample": 1.0,
+    "colsample_bytree": 1.0,
+    "warm_start": False,
+}
+
 
 class SavedForest(SavedModel):
     """Files of an estimator of boosted trees; a mixin.
@@ -39,13 +49,6 @@ class SavedForest(SavedModel):
         arrays.pop("by_set", None)  # the header says of which features there are sets
         return header, arrays
 
-    def _stored_params(self) -> dict:
-        """As of any estimator; a model without categories has the file that it always had."""
-        stored = super()._stored_params()
-        if stored["categorical_features"] is None:
-            del stored["categorical_features"]
-        return stored
-
     @classmethod
     def _array_kinds(cls, header: dict) -> tuple:
         kinds, optional = super()._array_kinds(header)
@@ -53,6 +56,11 @@ class SavedForest(SavedModel):
             **kinds,
             **({"left_set": (np.uint64, 2)} if "categories" in header else {}),
         }, optional
+
+    def _stored_params(self) -> dict:
+        """As of any estimator, without what older versions do not know where it says nothing."""
+        stored = super()._stored_params()
+        return {k: v for k, v in stored.items() if k not in _NEUTRAL or v != _NEUTRAL[k]}
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)
@@ -84,7 +92,7 @@ class SavedForest(SavedModel):
         n_features = self.n_features_in_
         self._options()
         self._prices(n_features)
-        loss = "squared" if not hasattr(self, "classes_") else "logistic"
+        loss = (self.objective or "squared") if not hasattr(self, "classes_") else "logistic"
         if n_score_columns(self) > 1:
             loss = "multinomial"
         check_eval_metric(self.eval_metric, loss, has_queries=True)

@@ -18,7 +18,16 @@ from .estimator import BoostedTrees
 
 
 class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
-    """Squared loss."""
+    """Squared loss, or the pairs of a ranking (:mod:`algorithms.lambdarank`)."""
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R²; of a ranking, whose scores are in no unit of the targets, ValueError."""
+        if self.objective is not None:
+            raise ValueError(
+                "R² says nothing of a ranking's scores: use algorithms.metrics.ndcg_at_k(y, "
+                "predict(X), query_id, k)."
+            )
+        return super().score(X, y, sample_weight)
 
     def _encode_targets(self, y) -> tuple[np.ndarray, Loss]:
         return self._encode_known(y), Loss("squared")
@@ -33,7 +42,7 @@ class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
         return float(value)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict targets.
+        """Predict targets; of a ranking, scores by which the documents of a query are ordered.
 
         Parameters
         ----------

@@ -77,8 +77,11 @@ def all_or_nothing(
         _refuse_dask(self, args[0] if args else kwargs.get("X"))
         unfitted = object.__new__(type(self))
         unfitted.__dict__ = _without_fit(self)
+        if getattr(self, "warm_start", False):
+            unfitted._earlier = self  # what to go on from, if it is fitted
         with announcing():
             fit(unfitted, *args, **kwargs)
+        vars(unfitted).pop("_earlier", None)
         self.__dict__ = vars(unfitted)  # one step: no interrupt comes in between
         return self
 

@@ -318,6 +318,35 @@ TREES = {
     "eval_metric": Parameter(
         "str or callable", "Validation score, see :func:`algorithms.metrics.validation_score`."
     ),
+    "objective": Parameter(
+        '{None, "lambdarank"}',
+        "None: squared loss, of a classifier logistic or multinomial loss. Of a regressor "
+        '"lambdarank": `y` are grades from 0, and pairs of documents within each query '
+        "(`query_id` of `fit`) are put in order, weighted by what that moves of NDCG; the rules "
+        "are those of :mod:`reference.lambdarank`. `init` does not matter then.",
+        lambda name, v: v if v is None else check_choice(name, v, ("lambdarank",)),
+    ),
+    "lambdarank_truncation": whole(
+        "int or None",
+        "Only pairs with a document among so many first places count, and the best DCG is that of "
+        "these. None: 30. Refused without `objective`.",
+        1,
+        most=10_000,
+        or_none=True,
+    ),
+    "subsample": Parameter(
+        "float",
+        "Share in (0, 1] of the rows that a tree is grown on, drawn anew for each tree without "
+        "replacement. The others walk down it: their scores move, and they own what they pass.",
+        check_rate,
+    ),
+    "colsample_bytree": Parameter(
+        "float", "Share in (0, 1] of the features that a tree may test, drawn for each.", check_rate
+    ),
+    "warm_start": flag(
+        "Whether `fit` goes on from the earlier fit, to `n_estimators` rounds, owning and owing "
+        "what its trees bought. On the same rows it gives the model of one fit, bit for bit."
+    ),
     "n_threads": N_THREADS,
     "n_jobs": Parameter(
         "int or None",
@@ -335,9 +364,8 @@ TREES = {
         "int", "Print a line after every so many rounds: splits, validation score. 0: none.", 0
     ),
     "random_state": Parameter(
-        "int or None",
-        "Not used: nothing is drawn at random. Kept so that all estimators of the suite can be "
-        "called alike.",
+        "int, RandomState or None",
+        "Seed of `subsample` and `colsample_bytree`. Without them nothing is drawn at random.",
     ),
 }
 

@@ -16,6 +16,7 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.rows import all_finite
 from ..estimators.threads import threads_of
+from ..inputs.sparse_rows import dense_rows
 from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..kernels.decorators import threads
 from ..prices.by_name import column_labels
@@ -186,9 +187,14 @@ class MeteredTrees:
 of shape (n_samples, n_features)
             Features tested; what a group brings along is not marked.
         """
-        X = self._check_X(X)
+        acquired = self._acquired_by(self._check_X(X))
+        return sparse.csr_matrix(acquired) if acquired.shape[1] > DENSE_FEATURES else acquired
+
+    def _acquired_by(self, X: np.ndarray) -> np.ndarray:
+        """As :meth:`acquired_features`, of rows that are checked, and always dense."""
         ((used, _, _),) = self._walk(X, costs.free_of_charge(X.shape[1]))
-        return from_bits(used, X.shape[1])
+        bits = np.unpackbits(used.view(np.uint8), axis=1, bitorder="little")
+        return bits[:, : X.shape[1]].astype(bool)
 
     def evaluations(self, X: ArrayLike) -> np.ndarray:
         """Number of split nodes that each row passes, over all trees.
@@ -312,7 +318,7 @@ of shape (n_samples, n_features)
         X = self._check_X(X)
         grid = self._grid_prices(feature_costs, split_cost, prices)
         warn_if_free(self, feature_costs, split_cost)
-        return mean_cost_by_feature(self.trees_, grid, X)
+        return mean_cost_by_feature(self.trees_, grid, dense_rows(X, "cost_importances"))
 
     def _shown_forest(self) -> Forest:
         """Trees whose leaves have the values that are to be shown."""

@@ -134,6 +134,24 @@ class MiserPrices:
         penalty.free_units[:] = penalty.bought_units
         penalty.free_features[:] = penalty.bought_features
 
+    def for_samples(self, penalty: MiserPenalty) -> MiserPenalty:
+        """Return the penalty as it is: rows have no accounts."""
+        return penalty
+
+    def recount(self, penalty: MiserPenalty, gh: np.ndarray) -> None:
+        """Do nothing: rows have no accounts."""
+
+    def go_on(
+        self, penalty: MiserPenalty, used: np.ndarray, n_trees: int, acquired: np.ndarray
+    ) -> None:
+        """Buy what earlier trees use; see :meth:`algorithms.trees.penalty.Charging.go_on`."""
+        penalty.bought_units[penalty.unit[used]] = True
+        penalty.bought_features[used] = True
+        shared = penalty.unit_steps[penalty.bought_units].sum()
+        own = penalty.own_steps[penalty.bought_features].sum()
+        penalty.account[_SPENT] = shared + own + n_trees * penalty.tree_steps
+        self.end_round(penalty)
+
     def row_accounts(self, penalty: MiserPenalty) -> np.ndarray:
         """Return an array without columns: rows have no accounts."""
         return np.empty((0, 0), dtype=np.int64)

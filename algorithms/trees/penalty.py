@@ -145,6 +145,32 @@ class Charging(Protocol):
     def end_round(self, penalty: Any) -> None:
         """Bring the accounts up to date after all trees of a round."""
 
+    def for_samples(self, penalty: Any) -> Any:
+        """Return the penalty of trees each of which counts some rows only."""
+
+    def recount(self, penalty: Any, gh: np.ndarray) -> None:
+        """Open the accounts of all rows anew, by what rows weigh now.
+
+        Parameters
+        ----------
+        penalty : NamedTuple
+        gh : ndarray, see :func:`algorithms.trees.histogram.collect`
+        """
+
+    def go_on(self, penalty: Any, used: np.ndarray, n_trees: int, acquired: np.ndarray) -> None:
+        """Enter into fresh accounts what an earlier model has paid for.
+
+        Parameters
+        ----------
+        penalty : NamedTuple
+        used : ndarray of int
+            Features that the model tests.
+        n_trees : int
+            Its trees that have a split.
+        acquired : ndarray of shape (n_samples, n_features), bool
+            What each row's paths test.
+        """
+
     def row_accounts(self, penalty: Any) -> np.ndarray:
         """Return the accounts that are sums over the rows of a node, (n_nodes, n_accounts) int64.
 
@@ -178,6 +204,7 @@ class CEGBPenalty(NamedTuple):
     fresh: np.ndarray  # (n_nodes, n_marks) int64, those of each node
     mark_counts: np.ndarray  # (n_chunks, 64 * n_words) int64, scratch space
     weight_step: float  # of the weights' grid
+    sampled: bool = False  # whether trees count some rows only: none may be fresh, others still
 
 
 @dataclass(frozen=True)
@@ -244,6 +271,31 @@ class Prices:
     def end_round(self, penalty: CEGBPenalty) -> None:
         """Do nothing: C and D are brought up to date with every split."""
 
+    def for_samples(self, penalty: CEGBPenalty) -> CEGBPenalty:
+        """Return the penalty of trees that see samples; see :meth:`Charging.for_samples`."""
+        return penalty._replace(sampled=True)
+
+    def recount(self, penalty: CEGBPenalty, gh: np.ndarray) -> None:
+        """Count the fresh rows of all; see :meth:`Charging.recount`."""
+        n_rows, n_marks = len(penalty.marks), len(penalty.all_fresh)
+        if n_marks == 0:
+            return
+        counts = np.zeros(64 * penalty.marks.shape[1], dtype=np.int64)
+        count_marks(penalty.marks, np.arange(n_rows, dtype=np.int32), gh, counts)
+        total = gh[:, 2].sum(dtype=np.int64) if gh.shape[1] == 3 else n_rows
+        penalty.all_fresh[:] = total - counts[:n_marks]
+
+    def go_on(
+        self, penalty: CEGBPenalty, used: np.ndarray, n_trees: int, acquired: np.ndarray
+    ) -> None:
+        """Mark what earlier trees use; see :meth:`Charging.go_on`."""
+        penalty.model_uses[penalty.unit[used]] = 1
+        for feature in used.tolist():
+            rows = np.flatnonzero(acquired[:, feature]).astype(np.int32)
+            for mark in (penalty.mark[feature], penalty.own_mark[feature]):
+                if mark >= 0:
+                    mark_rows(penalty.marks, rows, mark)
+
     def row_accounts(self, penalty: CEGBPenalty) -> np.ndarray:
         """Return the fresh rows of each node."""
         return penalty.fresh
@@ -293,7 +345,7 @@ def _mark_all(marks, rows, mark):
 @kernel
 def _mark_used(penalty, node, mark, rows):
     """C: the rows of the node have a mark from here on."""
-    if mark >= 0 and penalty.fresh[node, mark] > 0:
+    if mark >= 0 and (penalty.sampled or penalty.fresh[node, mark] > 0):
         _mark_all(penalty.marks, rows, mark)
         penalty.all_fresh[mark] -= penalty.fresh[node, mark]
         penalty.fresh[node, mark] = 0

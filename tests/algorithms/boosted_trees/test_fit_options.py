@@ -1,5 +1,7 @@
 """n_jobs, callbacks, verbose and class_weight: equal to the reference, and nothing by default."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,107 @@ def test_weights_that_are_none(class_weight, message):
 def test_a_regressor_has_no_classes():
     with pytest.raises(ValueError, match="class_weight is for classifiers"):
         CEGBRegressor(**SMALL, class_weight="balanced").fit(X, Y)
+
+
+# --- samples of rows and features -----------------------------------------------------------------
+
+GAPS = np.where(rng.random((120, 3)) < 0.2, np.nan, X)
+WEIGHTS = rng.integers(0, 4, 120).astype(float)
+PRICES = {"feature_costs": [1.0, 2.0, 0.5], "feature_groups": [0, 1, 1]}
+PRICES |= {"group_costs": {0: 0.5, 1: 2.0}}
+DRAWING = [
+    (CEGBRegressor(**SMALL, **PRICES, max_leaves=6, tradeoff=0.02), cegb, Y),
+    (CEGBClassifier(**SMALL, **PRICES, max_leaves=6, tradeoff=1e-3), cegb, WORDS),
+    (GBRTClassifier(**SMALL, max_leaves=5), gbrt, WORDS),
+    (GreedyMiserRegressor(**SMALL, max_depth=3, budget=9.0, **PRICES), greedy_miser, Y),
+]
+NAMES = ["cegb", "cegb classes", "gbrt", "miser"]
+SHARES = {"subsample": 0.6, "colsample_bytree": 0.7, "random_state": 3}
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 7, 200 * WEIGHTS])
+@pytest.mark.parametrize(("model", "reference", "y"), DRAWING, ids=NAMES)
+def test_samples_equal_the_reference(model, reference, y, weights):
+    drawn = type(model)(**model.get_params() | SHARES)
+    assert_twins(drawn, reference, GAPS, y, weights=weights)
+    again = type(model)(**drawn.get_params()).fit(GAPS, y, sample_weight=weights)
+    assert again._raw_scores(GAPS).tobytes() == drawn._raw_scores(GAPS).tobytes()
+    other = type(model)(**drawn.get_params() | {"random_state": 4})
+    other.fit(GAPS, y, sample_weight=weights)
+    assert other._raw_scores(GAPS).tobytes() != drawn._raw_scores(GAPS).tobytes()
+
+
+def test_a_tree_tests_only_features_that_it_drew():
+    many = np.tile(X, (1, 4))  # in bundles and not: 12 features, of which each tree draws 3
+    many[:, 6:] *= many[:, 6:] > 6
+    model = GBRTRegressor(**SMALL, colsample_bytree=0.25, random_state=1)
+    assert_twins(model, gbrt, many, Y)
+    forest = model.trees_
+    used = [set(forest.feature[a:b]) - {-1} for a, b in pairwise(forest.tree)]
+    assert all(len(one) <= 3 for one in used)
+    assert len(set.union(*used)) > 3
+
+
+# --- going on -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shares", [{}, SHARES], ids=["all", "samples"])
+@pytest.mark.parametrize(("model", "reference", "y"), DRAWING, ids=NAMES)
+def test_going_on_is_one_fit(model, reference, y, shares):
+    asked = model.get_params() | shares | {"early_stopping_rounds": 4}
+    told = {"sample_weight": WEIGHTS, "eval_set": (X[:50], y[:50])}
+    whole = type(model)(**asked).fit(GAPS, y, **told)
+    parts = type(model)(**asked | {"warm_start": True, "n_estimators": 2}).fit(GAPS, y, **told)
+    assert parts.n_estimators_ == 2
+    known = {k: v for k, v in parts.get_params().items() if k in reference.fit.__kwdefaults__}
+    encoded = y if y is Y else np.searchsorted(parts.classes_, y)
+    loss = "squared" if y is Y else "multinomial"
+    told_twin = told | {"eval_set": (X[:50], encoded[:50])}
+    first = reference.fit(GAPS, encoded, loss=loss, **told_twin, **known)
+    parts.set_params(n_estimators=5).fit(GAPS, y, **told)
+    known["n_estimators"] = 5
+    twin = reference.fit(GAPS, encoded, loss=loss, earlier=first, **told_twin, **known)
+    assert_same_trees(parts, twin)
+    for name, values in whole.trees_._asdict().items():
+        assert getattr(parts.trees_, name).tobytes() == values.tobytes()
+    assert parts.validation_scores_.tolist() == whole.validation_scores_.tolist()
+    assert parts.validation_scores_.tolist() == twin.validation_scores
+
+
+def test_what_nothing_goes_on_from(tmp_path):
+    model = GBRTClassifier(**SMALL, warm_start=True).fit(X, WORDS)
+    before = model.predict_proba(X).tobytes()
+    model.save(tmp_path / "m")
+    model = GBRTClassifier.load(tmp_path / "m")
+    for changed, given, message in (
+        ({"n_estimators": 2}, (X, WORDS), "n_estimators=2 is less than 5 rounds of it"),
+        ({"learning_rate": 0.3}, (X, WORDS), "learning_rate=0.3 differs from 0.1 of it"),
+        ({}, (X[:, :2], WORDS), "X has 2 features and not the 3 of it"),
+        ({}, (X, Y > 0), "y has other classes than those of it"),
+    ):
+        asked = {name: model.get_params()[name] for name in changed}
+        with pytest.raises(ValueError, match=message):
+            model.set_params(**changed).fit(*given)
+        model.set_params(**asked)
+        assert model.predict_proba(X).tobytes() == before
+    assert model.fit(X, WORDS).predict_proba(X).tobytes() == before
+    longer = model.set_params(n_estimators=7).fit(X, WORDS)
+    cold = GBRTClassifier(**SMALL | {"n_estimators": 7}).fit(X, WORDS)
+    assert longer.predict_proba(X).tobytes() == cold.predict_proba(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"subsample": 0.0}, "subsample must be a finite number > 0"),
+        ({"subsample": 1.5}, "subsample must be above 0 and at most 1, got 1.5"),
+        ({"subsample": np.nan}, "subsample must be a finite number > 0, got nan"),
+        ({"colsample_bytree": -1}, "colsample_bytree must be a finite number > 0"),
+        ({"colsample_bytree": 2}, "colsample_bytree must be above 0 and at most 1, got 2"),
+        ({"subsample": 0.5, "random_state": "a"}, "random_state must be None, a whole number"),
+        ({"warm_start": 1}, "warm_start must be True or False, got 1"),
+    ],
+)
+def test_shares_that_are_none(changed, message):
+    with pytest.raises(ValueError, match=message):
+        CEGBRegressor(**SMALL, **changed).fit(X, Y)

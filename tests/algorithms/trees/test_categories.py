@@ -81,6 +81,29 @@ def test_equals_reference_of_every_kind(seed):
     assert_twins(model, reference, X, y, [new_rows], weights=draw_weights(rng, len(y)))
 
 
+@pytest.mark.parametrize("seed", range(18))
+def test_samples_and_a_warm_start_equal_reference(seed):
+    kind = list(KINDS)[seed % 3]
+    rng, X, y, parameters, new_rows = draw_case(seed, kind)
+    parameters |= {
+        "n_estimators": 4,
+        "subsample": float(rng.choice([0.3, 0.7, 1.0])),
+        "colsample_bytree": float(rng.choice([0.5, 1.0])),
+        "random_state": seed,
+    }
+    regressor, _, reference = KINDS[kind]
+    model = regressor(**parameters)
+    assert_twins(model, reference, X, y, [new_rows])
+    going_on = regressor(**parameters | {"n_estimators": 2, "warm_start": True}).fit(X, y)
+    going_on.set_params(n_estimators=4).fit(X, y)
+    for ours, theirs in zip(going_on.trees_, model.trees_, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    X[:, 0] = -X[:, 0]
+    if len(model.categories_[0]) and model.n_estimators_:
+        with pytest.raises(ValueError, match="other categories than those"):
+            going_on.set_params(n_estimators=5).fit(X, y)
+
+
 def test_a_column_of_categories_is_paid_once():
     color = np.tile(np.arange(12.0), 20)
     y = np.isin(color, [1, 4, 7, 8]) + 2.0 * np.isin(color, [2, 4, 9])

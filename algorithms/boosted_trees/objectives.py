@@ -1,0 +1,97 @@
+"""What a fit of boosted trees aims at beside a loss by row, and what it goes on from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..boosting import Boosted, Earlier, Options
+from ..estimators.rows import read_only
+from ..inputs.sparse_rows import SparseColumns
+from ..lambdarank import TRUNCATION, LambdaRank
+
+
+def earlier_model(
+    estimator: Any, X: np.ndarray | SparseColumns, options: Options
+) -> Earlier | None:
+    """What ``warm_start`` goes on from: the earlier fit, and what it says of these rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, with the fitted one it is to replace, if any, under ``_earlier``.
+    X : ndarray or SparseColumns of shape (n_samples, n_features)
+    options : Options
+
+    Returns
+    -------
+    Earlier or None
+        None: there is nothing to go on from.
+
+    Raises
+    ------
+    ValueError
+        If the earlier fit had another learning rate, objective, width, classes or categories, or
+        more rounds.
+    """
+    model = vars(estimator).get("_earlier")
+    if model is None or not hasattr(model, "trees_") or model.n_estimators_ == 0:
+        return None
+    why = None
+    if options.n_estimators < model.n_estimators_:
+        why = f"n_estimators={options.n_estimators} is less than {model.n_estimators_} rounds"
+    elif model._learning_rate != options.learning_rate:
+        why = f"learning_rate={options.learning_rate:g} differs from {model._learning_rate:g}"
+    elif model._fitted_objective != estimator.objective:
+        why = f"objective={estimator.objective!r} differs from {model._fitted_objective!r}"
+    elif X.shape[1] != model.n_features_in_:
+        why = f"X has {X.shape[1]} features and not the {model.n_features_in_}"
+    elif not np.array_equal(getattr(estimator, "classes_", 0), getattr(model, "classes_", 0)):
+        why = "y has other classes than those"
+    elif not _same_categories(estimator._known_categories(), model._known_categories()):
+        why = "columns of X have other categories than those"
+    if why is not None:
+        raise ValueError(
+            f"warm_start=True goes on from the earlier fit, and {why} of it: give what it had, "
+            "or warm_start=False to begin anew."
+        )
+    sparse = isinstance(X, SparseColumns)
+    rows = X.rows() if sparse else read_only(np.ascontiguousarray(X, dtype=np.float64))
+    acquired = model._acquired_by(rows)
+    before = Boosted(model.trees_, model.initial_scores_, model.n_estimators_)
+    return Earlier(before, model._raw_scores(rows), acquired)
+
+
+def _same_categories(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray]) -> bool:
+    return ours.keys() == theirs.keys() and all(np.array_equal(ours[m], theirs[m]) for m in ours)
+
+
+def ranking_loss(
+    estimator: Any, grades: np.ndarray, query_id: np.ndarray | None, weights: np.ndarray | None
+) -> LambdaRank:
+    """The loss of ``objective="lambdarank"``.
+
+    Parameters
+    ----------
+    estimator : estimator
+    grades : ndarray of shape (n_samples,), float64
+    query_id : ndarray of shape (n_samples,), or None
+    weights : ndarray of shape (n_samples,), or None
+
+    Returns
+    -------
+    LambdaRank
+
+    Raises
+    ------
+    ValueError
+        Without queries, and as :class:`algorithms.lambdarank.LambdaRank`.
+    """
+    if query_id is None:
+        raise ValueError(
+            "objective='lambdarank' ranks the documents of each query: give "
+            "fit(…, query_id=), the query of each row."
+        )
+    given = estimator.lambdarank_truncation
+    return LambdaRank(grades, query_id, weights, TRUNCATION if given is None else given)
