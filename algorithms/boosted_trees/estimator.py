@@ -391,7 +391,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         return hasattr(self, "trees_")
 
     def _check_X(self, X) -> np.ndarray | SparseRows:
-        if self._known_categories():
+        if "_categories_" in self.__dict__:  # sooner told than by a method
             return self._encoded(X)
         if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
             rows = plain_rows(X, self.n_features_in_)
@@ -408,7 +408,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
     def _raw_scores(self, X: np.ndarray | SparseRows) -> np.ndarray:
         if isinstance(X, SparseRows):
             return np.concatenate([self._raw_scores(read_only(rows)) for rows in X.blocks()])
-        if len(X) <= _FEW_ROWS and not self._known_categories():
+        if len(X) <= _FEW_ROWS:
             return score_one_by_one(self._layouts.row, X, len(self.initial_scores_))
         # Tiles do not know where missing values go.
         n_threads, tiled = threads_of(self), self._layouts.tiled

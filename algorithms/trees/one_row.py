@@ -150,7 +150,7 @@ def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) ->
 
 @kernel
 def _walk_row(x, forest, contributions, initial, out):
-    """Write the scores of a row by walking down: for trees of more than 64 leaves, or none."""
+    """Write the scores of a row by walking down: for trees that have no table, or none at all."""
     out[:] = initial
     n_columns = initial.shape[0]
     for t in range(forest.tree.shape[0] - 1):
@@ -178,9 +178,9 @@ def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) 
         :func:`only_score`, ``kernel(x, *arguments)`` returns the score.
     """
     blocks = bit_vectors(forest, contributions, len(initial), forest.n_trees)
-    if not blocks:  # no tree, or one of more than 64 leaves
+    if not blocks:  # no tree, one of more than 64 leaves, or one that splits categories
         # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
-        forest = Forest(*(np.array(values) for values in forest))
+        forest = type(forest)(*(np.array(values) for values in forest))
         return _walk_row, (forest, np.array(contributions), np.array(initial))
     table = part.row_table(blocks[0], initial)
     return _of_table(len(initial)), (table,)
