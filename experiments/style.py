@@ -42,6 +42,7 @@ _RUSSET, _CLAY, _STEEL, _APRICOT = "#A34400", "#C87137", "#4A90D9", "#D98E32"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 _FOREST, _LIME, _NAVY, _ICE = "#2D5D34", "#7FA61B", "#12306B", "#5FA3C7"
 _ROSE, _SAND, _ASH, _SLATE = "#D0417E", "#C29A4B", "#9E9E9E", "#49596B"
+_TURQUOISE = "#00A5A8"
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ LOOKS = {
     "lightgbm_early_stop": Look("LightGBM, its early stop", _SAND, "d", (0, (2, 2))),
     "blind_subset": Look("Features first, whatever they cost", _ASH, "+", (0, (1, 2))),
     "priced_subset": Look("Features first, by price", _SLATE, "D", (0, (4, 1))),
+    "streed": Look("STreeD, an optimal tree", _TURQUOISE, "^", (0, (3, 1))),
 }
 """For each algorithm its look; add a line, never re-use one."""
 

@@ -41,7 +41,8 @@ Deviations and choices (1 to 4 in :mod:`reference.mixed_norms`)
     gap, and weights of the size of μ are rounded to 0 or not: (8) of the initialisation agrees to
     1e-5 of the loss of a score of 0 (½). Trees that say the same may share a weight in any way.
 13. Where L-BFGS ends depends on rounding, as (8) is not convex: its end agrees to 1 % and 1e-4 of
-    the loss of a score of 0. Equal weights leave, score and pay equally, bit for bit.
+    the loss of a score of 0, but for rare cases (1 of 500 tiny problems) in which it is another
+    minimum. Equal weights leave, score and pay equally, bit for bit.
 """
 
 import itertools

@@ -60,6 +60,12 @@ class _Budgets(click.ParamType):
 @click.option("--query", metavar="COLUMN", help="Query of each row: a ranking.")
 @click.option("--groups", metavar="COLUMN", help="Rows that the split must not tear apart.")
 @click.option("--weight", metavar="COLUMN", help="Weight of each row, above 0.")
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="balanced|CLASS=NUMBER",
+    help="What classes count in training, as in scikit-learn; scores are not weighted by it.",
+)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no feature.")
 @click.option(
     "--task", type=click.Choice(_TASKS), help="Default: ranking with --query, else by the target."

@@ -26,7 +26,7 @@ from experiments.compare.problem import load
 from experiments.compare.tables import Refused
 from experiments.compare.training import n_cells, train
 from experiments.compare.trials import run_chosen
-from experiments.compare.users_class import allows_nan, imported
+from experiments.compare.users_class import allows_nan, imported, takes_weights
 from experiments.running.run import CellsFailed
 from experiments.running.store import Store
 from experiments.running.workers import Workers
@@ -133,6 +133,8 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             raise Refused(str(error)) from None
         if prepared.facts.some_missing and not allows_nan(kind):
             left_out.append(f"{name}: its tags do not say that it supports missing values")
+        elif prepared.facts.class_weighted and not takes_weights(kind):
+            left_out.append(f"{name}: its fit takes no sample_weight, as weights of classes need")
         else:
             methods.append(method_of(name))
     if not methods:

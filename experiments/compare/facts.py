@@ -10,6 +10,7 @@ from experiments.compare.problem import Problem
 from experiments.compare.subsets import prices_of
 
 MOST_GRADES = 1_024  # each is a class of a forest
+MOST_OF_OPTIMAL = 30  # features of an optimal tree: its search grows with their square, and more
 LONGEST_QUERY = 10_000  # LightGBM refuses longer ones
 HIGHEST_GRADE = 50  # of which a gain, 2^grade - 1, is exact
 
@@ -23,7 +24,10 @@ class Facts:
     task : {"classification", "regression", "ranking"}
     n_classes : int
         Of a classification; else 0.
-    has_groups, some_missing, weighted : bool
+    has_groups, some_missing : bool
+    weighted, class_weighted : bool
+        Whether rows have weights of their own, and whether classes have.
+    n_features : int
     n_prices : int
         Different prices of single features, those of their groups included.
     n_grades, longest_query : int
@@ -37,10 +41,12 @@ class Facts:
     has_groups: bool
     some_missing: bool
     weighted: bool
+    n_features: int
     n_prices: int
     n_grades: int = 0
     longest_query: int = 0
     whole_grades: bool = True
+    class_weighted: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> Facts:
@@ -55,6 +61,8 @@ class Facts:
                 bool(np.isnan(part.X.to_numpy()).any()) for part in problem.parts.values()
             ),
             "weighted": train.weight is not None,
+            "class_weighted": problem.class_weight is not None,
+            "n_features": len(problem.names),
             "n_prices": len(np.unique(each)),
         }
         if problem.task == "classification":
@@ -73,7 +81,8 @@ class Facts:
 
 def no_weights(facts: Facts) -> str:
     """Say why a method that draws copies of rows cannot serve."""
-    return "it draws copies of rows, and takes no weights" if facts.weighted else ""
+    weighted = facts.weighted or facts.class_weighted
+    return "it draws copies of rows, and takes no weights" if weighted else ""
 
 
 def forest_of_grades(facts: Facts) -> str:
@@ -81,6 +90,13 @@ def forest_of_grades(facts: Facts) -> str:
     if facts.n_grades > MOST_GRADES:
         return f"it takes at most {MOST_GRADES:,} different grades"
     return no_weights(facts)
+
+
+def optimal_tree(facts: Facts) -> str:
+    """Say why STreeD's optimal tree cannot serve."""
+    if facts.n_features > MOST_OF_OPTIMAL:
+        return f"its trees are optimal for at most {MOST_OF_OPTIMAL} features"
+    return "it takes no weights of rows" if facts.weighted else ""
 
 
 def lambdarank(facts: Facts) -> str:

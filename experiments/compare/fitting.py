@@ -65,4 +65,4 @@ def one_of(problem: Problem, classifier: type, regressor: type) -> type:
 def fitted(model, problem: Problem, draw: Mapping):
     """Fit an estimator of ours; it sees names, and classes as the user writes them."""
     part = problem.fit
-    return model.fit(features(problem, draw), part.y, sample_weight=part.weight)
+    return model.fit(features(problem, draw), part.y, sample_weight=problem.fit_weight())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from experiments.compare import (
     blind_subsets,
     facts,
+    optimal_trees,
     other_libraries,
     own_cascades,
     own_dags,
@@ -259,6 +260,16 @@ METHODS = {
             "hist_gradient_boosting",
             "scikit-learn HGB (no costs in training)",
             other_libraries.hist_gradient_boosting,
+        ),
+        Method(
+            "streed",
+            "STreeD, an optimal tree",
+            optimal_trees.streed,
+            _CLASSES,
+            library="pystreed",
+            allow_nan=False,
+            unfit=facts.optimal_tree,
+            has_tradeoff=True,
         ),
     )
 }

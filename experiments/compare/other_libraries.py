@@ -27,7 +27,7 @@ def _numbered(problem: Problem) -> np.ndarray:
 
 def _fitted(model, problem: Problem, draw: Mapping, **extras):
     X = features(problem, draw).to_numpy()
-    return model.fit(X, _numbered(problem), sample_weight=problem.fit.weight, **extras)
+    return model.fit(X, _numbered(problem), sample_weight=problem.fit_weight(), **extras)
 
 
 def _with_names(forest: MeteredForest, problem: Problem) -> MeteredForest:

@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
+from experiments.compare.class_weights import class_weights, counted
 from experiments.compare.facts import Facts
 from experiments.compare.features import Features, features_of
 from experiments.compare.fields import Column, Refused, key
@@ -45,6 +46,7 @@ class Asked:
     query: str | None = None
     groups: str | None = None
     weight: str | None = None
+    class_weight: Sequence[str] = ()
     drop: Sequence[str] = ()
     task: str | None = None
     metric: str | None = None
@@ -110,6 +112,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     names, prices = features.names, features.prices
     target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
     task, metric, classes = target.task, target.metric, target.classes
+    of_classes = class_weights(asked.class_weight, task, classes)
     notes = [*target.notes, *features.notes]
     for note in notes:
         log.info("note: %s", note)
@@ -120,7 +123,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         rows["test"] = _test_rows(asked, features, target)
     parts = _scaled(_split(rows, task, asked.seed))
     _check_parts(parts, classes, task, metric)
-    loss = _loss_of_a_constant(parts["train"], task)
+    loss = _loss_of_a_constant(parts["train"], task, of_classes)
     _check_prices_against(loss, prices, asked.split_cost)
     meta = {
         "task": task,
@@ -130,6 +133,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         "feature_groups": prices.feature_groups,
         "group_costs": prices.group_costs,
         "split_cost": asked.split_cost,
+        **({} if of_classes is None else {"class_weight": of_classes}),
     }
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
@@ -306,11 +310,12 @@ def _scaled(parts: dict[str, dict]) -> dict[str, dict]:
     return parts
 
 
-def _loss_of_a_constant(train: dict, task: str) -> float:
+def _loss_of_a_constant(train: dict, task: str, of_classes: str | list[float] | None) -> float:
     y = train["y"]
     if task == "classification":
-        share = np.bincount(y) / len(y)
-        return -float(np.sum(share[share > 0] * np.log(share[share > 0])))
+        counts = counted(y, of_classes)
+        share = counts[counts > 0] / counts.sum()
+        return -float(np.sum(share * np.log(share))) * float(counts.sum() / len(y))
     return float(np.var(y)) / 2
 
 

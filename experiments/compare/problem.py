@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from algorithms.estimators.fitting import weights_by_class
 from datasets.dataset import checksum
 from datasets.sources.storage import set_aside
 from experiments.running.store import write_atomically
 
 PARTS = ("train", "valid", "test")
+ClassWeight = None | str | dict[Any, float]
 _ARRAYS = ("X", "y", "query", "cluster", "weight")
 
 
@@ -62,6 +64,9 @@ class Problem:
     split_cost : float
     provenance : dict
         ``checksum`` of all that trials read.
+    class_weight : None, "balanced" or dict of class to float
+        What rows that are fitted count besides, by their class; a class that is not there 1. Scores
+        are not weighted by it.
     """
 
     task: str
@@ -72,6 +77,7 @@ class Problem:
     group_costs: dict[str, float] | None
     split_cost: float
     provenance: dict[str, Any]
+    class_weight: ClassWeight = None
 
     @property
     def prices(self) -> dict[str, Any]:
@@ -87,6 +93,20 @@ class Problem:
     def fit(self) -> Part:
         """Rows that models are fitted to: the training part, or more (:func:`with_validation`)."""
         return self.parts.get("fit", self.parts["train"])
+
+    def fit_weight(self, part: Part | None = None) -> np.ndarray | None:
+        """Give what rows count in a fit, those of :attr:`fit` if no part is given.
+
+        Returns
+        -------
+        (n,) float64 or None
+            None if all count alike.
+        """
+        part = self.fit if part is None else part
+        if self.class_weight is None:
+            return part.weight
+        classes, numbers = np.unique(part.y, return_inverse=True)
+        return weights_by_class(self.class_weight, classes, numbers, part.weight)
 
     @property
     def names(self) -> list[str]:
@@ -118,7 +138,7 @@ def write(folder: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, An
         ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out. Classes are
         numbers of ``classes`` in `meta`.
     meta : dict
-        Everything else, JSON-able.
+        Everything else, JSON-able; ``class_weight``, if any: "balanced", or one number a class.
     """
     text = np.frombuffer(json.dumps(meta, sort_keys=True).encode(), dtype=np.uint8)
     kept = {name: array for name, array in arrays.items() if array is not None} | {"meta": text}
@@ -162,4 +182,12 @@ def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Proble
         group_costs=meta["group_costs"],
         split_cost=meta["split_cost"],
         provenance={"checksum": checksum(arrays)},
+        class_weight=_by_class(meta.get("class_weight"), meta["classes"]),
     )
+
+
+def _by_class(stored: str | list[float] | None, classes: list | None) -> ClassWeight:
+    """Give weights of classes by class, which a file has in the order of its classes."""
+    if stored is None or isinstance(stored, str):
+        return stored
+    return dict(zip(classes or (), stored, strict=True))

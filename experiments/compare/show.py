@@ -271,6 +271,10 @@ def _what_was_done(outcome: Outcome, asked: Asked, search: Search) -> list[str]:
             "Weights are scaled to a mean of 1 over the training rows, since the least rows of a "
             "leaf count weight."
         )
+    if asked.class_weight:
+        lines.append(
+            f"Classes are weighted in training ({', '.join(asked.class_weight)}); scores are not."
+        )
     return lines
 
 

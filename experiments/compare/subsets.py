@@ -75,19 +75,20 @@ def within_budget(
     prices = prices_of(problem)
     if price_of(prices, np.arange(len(problem.names))) <= budget:
         return None
-    search = _Forward(problem.parts["train"], problem.task, prices)
+    train = problem.parts["train"]
+    search = _Forward(train, problem.task, prices, problem.fit_weight(train))
     return search.within(budget, exponent, seed)
 
 
 class _Forward:
     """The greedy search on a sample of the training rows."""
 
-    def __init__(self, part: Part, task: str, prices: PriceList) -> None:
+    def __init__(self, part: Part, task: str, prices: PriceList, weight: np.ndarray | None) -> None:
         rng = np.random.default_rng(0)
         rows = np.sort(rng.permutation(len(part))[:_MOST_ROWS])
         self._prices = prices
         self._codes = _binned(part.X.to_numpy()[rows])
-        self._weight = np.ones(len(rows)) if part.weight is None else part.weight[rows]
+        self._weight = np.ones(len(rows)) if weight is None else weight[rows]
         self._residual = _outputs(part.y[rows], task)
         self._residual -= np.average(self._residual, axis=0, weights=self._weight)
         self._half = rng.permutation(len(rows)) % 2 == 0

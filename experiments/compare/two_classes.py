@@ -32,7 +32,7 @@ def fitted_to_two(model, problem: Problem, draw: Mapping):
     """Fit a classifier to two classes, or to what is relevant."""
     part = problem.fit
     y = relevant(part.y) if problem.task == "ranking" else part.y
-    return model.fit(features(problem, draw), y, sample_weight=part.weight)
+    return model.fit(features(problem, draw), y, sample_weight=problem.fit_weight())
 
 
 def answers(model, part: Part) -> np.ndarray:

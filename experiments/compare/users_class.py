@@ -51,6 +51,11 @@ def allows_nan(kind: type) -> bool:
         return False
 
 
+def takes_weights(kind: type) -> bool:
+    """Whether a class of the user's can be told what rows count."""
+    return "sample_weight" in inspect.signature(kind.fit).parameters
+
+
 def of_the_user(problem: Problem, draw: Mapping) -> Trained:
     """Train a class of the user's with a draw of its ``search_space``."""
     kind = imported(draw["method"])
@@ -63,7 +68,7 @@ def of_the_user(problem: Problem, draw: Mapping) -> Trained:
     offered = {**problem.prices, "random_state": draw["seed"]}
     given = {n: v for n, v in offered.items() if v is not None and (any_name or n in accepted)}
     model, part = kind(**given, **drawn), problem.fit
-    extras = {"sample_weight": part.weight, "query_id": part.query}
+    extras = {"sample_weight": problem.fit_weight(), "query_id": part.query}
     takes = inspect.signature(model.fit).parameters
     extras = {n: v for n, v in extras.items() if v is not None and n in takes}
     model.fit(part.X, part.y, **extras)

@@ -70,10 +70,14 @@ def add(
 def check_same_rows(own: Played, meta: dict) -> None:
     """Refuse a comparison on other rows or prices than those that are published."""
     for field, data in own.meta["data"].items():
-        there = meta["data"].get(field)
-        if there is None or there["checksum"] != data["checksum"]:
-            raise NotComparable(
-                f"{field} has other rows here than those of the published scores: run the "
-                f"leaderboard at the scale {meta['scale']} first, or take the data from the same "
-                "source."
-            )
+        check_field(field, data["checksum"], meta)
+
+
+def check_field(name: str, checksum: str, meta: dict) -> None:
+    """Refuse a field whose rows or prices are others than those that are published."""
+    there = meta["data"].get(name)
+    if there is None or there["checksum"] != checksum:
+        raise NotComparable(
+            f"{name} has other rows here than those of the published scores: run the leaderboard "
+            f"at the scale {meta['scale']} first, or take the data from the same source."
+        )

@@ -95,6 +95,8 @@ def answers(table: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> l
 
 def sentence(answer: Answer, labels: Mapping[str, str]) -> str:
     """Say what an answer lets one say, and no more."""
+    if answer.holds and answer.difference < 0:
+        answer = _turned(answer)
     first, second = (labels.get(n, n) for n in (answer.question.first, answer.question.second))
     numbers = (
         f"difference of the mean areas {answer.difference:+.3f}, {answer.low:+.3f} to "
@@ -103,6 +105,17 @@ def sentence(answer: Answer, labels: Mapping[str, str]) -> str:
     )
     if not answer.holds:
         return f"No difference between {first} and {second} is carried by these data ({numbers})."
-    if answer.difference < 0:
-        first, second = second, first
     return f"{first} is better than {second} ({numbers})."
+
+
+def _turned(answer: Answer) -> Answer:
+    """Give the answer to the question whether the second is better than the first."""
+    asked = answer.question
+    return answer._replace(
+        question=asked._replace(first=asked.second, second=asked.first),
+        difference=-answer.difference,
+        low=-answer.high,
+        high=-answer.low,
+        wins=answer.losses,
+        losses=answer.wins,
+    )

@@ -22,17 +22,18 @@ def leaderboard_card(results: Path) -> Markup:
     if not file.exists():
         return Markup("")
     ranking = pd.read_csv(file)
-    first = ranking.iloc[0]
+    several = ranking[ranking["n_sets"] > 1]  # one data set says little of a rating
+    first = (ranking if several.empty else several).iloc[0]
+    interval = "" if several.empty else f" ({first['low']:.0f} to {first['high']:.0f})"
     return Markup(
         '<li class="card">\n<h3><a href="leaderboard.html">Leaderboard</a></h3>\n'
         '<p class="answer">{n} methods on real data at equal cost. First by Elo: {label}, '
-        "{elo:.0f} ({low:.0f} to {high:.0f}).</p>\n"
+        "{elo:.0f}{interval}.</p>\n"
         '<p class="place">Intervals are of resampled data sets: {sets} of them.</p>\n</li>'
     ).format(
         n=len(ranking),
         label=label_of(first["method"]),
         elo=first["elo"],
-        low=first["low"],
-        high=first["high"],
+        interval=interval,
         sets=int(ranking["n_sets"].max()),
     )

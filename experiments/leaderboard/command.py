@@ -1,4 +1,4 @@
-"""The commands ``leaderboard run``, ``leaderboard add`` and ``leaderboard report``."""
+"""The commands ``leaderboard run``, ``add``, ``report`` and ``export``."""
 
 from __future__ import annotations
 
@@ -137,6 +137,30 @@ def report_command(suite: Suite, freeze) -> None:
             raise click.UsageError(str(error)) from None
     page.write(published, suite.results / "leaderboard.html")
     click.echo(f"Written: {shown(suite.results / 'leaderboard.html')}")
+
+
+@leaderboard_group.command("export")
+@_OUT
+@click.pass_obj
+def export_command(suite: Suite, out) -> None:
+    """Write what is published of MiniBooNE as AFABench's tables for plots; needs pyarrow."""
+    from experiments.leaderboard import afabench, problems
+    from experiments.leaderboard.adding import NotComparable, check_field
+    from experiments.leaderboard.per_row import NoParquet
+
+    published = suite.results / "leaderboard"
+    meta = _meta(published)
+    name = "@".join(afabench.FIELD)
+    with DataProblem.translated(suite.datasets):
+        problem = problems.load(name, scale=meta["scale"])
+    runs = suite.results / "runs" / "leaderboard"
+    folder = out or runs
+    try:
+        check_field(name, problem.provenance["checksum"], meta)
+        path = afabench.write(published, runs, problem, folder / afabench.NAME)
+    except (NoParquet, NotComparable, afabench.NotExportable) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Written: {shown(path)}")
 
 
 def _meta(published: Path) -> dict:

@@ -72,8 +72,7 @@ def write(folder: Path, judged: dict[Field, Judged], aside: Path | None = None) 
     NoParquet
         If pyarrow is not installed.
     """
-    if importlib.util.find_spec("pyarrow") is None:
-        raise NoParquet(f"{NAME} needs pyarrow: pip install 'pyarrow>=15' (the extra 'parquet').")
+    check_installed()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     table_of(judged).to_parquet(path, index=False, compression="zstd", engine="pyarrow")
@@ -81,3 +80,9 @@ def write(folder: Path, judged: dict[Field, Judged], aside: Path | None = None) 
         return path
     aside.mkdir(parents=True, exist_ok=True)
     return path.replace(aside / NAME)
+
+
+def check_installed() -> None:
+    """Raise :class:`NoParquet` if pyarrow is not installed."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise NoParquet(f"{NAME} needs pyarrow: pip install 'pyarrow>=15' (the extra 'parquet').")

@@ -84,7 +84,7 @@ def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
     constant = scores.loc[scores["method"] == CONSTANT, "score"].iloc[0]
     best = scores.sort_values(["budget", "score"])
     for method, curve in best.groupby("method", sort=True):
-        curve = curve[curve["cost"] > 0].drop_duplicates("cost").sort_values("budget")
+        curve = curve[curve["cost"] > 0].drop_duplicates("cost").sort_values("cost")
         if method == CONSTANT or curve.empty:
             continue
         look = look_of(str(method))
@@ -101,7 +101,7 @@ def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
 
 def legend(methods: list[str]) -> Figure:
     """Draw the one legend of all fields."""
-    figure = Figure(figsize=(9.0, 0.24 * (1 + (len(methods) + 2) // 3)), layout="constrained")
+    figure = Figure(figsize=(9.0, 0.1 + 0.16 * (1 + (len(methods) + 2) // 3)), layout="constrained")
     ax = figure.subplots()
     ax.axis("off")
     for method in methods:

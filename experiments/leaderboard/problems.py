@@ -8,7 +8,9 @@ import pandas as pd
 from datasets import load as load_dataset
 from datasets.dataset import Dataset, checksum
 from experiments.compare.problem import PARTS, Part, Problem
+from experiments.leaderboard import families
 from experiments.leaderboard.fields import SCALES, UNIFORM, Field
+from experiments.leaderboard.rows import rows_of
 
 METRICS = {"classification": "accuracy", "ranking": "ndcg@5"}
 
@@ -28,7 +30,10 @@ def load(name: str, *, scale: str, data: str = "real", seed: int = 0) -> Problem
         Of the split and of the rows that are drawn.
     """
     field, size = Field.named(name), SCALES[scale]
-    dataset = load_dataset(field.dataset, scale=size.of_data, data="real", seed=seed)
+    if field.of_families:
+        dataset = families.table(field.dataset, size.of_data, size.rows, seed)
+    else:
+        dataset = load_dataset(field.dataset, scale=size.of_data, data="real", seed=seed)
     return problem_of(dataset, field.prices, size.rows, seed)
 
 
@@ -36,10 +41,10 @@ def problem_of(dataset: Dataset, prices: str, most: tuple[int, int, int], seed: 
     """Draw rows of a data set and give it prices."""
     task = "ranking" if dataset.task == "ranking" else "classification"
     names, parts = _names(dataset), {}
-    for number, (part, n) in enumerate(zip(PARTS, most, strict=True)):
+    for part, n in zip(PARTS, most, strict=True):
         X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
         query = getattr(dataset, f"query_{part}")
-        rows = drawn_rows(len(y), query, n, np.random.default_rng([seed, 31, number]))
+        rows = rows_of(part, len(y), query, n, seed)
         query = None if query is None else np.asarray(query[rows], dtype=np.int64)
         table = pd.DataFrame(np.asarray(X[rows], dtype=np.float64), columns=names)
         parts[part] = Part(table, y[rows], query, query, None)
@@ -78,29 +83,3 @@ def _prices(dataset: Dataset, prices: str) -> dict:
         if of_groups is None
         else {f"g{label}": float(price) for label, price in of_groups.items()},
     }
-
-
-def drawn_rows(n: int, query: np.ndarray | None, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw rows, in their order; of rankings whole queries, as many as fit.
-
-    Parameters
-    ----------
-    n : int
-        Rows there are.
-    query : (n,) int64 or None
-        In blocks.
-    most : int
-        Rows at most; the first query drawn is taken whatever its length.
-
-    Returns
-    -------
-    (m,) int64
-        Ascending.
-    """
-    if query is None:
-        return np.sort(rng.permutation(n)[:most])
-    starts = np.flatnonzero(np.diff(query, prepend=query[0] - 1))
-    sizes = np.diff(starts, append=n)
-    order = rng.permutation(len(starts))
-    taken = order[: max(1, int(np.searchsorted(np.cumsum(sizes[order]), most, side="right")))]
-    return np.concatenate([np.arange(starts[q], starts[q] + sizes[q]) for q in np.sort(taken)])

@@ -163,7 +163,7 @@ def ranking(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     -------
     DataFrame
         ``method, elo, low, high, mean_rank, n_sets``, best Elo first; the interval is of resampled
-        data sets.
+        data sets, and NaN of a method that was on one alone.
     """
     table = areas(scores)
     if table.empty:
@@ -171,6 +171,7 @@ def ranking(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     counted = wins(table)
     ratings, tail = elo(counted.won.sum(axis=0)), (1 - LEVEL) / 2
     low, high = np.nanquantile(resampled_elos(counted, seed), [tail, 1 - tail], axis=0)
+    low, high = (np.where(counted.there.sum(axis=0) > 1, end, np.nan) for end in (low, high))
     n_sets = table.groupby("method")["dataset"].nunique()
     lines = pd.DataFrame(
         {

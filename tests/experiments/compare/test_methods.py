@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare import facts, own_cascades, penalised, two_classes
+from experiments.compare import facts, optimal_trees, own_cascades, penalised, two_classes
 from experiments.compare.facts import Facts
 from experiments.compare.methods import METHODS
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Part, Problem
+from experiments.compare.subsets import price_of, prices_of
 
 DRAW = {"u": [0.5, 0.5, 0.5, 0.5, 0.5], "rounds": 12, "seed": 3}
 
@@ -86,6 +87,9 @@ def test_reasons_in_a_few_words():
     assert METHODS["budget_prune"].why_not(weighted) == facts.no_weights(weighted) != ""
     if METHODS["catboost_per_object"].installed():
         assert METHODS["catboost_per_object"].why_not(grouped) == "it knows no groups of features"
+    wide = dataclasses.replace(two, n_features=31)
+    assert facts.optimal_tree(wide) == "its trees are optimal for at most 30 features"
+    assert facts.optimal_tree(weighted) == "it takes no weights of rows"
     assert (two.n_prices, grouped.n_prices) == (3, 3)
 
 
@@ -122,3 +126,45 @@ def test_the_early_stop_is_lightgbms_own():
     ours = early.model(likelihood)
     assert (ours.exits(rows).rounds < 12).any()
     np.testing.assert_array_equal(ours.predict(rows) == "b", own > 0.5)
+
+
+def _cheapest(X, y, depth, asked, price, fewest):
+    """Least errors and price of any tree of a depth, by trying all; `asked` was paid already."""
+    least = len(y) - np.unique(y, return_counts=True)[1].max(initial=0)
+    for m in range(X.shape[1] if depth else 0):
+        for cut in np.unique(X[:, m])[:-1]:
+            left = X[:, m] <= cut
+            if min(left.sum(), (~left).sum()) < fewest:
+                continue
+            paid = price(asked | {m}) - price(asked)
+            below = (depth - 1, asked | {m}, price, fewest)
+            parts = [_cheapest(X[side], y[side], *below) for side in (left, ~left)]
+            least = min(least, paid * len(y) + sum(parts))
+    return least
+
+
+def test_no_tree_errs_and_costs_less_than_streeds():
+    pytest.importorskip("pystreed")
+    prices = prices_of(made(groups=["a", "b", "b"]))
+    for seed, tradeoff in enumerate([1e-4, 1e-3, 0.02]):
+        problem = made(groups=["a", "b", "b"])
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, size=(40, 3)).astype(np.float64)
+        y = np.where(rng.random(40) < 0.2, rng.integers(0, 3, 40), X[:, 0] * X[:, 2] % 3)
+        train = Part(pd.DataFrame(X, columns=problem.names), y, None, None, None)
+        problem = dataclasses.replace(problem, parts={**problem.parts, "train": train})
+        draw = DRAW | {"tradeoff": tradeoff, "u": [0.5, 0.3, 0.0, 0.5, 0.5]}  # 2 deep, 2 rows
+        model = optimal_trees.streed(problem, draw)
+        ((answer, costs),) = model.follow(train)  # none is a lone leaf
+        found = np.sum(answer != y) + tradeoff * costs.sum()
+        best = _cheapest(
+            X, y, 2, frozenset(), lambda asked, t=tradeoff: t * price_of(prices, sorted(asked)), 2
+        )
+        assert found == pytest.approx(best)
+
+
+def test_cuts_are_where_answers_change():
+    column = np.array([0.0, 1.0, 1.0, 2.0, 3.0, 4.0])
+    cuts = optimal_trees.cuts_of(column, np.array([0, 0, 0, 1, 1, 0]), 2)
+    np.testing.assert_array_equal(cuts, [1.5, 3.5])
+    assert len(optimal_trees.cuts_of(np.ones(6), np.arange(6) % 2, 3)) == 0

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import datasets
+from datasets.features import families_of, prices
+from datasets.features.families import SHAPES
+from datasets.images import pixel_table
 from experiments.compare.methods import METHODS
-from experiments.leaderboard import budgets, plan, problems
+from experiments.leaderboard import budgets, families, plan, problems, rows
 from experiments.leaderboard.fields import FIELDS, PRICES, SCALES, Field, fields
 
 
@@ -37,12 +40,12 @@ def test_budgets_begin_at_the_cheapest_feature_and_end_at_all(digits):
 
 def test_whole_queries_are_drawn_and_rows_in_their_order():
     query = np.repeat([4, 2, 9, 7], [3, 5, 2, 4])
-    rows = problems.drawn_rows(14, query, 8, np.random.default_rng(0))
-    assert (np.diff(rows) > 0).all()
-    assert 0 < len(rows) <= 8
-    for q in np.unique(query[rows]):
-        assert np.sum(query[rows] == q) == np.sum(query == q)
-    assert problems.drawn_rows(5, None, 9, np.random.default_rng(0)).tolist() == [0, 1, 2, 3, 4]
+    drawn = rows.drawn_rows(14, query, 8, np.random.default_rng(0))
+    assert (np.diff(drawn) > 0).all()
+    assert 0 < len(drawn) <= 8
+    for q in np.unique(query[drawn]):
+        assert np.sum(query[drawn] == q) == np.sum(query == q)
+    assert rows.drawn_rows(5, None, 9, np.random.default_rng(0)).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_prices_are_the_sets_own_or_one_each():
@@ -77,5 +80,46 @@ def test_scales_state_their_minutes_and_play_real_sets_alone():
     assert all(scale.minutes > 0 for scale in SCALES.values())
     assert set(SCALES["overnight"].datasets) == set(PRICES)
     assert {field.dataset for field in fields("laptop", ["thyroid"])} == {"thyroid"}
+    assert [field.name for field in fields("laptop", ["mnist"])] == ["mnist@milliseconds"]
     with pytest.raises(datasets.DataUnavailable):  # not its stand-in
         problems.load("flies@uniform", scale="laptop")
+
+
+def test_families_of_pictures_are_paid_once_at_their_milliseconds():
+    shape = SHAPES["cifar10"]
+    own = families_of("cifar10")
+    chosen = families.features_of(own, shape)
+    assert [len(one) for one in chosen] == [families.PER_FAMILY] * len(own)
+    pictures = np.random.default_rng(0).integers(0, 256, size=(5, *shape), dtype=np.uint8)
+    X = families.computed(own, chosen, pictures, np.array([4, 1]))
+    np.testing.assert_array_equal(X[:, :12], own[0].columns(pictures)[[4, 1]][:, chosen[0]])
+    np.testing.assert_array_equal(X[:, -12:], own[-1].columns(pictures)[[4, 1]][:, chosen[-1]])
+    milliseconds = [float(line["milliseconds"]) for line in prices.read()
+                    if line["dataset"] == "cifar10"]  # fmt: skip
+    assert budgets.declared()["cifar10@milliseconds"][-1] == pytest.approx(sum(milliseconds))
+    assert [field.name for field in FIELDS if field.of_families] == [
+        "cifar10@milliseconds",
+        "mnist@milliseconds",
+    ]
+
+
+def test_a_table_of_families_has_the_pictures_of_the_table_of_pixels(monkeypatch):
+    def drawn(name, scale, data, seed):
+        return datasets.load_images(name, scale="smoke", data="standin", seed=seed)
+
+    monkeypatch.setattr(families, "load_images", drawn)
+    most = (60, 20, 30)
+    table = families.table("mnist", "laptop", most, 0)
+    problem = problems.problem_of(table, "milliseconds", most, 0)
+    pixels = pixel_table(drawn("mnist", "", "", 0), 0)
+    pixels = problems.problem_of(pixels, "uniform", most, 0)
+    for part in ("train", "valid", "test"):
+        np.testing.assert_array_equal(problem.parts[part].y, pixels.parts[part].y)
+    prefix = "identity_"
+    first = [name for name in problem.names if name.startswith(prefix)]
+    at = [int(name.removeprefix(prefix)) for name in first]
+    np.testing.assert_array_equal(
+        problem.parts["test"].X[first].to_numpy(), pixels.parts["test"].X.to_numpy()[:, at]
+    )
+    assert set(problem.group_costs) == {f"g{k}" for k in range(19)}
+    assert not problem.feature_costs.any()

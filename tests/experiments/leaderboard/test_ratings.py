@@ -138,4 +138,8 @@ def test_nothing_is_said_that_the_intervals_do_not_carry(table):
     (answer,) = answers.answers(many, questions[:1])
     assert answers.sentence(answer, {"d": "D", "a": "A"}).startswith("D is better than A (")
     (other,) = answers.answers(many, (Question("a", "d", "?"),))
-    assert answers.sentence(other, {"d": "D", "a": "A"}).startswith("D is better than A (")
+    assert other.difference == pytest.approx(-answer.difference)
+    same = answers.sentence(answer, {"d": "D", "a": "A"}).partition(";")[2]
+    turned = answers.sentence(other, {"d": "D", "a": "A"})
+    assert turned.startswith("D is better than A (difference of the mean areas +")
+    assert turned.partition(";")[2] == same  # better on as many, not on as few
