@@ -24,10 +24,13 @@ from .estimators.fitting import (
     all_or_nothing,
     check_sample_weight,
     of_dask,
+    weights_by_class,
 )
 from .estimators.parameters import (
+    CLASS_WEIGHT,
     METERED,
     MOST_ROUNDS,
+    N_JOBS,
     N_THREADS,
     Parameter,
     check_number,
@@ -41,13 +44,14 @@ from .estimators.parameters import (
     whole,
 )
 from .estimators.scoring import ScoredInFull
+from .estimators.threads import threads_elsewhere, threads_of
 from .estimators.validation import keep_column_numbers, validate_data
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .kernels.decorators import resolve_n_threads, threads
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .kernels.decorators import threads
 from .metering.stumps import MeteredStumps
 from .metrics import labels_of
 from .samplers.registered import check_trees_can_grow, new_samplers
-from .stumps.boosting import Boosted, StumpLearner, Stumps, boost, boost_best
+from .stumps.boosting import Boosted, Callback, StumpLearner, Stumps, boost, boost_best, watching
 from .stumps.columns import Columns, check_families
 from .stumps.files import SavedStumps
 from .stumps.hamming_trees import HammingTrees, TreeLearner
@@ -130,7 +134,14 @@ _PARAMETERS = {
     "random_state": Parameter(
         "int, RandomState or None", "Seed of the one `numpy.random.Generator` of a fit."
     ),
+    "class_weight": CLASS_WEIGHT._replace(
+        text=f"{CLASS_WEIGHT.text} A fit to rows of Dask refuses it."
+    ),
     "n_threads": N_THREADS,
+    "n_jobs": N_JOBS,
+    "verbose": whole(
+        "int", "Print a line after every so many rounds, with the training loss. 0: none.", 0
+    ),
 }
 _ATTRIBUTES = {
     "stumps_": Parameter("Stumps", "All stumps as arrays, in the order they were added."),
@@ -226,7 +237,10 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
         random_state: Seed = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.weak_learner = weak_learner
@@ -241,12 +255,22 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         self.feature_groups = feature_groups
         self.group_costs = group_costs
         self.random_state = random_state
+        self.class_weight = class_weight
         self.n_threads = n_threads
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # --- fitting ------------------------------------------------------------------------------
 
     @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -263,6 +287,10 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             counted in rows, `max_cost` and the sizes of a sampler's samples, counts it once. Rows
             of weight 0 are left out: their classes and values are not known to the model, nor
             counted. Samplers that draw rows by boosting weight draw by these weights too.
+        callbacks : list of callable, optional
+            Each is called after every round with a :class:`algorithms.stumps.boosting.Round`
+            (number, training loss); one that returns True makes the round the last. Neither they
+            nor `verbose` are for a list of samplers, which trains several models, nor for Dask.
 
         Returns
         -------
@@ -275,6 +303,8 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             still there, whole.
         """
         checked = checked_parameters(self)
+        self._check_watched(X, callbacks)
+        checked["callbacks"] = watching(callbacks, checked["verbose"])
         train = self._trained_by_workers if of_dask(X) else self._trained_here
         fitted = train(X, y, sample_weight, checked)
         if len(self.classes_) == 1:
@@ -287,6 +317,18 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         self._set_fitted(fitted)
         return self
 
+    def _check_watched(self, X, callbacks) -> None:
+        """Refuse what cannot be watched, or weighed by class."""
+        if (callbacks or self.verbose) and (isinstance(self.sampler, list) or of_dask(X)):
+            raise ValueError(
+                "callbacks and verbose are for one training in this process: neither for a list of "
+                "samplers nor for Dask arrays."
+            )
+        if self.class_weight is not None and of_dask(X):
+            raise ValueError(
+                "class_weight is not read with Dask arrays: give the rows sample_weight instead."
+            )
+
     def _trained_here(self, X, y, sample_weight, checked: dict) -> Boosted:
         """Train on rows in this process."""
         X, y = validate_data(self, X, y, dtype=_KINDS)
@@ -296,6 +338,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             X, y, sample_weight = X.T[:, kept].T, y[kept], sample_weight[kept]
         training = self._training(X.shape[1], checked)
         self.classes_, y = np.unique(y, return_inverse=True)
+        sample_weight = weights_by_class(self.class_weight, self.classes_, y, sample_weight)
         targets = targets_of(y, len(self.classes_))
 
         def new_problem(**options):
@@ -317,7 +360,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
         X, y, weights = as_dask_arrays(X, y, sample_weight)
-        with rows_on_workers(PairRows, X, y, weights, True, self.n_threads) as asked:
+        with rows_on_workers(PairRows, X, y, weights, True, threads_elsewhere(self)) as asked:
             pairs = PairsOfAll(*asked)
             self.n_features_in_, self.classes_ = X.shape[1], pairs.targets
             training = self._training(X.shape[1], checked)
@@ -360,7 +403,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
 
         options = n_rounds, learner, checked["smoothing"]
         if not isinstance(training.samplers, list):
-            return boost(fresh(), training.samplers, *options)
+            return boost(fresh(), training.samplers, *options, checked["callbacks"])
         fitted, self.best_sampler_ = boost_best(fresh, training.samplers, *options)
         return fitted
 
@@ -409,7 +452,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
             rounds = range(1, self.n_estimators_ + 1)
         else:
             rounds = check_rounds(rounds, self.n_estimators_)
-        return self._learners.staged_scores(X, rounds, resolve_n_threads(self.n_threads))
+        return self._learners.staged_scores(X, rounds, threads_of(self))
 
     def _raw_scores(self, X) -> np.ndarray:
         if self.n_estimators_ == 0:

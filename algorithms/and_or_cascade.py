@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .estimators.parameters import LARGEST_FACTOR, Parameter, documented, keep, number, whole
-from .exits.parameters import PRICED
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .exits.parameters import PRICED_CLASSES
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.dual_ascent import solve_block
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
 
@@ -48,7 +48,7 @@ _PARAMETERS = {
     "max_cycles": whole("int", "Cycles through the stages at most.", 1),
     "tolerance": number("float", "Relative fall of the objective below which the cycles end."),
     "max_sweeps": whole("int", "Sweeps through the rows for each stage in each cycle.", 1),
-    **PRICED,
+    **PRICED_CLASSES,
 }
 _ATTRIBUTES = {
     **PooledCascade._attributes,
@@ -101,7 +101,9 @@ class AndOrCascadeClassifier(PooledCascade):
         split_cost: float | None = None,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())

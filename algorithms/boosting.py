@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,7 +93,9 @@ class Round(NamedTuple):
 Callback: TypeAlias = Callable[[Round], bool | None]
 
 
-def check_callbacks(callbacks: Iterable[Callback] | None, verbose: int) -> tuple[Callback, ...]:
+def check_callbacks(
+    callbacks: Iterable[Callable[[Any], bool | None]] | None, verbose: int
+) -> tuple[Callable[[Any], bool | None], ...]:
     """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
     given = () if callbacks is None else callbacks
     if not isinstance(given, list | tuple) or not all(map(callable, given)):
@@ -114,8 +116,8 @@ class _Printer(NamedTuple):
         print(f"round {told.number} of {told.n_estimators}: {told.n_splits} splits{said}")
 
 
-def _asked_to_stop(callbacks: Iterable[Callback], told: Round) -> bool:
-    """Tell every callback of a round; whether one of them wants it to be the last."""
+def asked_to_stop(callbacks: Iterable[Callable[[Any], bool | None]], told: Any) -> bool:
+    """Tell every callback of a round; whether one of them wants it to be the last (ValueError)."""
     answers = [callback(told) for callback in callbacks]
     for answer in answers:
         if answer is not None and not isinstance(answer, bool | np.bool_):
@@ -465,7 +467,7 @@ def run_rounds(
             validation.update(state.builder.forest(), first_tree, options.learning_rate)
         if callbacks:
             told = _told(n_rounds, options, state.builder.forest(), n_trees, validation)
-            stopping = _asked_to_stop(callbacks, told)
+            stopping = asked_to_stop(callbacks, told)
         patience = options.early_stopping_rounds
         late = validation is not None and patience is not None
         if stopping or (late and n_rounds - validation.best_round >= patience):

@@ -27,13 +27,14 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.threads import threads_of
 from .exits.classifier import KINDS, CascadeClassifier
 from .exits.fitted_trees import fit_trees
-from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED, THRESHOLDS
+from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED_CLASSES, THRESHOLDS
 from .exits.responses import Responses, check_classes, responses_of
 from .grid import round_to_grid, row_weights
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .kernels.decorators import resolve_n_threads, threads
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .kernels.decorators import threads
 from .stump_cascades.cumulative_exits import CumulativeCascade
 from .trees.predictor import leaf_nodes
 
@@ -175,7 +176,7 @@ _PARAMETERS = {
         "exp(alpha t / T). Large values reject late.",
         _check_alpha,
     ),
-    **PRICED,
+    **PRICED_CLASSES,
 }
 _ATTRIBUTES = {
     "order_": Parameter("ndarray of shape (n_stages,), int64", "Place in the pool of each stage."),
@@ -250,7 +251,9 @@ class BourdevCascadeClassifier(CascadeClassifier):
         split_cost: float | None = None,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())
@@ -290,9 +293,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
             shares = (1.0 - options["detection_rate"]) * rejection_vector(
                 n_stages, options["alpha"]
             )
-            outputs = _answers(
-                priced, check_array(X, dtype=KINDS), resolve_n_threads(self.n_threads)
-            )
+            outputs = _answers(priced, check_array(X, dtype=KINDS), threads_of(self))
             calibrated = calibrate(outputs, signs, weights, shares, initial)
         self.gaps_, self.remaining_ = calibrated.gaps, calibrated.remaining
         last = calibrated.thresholds[-1] if len(calibrated.order) else 0.0

@@ -26,6 +26,7 @@ from .estimators.files import known_parameters, restored
 from .estimators.fitting import ConstantModelWarning, all_or_nothing, check_queries, one_eval_set
 from .estimators.parameters import (
     METERED,
+    N_JOBS,
     N_THREADS,
     Parameter,
     check_factor,
@@ -38,6 +39,7 @@ from .estimators.parameters import (
     whole,
 )
 from .estimators.rows import read_only
+from .estimators.threads import threads_elsewhere
 from .estimators.validation import validate_data
 from .forests.growing import CountedForest
 from .forests.hull import Hull, cut_back, hull_of, programme
@@ -113,6 +115,7 @@ _PARAMETERS = {
         for name in _PRICES
     },
     "n_threads": N_THREADS,
+    "n_jobs": N_JOBS,
     "random_state": Parameter(
         "int, RandomState or None", "Of the forest that is grown here if `forest` is None."
     ),
@@ -193,6 +196,7 @@ class BudgetPruneClassifier(SavedPruning):
         group_costs: GroupCosts = None,
         feature_sharing: FeatureCosts = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())
@@ -283,7 +287,7 @@ class BudgetPruneClassifier(SavedPruning):
         if forest is None:
             prices = {name: getattr(self, name) for name in _PRICES}
             prices["split_cost"] = 0.0 if self.split_cost is None else self.split_cost
-            drawn = {"n_threads": self.n_threads, "random_state": self.random_state}
+            drawn = {"n_threads": threads_elsewhere(self), "random_state": self.random_state}
             forest = BudgetForestClassifier(**prices, **drawn)
         if not isinstance(forest, BudgetForestClassifier):
             raise ValueError(

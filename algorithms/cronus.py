@@ -32,12 +32,12 @@ from .estimators.parameters import (
     shown,
     whole,
 )
+from .estimators.threads import threads_of
 from .exits.classifier import CascadeClassifier
 from .exits.fitted_trees import fit_trees
-from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED
+from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED_CLASSES
 from .exits.responses import Responses, check_classes
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .kernels.decorators import resolve_n_threads
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .weighed_trees.soft_objective import (
     Soft,
@@ -97,7 +97,7 @@ _PARAMETERS = {
         "stage",
         "cascade",
     ),
-    **PRICED,
+    **PRICED_CLASSES,
 }
 _ATTRIBUTES = {
     **CascadeClassifier._attributes,
@@ -180,7 +180,9 @@ class CronusClassifier(CascadeClassifier):
         split_cost: float | None = None,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())
@@ -240,7 +242,7 @@ class CronusClassifier(CascadeClassifier):
         """Everything that training looks at."""
         copies = np.ones(len(signs)) if weights is None else weights
         omega = copies * np.where(signs > 0, options["positive_weight"], 1.0)
-        outputs = tree_outputs(responses.forest, X, resolve_n_threads(self.n_threads))
+        outputs = tree_outputs(responses.forest, X, threads_of(self))
         prices = tree_prices(
             responses.forest, self._price_list(responses.meter), options["tree_cost"]
         )

@@ -28,7 +28,7 @@ from .estimators.parameters import (
 from .exits.classifier import KINDS
 from .exits.parameters import PRICED_STUMPS
 from .grid import RowWeights, round_to_grid, row_weights
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.classifier import Stump, StumpCascade
 from .stump_cascades.smooth_cascade import Line, SmoothCascade, objective_of
@@ -161,7 +161,9 @@ class FCBoostClassifier(StumpCascade):
         split_cost: float | None = 0.0,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())

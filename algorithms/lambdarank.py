@@ -105,6 +105,11 @@ def _queries(scores, e, y, gains, inverse, discount, truncation, step, starts, o
         )  # fmt: skip
 
 
+def nothing_to_rank(loss: Loss) -> bool:
+    """Whether a loss is of rankings, and no query has documents of different grades."""
+    return isinstance(loss, LambdaRank) and not loss.has_pairs()
+
+
 class LambdaRank(Loss):
     """The loss of rankings: the derivatives of a training set's queries.
 
@@ -153,7 +158,7 @@ class LambdaRank(Loss):
         self._totals = np.empty(len(starts), dtype=np.int64)
 
     def has_pairs(self) -> bool:
-        """Whether any query has documents of different grades: else there is nothing to rank."""
+        """Whether any query has documents of different grades."""
         highest = np.maximum.reduceat(self._y, self._starts[:-1])
         return bool(np.any(highest != np.minimum.reduceat(self._y, self._starts[:-1])))
 

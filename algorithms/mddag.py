@@ -21,12 +21,12 @@ from .decision_dag.base_classifiers import fit_base
 from .decision_dag.estimator import DecisionDAGEstimator
 from .decision_dag.parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
 from .decision_dag.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
-from .estimators.fitting import all_or_nothing
+from .estimators.fitting import all_or_nothing, weights_by_class
 from .estimators.parameters import checked_parameters, documented, keep
 from .estimators.scoring import ScoredInFull
 from .exits.responses import Responses, check_classes
 from .gbrt import GBRTRegressor
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
 
@@ -89,7 +89,9 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         split_cost: float | None = None,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())
@@ -121,6 +123,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         X, y, weights = self._checked_rows(X, y, sample_weight, y_numeric=False)
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
+        weights = weights_by_class(self.class_weight, self.classes_, label, weights)
         estimator = AdaBoostMH(n_estimators=1000) if self.estimator is None else self.estimator
         signs = np.where(label == 1, 1.0, -1.0) if len(self.classes_) <= 2 else None
         fitted, responses = fit_base(estimator, X, y, signs, weights)
@@ -242,6 +245,7 @@ class MDDAGRegressor(ScoredInFull, RegressorMixin, DecisionDAGEstimator):
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())

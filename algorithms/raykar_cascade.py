@@ -24,8 +24,8 @@ from .estimators.parameters import (
     shown,
     whole,
 )
-from .exits.parameters import POSITIVE_WEIGHT, PRICED
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .exits.parameters import POSITIVE_WEIGHT, PRICED_CLASSES
+from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
 from .weighed_trees.tree_outputs import TreeOutputs
 
@@ -147,7 +147,7 @@ _PARAMETERS = {
     ),
     "positive_weight": POSITIVE_WEIGHT,
     "max_evaluations": whole("int", "Evaluations of the objective.", 1),
-    **PRICED,
+    **PRICED_CLASSES,
 }
 _ATTRIBUTES = {
     **PooledCascade._attributes,
@@ -199,7 +199,9 @@ class RaykarCascadeClassifier(PooledCascade):
         split_cost: float | None = None,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())

@@ -28,7 +28,7 @@ from .estimators.validation import validate_data
 from .exits.classifier import KINDS
 from .exits.parameters import FINAL_THRESHOLD, PRICED_STUMPS
 from .grid import row_weights
-from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .inputs.types import ClassWeight, EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
 from .stump_cascades.classifier import StumpCascade
@@ -157,7 +157,9 @@ class ViolaJonesClassifier(StumpCascade):
         split_cost: float | None = 0.0,
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
+        class_weight: ClassWeight = None,
         n_threads: int | None = None,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         keep(self, locals())

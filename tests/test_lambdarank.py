@@ -119,6 +119,23 @@ def test_trees_equal_their_reference(model, reference, weighted):
         assert copied.predict(X).tobytes() == model.predict(X).tobytes()
 
 
+@pytest.mark.parametrize(("model", "reference"), TWINS, ids=NAMES)
+def test_samples_and_going_on(model, reference):
+    rng = np.random.default_rng(8)
+    query_id, y = draw_queries(rng)
+    X = np.round(rng.normal(size=(len(y), 4)) + y[:, None] * [0.5, 0.0, 0.2, 1.0], 1)
+    asked = model.get_params() | {"subsample": 0.7, "colsample_bytree": 0.8, "random_state": 5}
+    asked |= {"budget": 30.0} if "budget" in asked else {}
+    parts = type(model)(**asked | {"warm_start": True, "n_estimators": 2})
+    parts.fit(X, y, query_id=query_id).set_params(n_estimators=4).fit(X, y, query_id=query_id)
+    known = {k: v for k, v in parts.get_params().items() if k in reference.fit.__kwdefaults__}
+    told = {"query_id": query_id, "loss": "lambdarank"}
+    assert parts.n_estimators_ == 4
+    assert_same_trees(parts, reference.fit(X, y, **told, **known))
+    with pytest.raises(ValueError, match="objective=None differs from 'lambdarank'"):
+        parts.set_params(objective=None, lambdarank_truncation=None).fit(X, y)
+
+
 def test_files_hold_the_objective(tmp_path):
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 2, 0, 1, 2])
     model = GBRTRegressor(**SMALL).fit(X, y, query_id=[0, 0, 0, 1, 1, 1])
@@ -127,7 +144,7 @@ def test_files_hold_the_objective(tmp_path):
     assert again.objective == "lambdarank"
     assert again.predict(X).tobytes() == model.predict(X).tobytes()
     plain = GBRTRegressor(min_samples_leaf=1).fit(X, y)
-    assert "objective" not in plain._stored_params()  # as files were before
+    assert "objective" not in plain._told_params()  # as files were before
 
 
 def test_nothing_to_rank():

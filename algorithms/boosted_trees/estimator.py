@@ -31,7 +31,7 @@ from ..grid import RowWeights, row_weights
 from ..inputs.sparse_rows import SparseColumns, SparseRows, dense_rows
 from ..inputs.types import EvalSet
 from ..kernels.decorators import threads
-from ..lambdarank import LambdaRank
+from ..lambdarank import nothing_to_rank
 from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
@@ -181,12 +181,8 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)
-        if np.all(encoded == encoded[0]):
+        if np.all(encoded == encoded[0]) or nothing_to_rank(loss):
             return self._constant(encoded[0], loss, validation)
-        if isinstance(loss, LambdaRank) and not loss.has_pairs():
-            nothing = Boosted(builder_of([], self._n_known()).forest(), np.zeros(1), 0)
-            why = "No query has documents of different grades: nothing is ranked, all scores are 0."
-            return nothing, validation, why
         if options.sampling is not None and options.sampling.rows < 1.0 and weights is None:
             weights = np.ones(len(X))  # of rows that are not drawn they become 0
         row = row_weights(None if weights is None else read_only(weights), len(X))
@@ -249,6 +245,8 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         initial = np.array([target] if loss.name == "squared" else [0.0], dtype=np.float64)
         nothing = Boosted(builder_of([], self._n_known()).forest(), initial, 0)
         why = f"y is constant ({self._decode(target)!r}): the model predicts it for every row."
+        if nothing_to_rank(loss):
+            why = "No query has documents of different grades: nothing is ranked, all scores are 0."
         return nothing, validation, why
 
     def _trained(self, fitted: Boosted, row: RowWeights, options: Options, validation) -> _Trained:

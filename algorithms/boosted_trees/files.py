@@ -13,16 +13,6 @@ from ..trees.categorical_forest import check_sets, with_sets
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .saved_categories import restored_categories, stored_categories
 
-# Parameters that models had not always, and the value with which they are as before.
-_NEUTRAL = {
-    "categorical_features": None,
-    "objective": None,
-    "lambdarank_truncation": None,
-    "subsample": 1.0,
-    "colsample_bytree": 1.0,
-    "warm_start": False,
-}
-
 
 class SavedForest(SavedModel):
     """Files of an estimator of boosted trees; a mixin.
@@ -37,6 +27,14 @@ class SavedForest(SavedModel):
         "validation_scores": (np.float64, 1),
     }
     _optional_arrays = frozenset({"missing_left"})
+    _neutral: ClassVar = {
+        "categorical_features": None,
+        "objective": None,
+        "lambdarank_truncation": None,
+        "subsample": 1.0,
+        "colsample_bytree": 1.0,
+        "warm_start": False,
+    }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         header = {"n_estimators": int(self.n_estimators_), "learning_rate": self._learning_rate}
@@ -56,11 +54,6 @@ class SavedForest(SavedModel):
             **kinds,
             **({"left_set": (np.uint64, 2)} if "categories" in header else {}),
         }, optional
-
-    def _stored_params(self) -> dict:
-        """As of any estimator, without what older versions do not know where it says nothing."""
-        stored = super()._stored_params()
-        return {k: v for k, v in stored.items() if k not in _NEUTRAL or v != _NEUTRAL[k]}
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)

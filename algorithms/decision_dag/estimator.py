@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from .. import costs
 from ..estimators.fitting import ConstantModelWarning, check_sample_weight
 from ..estimators.parameters import check_factor, check_seed
+from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
 from ..exits.priced import PricedTrees
 from ..exits.responses import Responses
 from ..inputs.types import AcquiredFeatures, FeatureCosts
-from ..kernels.decorators import resolve_n_threads
 from ..metering.trees import from_bits
 from ..prices.by_name import column_labels
 from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
@@ -84,7 +84,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         dag = DecisionDAG(base, self._cells(base), np.zeros((0, 0), dtype=np.int8))
         as_seen = getattr(priced.meter, "_as_seen", None)
         rows = validate_data(self, X, dtype=_KINDS, reset=False)
-        codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), self.n_threads)
+        codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), threads_of(self))
         largest = (np.max(np.abs(target), initial=0.0) + self._largest_score(base)) ** 2
         weight = float(options.get("negative_weight", 1.0))
         exponent = loss_exponent(kind, float(largest), int(copies.sum()), weight)
@@ -198,7 +198,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
     def _steps(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Scores in steps, and evaluations."""
         X = self._rows(X)
-        return self._dag_.scores(X, resolve_n_threads(self.n_threads))
+        return self._dag_.scores(X, threads_of(self))
 
     def _scores(self, steps: np.ndarray) -> np.ndarray:
         """Scores of whole steps: those before any base classifier are as the model has them."""
@@ -230,7 +230,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         csr_matrix of shape (n_samples, n_base), bool
         """
         X = self._rows(X)
-        return self._dag_.paths(X, resolve_n_threads(self.n_threads))
+        return self._dag_.paths(X, threads_of(self))
 
     def to_graph(self, X: ArrayLike, groups: ArrayLike | None = None) -> Graph:
         """The decision DAG of some rows: base classifiers, and which follow each other on a path.
@@ -277,7 +277,7 @@ of shape (n_samples, n_features)
         """
         X, d = self._rows(X), self.n_features_in_
         nothing_costs = costs.free_of_charge(d)
-        ((used, _, _),) = self._dag_.charge(X, nothing_costs, resolve_n_threads(self.n_threads))
+        ((used, _, _),) = self._dag_.charge(X, nothing_costs, threads_of(self))
         return from_bits(used, d)
 
     def prediction_cost(
@@ -338,7 +338,7 @@ of shape (n_samples, n_features)
         meter = self._priced(self._responses_).meter
         prices = meter._grid_prices(feature_costs, split_cost)
         each = self._price_of_an_evaluation(tree_cost)
-        X, n_threads = self._rows(X), resolve_n_threads(self.n_threads)
+        X, n_threads = self._rows(X), threads_of(self)
         warn_if_unpriced(self, meter, feature_costs, split_cost, tree_cost, stacklevel=4)
         for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
             yield prices.cost(paid) + each * evaluations

@@ -14,7 +14,7 @@ from ..estimators.parameters import (
     shown,
     whole,
 )
-from ..exits.parameters import PRICED, check_tree_cost
+from ..exits.parameters import PRICED, PRICED_CLASSES, check_tree_cost
 from .rewards import LARGEST_LOSS
 
 
@@ -135,7 +135,7 @@ OF_CLASSES = {
         "eval",
         "sarsa",
     ),
-    **PRICED,
+    **PRICED_CLASSES,
     "tree_cost": Parameter(
         "float", "Price of evaluating a base classifier, beside its features.", check_tree_cost
     ),
@@ -166,7 +166,7 @@ ATTRIBUTES = {
         "ndarray of str", "Names of the columns, if `fit` was given a table with names."
     ),
 }
-_OF_CLASSES_ALONE = ("select", "negative_weight")
+_OF_CLASSES_ALONE = ("select", "negative_weight", "class_weight")
 OF_NUMBERS = {k: part for k, part in OF_CLASSES.items() if k not in _OF_CLASSES_ALONE} | {
     "estimator": OF_CLASSES["estimator"]._replace(
         text="The additive model whose rounds are the base classifiers. Boosted trees of this "

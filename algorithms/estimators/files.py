@@ -279,6 +279,8 @@ class SavedModel:
     # Dtype and number of dimensions of each array in a file, and those that may be absent.
     _stored_arrays: ClassVar[Mapping[str, tuple[type, int]]] = {}
     _optional_arrays: frozenset[str] = frozenset()
+    # Parameters that files had not always, and the value that says nothing and is not written.
+    _neutral: ClassVar[Mapping[str, Any]] = {"n_jobs": None, "class_weight": None, "verbose": 0}
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         """What was fitted: entries for the header, and arrays."""
@@ -296,6 +298,15 @@ class SavedModel:
         """Parameters as JSON can hold them."""
         params = self.get_params(deep=False)
         return {name: plain(name, by_place(self, name, v)) for name, v in params.items()}
+
+    def _told_params(self) -> dict:
+        """Parameters as a file has them: as files were before, where newer ones say nothing."""
+        neutral = self._neutral
+        return {
+            name: value
+            for name, value in self._stored_params().items()
+            if name not in neutral or value != neutral[name]
+        }
 
     @staticmethod
     def _restored_params(params: dict) -> dict:
@@ -337,7 +348,7 @@ class SavedModel:
         fitted, arrays = self._stored()
         return {
             "class": type(self).__name__,
-            "params": self._stored_params(),
+            "params": self._told_params(),
             "classes": stored_classes(getattr(self, "classes_", None)),
             "n_features": int(self.n_features_in_),
             "feature_names": None if names is None else names.tolist(),

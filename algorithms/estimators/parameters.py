@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from ..inputs.categories import check_categorical_features
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
+from .threads import threads_of
 
 _Class = TypeVar("_Class")
 
@@ -208,6 +209,17 @@ N_THREADS = Parameter(
     "Threads; None means all. The result does not depend on it.",
     lambda _, value: resolve_n_threads(value),
 )
+N_JOBS = Parameter(
+    "int or None",
+    "scikit-learn's name of `n_threads`: -1 means all, -2 all but one. None: as `n_threads` says. "
+    "Given both, they must agree.",
+)
+CLASS_WEIGHT = Parameter(
+    '"balanced", dict or None',
+    "Factor > 0 on the weight of each row by its class label, 1 where a label is not there. "
+    '"balanced": the weight of all rows / (number of classes * weight of the class).',
+    check_class_weight,
+)
 # Of an estimator that does not look at prices while it trains.
 METERED = {
     "split_cost": Parameter("float", "Cost of evaluating one split node, for the cost meter."),
@@ -348,17 +360,9 @@ TREES = {
         "what its trees bought. On the same rows it gives the model of one fit, bit for bit."
     ),
     "n_threads": N_THREADS,
-    "n_jobs": Parameter(
-        "int or None",
-        "scikit-learn's name of `n_threads`: -1 means all, -2 all but one. None: as `n_threads` "
-        "says. Given both, they must agree.",
-    ),
-    "class_weight": Parameter(
-        '"balanced", dict or None',
-        "Of a classifier: factor > 0 on the weight of each row by its class label, 1 where a label "
-        'is not there. "balanced": the weight of all rows / (number of classes * weight of the '
-        "class). A regressor refuses it, and so does a fit to rows of Dask.",
-        check_class_weight,
+    "n_jobs": N_JOBS,
+    "class_weight": CLASS_WEIGHT._replace(
+        text=f"{CLASS_WEIGHT.text} A regressor refuses it, and so does a fit to rows of Dask."
     ),
     "verbose": whole(
         "int", "Print a line after every so many rounds: splits, validation score. 0: none.", 0
@@ -413,11 +417,12 @@ def checked_parameters(estimator: object) -> dict[str, Any]:
         That names the parameter, what is allowed, and what it was.
     """
     values = estimator.get_params(deep=False)
-    return {
+    checked = {
         name: parameter.check(name, values[name])
         for name, parameter in estimator._parameters.items()
         if parameter.check is not None and name in values
     }
+    return checked | ({"n_threads": threads_of(estimator)} if "n_jobs" in values else {})
 
 
 def documented(cls: type[_Class]) -> type[_Class]:

@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any
 
 from ..kernels.decorators import available_threads, resolve_n_threads
-from .parameters import shown
 
 
 def threads_of(model: Any) -> int:
@@ -32,7 +31,7 @@ def threads_of(model: Any) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(
             "n_jobs must be None, a whole number >= 1, or -1 for all threads, -2 for all but one "
-            f"and so on, got {shown(n_jobs)}."
+            f"and so on, got {n_jobs!r:.80}."
         )
     wanted = int(n_jobs) if n_jobs > 0 else max(1, available_threads() + 1 + int(n_jobs))
     if model.n_threads is not None and model.n_threads != wanted:

@@ -15,7 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
-from ..estimators.fitting import ConstantModelWarning, check_queries, check_sample_weight
+from ..estimators.fitting import (
+    ConstantModelWarning,
+    check_queries,
+    check_sample_weight,
+    weights_by_class,
+)
 from ..estimators.parameters import Parameter
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
@@ -86,6 +91,8 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
                 stacklevel=4,
             )
             encoded = encoded + 1
+        else:
+            weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         return X, y, np.where(encoded == 1, 1.0, -1.0), weights
 
     def _set_up(

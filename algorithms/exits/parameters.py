@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from .. import costs
 from ..estimators.parameters import (
+    CLASS_WEIGHT,
     LARGEST_FACTOR,
     METERED,
+    N_JOBS,
     N_THREADS,
     Parameter,
     check_number,
@@ -83,6 +85,7 @@ PRICED = {
         for name in PRICES
     },
     "n_threads": N_THREADS,
+    "n_jobs": N_JOBS,
     "random_state": Parameter(
         "int or None", "Not used: nothing is drawn at random, but perhaps by `estimator`."
     ),
@@ -90,8 +93,11 @@ PRICED = {
 PRICED_STUMPS = {  # of a cascade that trains its own stumps, and has no prices but its own
     "tree_cost": Parameter("float", "e: price of evaluating one stump.", check_tree_cost),
     **{name: METERED[name] for name in PRICES},
+    "class_weight": CLASS_WEIGHT,
     "n_threads": N_THREADS,
+    "n_jobs": N_JOBS,
 }
+PRICED_CLASSES = PRICED | {"class_weight": CLASS_WEIGHT}
 FINAL_THRESHOLD = Parameter(
     "float",
     "A row that comes to the last stage is positive if its score there is larger: just below the "

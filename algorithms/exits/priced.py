@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from .. import costs
+from ..estimators.threads import threads_elsewhere
 from ..prices.by_name import column_labels, take_column_numbers
 from .parameters import PRICES
 from .responses import Responses
@@ -16,7 +17,7 @@ class PricedTrees:
     def _priced(self, responses: Responses) -> Responses:
         """Put this estimator's prices, where it has any, in the place of the trees' own."""
         meter = copy.copy(responses.meter)
-        meter.n_threads = self.n_threads
+        meter.n_threads, meter.n_jobs = threads_elsewhere(self), None
         take_column_numbers(meter, self)
         for name in PRICES:
             value = getattr(self, name)

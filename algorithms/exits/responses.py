@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
+from ..estimators.threads import threads_elsewhere
 from ..interop import from_catboost, from_lightgbm, from_scikit_learn
 from ..interop.forest import MeteredForest
 from ..interop.links import InverseLink
@@ -235,7 +236,7 @@ def _of_adaboost_mh(model: AdaBoostMH) -> MeteredForest:
         feature_names=getattr(model, "feature_names_in_", None),
         link=ClassLink(model.classes_, None),  # its scores are no log-odds
     )
-    meter.n_threads = model.n_threads
+    meter.n_threads = threads_elsewhere(model)
     take_column_numbers(meter, model)
     return meter
 

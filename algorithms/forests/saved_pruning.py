@@ -49,7 +49,7 @@ class SavedPruning(VotingClassifier):
         header, arrays = self.forest_._stored()
         hull = self._hull
         header |= {
-            "forest": self.forest_._stored_params(),
+            "forest": self.forest_._told_params(),
             "pruned_vote": self._vote,
             "point": int(self.point_),
             "n_judged": hull.n_judged,

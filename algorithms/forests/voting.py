@@ -16,9 +16,10 @@ from ..estimators.fitting import check_queries, check_sample_weight
 from ..estimators.parameters import Parameter, choice
 from ..estimators.rows import read_only
 from ..estimators.scoring import ScoredInFull
+from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..inputs.types import EvalSet
-from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
+from ..kernels.decorators import kernel, parallel_kernel, threads
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
@@ -94,7 +95,9 @@ def votes_of(counts: np.ndarray, vote: str) -> np.ndarray:
     return counted if vote == "counts" else counted / counts.sum(axis=1, keepdims=True)
 
 
-def whole_weights(sample_weight: ArrayLike | None, n_samples: int) -> np.ndarray:
+def whole_weights(
+    sample_weight: ArrayLike | None, n_samples: int, name: str = "sample_weight"
+) -> np.ndarray:
     """Row weights as whole numbers, (n_samples,) int64; those of rows to be left out are 0.
 
     Raises
@@ -109,7 +112,7 @@ def whole_weights(sample_weight: ArrayLike | None, n_samples: int) -> np.ndarray
     if np.any(weights != np.rint(weights)):
         i = int(np.argmax(weights != np.rint(weights)))
         raise ValueError(
-            "sample_weight must be whole numbers, since forests draw copies of rows; row "
+            f"{name} must be whole numbers, since forests draw copies of rows; row "
             f"{i} has {weights[i]}."
         )
     if weights.sum() > MOST_WEIGHT:
@@ -183,7 +186,7 @@ class VotingForest(MeteredTrees, SavedModel, BaseEstimator):
         """Scores (n_samples, n_classes) after so many trees; the same array each time."""
         scores, first = np.zeros((len(X), self._votes.shape[1])), 0
         for end in ends:
-            with threads(resolve_n_threads(self.n_threads), X.size):
+            with threads(threads_of(self), X.size):
                 _add_votes(self.trees_, first, end, X, self._votes, scores)
             first = end
             yield scores

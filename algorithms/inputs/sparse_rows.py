@@ -88,7 +88,9 @@ class SparseRows:
         for begin in range(0, len(self), at_once):
             yield np.ascontiguousarray(self._matrix[begin : begin + at_once].toarray(), np.float64)
 
-    def take(self, indices: np.ndarray, axis: int, out: None = None, mode: str = "raise"):
+    def take(
+        self, indices: np.ndarray, axis: int, out: None = None, mode: str = "raise"
+    ) -> np.ndarray:
         """Return some columns, dense: what ``np.take(X, indices, axis=1)`` asks for."""
         if axis != 1 or out is not None or mode != "raise":
             raise ValueError("Only columns are taken.")

@@ -19,6 +19,8 @@ FeatureCosts: TypeAlias = ArrayLike | Mapping[str, float] | PriceLists | None
 FeatureGroups: TypeAlias = ArrayLike | Mapping[str, int] | Mapping[str, str] | None
 # A price for each label.
 GroupCosts: TypeAlias = Mapping[int, float] | Mapping[str, float] | None
+# A factor for each label, by its value, or "balanced".
+ClassWeight: TypeAlias = str | Mapping[Any, float] | None
 Seed: TypeAlias = int | np.random.RandomState | None
 StrPath: TypeAlias = str | os.PathLike[str]
 # Which row asked for which feature: sparse where there are many features.

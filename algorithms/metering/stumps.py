@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
+from ..estimators.threads import threads_elsewhere
 from ..inputs.types import AcquiredFeatures, FeatureCosts
 from ..prices.by_name import column_labels
 from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
@@ -26,7 +27,7 @@ class _Paths(MeteredTrees):
 
     def __init__(self, model: MeteredStumps) -> None:
         self.trees_ = model.trees_.forest()
-        self.n_threads = model.n_threads
+        self.n_threads = threads_elsewhere(model)
         self.feature_costs, self.group_costs = model.feature_costs, model.group_costs
         self.split_cost = model.split_cost
         self._model = model

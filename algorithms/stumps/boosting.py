@@ -8,12 +8,13 @@ scores, as :class:`Stumps`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from ..boosting import asked_to_stop, check_callbacks
 from ..kernels.decorators import threads
 from .pair_weights import add_scores
 from .sampling import Problem, Proposal, Sampler
@@ -124,6 +125,44 @@ class Stump(NamedTuple):
     cut: int
     votes: np.ndarray
     edge: int
+
+
+class Round(NamedTuple):
+    """What a callback is told after a round.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    n_estimators : int
+        Rounds at most.
+    log_loss : float
+        Logarithm of the mean exponential loss of the training rows.
+    """
+
+    number: int
+    n_estimators: int
+    log_loss: float
+
+
+# Called after each round; True ends the training, None or False goes on.
+Callback: TypeAlias = Callable[[Round], bool | None]
+
+
+class _Printer(NamedTuple):
+    """Prints a line after every so many rounds."""
+
+    every: int
+
+    def __call__(self, told: Round) -> None:
+        if told.number % self.every == 0 or told.number == told.n_estimators:
+            loss = np.exp(told.log_loss)
+            print(f"round {told.number} of {told.n_estimators}: training loss {loss:.6g}")
+
+
+def watching(callbacks: Sequence[Callback] | None, verbose: int) -> tuple[Callback, ...]:
+    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
+    return (*check_callbacks(callbacks, 0), *((_Printer(verbose),) if verbose else ()))
 
 
 def checked(proposal: Proposal, n_features: int) -> np.ndarray:
@@ -237,6 +276,7 @@ def boost(
     n_estimators: int,
     learner: WeakLearner,
     smoothing: float = 0.0,
+    callbacks: tuple[Callback, ...] = (),
 ) -> Boosted:
     """Add `n_estimators` weak learners.
 
@@ -249,6 +289,8 @@ def boost(
     learner : WeakLearner
     smoothing : float
         See :func:`alpha_of`.
+    callbacks : tuple of callable
+        From :func:`watching`.
 
     Returns
     -------
@@ -270,6 +312,9 @@ def boost(
         costs.append((proposal.paper_cost, problem.meter.evaluations))
         family_rows.append(problem.meter.family_rows.copy())
         problem.next_round()
+        told = Round(len(rounds), n_estimators, weights.log_loss) if callbacks else None
+        if asked_to_stop(callbacks, told):
+            break
     if rounds:
         losses.append(weights.log_loss)
     cost = np.array(costs, dtype=np.int64).reshape(-1, 2)

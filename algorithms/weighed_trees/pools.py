@@ -19,13 +19,13 @@ from .. import costs
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.fitting import all_or_nothing
 from ..estimators.parameters import Parameter, checked_parameters
+from ..estimators.threads import threads_of
 from ..exits.classifier import CascadeClassifier
 from ..exits.fitted_trees import fit_trees
 from ..exits.parameters import ESTIMATOR
 from ..exits.responses import Responses, check_classes
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
-from ..kernels.decorators import resolve_n_threads
 from ..prices.by_name import take_column_numbers
 from ..trees.forest import Forest
 from .tree_outputs import TreeOutputs, tree_outputs
@@ -137,7 +137,7 @@ class PooledCascade(CascadeClassifier):
         copies = np.ones(len(signs)) if weights is None else weights
         meter, forest = priced.meter, responses.forest
         shared = Shared(
-            tree_outputs(forest, meter._check_X(X), resolve_n_threads(self.n_threads)),
+            tree_outputs(forest, meter._check_X(X), threads_of(self)),
             pools,
             signs,
             copies / copies.sum(),

@@ -280,6 +280,21 @@ def test_without_a_client_or_with_queries(monkeypatch):
         GBRTRegressor().fit(da.from_array(X), Y, query_id=np.zeros(len(X)))
 
 
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (GBRTRegressor(objective="lambdarank"), "'lambdarank' is not for Dask arrays"),
+        (GBRTRegressor(warm_start=True), "subsample and colsample_bytree are not for Dask"),
+        (GBRTRegressor(subsample=0.5), "subsample and colsample_bytree are not for Dask"),
+        (AdaBoostMH(class_weight="balanced"), "class_weight is not read with Dask arrays"),
+        (AdaBoostMH(verbose=1), "callbacks and verbose are for one training in this process"),
+    ],
+)
+def test_options_of_rows_in_this_process(model, says):
+    with pytest.raises(ValueError, match=says):
+        model.fit(da.from_array(X), np.rint(Y))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "fault", "says"),
