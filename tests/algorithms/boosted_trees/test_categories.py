@@ -136,6 +136,8 @@ def test_what_is_derived_of_a_model():
     again = pickle.loads(pickle.dumps(model))  # of our own making
     np.testing.assert_array_equal(again.predict(TABLE), model.predict(TABLE))
     assert clone(model).categorical_features == "from_dtype"
+    alone = [model.predict(TABLE[i : i + 1])[0] for i in range(20)]
+    np.testing.assert_array_equal(alone, model.predict(TABLE)[:20])
     total = np.sum(model.cost_importances(TABLE))
     assert total == pytest.approx(model.prediction_cost(TABLE).mean())
     first = model.first_rounds(1)
