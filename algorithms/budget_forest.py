@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,10 +25,8 @@ from .estimators.fitting import (
     check_queries,
     numbers,
     one_eval_set,
-    weights_by_class,
 )
 from .estimators.parameters import (
-    CLASS_WEIGHT,
     METERED,
     MOST_ROUNDS,
     N_JOBS,
@@ -65,7 +63,7 @@ from .forests.voting import (
     check_rows_with_targets,
     whole_weights,
 )
-from .inputs.types import ClassWeight, EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.binning import MAX_BINS
@@ -118,10 +116,6 @@ _PARAMETERS = {
         "by and rows pay; a feature of a group counts with the group's price. None means free. "
         "A dict or a Series is matched by the names of the columns."
     ),
-    "class_weight": CLASS_WEIGHT._replace(
-        text=f"{CLASS_WEIGHT.text} Forests draw copies of rows: times `sample_weight` it must be "
-        "whole. A regressor refuses it."
-    ),
     "n_threads": N_THREADS,
     "n_jobs": N_JOBS,
     "random_state": Parameter(
@@ -152,7 +146,6 @@ class _BudgetForest(VotingForest):
         feature_groups: FeatureGroups = None,
         group_costs: GroupCosts = None,
         feature_sharing: FeatureCosts = None,
-        class_weight: ClassWeight = None,
         n_threads: int | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -201,11 +194,6 @@ class _BudgetForest(VotingForest):
         weights = whole_weights(sample_weight, len(X))
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         encoded, n_classes = self._encode(y)
-        if checked["class_weight"] is not None:
-            given = weights_by_class(
-                self.class_weight, self.classes_, encoded, weights.astype(np.float64)
-            )
-            weights = whole_weights(given, len(X), "class_weight times sample_weight")
         prices, validation = self._growing_prices(), self._validation_rows(eval_set)
         if n_classes == 1:
             warnings.warn(
@@ -264,8 +252,6 @@ class _BudgetForest(VotingForest):
 
     def _checked(self) -> dict:
         checked = checked_parameters(self)
-        if self.class_weight is not None and not is_classifier(self):
-            raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")
         alpha = checked["impurity_threshold"]
         if checked["impurity"] == "pairs" and (alpha != round(alpha) or alpha > MOST_WEIGHT):
             raise ValueError(

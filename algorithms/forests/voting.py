@@ -95,9 +95,7 @@ def votes_of(counts: np.ndarray, vote: str) -> np.ndarray:
     return counted if vote == "counts" else counted / counts.sum(axis=1, keepdims=True)
 
 
-def whole_weights(
-    sample_weight: ArrayLike | None, n_samples: int, name: str = "sample_weight"
-) -> np.ndarray:
+def whole_weights(sample_weight: ArrayLike | None, n_samples: int) -> np.ndarray:
     """Row weights as whole numbers, (n_samples,) int64; those of rows to be left out are 0.
 
     Raises
@@ -112,7 +110,7 @@ def whole_weights(
     if np.any(weights != np.rint(weights)):
         i = int(np.argmax(weights != np.rint(weights)))
         raise ValueError(
-            f"{name} must be whole numbers, since forests draw copies of rows; row "
+            "sample_weight must be whole numbers, since forests draw copies of rows; row "
             f"{i} has {weights[i]}."
         )
     if weights.sum() > MOST_WEIGHT:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.budget_forest import BudgetForestClassifier, BudgetForestRegressor
 from reference.losses import class_weights
 from tests.algorithms.estimators.kinds import (
     CLASSIFIERS,
@@ -49,10 +48,9 @@ def test_weights_of_classes_are_weights_of_rows(cls, tmp_path):
         with pytest.raises(ValueError, match=message):
             model.set_params(class_weight=wrong).fit(X, y)
         assert answers(model) == before
-    if not issubclass(cls, BudgetForestClassifier):  # copies of rows are whole
-        balanced = cls(**size, class_weight="balanced").fit(X, y)
-        expected = cls(**size).fit(X, y, sample_weight=class_weights(y, "balanced"))
-        assert answers(balanced) == answers(expected)
+    balanced = cls(**size, class_weight="balanced").fit(X, y)
+    expected = cls(**size).fit(X, y, sample_weight=class_weights(y, "balanced"))
+    assert answers(balanced) == answers(expected)
     model.set_params(class_weight=FACTORS).save(tmp_path / "m")
     assert cls.load(tmp_path / "m").class_weight == FACTORS
     assert not {"class_weight", "n_jobs", "verbose"} & set(expected._told_params())
@@ -60,14 +58,8 @@ def test_weights_of_classes_are_weights_of_rows(cls, tmp_path):
 
 def test_every_classifier_that_can_be_weighed_is():
     left_out = {cls.__name__ for cls in CLASSIFIERS if not takes(cls, "class_weight")}
-    assert left_out == {"BudgetPruneClassifier"}  # it prunes a forest, which has its own
-
-
-def test_forests_draw_copies():
-    with pytest.raises(ValueError, match="class_weight times sample_weight must be whole numbers"):
-        BudgetForestClassifier(n_estimators=2, class_weight={"a": 0.5}).fit(X, WORDS)
-    with pytest.raises(ValueError, match="class_weight is for classifiers"):
-        BudgetForestRegressor(n_estimators=2, class_weight="balanced").fit(X, np.rint(SCORE))
+    # Forests draw copies of rows, which are whole: what classes weigh seldom is.
+    assert left_out == {"BudgetForestClassifier", "BudgetPruneClassifier"}
 
 
 @pytest.mark.parametrize("cls", [cls for cls in EVERY if cls not in TREES])
