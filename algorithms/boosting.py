@@ -46,10 +46,10 @@ class Options(NamedTuple):
         Start from the best constant rather than from 0.
     early_stopping_rounds : int or None
     n_threads : int
-    sampling : Sampling or None
-        What each tree sees; None: everything.
     n_known : ndarray of shape (n_features,), int64, or None
         Categories of each feature, -1 of numbers; None: all are numbers.
+    sampling : Sampling or None
+        What each tree sees; None: everything.
     """
 
     n_estimators: int
@@ -61,8 +61,8 @@ class Options(NamedTuple):
     start_at_mean: bool
     early_stopping_rounds: int | None
     n_threads: int
-    sampling: Sampling | None = None
     n_known: np.ndarray | None = None
+    sampling: Sampling | None = None
 
 
 class Round(NamedTuple):

@@ -7,7 +7,8 @@ drawn.
 
 A row that is not drawn has no gradient, hessian or weight in the tree. It walks down with the
 others all the same: its score moves, and what it passes it has used. Where only such rows miss a
-feature in a node, missing values go right.
+feature in a node, missing values go right; so do those of a feature of categories that no row drawn
+is missing.
 """
 
 import math

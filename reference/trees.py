@@ -240,7 +240,7 @@ def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -
     order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
     if len(order) == 0:
         return Split()
-    place = np.zeros(n_known + 1, dtype=np.int64)
+    place = np.zeros(n_known + 1, dtype=np.int64)  # of categories that no row that counts has, too
     place[order], place[n_known] = np.arange(len(order)), len(order)  # missing ones are last
     between = np.arange(len(order) - 1) + 0.5
     if len(edges) == n_known:  # the last edge is ALL_PRESENT
@@ -307,8 +307,8 @@ def grow_tree(
     categories : dict, optional
         Of each feature of categories those that have a bin, in its order.
     """
-    allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
     known = categories or {}
+    allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
 
     def best_of(m, rows):
         what = (gradients, hessians, weights, rows, limits)
@@ -347,7 +347,8 @@ def grow_tree(
         node.missing_left = split.missing_left
         if split.missing_left is None:
             node.missing_left = larger_is_left(weights, node.rows, goes_left)
-            if not np.all(weights.counts) and has_missing(edges[m]):  # rows that are not drawn may
+            unseen = m in known or has_missing(edges[m])  # by rows that are drawn, not by others
+            if unseen and not np.all(weights.counts):
                 node.missing_left = False
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)

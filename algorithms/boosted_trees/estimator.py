@@ -177,12 +177,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             weights = weights_by_class(self.class_weight, self.classes_, encoded, weights)
         prices = self._prices(X.shape[1])
         if read is not None:
-            if options.sampling is not None and options.sampling.rows < 1.0:
-                raise ValueError(
-                    "subsample is not for tables with categories: rows that are not drawn could "
-                    "have some that no split of the tree knows. Give subsample=1."
-                )
-            X = self._learn_categories(X, table, weights, options.max_bins)
+            X = read_only(self._learn_categories(X, table, weights, options.max_bins))
             options = options._replace(n_known=self._n_known())
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)

@@ -28,6 +28,7 @@ class SavedForest(SavedModel):
     }
     _optional_arrays = frozenset({"missing_left"})
     _neutral: ClassVar = {
+        "categorical_features": None,
         "objective": None,
         "lambdarank_truncation": None,
         "subsample": 1.0,
@@ -45,13 +46,6 @@ class SavedForest(SavedModel):
         arrays |= self.trees_._asdict()
         arrays.pop("by_set", None)  # the header says of which features there are sets
         return header, arrays
-
-    def _stored_params(self) -> dict:
-        """As of any estimator; a model without categories has the file that it always had."""
-        stored = super()._stored_params()
-        if stored["categorical_features"] is None:
-            del stored["categorical_features"]
-        return stored
 
     @classmethod
     def _array_kinds(cls, header: dict) -> tuple:

@@ -49,8 +49,8 @@ def earlier_model(
         why = f"X has {X.shape[1]} features and not the {model.n_features_in_}"
     elif not np.array_equal(getattr(estimator, "classes_", 0), getattr(model, "classes_", 0)):
         why = "y has other classes than those"
-    elif not _same(estimator._known_categories(), model._known_categories()):
-        why = "columns have other categories than those"
+    elif not _same_categories(estimator._known_categories(), model._known_categories()):
+        why = "columns of X have other categories than those"
     if why is not None:
         raise ValueError(
             f"warm_start=True goes on from the earlier fit, and {why} of it: give what it had, "
@@ -63,10 +63,8 @@ def earlier_model(
     return Earlier(before, model._raw_scores(rows), acquired)
 
 
-def _same(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray]) -> bool:
-    return ours.keys() == theirs.keys() and all(
-        np.array_equal(known, theirs[m]) for m, known in ours.items()
-    )
+def _same_categories(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray]) -> bool:
+    return ours.keys() == theirs.keys() and all(np.array_equal(ours[m], theirs[m]) for m in ours)
 
 
 def ranking_loss(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .binning import Layout
+from .searching_sets import CategoricalNodes
 from .splitter import MISSING_RIGHT
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ class Sample(NamedTuple):
             return
         split = np.flatnonzero(nodes.feature[:n_nodes] >= 0)
         feature = nodes.feature[split]
-        unseen = layout.feature_missing[feature] & (nodes.cut[split, feature] < MISSING_RIGHT)
+        unseen = layout.feature_missing[feature]
+        if isinstance(nodes, CategoricalNodes):  # or are of a category that only they are of
+            unseen = unseen | (nodes.place[feature] >= 0)
+        unseen = unseen & (nodes.cut[split, feature] < MISSING_RIGHT)
         nodes.missing_left[split[unseen]] = False
 
     def layout(self, layout: Layout) -> Layout:

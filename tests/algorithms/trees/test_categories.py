@@ -81,34 +81,27 @@ def test_equals_reference_of_every_kind(seed):
     assert_twins(model, reference, X, y, [new_rows], weights=draw_weights(rng, len(y)))
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.filterwarnings("ignore::algorithms.estimators.fitting.ConstantModelWarning")
-def test_samples_of_columns_and_going_on(seed):
-    """What is drawn is split by sets, and two fits with ``warm_start`` are one."""
-    rng, X, y, parameters, new_rows = draw_case(seed, "cegb")
-    parameters |= {"colsample_bytree": 0.6, "random_state": seed, "n_estimators": 4}
-    whole = CEGBRegressor(**parameters)
-    assert_twins(whole, cegb, X, y, [new_rows], weights=draw_weights(rng, len(y)))
-    whole.fit(X, y)
-    parts = CEGBRegressor(**parameters | {"n_estimators": 1, "warm_start": True}).fit(X, y)
-    parts.set_params(n_estimators=4).fit(X, y)
-    for mine, theirs in zip(parts.trees_, whole.trees_, strict=True):
-        assert mine.tobytes() == theirs.tobytes()
-
-
-def test_samples_of_rows_are_refused():
-    X, y = np.arange(40.0)[:, None] % 4, np.arange(40.0)
-    with pytest.raises(ValueError, match="subsample is not for tables with categories"):
-        GBRTRegressor(subsample=0.5, categorical_features=[0]).fit(X, y)
-
-
-def test_going_on_with_other_categories_is_refused():
-    X, y = np.arange(40.0)[:, None] % 4, np.arange(40.0) % 4 > 1
-    model = CEGBClassifier(
-        n_estimators=2, tradeoff=0.0, min_samples_leaf=1, categorical_features=[0], warm_start=True
-    ).fit(X, y)
-    with pytest.raises(ValueError, match="columns have other categories than those of it"):
-        model.set_params(n_estimators=3).fit(X + 1, y)
+@pytest.mark.parametrize("seed", range(18))
+def test_samples_and_a_warm_start_equal_reference(seed):
+    kind = list(KINDS)[seed % 3]
+    rng, X, y, parameters, new_rows = draw_case(seed, kind)
+    parameters |= {
+        "n_estimators": 4,
+        "subsample": float(rng.choice([0.3, 0.7, 1.0])),
+        "colsample_bytree": float(rng.choice([0.5, 1.0])),
+        "random_state": seed,
+    }
+    regressor, _, reference = KINDS[kind]
+    model = regressor(**parameters)
+    assert_twins(model, reference, X, y, [new_rows])
+    going_on = regressor(**parameters | {"n_estimators": 2, "warm_start": True}).fit(X, y)
+    going_on.set_params(n_estimators=4).fit(X, y)
+    for ours, theirs in zip(going_on.trees_, model.trees_, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    X[:, 0] += 1000.0
+    if len(model.categories_[0]) and model.n_estimators_:
+        with pytest.raises(ValueError, match="other categories than those"):
+            going_on.set_params(n_estimators=5).fit(X, y)
 
 
 def test_a_column_of_categories_is_paid_once():
