@@ -58,7 +58,7 @@ def table_of(chosen: pd.DataFrame, rows: pd.DataFrame, true: np.ndarray) -> pd.D
     chosen : DataFrame
         ``chosen.csv``: which trial at which cut.
     rows : DataFrame
-        ``per_row.parquet``, see :func:`experiments.leaderboard.per_row.table_of`.
+        ``per_row``, see :func:`experiments.leaderboard.per_row.table_of`.
     true : (n,) int64
         Class of each test row, 0 or 1.
 
@@ -126,9 +126,9 @@ def write(published: Path, aside: Path, problem: Problem, path: Path) -> Path:
     Parameters
     ----------
     published : Path
-        Folder with ``chosen.csv`` and ``per_row.parquet``.
+        Folder with ``chosen.csv`` and ``per_row``.
     aside : Path
-        Where ``per_row.parquet`` is if it is too large for that.
+        Where ``per_row`` is if it is too large for that.
     problem : Problem
         The field, at the scale of what is published.
     path : Path
@@ -149,7 +149,7 @@ def write(published: Path, aside: Path, problem: Problem, path: Path) -> Path:
     classes, true = np.unique(problem.parts["test"].y, return_inverse=True)
     if len(classes) != 2:
         raise NotExportable(f"{FIELD[0]} has {len(classes)} classes in its test rows, not two.")
-    table = table_of(pd.read_csv(published / "chosen.csv"), pd.read_parquet(file), true)
+    table = table_of(pd.read_csv(published / "chosen.csv"), per_row.read(file), true)
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path, index=False, compression="zstd", engine="pyarrow")
     return path

@@ -53,7 +53,7 @@ def leaderboard_group() -> None:
 @_SCHEDULER
 @_OUT
 @click.option("--publish", is_flag=True, help="Write results/leaderboard.")
-@click.option("--rows", is_flag=True, help="Write per_row.parquet, too; needs pyarrow.")
+@click.option("--rows", is_flag=True, help="Write per_row, too; needs pyarrow.")
 @_QUIET
 @click.pass_obj
 def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publish, rows, quiet):

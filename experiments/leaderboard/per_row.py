@@ -1,11 +1,13 @@
-"""What chosen models say of each test row, as a Parquet file: for whoever compares in other ways.
+"""What chosen models say of each test row, as Parquet: for whoever compares in other ways.
 
-pyarrow writes it, which is in no lock of this suite: it is the extra ``parquet``.
+A folder with a file for each data set. pyarrow writes it, which is in no lock of this suite: it is
+the extra ``parquet``.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,9 @@ import pandas as pd
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.judging import Judged
 
-NAME = "per_row.parquet"
+NAME = "per_row"
 LARGEST = 20_000_000
-"""Bytes of the file that is kept under ``results/``."""
+"""Bytes of all files that are kept under ``results/``."""
 
 COLUMNS = ("dataset", "prices", "method", "trial", "cut", "kind", "row", "value")
 
@@ -54,18 +56,19 @@ def table_of(judged: dict[Field, Judged]) -> pd.DataFrame:
 
 
 def write(folder: Path, judged: dict[Field, Judged], aside: Path | None = None) -> Path:
-    """Write the file.
+    """Write the files; those of an earlier run go.
 
     Parameters
     ----------
     folder : Path
     judged : dict of Field to Judged
     aside : Path, optional
-        Where it goes instead if it is larger than :data:`LARGEST`.
+        Where they go instead if they are larger than :data:`LARGEST`.
 
     Returns
     -------
     Path
+        The folder with ``<dataset>.parquet``.
 
     Raises
     ------
@@ -73,13 +76,24 @@ def write(folder: Path, judged: dict[Field, Judged], aside: Path | None = None) 
         If pyarrow is not installed.
     """
     check_installed()
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
-    table_of(judged).to_parquet(path, index=False, compression="zstd", engine="pyarrow")
-    if aside is None or path.stat().st_size <= LARGEST:
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    table = table_of(judged)
+    for name, part in table.groupby("dataset", observed=True):
+        file = path / f"{name}.parquet"
+        part.to_parquet(file, index=False, compression="zstd", engine="pyarrow")
+    if aside is None or sum(file.stat().st_size for file in path.iterdir()) <= LARGEST:
         return path
     aside.mkdir(parents=True, exist_ok=True)
-    return path.replace(aside / NAME)
+    shutil.rmtree(aside / NAME, ignore_errors=True)
+    return Path(shutil.move(path, aside / NAME))
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Read the files of :func:`write`, of all data sets."""
+    parts = [pd.read_parquet(file) for file in sorted(path.glob("*.parquet"))]
+    return pd.concat(parts, ignore_index=True)
 
 
 def check_installed() -> None:

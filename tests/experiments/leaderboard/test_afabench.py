@@ -77,8 +77,8 @@ def test_the_file_is_read_back_as_it_was(tmp_path):
         afabench.write(tmp_path, tmp_path, problem, tmp_path / "out.parquet")
     CHOSEN.to_csv(tmp_path / "chosen.csv", index=False)
     aside = tmp_path / "aside"
-    aside.mkdir()
-    rows().to_parquet(aside / per_row.NAME)
+    (aside / per_row.NAME).mkdir(parents=True)
+    rows().to_parquet(aside / per_row.NAME / "miniboone.parquet")
     path = afabench.write(tmp_path, aside, problem, tmp_path / "out.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(path), afabench.table_of(CHOSEN, rows(), TRUE))
 

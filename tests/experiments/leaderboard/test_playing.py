@@ -137,7 +137,8 @@ def test_rows_are_kept_for_others(outcome, tmp_path, monkeypatch):
     assert cost.mean() == pytest.approx(chosen["test_cost"], rel=1e-5)
     pytest.importorskip("pyarrow")
     path = per_row.write(tmp_path, outcome.judged)
-    assert len(pd.read_parquet(path)) == len(table)
+    assert [file.name for file in path.iterdir()] == ["digits.parquet"]
+    assert len(per_row.read(path)) == len(table)
     monkeypatch.setattr(per_row, "LARGEST", 10)
     moved = per_row.write(tmp_path, outcome.judged, tmp_path / "aside")
     assert (moved.parent.name, path.exists()) == ("aside", False)
