@@ -187,7 +187,8 @@ def test_the_overview_has_a_card_for_each_paper():
     assert set(papers.FACES) == set(PAPERS)
     page, declared = published("index.html"), declared_claims()
     cards = re.findall(r'<li class="card">.*?</p>\n</li>', page, re.DOTALL)
-    assert len(cards) == len(PAPERS)
+    *cards, of_all = cards
+    assert '<h3><a href="leaderboard.html">' in of_all
     for (paper, (name, face)), card in zip(papers.FACES.items(), cards, strict=True):
         short = short_name(paper)
         assert f'<h3><a href="{short}.html">{name}</a></h3>' in card
