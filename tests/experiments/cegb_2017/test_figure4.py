@@ -1,6 +1,7 @@
 """Figure 4 of CEGB: what a cell measures, what the claims compute, the pictures in rows."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -195,6 +196,16 @@ def test_rows_are_as_declared(rows):
     assert not rows.duplicated(artefact.row_keys()).any()
 
 
+def in_parts(svg):
+    """Words and numbers of a picture; names of clips are made of all digits of their corners.
+
+    The solver of the layout is the same up to the last digits: one drawing in forty differed.
+    """
+    text = re.sub(r"#p[0-9a-f]{10}|id=.p[0-9a-f]{10}.", "", svg.decode("utf-8"))
+    number = r"-?\d+\.\d+"
+    return re.sub(number, "", text), np.array(re.findall(number, text), dtype=float)
+
+
 def test_figure_and_words(rows):
     """Also where a set was not run, as here the large insects."""
     drawn = []
@@ -202,7 +213,9 @@ def test_figure_and_words(rows):
         with house_style("cegb-figure4"):
             figure = figure4.render(rows, META)
         drawn.append(picture_bytes(figure, "svg", "cegb-figure4"))
-    assert drawn[0] == drawn[1]
+    (words, numbers), (words_again, numbers_again) = (in_parts(one) for one in drawn)
+    assert words == words_again
+    np.testing.assert_allclose(numbers, numbers_again, rtol=0, atol=1e-3)
     assert unreadable(figure) == []
     assert len(drawn[0]) < 800_000
     words = figure4.alt(rows, META)
