@@ -19,7 +19,7 @@ from experiments.cegb_2017.show.curves_of_panel import say_no_data
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import PANELS, Panel, cost_label, panel_name, panel_title
 from experiments.curves import advantage, curves
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "b'", "c", "d"))
 METHODS = ("cegb", "budget_prune", "budget_forest")
@@ -103,7 +103,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         figure,
         f"CEGB (NIPS 2017), Figure 2 b–d with its rivals · scale {meta['scale']} · {n_seeds} "
         "seeds, bands: 95 % t intervals over seeds\nfor each budget the model with the best "
-        "validation score by the metric that is drawn",
+        f"validation score by the metric that is drawn\n{GAP_IN_WORDS}",
     )
     return figure
 
@@ -128,6 +128,8 @@ def _draw_panel(ax, panel: Panel, metric: str, rows: pd.DataFrame, meta: Mapping
             shown.append(y)
     log_cost_axis(ax)
     frame(ax, np.concatenate(shown))
+    if metric == "score":  # of which results/gaps.csv speaks
+        ax.set_label(panel.key)
     ax.set_title(panel_title(panel, dataset, record), loc="left")
     ax.set_xlabel(cost_label(panel, record))
     ax.set_ylabel(_label(panel, metric))
