@@ -48,6 +48,8 @@ class _GBRT:
         lambdarank_truncation=None,
         subsample=1.0,
         colsample_bytree=1.0,
+        reg_lambda=0.0,
+        monotonic_cst=None,
         warm_start=False,
         n_threads=None,
         n_jobs=None,
@@ -76,6 +78,8 @@ class _GBRT:
         self.lambdarank_truncation = lambdarank_truncation
         self.subsample = subsample
         self.colsample_bytree = colsample_bytree
+        self.reg_lambda = reg_lambda
+        self.monotonic_cst = monotonic_cst
         self.warm_start = warm_start
         self.n_threads = n_threads
         self.n_jobs = n_jobs

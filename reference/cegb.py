@@ -50,6 +50,8 @@ Deviations from the paper
 11. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule):
     to learn that one is missing costs a row as much as to learn the value.
 12. Features may be of categories (:mod:`reference.categories`), which the paper does not have.
+13. Leaf values may have an L2 penalty and scores a direction along a feature, both of which are
+    left out by default (:mod:`reference.trees`, :mod:`reference.monotonic`).
 """
 
 import math
@@ -273,6 +275,8 @@ def fit(
     lambdarank_truncation: int | None = None,
     subsample: float = 1.0,
     colsample_bytree: float = 1.0,
+    reg_lambda: float = 0.0,
+    monotonic_cst=None,
     random_state=0,
     earlier: Model | None = None,
     eval_set=None,
@@ -282,8 +286,8 @@ def fit(
 
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
-    Arguments are taken to be valid.
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers,
+    ``monotonic_cst`` a sign for each column. Arguments are taken to be valid.
     """
     data = trees.training_data(
         X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
@@ -296,7 +300,7 @@ def fit(
         initial = earlier.initial_scores
     ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
     rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
-    limits = replace(limits, rounding=rounding)
+    limits = replace(limits, rounding=rounding, reg_lambda=reg_lambda, signs=monotonic_cst)
     n_features = data.X.shape[1]
     prices = price_list(
         n_features,

@@ -31,6 +31,8 @@ Deviations from the paper
 6. Early stopping by a validation set is not in the paper.
 7. Values may be missing; :mod:`reference.trees` has the rule.
 8. Features may be of categories; :mod:`reference.categories` has the rule.
+9. Leaf values may have an L2 penalty and scores a direction along a feature, both of which are
+   left out by default (:mod:`reference.trees`, :mod:`reference.monotonic`).
 """
 
 from dataclasses import replace
@@ -123,6 +125,8 @@ def fit(
     lambdarank_truncation: int | None = None,
     subsample: float = 1.0,
     colsample_bytree: float = 1.0,
+    reg_lambda: float = 0.0,
+    monotonic_cst=None,
     random_state=0,
     earlier: Model | None = None,
     eval_set=None,
@@ -132,8 +136,8 @@ def fit(
 
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers.
-    Arguments are taken to be valid.
+    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers,
+    ``monotonic_cst`` a sign for each column. Arguments are taken to be valid.
     """
     data = trees.training_data(
         X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
@@ -144,7 +148,7 @@ def fit(
         initial = earlier.initial_scores
     ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
     rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
-    limits = replace(limits, rounding=rounding)
+    limits = replace(limits, rounding=rounding, reg_lambda=reg_lambda, signs=monotonic_cst)
     trace: list[Decision] = [] if earlier is None else list(earlier.trace)
     draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
     draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))

@@ -388,6 +388,8 @@ def fit(
     lambdarank_truncation: int | None = None,
     subsample: float = 1.0,
     colsample_bytree: float = 1.0,
+    reg_lambda: float = 0.0,
+    monotonic_cst=None,
     random_state=0,
     earlier: Model | None = None,
     eval_set=None,
@@ -398,7 +400,8 @@ def fit(
     Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
     (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
     K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``. ``eval_set`` is (X, y) or
-    (X, y, query_id), ``categorical_features`` column numbers. Arguments are taken to be valid.
+    (X, y, query_id), ``categorical_features`` column numbers,
+    ``monotonic_cst`` a sign for each column. Arguments are taken to be valid.
 
     In the trace ``penalty`` is what the split was charged (before λ), ``cumulative_cost`` is
     c(β) of Eq. (3) after the split.
@@ -414,7 +417,7 @@ def fit(
         initial = earlier.initial_scores
     ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
     rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
-    limits = replace(limits, rounding=rounding)
+    limits = replace(limits, rounding=rounding, reg_lambda=reg_lambda, signs=monotonic_cst)
     prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
     steps = in_steps(prices, budget, n_estimators * losses.n_columns(loss, data.y))
     terms = Terms(prices, tradeoff, steps, at_first_use)

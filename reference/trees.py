@@ -10,13 +10,18 @@ rows go left and they go right. Where no training row of a node is missing the f
 comes to miss it goes to the child with more of the training rows' weight, right if that is equal.
 Of equal gains that with missing values right is taken, then the lowest threshold. A row pays for
 a feature that it asks for, whether the answer is a number or that there is none. A feature may
-be of categories instead of numbers; :mod:`reference.categories` has the rule.
+be of categories instead of numbers; :mod:`reference.categories` has the rule. Scores may have to
+rise or fall along a feature; :mod:`reference.monotonic` has the rule.
+
+An L2 penalty ½ λ Σ v² on leaf values (``reg_lambda``, as in XGBoost; no paper here has it) is λ
+more in every H of a gain and of a value. ``min_hessian_leaf`` looks at H itself.
 
 =========  =========================================================
 symbol     name
 =========  =========================================================
 g, h       ``gradients``, ``hessians`` of the rows
 G, H, N    ``G``, ``H``, ``N``: their sums (and the weight) over a node
+λ          ``reg_lambda``
 B          ``max_bins``
 =========  =========================================================
 """
@@ -36,6 +41,14 @@ from reference.categories import (
     sent_left,
 )
 from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
+from reference.monotonic import (
+    NOTHING_BOUND,
+    Within,
+    bounded_gain,
+    bounds_of_children,
+    clipped,
+    size_of_terms,
+)
 
 ALL_PRESENT = float(np.finfo(np.float64).max)  # No number is above this threshold.
 NOISE = 2.0**-40  # A gain below this share of G²/H may be rounding alone and never splits.
@@ -55,6 +68,8 @@ class Limits:
     growth: str = "best_first"
     stop_on_negative_gain: bool = True
     rounding: float = 0.0  # of a gradient: ``losses.rounding``
+    reg_lambda: float = 0.0
+    signs: tuple[int, ...] | None = None  # of monotonic constraints, by feature
 
 
 @dataclass(frozen=True)
@@ -91,6 +106,7 @@ class OpenNode:
     rows: np.ndarray
     depth: int
     best: list["Split"]
+    bounds: tuple[float, float] = NOTHING_BOUND
     feature: int = -1
     threshold: float = 0.0
     left: int = -1
@@ -200,11 +216,13 @@ def best_split(
     weights: RowWeights,
     rows: np.ndarray,
     limits: Limits,
+    within: Within | None = None,
 ) -> Split:
     """Best threshold of one feature in the node ``rows``: that of the largest raw gain.
 
     Missing values are tried on the right, then on the left; the first of equals is taken. There
-    is no split if no threshold is allowed or the gain is nothing but rounding.
+    is no split if no threshold is allowed or the gain is nothing but rounding. ``within`` is None
+    if no feature has a monotonic constraint.
     """
     n_edges = len(edges)
     missing = is_missing(bins[rows], edges) & (weights.counts[rows] > 0)
@@ -226,16 +244,24 @@ def best_split(
     allowed = (NL > 0) & (NR > 0)
     allowed &= np.minimum(NL, NR) >= limits.min_samples_leaf
     allowed &= np.minimum(HL, HR) >= limits.min_hessian_leaf
-    raw = np.full(len(GL), -np.inf)
-    raw[allowed] = gain(GL[allowed], HL[allowed], GR[allowed], HR[allowed], G, H)
+    raw, H = np.full(len(GL), -np.inf), H + limits.reg_lambda
+    sides = (GL[allowed], HL[allowed] + limits.reg_lambda)
+    sides += (GR[allowed], HR[allowed] + limits.reg_lambda)
+    if within is None:
+        raw[allowed], terms = gain(*sides, G, H), G * G / H
+    else:
+        raw[allowed] = bounded_gain(*sides, G, H, within)
+        terms = size_of_terms(G, H, within.bounds)
     best = int(np.argmax(raw))  # the first of equals
-    if raw[best] > max(NOISE * (G * G / H), rounding_gain(N, H, limits.rounding), 0.0):
+    if raw[best] > max(NOISE * terms, rounding_gain(N, H, limits.rounding), 0.0):
         side = best >= n_edges if np.any(missing) else None
         return Split(float(raw[best]), best % n_edges, side)
     return Split()
 
 
-def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -> Split:
+def best_set(
+    bins, edges, n_known, gradients, hessians, weights, rows, limits, within=None
+) -> Split:
     """Best split of the ``n_known`` categories of one feature: as of numbers, in their order."""
     order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
     if len(order) == 0:
@@ -245,7 +271,7 @@ def best_set(bins, edges, n_known, gradients, hessians, weights, rows, limits) -
     between = np.arange(len(order) - 1) + 0.5
     if len(edges) == n_known:  # the last edge is ALL_PRESENT
         between = np.append(between, ALL_PRESENT)
-    split = best_split(place[bins], between, gradients, hessians, weights, rows, limits)
+    split = best_split(place[bins], between, gradients, hessians, weights, rows, limits, within)
     return replace(split, order=order)
 
 
@@ -310,18 +336,22 @@ def grow_tree(
     known = categories or {}
     allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
 
-    def best_of(m, rows):
-        what = (gradients, hessians, weights, rows, limits)
+    signs = limits.signs
+
+    def best_of(m, rows, bounds):
+        within = None if signs is None else Within(bounds, signs[m])
+        what = (gradients, hessians, weights, rows, limits, within)
         if not allowed[m]:
             return Split()
         if m in known:
             return best_set(bins[:, m], edges[m], len(known[m]), *what)
         return best_split(bins[:, m], edges[m], *what)
 
-    def open_node(rows, depth):
-        return OpenNode(rows, depth, [best_of(m, rows) for m in range(bins.shape[1])])
+    def open_node(rows, depth, bounds):
+        best = [best_of(m, rows, bounds) for m in range(bins.shape[1])]
+        return OpenNode(rows, depth, best, bounds)
 
-    nodes = [open_node(np.arange(len(bins)), 0)]
+    nodes = [open_node(np.arange(len(bins)), 0, NOTHING_BOUND)]
     visited = 0  # breadth-first: nodes below this number have had their turn
     while limits.max_leaves is None or (len(nodes) + 1) // 2 < limits.max_leaves:
         if limits.growth == "best_first":
@@ -352,9 +382,33 @@ def grow_tree(
                 node.missing_left = False
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)
-        nodes.append(open_node(node.rows[goes_left], node.depth + 1))
-        nodes.append(open_node(node.rows[~goes_left], node.depth + 1))
-    return node_table(nodes, gradients, leaf_hessians or hessians, weights, limits.min_hessian_leaf)
+        sides = node.rows[goes_left], node.rows[~goes_left]
+        bounds = handed_down(sides, node, gradients, hessians, limits)
+        nodes.append(open_node(sides[0], node.depth + 1, bounds[0]))
+        nodes.append(open_node(sides[1], node.depth + 1, bounds[1]))
+    if signs is not None and leaf_hessians is not None:
+        bound_anew(nodes, gradients, leaf_hessians, limits)
+    return node_table(nodes, gradients, leaf_hessians or hessians, weights, limits)
+
+
+def handed_down(sides, node: OpenNode, gradients, hessians, limits: Limits):
+    """Bounds of the two sides of a split node, given their rows."""
+    if limits.signs is None:
+        return NOTHING_BOUND, NOTHING_BOUND
+    values = [leaf_value(rows, gradients, hessians, limits, node.bounds) for rows in sides]
+    return bounds_of_children(*values, limits.signs[node.feature], node.bounds)
+
+
+def bound_anew(nodes: list[OpenNode], gradients, hessians: GridValues, limits: Limits) -> None:
+    """Bounds by the hessians of the leaf values, where others have chosen the splits.
+
+    Children come after their parents. Values that are the wrong way round end in their middle.
+    """
+    for node in nodes:
+        if node.feature >= 0:
+            left, right = nodes[node.left], nodes[node.right]
+            sides = left.rows, right.rows
+            left.bounds, right.bounds = handed_down(sides, node, gradients, hessians, limits)
 
 
 def larger_is_left(weights: RowWeights, rows: np.ndarray, goes_left: np.ndarray) -> bool:
@@ -399,17 +453,23 @@ def breadth_first(nodes: list[OpenNode], visited: int, limits: Limits, net_gain:
     return None, len(nodes)
 
 
-def leaf_value(G: float, H: float, least_hessian: float = 0.0) -> float:  # Eq. (11a), CEGB paper
-    """Newton step -G/H; 0 where too little H makes it meaningless."""
-    return -G / H if H >= least_hessian else 0.0
+def leaf_value(
+    rows: np.ndarray,
+    gradients: GridValues,
+    hessians: GridValues,
+    limits: Limits,
+    bounds: tuple[float, float] = NOTHING_BOUND,
+) -> float:  # Eq. (11a), CEGB paper
+    """Newton step -G/(H + λ); 0 where too little H makes it meaningless; within the bounds."""
+    G, H = real_sum(gradients, rows), real_sum(hessians, rows)
+    v = -G / (H + limits.reg_lambda) if H >= limits.min_hessian_leaf else 0.0
+    return v if limits.signs is None else float(clipped(v, bounds))
 
 
-def node_table(nodes, gradients, hessians, weights, least_hessian: float) -> Tree:
+def node_table(nodes, gradients, hessians, weights, limits: Limits) -> Tree:
     """Turn the grown nodes into arrays; leaves get their values."""
     values = [
-        leaf_value(real_sum(gradients, node.rows), real_sum(hessians, node.rows), least_hessian)
-        if node.feature < 0
-        else 0.0
+        leaf_value(node.rows, gradients, hessians, limits, node.bounds) if node.feature < 0 else 0.0
         for node in nodes
     ]
     return Tree(

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, check_X_y
 
-from ..boosting import Boosted, Callback, Options, Validation, boost, check_callbacks
+from ..boosting import Boosted, Options, boost
 from ..estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -36,6 +36,7 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, check_has_score, validation_score
+from ..prices.by_name import column_labels
 from ..trees.categorical_forest import builder_of, refuse_sets
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
@@ -43,7 +44,9 @@ from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.samples import Sampling
 from ..trees.splitter import Limits
 from ..trees.tiles import score_all
+from ..watching import Callback, Validation, check_callbacks
 from .categories import ReadsCategories
+from .constraints import constraint_signs
 from .files import SavedForest
 from .objectives import earlier_model, ranking_loss
 
@@ -130,7 +133,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
         callbacks : list of callable, optional
-            Each is called after every round with a :class:`algorithms.boosting.Round` (number,
+            Each is called after every round with a :class:`algorithms.watching.Round` (number,
             splits, validation score), to show progress, to log, or to stop: one that returns True
             makes the round the last. Of a fit that stops early by `early_stopping_rounds` the
             rounds up to the best are kept then, too.
@@ -179,6 +182,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if read is not None:
             X = read_only(self._learn_categories(X, table, weights, options.max_bins))
             options = options._replace(n_known=self._n_known())
+        options = options._replace(signs=self._signs(X.shape[1], loss))
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]) or nothing_to_rank(loss):
@@ -213,6 +217,8 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
                 "warm_start, subsample and colsample_bytree are not for Dask arrays: rows of "
                 "workers are neither drawn nor gone on with. Give X.compute()."
             )
+        if self.monotonic_cst is not None:
+            raise ValueError("monotonic_cst is not read with Dask arrays: give X.compute().")
         if self.objective is not None:
             raise ValueError(
                 "objective='lambdarank' is not for Dask arrays, whose queries may lie on several "
@@ -335,6 +341,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             early_stopping_rounds=checked["early_stopping_rounds"],
             n_threads=threads_of(self),
             sampling=self._sampling(checked["subsample"], checked["colsample_bytree"]),
+            reg_lambda=checked["reg_lambda"],
         )
 
     def _sampling(self, rows: float, features: float) -> Sampling | None:
@@ -342,6 +349,17 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if rows == features == 1.0:
             return None
         return Sampling(rows, features, check_seed("random_state", self.random_state))
+
+    def _signs(self, n_features: int, loss: Loss) -> np.ndarray | None:
+        """Monotonic constraints by column; None if there is none."""
+        names, mask = column_labels(self), self._n_known()
+        categorical = None if mask is None else mask >= 0
+        signs = constraint_signs(self.monotonic_cst, n_features, names, categorical)
+        if signs is not None and loss.n_trees > 1:
+            raise ValueError(
+                "monotonic_cst is for one score: regressors, and classifiers of two classes."
+            )
+        return signs
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:

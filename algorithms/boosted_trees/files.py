@@ -33,6 +33,8 @@ class SavedForest(SavedModel):
         "lambdarank_truncation": None,
         "subsample": 1.0,
         "colsample_bytree": 1.0,
+        "reg_lambda": 0.0,
+        "monotonic_cst": None,
         "warm_start": False,
     }
 

@@ -198,7 +198,8 @@ class DistributedRounds:
         k_g, k_h, k_newton = self._exponents[tree]
         if self._rounding is None:  # the first round
             self._rounding = self._loss.rounding(2.0**-k_g, self._largest_target)
-        scale = splitter.Scale(2.0**-k_g, 2.0**-k_h, self._count_step, self._rounding)
+        steps = 2.0**-k_g, 2.0**-k_h, self._count_step
+        scale = splitter.Scale(*steps, self._rounding, self._options.reg_lambda)
         nothing = np.empty((0, 2), dtype=np.int32)
         training = grower.Training(self._layout, nothing, scale, self._limits)
         n_nodes = self._grow(training, tree, (k_g, k_h))

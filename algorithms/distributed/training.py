@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from ..boosting import Boosted, Callback, Options, Validation, run_rounds
+from ..boosting import Boosted, Options, run_rounds
 from ..estimators.fitting import check_total_weight
 from ..grid import row_weights, value_exponent, weights_on_grid
 from ..losses import Loss
 from ..trees.penalty import Charging
+from ..watching import Callback, Validation
 from . import edges
 from .growing import DistributedRounds
 from .held import Summary

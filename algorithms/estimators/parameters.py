@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..boosted_trees.constraints import check_monotonic_cst
 from ..inputs.categories import check_categorical_features
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
@@ -354,6 +355,17 @@ TREES = {
     ),
     "colsample_bytree": Parameter(
         "float", "Share in (0, 1] of the features that a tree may test, drawn for each.", check_rate
+    ),
+    "reg_lambda": number(
+        "float",
+        "L2 penalty on leaf values: so much more in each sum of hessians, in gains and in values.",
+    ),
+    "monotonic_cst": Parameter(
+        "array-like of shape (n_features,), dict of column to int, or None",
+        "Of each column 1 (scores never fall along it), -1 (they never rise) or 0, or those of "
+        "some columns by name; :mod:`reference.monotonic` has the rule. Refused of categories, of "
+        "more than two classes and of rows of Dask.",
+        check_monotonic_cst,
     ),
     "warm_start": flag(
         "Whether `fit` goes on from the earlier fit, to `n_estimators` rounds, owning and owing "

@@ -321,18 +321,20 @@ def best_split(
     h_scale: object,
     G: object,
     H: object,
+    reg_lambda: object,
     score: object,
 ) -> tuple:
     """Largest raw gain above 0 of n candidates, and the first of those that have it.
 
     Gradients to the left are ``left_g[:n] * g_scale``, hessians ``left_h[:n] * h_scale``; behind
     them are copies of the last, up to a multiple of :data:`SPLIT_LANES`. The gain
-    is the bracket of Eq. (12), (GL²/HL + GR²/HR) - `score`, operation by operation. Returned are
+    is the bracket of Eq. (12), (GL²/HL + GR²/HR) - `score`, operation by operation, after the
+    sides' sums of hessians have got `reg_lambda`, which `score` has in it already. Returned are
     0.0 and -1 if none is above 0. Each lane keeps the first of its largest: written to memory,
     and looked for there, gains take half as long again.
     """
     number, index = types.float64, types.int64
-    signature = types.Tuple((number, index))(left_g, left_h, index, *(number,) * 5)
+    signature = types.Tuple((number, index))(left_g, left_h, index, *(number,) * 6)
 
     def codegen(context, builder, signature, arguments):
         gradients, hessians = (
@@ -340,7 +342,7 @@ def best_split(
             for k in range(2)
         )
         scales_and_sums = [_splat(builder, value, SPLIT_LANES) for value in arguments[3:]]
-        g_scale, h_scale, all_g, all_h, score = scales_and_sums
+        g_scale, h_scale, all_g, all_h, reg, score = scales_and_sums
         vector, whole = (ir.VectorType(kind, SPLIT_LANES) for kind in (_F64, _I64))
         best, found = (cgutils.alloca_once(builder, kind) for kind in (vector, whole))
         builder.store(ir.Constant(vector, [0.0] * SPLIT_LANES), best)
@@ -353,8 +355,8 @@ def best_split(
             )
             g, h = builder.fmul(g, g_scale), builder.fmul(h, h_scale)
             right_g, right_h = builder.fsub(all_g, g), builder.fsub(all_h, h)
-            left = builder.fdiv(builder.fmul(g, g), h)
-            right = builder.fdiv(builder.fmul(right_g, right_g), right_h)
+            left = builder.fdiv(builder.fmul(g, g), builder.fadd(h, reg))
+            right = builder.fdiv(builder.fmul(right_g, right_g), builder.fadd(right_h, reg))
             gain = builder.fsub(builder.fadd(left, right), score)
             larger = builder.fcmp_ordered(">", gain, builder.load(best))
             builder.store(builder.select(larger, gain, builder.load(best)), best)

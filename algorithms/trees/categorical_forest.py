@@ -13,6 +13,7 @@ from numba.extending import overload
 
 from .forest import Forest, ForestBuilder, check_forest
 from .grower import Nodes
+from .monotonic import MonotonicNodes
 from .searching_sets import WORDS, CategoricalNodes
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class CategoricalForestBuilder(ForestBuilder):
 
     def add(
         self,
-        nodes: CategoricalNodes,
+        nodes: CategoricalNodes | MonotonicNodes,
         n_nodes: int,
         scale: Scale,
         least_hessian: float,

@@ -238,7 +238,8 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
         if feature < 0:
             gradient = nodes.sums[node, 0] * scale.gradient
             hessian = nodes.sums[node, 1] * scale.hessian
-            forest.value[at] = -gradient / hessian if hessian >= least_hessian else 0.0
+            below = hessian + scale.reg_lambda
+            forest.value[at] = -gradient / below if hessian >= least_hessian else 0.0
             forest.threshold[at] = 0.0
             forest.left[at] = -1
             forest.gain[at] = 0.0
@@ -304,12 +305,13 @@ def sum_hessians(nodes: Nodes, n_nodes: int, rows: Any, gh: np.ndarray, sums: np
 
 
 @kernel
-def _newton_values(nodes, n_nodes, gradient_step, sums, hessian_step, least_hessian, values):
+def _newton_values(nodes, n_nodes, scale, sums, hessian_step, least_hessian, values):
     """Friedman's one Newton step per leaf, with hessians that did not choose the splits."""
     for node in range(n_nodes):
         if nodes.feature[node] < 0:
-            gradient, hessian = nodes.sums[node, 0] * gradient_step, sums[node] * hessian_step
-            values[node] = -gradient / hessian if hessian >= least_hessian else 0.0
+            gradient, hessian = nodes.sums[node, 0] * scale.gradient, sums[node] * hessian_step
+            below = hessian + scale.reg_lambda
+            values[node] = -gradient / below if hessian >= least_hessian else 0.0
 
 
 class ForestBuilder:
@@ -370,7 +372,7 @@ class ForestBuilder:
         )
         values = self._arrays.value[first : first + n_nodes]
         if newton is not None:
-            _newton_values(nodes, n_nodes, scale.gradient, *newton, least_hessian, values)
+            _newton_values(nodes, n_nodes, scale, *newton, least_hessian, values)
         self._starts.append(first + n_nodes)
         return values
 

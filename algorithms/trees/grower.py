@@ -13,9 +13,10 @@ from numba import prange
 from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from . import histogram, splitter
 from .binning import BinnedMatrix, Layout
+from .monotonic import hand_down, search_features, with_bounds
 from .partition import CHUNK, fill_goes_left, partition
 from .penalty import begin_tree, divide, pay
-from .searching_sets import search_sets, send_sets, with_room_for_sets
+from .searching_sets import send_sets, with_room_for_sets
 
 # Below so many histogram updates, of 0.5 ns each, a parallel region costs more than it saves: 1.5
 # us if the other thread still spins, and 40 us if it sleeps (a virtual machine with 2 cores).
@@ -84,6 +85,7 @@ def allocate(
     max_leaves: int,
     n_words: int,
     is_categorical: np.ndarray | None = None,
+    signs: np.ndarray | None = None,
 ) -> Memory:
     """Allocate the memory of a fit.
 
@@ -95,11 +97,14 @@ def allocate(
         What a row adds to a bin, see :func:`algorithms.trees.histogram.words_of`.
     is_categorical : ndarray of shape (n_features,), bool, optional
         Features of categories: their values are codes, and each has a bin.
+    signs : ndarray of shape (n_features,), int8, optional
+        Monotonic constraints, see :mod:`algorithms.trees.monotonic`.
 
     Returns
     -------
     Memory
-        Its nodes are :class:`~.searching_sets.CategoricalNodes` if there are such features.
+        Its nodes are :class:`~.searching_sets.CategoricalNodes` if there are such features, and
+        :class:`~.monotonic.MonotonicNodes` if there are constraints.
     """
     layout, n_samples = binned.layout, binned.n_samples
     n_nodes, n_features = 2 * max_leaves - 1, len(layout.feature_column)
@@ -120,6 +125,8 @@ def allocate(
     )
     if is_categorical is not None:
         nodes = with_room_for_sets(nodes, is_categorical, n_tiles)
+    if signs is not None:
+        nodes = with_bounds(nodes, signs, n_tiles)
     n_chunks = n_samples // CHUNK + 1
     hists = histogram.allocate(layout, n_slots, n_samples, n_words)
     workspace = Workspace(
@@ -180,11 +187,7 @@ def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: in
     layout, nodes = training.layout, memory.nodes
     least = splitter.least_steps(training.scale, training.limits)
     of_node = nodes.sums[node, 0], nodes.sums[node, 1], nodes.sums[node, 2]
-    splitter.scan_features(
-        layout, layout.tile_feature[tile], layout.tile_feature[tile + 1], memory.hists, slot,
-        of_node, training.scale, least, memory.scratch, tile, nodes.raw_gain[node], nodes.cut[node],
-    )  # fmt: skip
-    search_sets(
+    search_features(
         nodes, node, layout, memory.hists, slot, of_node, training.scale, least, memory.scratch,
         tile,
     )  # fmt: skip
@@ -365,6 +368,7 @@ def _open_leaves(training, memory, node, small, large, full):
     nodes, workspace = memory.nodes, memory.workspace
     collect_sums(training, memory, small, 0)
     share_out(nodes, node, small, large)
+    hand_down(nodes, node, training.scale, training.limits.min_hessian_leaf)
     split_small = not full and may_split(training, nodes, small)
     split_large = not full and may_split(training, nodes, large)
     if split_small or split_large:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .binning import Layout
+from .monotonic import MonotonicNodes
 from .searching_sets import CategoricalNodes
 from .splitter import MISSING_RIGHT
 
@@ -69,7 +70,8 @@ class Sample(NamedTuple):
         split = np.flatnonzero(nodes.feature[:n_nodes] >= 0)
         feature = nodes.feature[split]
         unseen = layout.feature_missing[feature]
-        if isinstance(nodes, CategoricalNodes):  # or are of a category that only they are of
+        # Or are of a category that only they are of.
+        if isinstance(nodes, CategoricalNodes | MonotonicNodes):
             unseen = unseen | (nodes.place[feature] >= 0)
         unseen = unseen & (nodes.cut[split, feature] < MISSING_RIGHT)
         nodes.missing_left[split[unseen]] = False

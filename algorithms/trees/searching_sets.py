@@ -71,7 +71,15 @@ def with_room_for_sets(nodes: Any, is_categorical: np.ndarray, n_tiles: int) -> 
 
 
 @borrowing_kernel
-def _put_in_order(gradient, hessian, count, entry, n_known, order, ratio):
+def put_in_order(
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    count: np.ndarray,
+    entry: int,
+    n_known: int,
+    order: np.ndarray,
+    ratio: np.ndarray,
+) -> int:
     """Bins that have rows, by G/H, the lowest of equal ones first; return how many they are."""
     n = 0
     for b in range(n_known):
@@ -88,7 +96,17 @@ def _put_in_order(gradient, hessian, count, entry, n_known, order, ratio):
 
 
 @borrowing_kernel
-def _copy_ordered(gradient, hessian, count, entry, order, n, some_missing, n_known, ordered):
+def copy_ordered(
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    count: np.ndarray,
+    entry: int,
+    order: np.ndarray,
+    n: int,
+    some_missing: bool,
+    n_known: int,
+    ordered: np.ndarray,
+) -> None:
     """The bins in order, and behind them that of missing values."""
     for k in range(n):
         at = entry + order[k]
@@ -99,7 +117,9 @@ def _copy_ordered(gradient, hessian, count, entry, order, n, some_missing, n_kno
 
 
 @borrowing_kernel
-def _keep_set(order, n, cut, left_bins, seen_bins):
+def keep_set(
+    order: np.ndarray, n: int, cut: int, left_bins: np.ndarray, seen_bins: np.ndarray
+) -> None:
     """Write which bins go left, and which have rows, as bits."""
     one = np.uint64(1)
     for w in range(left_bins.shape[0]):
@@ -113,6 +133,26 @@ def _keep_set(order, n, cut, left_bins, seen_bins):
 
 
 @borrowing_kernel
+def bins_of(
+    layout: Any,
+    feature: int,
+    hists: Any,
+    slot: int,
+    total: tuple[int, int, int],
+    scratch: Any,
+    tile: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Sums of gradients, hessians and counts, and where in them a feature's bins begin."""
+    default = layout.feature_default[feature]
+    entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
+    if default < 0:
+        return hists.gradient[slot], hists.hessian[slot], hists.count[slot], entry
+    unbundle(hists, slot, entry, layout.feature_n_bins[feature], default, total, scratch, tile)
+    bins = scratch.bins
+    return bins[tile, 0], bins[tile, 1], bins[tile, 2], np.int64(0)
+
+
+@borrowing_kernel
 def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile):
     order, ratio, ordered = nodes.order[tile], nodes.ratio[tile], nodes.ordered[tile]
     for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
@@ -120,20 +160,14 @@ def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile
         place = nodes.place[feature]
         if place < 0:
             continue
-        n_bins, default = layout.feature_n_bins[feature], layout.feature_default[feature]
-        some_missing = layout.feature_missing[feature]
+        n_bins, some_missing = layout.feature_n_bins[feature], layout.feature_missing[feature]
         n_known = n_bins - 1 if some_missing else n_bins
-        entry = layout.column_code[layout.feature_column[feature]] + layout.feature_code[feature]
-        g, h, c = hists.gradient[slot], hists.hessian[slot], hists.count[slot]
-        if default >= 0:
-            unbundle(hists, slot, entry, n_bins, default, total, scratch, tile)
-            g, h, c = scratch.bins[tile, 0], scratch.bins[tile, 1], scratch.bins[tile, 2]
-            entry = np.int64(0)
-        n = _put_in_order(g, h, c, entry, n_known, order, ratio)
+        g, h, c, entry = bins_of(layout, feature, hists, slot, total, scratch, tile)
+        n = put_in_order(g, h, c, entry, n_known, order, ratio)
         nodes.raw_gain[node, feature], nodes.cut[node, feature] = 0.0, -1
         if n == 0:
             continue
-        _copy_ordered(g, h, c, entry, order, n, some_missing, n_known, ordered)
+        copy_ordered(g, h, c, entry, order, n, some_missing, n_known, ordered)
         n_ordered = n + 1 if some_missing else n
         gain, cut = scan_ordered(
             ordered, n_ordered, some_missing, total, scale, least, scratch, tile
@@ -141,7 +175,7 @@ def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile
         nodes.raw_gain[node, feature], nodes.cut[node, feature] = gain, cut
         if cut >= 0:
             left_bins, seen_bins = nodes.left_bins[node, place], nodes.seen_bins[node, place]
-            _keep_set(order, n, cut & 255, left_bins, seen_bins)
+            keep_set(order, n, cut & 255, left_bins, seen_bins)
 
 
 @borrowing_kernel
@@ -218,7 +252,7 @@ def _with_sending(nodes, node, layout, feature, missing_left, goes_left):
 
 
 def _has_sets(nodes) -> bool:
-    return getattr(nodes, "instance_class", None) is CategoricalNodes
+    return "place" in getattr(getattr(nodes, "instance_class", None), "_fields", ())
 
 
 @overload(search_sets, strict=False, jit_options={"error_model": "numpy"}, inline="always")

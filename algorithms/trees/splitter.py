@@ -27,13 +27,15 @@ MISSING_RIGHT, MISSING_LEFT = 256, 512
 class Scale(NamedTuple):
     """Powers of two that turn the integer sums into numbers (exact).
 
-    And how far a gradient may be rounding alone, see :meth:`algorithms.losses.Loss.rounding`.
+    And how far a gradient may be rounding alone, see :meth:`algorithms.losses.Loss.rounding`, and
+    what is added to each sum of hessians in gains and leaf values, the L2 penalty λ.
     """
 
     gradient: float
     hessian: float
     count: float
     rounding: float = 0.0
+    reg_lambda: float = 0.0
 
 
 class Scratch(NamedTuple):
@@ -225,10 +227,10 @@ def _scan_bins(bins, begin, n_bins, before, node, found):
     n_candidates, first = _sums_to_the_left(bins, begin, end, before, node, few, found)
     if n_candidates == 0:
         return 0.0, np.int64(-1)
-    G, H = total[0] * scale.gradient, total[1] * scale.hessian
+    G, H, reg = total[0] * scale.gradient, total[1] * scale.hessian, scale.reg_lambda
     left_g, left_h = found.left_g, found.left_h
     gain, which = best_split(
-        left_g, left_h, n_candidates, scale.gradient, scale.hessian, G, H, _score(G, H)
+        left_g, left_h, n_candidates, scale.gradient, scale.hessian, G, H, reg, _score(G, H + reg)
     )
     if which < 0:
         return 0.0, np.int64(-1)
@@ -261,8 +263,8 @@ def _scan_two(bins, entry, default, some_missing, node):
     right_h, right_n = total[1] - left_h, total[2] - left_n
     if min(left_n, right_n) >= least[1] and min(left_h, right_h) >= least[0]:
         G, H = total[0] * scale.gradient, total[1] * scale.hessian
-        GL, HL = left_g * scale.gradient, left_h * scale.hessian
-        gain = _gain(GL, HL, G - GL, H - HL, G, H)
+        GL, HL, reg = left_g * scale.gradient, left_h * scale.hessian, scale.reg_lambda
+        gain = _gain(GL, HL + reg, G - GL, (H - HL) + reg, G, H + reg)
         cut = np.int64(MISSING_RIGHT if some_missing else 0)
     return gain, cut
 
@@ -279,7 +281,7 @@ def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scrat
 @borrowing_kernel
 def _noise(total, scale):
     """Raw gain that may be rounding alone."""
-    H = total[1] * scale.hessian
+    H = total[1] * scale.hessian + scale.reg_lambda
     noise = MIN_RELATIVE_GAIN * _score(total[0] * scale.gradient, H)
     return max(noise, _score(total[2] * scale.count * scale.rounding, H))
 

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
@@ -189,6 +190,59 @@ def test_a_tree_tests_only_features_that_it_drew():
     used = [set(forest.feature[a:b]) - {-1} for a, b in pairwise(forest.tree)]
     assert all(len(one) <= 3 for one in used)
     assert len(set.union(*used)) > 3
+
+
+# --- L2 penalty and monotonic constraints ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS / 7])
+@pytest.mark.parametrize(("model", "reference", "y"), DRAWING, ids=NAMES)
+def test_an_l2_penalty_equals_the_reference(model, reference, y, weights):
+    penalised = type(model)(**model.get_params() | {"reg_lambda": 2.5})
+    assert_twins(penalised, reference, GAPS, y, weights=weights)
+    free = type(model)(**model.get_params()).fit(GAPS, y, sample_weight=weights)
+    assert np.ptp(penalised._raw_scores(GAPS)) < np.ptp(free._raw_scores(GAPS))
+
+
+def test_no_constraint_is_none():
+    free = CEGBRegressor(**SMALL).fit(X, Y)
+    for nothing in ([0, 0, 0], {}, {0: 0}, np.zeros(3)):
+        model = CEGBRegressor(**SMALL, monotonic_cst=nothing).fit(X, Y)
+        assert model.predict(X).tobytes() == free.predict(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 0], "there are 3 columns, got 2 values"),
+        ([1, 2, 0], "must have 1 .scores never fall., -1 .they never rise. or 0 for each column"),
+        ([1, np.nan, 0], "must have 1"),
+        ([[1, 0, 0]], "must have 1"),
+        (1, "must have 1"),
+        ("up", "must have 1"),
+        ([True, False, False], "must have 1"),
+        ({"x": 1}, "monotonic_cst is of 'x', which no column of X is called"),
+        ({0: "up"}, "must have 1"),
+    ],
+)
+def test_constraints_that_are_none(given, message):
+    with pytest.raises(ValueError, match=message):
+        CEGBRegressor(**SMALL, monotonic_cst=given).fit(X, Y)
+
+
+def test_constraints_that_contradict():
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    twice = pd.Series([1, -1], index=["a", "a"])
+    with pytest.raises(ValueError, match="has a column twice, and may contradict itself"):
+        GBRTRegressor(**SMALL, monotonic_cst=twice).fit(table, Y)
+    model = GBRTRegressor(**SMALL, monotonic_cst={"b": 1}, categorical_features=["b"])
+    with pytest.raises(ValueError, match="constrains column 'b', which is of categories"):
+        model.fit(table, Y)
+    with pytest.raises(ValueError, match="is for one score"):
+        GBRTClassifier(**SMALL, monotonic_cst={"b": 1}).fit(table, WORDS)
+    for wrong in (-1.0, np.nan, np.inf, "1"):
+        with pytest.raises(ValueError, match="reg_lambda must be"):
+            GBRTRegressor(**SMALL, reg_lambda=wrong).fit(table, Y)
 
 
 # --- going on -------------------------------------------------------------------------------------
