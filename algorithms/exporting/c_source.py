@@ -10,6 +10,7 @@ import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
+from .c_categories import functions_of_codes, said_of_codes, tables_of_sets
 from .exported import Exported, exported
 
 _PER_LINE = 8
@@ -24,7 +25,7 @@ _HEADER = """\
  *   {n_scores} raw score(s): {meaning}.
  *   Returns what the prediction costs, in the unit of the prices: each purchase once, at its first
  *   use, and each evaluated split node.
- *
+{codes} *
  * C99; compile without -ffast-math: scores and costs are then those of the model, bit for bit. The
  * costs are whole steps of 2^{exponent}, so that their sum is exact in any order.
  */
@@ -57,13 +58,23 @@ double {name}_predict(const double *x, double *scores)
             }}
             if (x[m] != x[m])
                 node = left[node] + 1 - missing_left[node];
-            else
+{by_set}            else
                 node = left[node] + (x[m] > value[node]);
         }}
         scores[t % {n_scores}] += value[node];
     }}
     return ldexp((double)paid, {exponent});
 }}
+"""
+
+
+# A code that there is not goes right, as in the model; memory is not read by it.
+_BY_SET = """\
+            else if (set_of[node] >= 0) {
+                const int code = x[m] >= 0 && x[m] < 256 ? (int)x[m] : -1;
+                const uint64_t *set = left_set + 4 * set_of[node];
+                node = left[node] + (code < 0 || !(set[code >> 6] >> (code & 63) & 1));
+            }
 """
 
 
@@ -85,7 +96,9 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
     str
         Source of one file in C99 that needs nothing but the standard library (``-lm``). The scores
         are those of ``decision_function``, or ``predict`` of a regressor, and the cost that of
-        ``prediction_cost``, bit for bit, on machines with IEEE's doubles.
+        ``prediction_cost``, bit for bit, on machines with IEEE's doubles. Of a model that knows
+        categories there is ``<name>_code_of_text(column, category)``, or ``_of_number``: the row
+        holds the codes that these give.
 
     Raises
     ------
@@ -114,6 +127,8 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
     if what.classes is not None:
         meaning = "log-odds of the second class" if n_scores == 1 else "one for each class"
     values = {
+        "codes": said_of_codes(what, name),
+        "by_set": _BY_SET if what.categories else "",
         "kind": type(model).__name__,
         "name": name,
         "n_trees": forest.n_trees,
@@ -125,7 +140,8 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
         "n_words": -(-(n_units + n_features) // 64),
         "exponent": -grid.exponent,
     }
-    return _HEADER.format(**values) + _tables(what, grid) + _WALK.format(**values)
+    codes = functions_of_codes(what, name)
+    return _HEADER.format(**values) + _tables(what, grid) + codes + _WALK.format(**values)
 
 
 def _tables(what: Exported, grid: GridPrices) -> str:
@@ -143,6 +159,7 @@ def _tables(what: Exported, grid: GridPrices) -> str:
         ("int64_t", "unit_price", grid.unit_price),
         ("int64_t", "own_price", grid.own_price),
         ("int64_t", "split_price", grid.split_price),
+        *tables_of_sets(what),
     ]
     return "".join(_table(*table) for table in tables)
 
@@ -162,4 +179,5 @@ def _batches(texts: list[str]) -> Iterable[list[str]]:
 def _number(kind: str, value: float) -> str:
     if kind == "double":
         return float(value).hex() if math.isfinite(value) else ("-" * (value < 0) + "INFINITY")
-    return f"INT64_C({value})" if kind == "int64_t" else str(value)
+    wide = {"int64_t": "INT64_C({})", "uint64_t": "UINT64_C({})"}
+    return wide.get(kind, "{}").format(value)

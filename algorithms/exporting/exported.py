@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
-from ..trees.categorical_forest import refuse_sets
+from ..trees.categorical_forest import CategoricalForest, refuse_sets
 from ..trees.forest import Forest
 
 
@@ -17,7 +17,7 @@ class Exported(NamedTuple):
 
     Attributes
     ----------
-    forest : Forest
+    forest : Forest or CategoricalForest
     contribution : ndarray of shape (n_nodes,), float64
         What a leaf adds to a score, learning rate included.
     initial : ndarray of shape (n_columns,), float64
@@ -25,16 +25,20 @@ class Exported(NamedTuple):
     n_features : int
     classes : ndarray of shape (n_classes,), or None
         None of a regressor.
+    categories : dict of int to ndarray
+        Of each column of categories those that the model tells apart: float64, or object (text).
+        Its trees read codes, the places of categories in there; NaN stands for all others.
     """
 
-    forest: Forest
+    forest: Forest | CategoricalForest
     contribution: np.ndarray
     initial: np.ndarray
     n_features: int
     classes: np.ndarray | None
+    categories: dict[int, np.ndarray]
 
 
-def exported(model: BoostedTrees, form: str) -> Exported:
+def exported(model: BoostedTrees, form: str, *, with_sets: bool = True) -> Exported:
     """Read a model that is to be written in another form.
 
     Parameters
@@ -43,6 +47,8 @@ def exported(model: BoostedTrees, form: str) -> Exported:
         GBRT, CEGB or Greedy Miser.
     form : str
         What to call the form in messages.
+    with_sets : bool
+        Whether the form knows splits of categories by sets.
 
     Returns
     -------
@@ -53,6 +59,8 @@ def exported(model: BoostedTrees, form: str) -> Exported:
     TypeError
         If it is another model: cascades, decision DAGs and forests that vote have no such form, and
         a model of another library has that library's.
+    ValueError
+        If it splits categories, and the form does not know of such splits.
     """
     if not isinstance(model, BoostedTrees):
         raise TypeError(
@@ -60,10 +68,12 @@ def exported(model: BoostedTrees, form: str) -> Exported:
             f"got {type(model).__name__}. A model of another library has forms of its own there."
         )
     check_is_fitted(model)
-    refuse_sets(model.trees_, form)
+    if not with_sets:
+        refuse_sets(model.trees_, form)
     initial = np.asarray(model.initial_scores_, dtype=np.float64)
     classes = getattr(model, "classes_", None)
-    return Exported(model.trees_, model._contributions, initial, model.n_features_in_, classes)
+    shape = model.n_features_in_, classes
+    return Exported(model.trees_, model._contributions, initial, *shape, model.categories_)
 
 
 def two_classes_or_more(what: Exported, form: str) -> Exported:

@@ -52,7 +52,8 @@ def export_lightgbm(model: BoostedTrees) -> str:
     >>> export_lightgbm(model).splitlines()[:3]
     ['tree', 'version=v4', 'num_class=1']
     """
-    what = two_classes_or_more(exported(model, "LightGBM's text"), "LightGBM's text")
+    form = "LightGBM's text"
+    what = two_classes_or_more(exported(model, form, with_sets=False), form)
     threshold = what.forest.threshold
     if np.any((threshold != 0) & (np.abs(threshold) <= _TINY)):
         raise ValueError(

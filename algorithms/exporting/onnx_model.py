@@ -8,8 +8,10 @@ import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.parameters import check_choice
+from ..trees.categorical_forest import CategoricalForest
 from ..trees.forest import NODE_DTYPES, Forest
 from .exported import Exported, exported, two_classes_or_more
+from .onnx_columns import column_inputs, inputs_by_column, join_columns
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 _PRODUCER = "cost-aware-boosting"
 _OPSET = 17
 _TREES = "ai.onnx.ml"
-_LEQ, _SUM = 0, 1  # of TreeEnsemble: the mode of a split x <= threshold, and how trees add up
+_LEQ, _MEMBER = 0, 6  # of TreeEnsemble: modes of the splits x <= threshold and x in a set
+_SUM = 1  # and how trees add up
 
 
 def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto:
@@ -33,12 +36,15 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
         rounding of their sum alone, as the runtime adds in an order of its own.
         ``"single"``: the older ``TreeEnsembleRegressor`` of ai.onnx.ml 3 on rows of float32.
         Thresholds are rounded down to float32, which changes the path of no row of float32; leaf
-        values and sums are of float32, about seven digits.
+        values and sums are of float32, about seven digits. It knows no sets of categories.
 
     Returns
     -------
     onnx.ModelProto
-        Input ``X`` (n_samples, n_features), where NaN is a missing value. A regressor has the
+        Input ``X`` (n_samples, n_features), where NaN is a missing value. A model that knows
+        categories has an input (n_samples, 1) for each column instead, called as the column is
+        (``x0``, ``x1``, … without names): text, where a category that the model does not know
+        counts as missing, or float64. A regressor has the
         output ``variable`` (n_samples, 1); a classifier ``label`` (n_samples,) and
         ``probabilities`` (n_samples, n_classes), as scikit-learn's converter names them. Bills are
         not in it: ONNX has no operator that remembers what a row owns;
@@ -51,7 +57,8 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
     TypeError
         If it is no model of boosted trees.
     ValueError
-        If `precision` is another word, or class labels are neither numbers nor text.
+        If `precision` is another word, or class labels are neither numbers nor text. If a model
+        knows categories: of single precision, or columns that cannot be told apart by name.
     """
     check_choice("precision", precision, ("double", "single"))
     what = two_classes_or_more(exported(model, "ONNX"), "ONNX")
@@ -63,11 +70,20 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
         ) from None
     double = precision == "double"
     graph = _Graph(helper, np.float64 if double else np.float32)
+    if what.categories:
+        if not double:
+            raise ValueError(
+                "ONNX's operator for float32 knows no sets of categories: precision='double'."
+            )
+        names = column_inputs(model)
+        rows = inputs_by_column(graph, names, what.categories)
+        join_columns(graph, names, what.categories)
+    else:
+        rows = [helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])]
     scores = (_double_trees if double else _single_trees)(graph, _with_a_tree(what))
     scores = graph.node("Add", scores, graph.constant(what.initial[None].astype(graph.kind)))
     outputs = _answers(graph, what, scores)
-    rows = helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])
-    made = helper.make_graph(graph.nodes, type(model).__name__, [rows], outputs, graph.constants)
+    made = helper.make_graph(graph.nodes, type(model).__name__, rows, outputs, graph.constants)
     versions = {"": _OPSET, _TREES: 5 if double else 3}
     return helper.make_model(
         made,
@@ -81,7 +97,7 @@ def _with_a_tree(what: Exported) -> Exported:
     """A model without trees gets one that adds nothing: no operator takes none."""
     if what.forest.n_trees:
         return what
-    leaf = Forest(
+    leaf = Forest(  # of no categories, even of a model that knows some
         np.array([0, 1]), *(np.array([-1 if name in ("feature", "left") else 0], dtype=dtype)
                             for name, dtype in NODE_DTYPES.items())
     )  # fmt: skip
@@ -100,7 +116,7 @@ class _Graph:
     def node(self, operator: str, *inputs: str, output: str | None = None, **attributes) -> str:
         """Add an operator; returns the name of what it gives."""
         name = output or f"value_{len(self.nodes)}"
-        domain = {"domain": _TREES} if operator.startswith("Tree") else {}
+        domain = {"domain": _TREES} if operator.startswith(("Tree", "Label")) else {}
         made = self.helper.make_node(operator, list(inputs), [name], **domain, **attributes)
         self.nodes.append(made)
         return name
@@ -136,6 +152,7 @@ def _double_trees(graph: _Graph, what: Exported) -> str:
     left = np.where(split[at], forest.left[at], at)
     right = np.where(split[at], forest.left[at] + 1, at)
     of_tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
+    modes, members = _sets_of(forest, at)
     return graph.node(
         "TreeEnsemble",
         "X",
@@ -144,7 +161,8 @@ def _double_trees(graph: _Graph, what: Exported) -> str:
         aggregate_function=_SUM,
         nodes_featureids=np.maximum(forest.feature[at], 0).tolist(),
         nodes_splits=graph.tensor("splits", forest.threshold[at]),
-        nodes_modes=graph.tensor("modes", np.full(len(at), _LEQ, dtype=np.uint8)),
+        nodes_modes=graph.tensor("modes", modes),
+        **({"membership_values": graph.tensor("members", members)} if len(members) else {}),
         nodes_truenodeids=np.where(split[left], number[left], leaf[left]).tolist(),
         nodes_falsenodeids=np.where(split[right], number[right], leaf[right]).tolist(),
         nodes_trueleafs=(~split[left]).astype(int).tolist(),
@@ -153,6 +171,16 @@ def _double_trees(graph: _Graph, what: Exported) -> str:
         leaf_targetids=(of_tree[~split] % n_scores).tolist(),
         leaf_weights=graph.tensor("weights", what.contribution[~split]),
     )
+
+
+def _sets_of(forest: Forest | CategoricalForest, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mode of each split, and the codes of all sets one after the other, each with a NaN behind."""
+    modes, members = np.full(len(at), _LEQ, dtype=np.uint8), []
+    if isinstance(forest, CategoricalForest):
+        modes[forest.by_set[at] == 1] = _MEMBER
+        for node in at[forest.by_set[at] == 1]:
+            members += [*forest.codes_left(node), np.nan]
+    return modes, np.array(members, dtype=np.float64)
 
 
 def rounded_down(thresholds: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from algorithms.boosted_trees import files
 from algorithms.catalogue.loading import load_model
 from algorithms.cegb import CEGBRegressor
 from algorithms.early_exit import EarlyExit
-from algorithms.exporting import export_c, export_lightgbm, export_onnx
+from algorithms.exporting import export_lightgbm
 from algorithms.gbrt import GBRTClassifier
 from algorithms.inputs.categories import ManyCategoriesWarning
 from algorithms.on_demand import OnDemandPredictor
@@ -223,14 +223,12 @@ def test_other_kinds_than_in_training_are_refused():
 @pytest.mark.parametrize(
     "other",
     [
-        export_c,
         export_lightgbm,
-        export_onnx,
         lambda model: model.fast_predictor(),
         lambda model: EarlyExit(model, threshold=1.0).fit(TABLE, Y),
         lambda model: OnDemandPredictor(model, {}),
     ],
-    ids=["C", "LightGBM", "ONNX", "fast", "early exit", "on demand"],
+    ids=["LightGBM", "fast", "early exit", "on demand"],
 )
 def test_who_reads_thresholds_says_so(other):
     with pytest.raises(ValueError, match="splits categories by sets: encode them as numbers"):
