@@ -23,7 +23,7 @@ from ..estimators.fitting import (
     one_eval_set,
     weights_by_class,
 )
-from ..estimators.parameters import Parameter, check_seed, check_whole_number, checked_parameters
+from ..estimators.parameters import Parameter, check_whole_number
 from ..estimators.rows import all_finite, plain_rows, read_only
 from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
@@ -36,18 +36,15 @@ from ..losses import Loss
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, check_has_score, validation_score
-from ..prices.by_name import column_labels
 from ..trees.categorical_forest import builder_of, refuse_sets
 from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
-from ..trees.samples import Sampling
-from ..trees.splitter import Limits
 from ..trees.tiles import score_all
 from ..watching import Callback, Validation, check_callbacks
 from .categories import ReadsCategories
-from .constraints import constraint_signs
 from .files import SavedForest
+from .fit_options import options_of, refuse_on_dask, signs_of
 from .objectives import earlier_model, ranking_loss
 
 # Fits read single columns: a copy of all in float64 would only take memory.
@@ -182,7 +179,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if read is not None:
             X = read_only(self._learn_categories(X, table, weights, options.max_bins))
             options = options._replace(n_known=self._n_known())
-        options = options._replace(signs=self._signs(X.shape[1], loss))
+        options = options._replace(signs=signs_of(self, X.shape[1], loss))
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]) or nothing_to_rank(loss):
@@ -203,31 +200,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
         from ..distributed.workers import rows_on_workers
 
-        if self.categorical_features is not None:
-            raise ValueError(
-                "categorical_features is not read with Dask arrays: encode the categories as "
-                "numbers, or give X.compute()."
-            )
-        if self.class_weight is not None:
-            raise ValueError(
-                "class_weight is not read with Dask arrays: give the rows sample_weight instead."
-            )
-        if self.warm_start or options.sampling is not None:
-            raise ValueError(
-                "warm_start, subsample and colsample_bytree are not for Dask arrays: rows of "
-                "workers are neither drawn nor gone on with. Give X.compute()."
-            )
-        if self.monotonic_cst is not None:
-            raise ValueError("monotonic_cst is not read with Dask arrays: give X.compute().")
-        if self.objective is not None:
-            raise ValueError(
-                "objective='lambdarank' is not for Dask arrays, whose queries may lie on several "
-                "workers: give X.compute()."
-            )
-        if query_id is not None:
-            raise ValueError(
-                "query_id is not read with Dask arrays: leave it out, losses are by row."
-            )
+        refuse_on_dask(self, query_id)
         if (names := dask_column_names(X)) is not None:
             self.feature_names_in_ = names
         keep_column_numbers(self, X)
@@ -313,53 +286,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         return {"stop_on_negative_gain": True, "second_order": True}
 
     def _options(self) -> Options:
-        checked = self._fixed_options() | checked_parameters(self)
-        if self.class_weight is not None and not is_classifier(self):
-            raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")
-        if self.objective is not None and is_classifier(self):
-            raise ValueError(
-                "objective='lambdarank' is for regressors, whose targets are grades in order."
-            )
-        if self.objective is None and self.lambdarank_truncation is not None:
-            raise ValueError("lambdarank_truncation means nothing without objective='lambdarank'.")
-        limits = Limits(
-            max_leaves=-1 if checked["max_leaves"] is None else checked["max_leaves"],
-            max_depth=-1 if checked["max_depth"] is None else checked["max_depth"],
-            min_samples_leaf=float(checked["min_samples_leaf"]),
-            min_hessian_leaf=checked["min_hessian_leaf"],
-            best_first=checked["growth"] == "best_first",
-            stop_on_negative_gain=checked["stop_on_negative_gain"],
-        )
-        return Options(
-            n_estimators=checked["n_estimators"],
-            learning_rate=checked["learning_rate"],
-            limits=limits,
-            max_bins=checked["max_bins"],
-            second_order=checked["second_order"],
-            newton_leaves=self._newton_leaves,
-            start_at_mean=checked["init"] == "mean",
-            early_stopping_rounds=checked["early_stopping_rounds"],
-            n_threads=threads_of(self),
-            sampling=self._sampling(checked["subsample"], checked["colsample_bytree"]),
-            reg_lambda=checked["reg_lambda"],
-        )
-
-    def _sampling(self, rows: float, features: float) -> Sampling | None:
-        """How trees draw; None, and no seed is asked for, where nothing is drawn."""
-        if rows == features == 1.0:
-            return None
-        return Sampling(rows, features, check_seed("random_state", self.random_state))
-
-    def _signs(self, n_features: int, loss: Loss) -> np.ndarray | None:
-        """Monotonic constraints by column; None if there is none."""
-        names, mask = column_labels(self), self._n_known()
-        categorical = None if mask is None else mask >= 0
-        signs = constraint_signs(self.monotonic_cst, n_features, names, categorical)
-        if signs is not None and loss.n_trees > 1:
-            raise ValueError(
-                "monotonic_cst is for one score: regressors, and classifiers of two classes."
-            )
-        return signs
+        return options_of(self, self._fixed_options(), self._newton_leaves)
 
     def _check_eval_set(self, eval_set, loss: Loss) -> Validation | None:
         if eval_set is None:

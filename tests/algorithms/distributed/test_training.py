@@ -36,6 +36,7 @@ FITS = {
     "regression": (GBRTRegressor(**SMALL, max_leaves=8), Y, None),
     "two classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES == "high", FRACTIONS),
     "three classes": (GBRTClassifier(**SMALL, max_leaves=8), CLASSES, None),
+    "an L2 penalty": (GBRTClassifier(**SMALL, reg_lambda=3.0), CLASSES == "high", None),
     "cegb": (CEGBRegressor(**CEGB, model_feature_costs=[0.5] * 7), Y, None),
     "cegb, groups, breadth first": (
         CEGBClassifier(
@@ -285,6 +286,7 @@ def test_without_a_client_or_with_queries(monkeypatch):
     [
         (GBRTRegressor(objective="lambdarank"), "'lambdarank' is not for Dask arrays"),
         (GBRTRegressor(warm_start=True), "subsample and colsample_bytree are not for Dask"),
+        (GBRTRegressor(monotonic_cst=[1] * 7), "monotonic_cst is not read with Dask arrays"),
         (GBRTRegressor(subsample=0.5), "subsample and colsample_bytree are not for Dask"),
         (AdaBoostMH(class_weight="balanced"), "class_weight is not read with Dask arrays"),
         (AdaBoostMH(verbose=1), "callbacks and verbose are for one training in this process"),
