@@ -1,4 +1,8 @@
-"""Rows that primary claims are judged by: ``results/primary/<artefact>``, and the table of all."""
+"""Rows that primary claims are judged by: ``results/primary/<artefact>``, and the table of all.
+
+Each data set has a file of its own, ``<dataset>.csv.gz``: rows of forty repetitions of several sets
+are more than a file of a repository should hold.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +56,13 @@ def add(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, 
         old_rows, old_meta = before
         if list(old_rows.columns) != list(rows.columns):
             raise damaged(folder, "the rows of other sets have other columns")
-        others = old_rows[~old_rows["dataset"].isin(set(meta["data"]))]
-        rows = pd.concat([others, rows], ignore_index=True).sort_values("dataset", kind="stable")
         kept["sets"] = old_meta["sets"] | kept["sets"]
         kept["data"] = old_meta["data"] | meta["data"]
         kept["seeds"] = sorted({*old_meta["seeds"], *meta["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "rows.csv.gz", gzip.compress(csv_bytes(rows), mtime=0))
+    for dataset, of_set in rows.groupby("dataset"):
+        packed = gzip.compress(csv_bytes(of_set), mtime=0)
+        write_atomically(_file(folder, dataset), packed)
     write_atomically(folder / "meta.json", json_bytes({**meta, **kept}))
 
 
@@ -76,13 +80,23 @@ def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
         if not folder.exists():
             continue
         try:
-            text = gzip.decompress((folder / "rows.csv.gz").read_bytes()).decode()
             meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-        except (OSError, EOFError, ValueError) as error:
+            sets = [_texts(_file(folder, dataset)) for dataset in sorted(meta["sets"])]
+            rows = pd.concat(sets, ignore_index=True).apply(numbers)
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise damaged(folder, error) from error
-        rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False).apply(numbers)
         runs[artefact_id] = (rows, meta)
     return runs
+
+
+def _file(folder: Path, dataset: str) -> Path:
+    return folder / f"{dataset}.csv.gz"
+
+
+def _texts(path: Path) -> pd.DataFrame:
+    """Rows of a set as text, so that columns get their types from the rows of all sets."""
+    text = gzip.decompress(path.read_bytes()).decode()
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
 def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:

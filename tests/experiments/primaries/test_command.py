@@ -39,17 +39,17 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     table = pd.read_csv(tmp_path / "primary_claims.csv")
     assert table["claim"].tolist() == ["toy-better", "toy-much-better"]
     assert table["verdict"][0] == "reproduced"
-    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
     assert sorted(set(rows["seed"])) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert set(rows["dataset"]) == {"nearby"}
     assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby"] > 0
     # The second is not decided by three: only it asks for more, and then no more is run.
-    before = (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").read_bytes()
+    before = (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes()
     status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
     assert (status, "repetitions of nearby" in out) == (0, False)
-    assert (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").read_bytes() == before
+    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes() == before
     run(toy, "decide", "toy", "--jobs", "1", "--quiet")
-    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "rows.csv.gz")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
     assert rows["seed"].nunique() == 5
 
 
@@ -111,6 +111,6 @@ def test_an_unknown_claim_is_a_wrong_command(toy, run):
 
 def test_damaged_rows_are_said(toy, tmp_path, run):
     run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
-    (tmp_path / "primary" / "toy-figure2" / "rows.csv.gz").write_bytes(b"not this")
+    (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").write_bytes(b"not this")
     status, _, err = run(toy, "decide", "toy-better")
     assert (status, "cannot be read" in err) == (1, True)
