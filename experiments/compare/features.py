@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.compare import categories
 from experiments.compare.categories import Coded
+from experiments.compare.own_columns import OwnColumns
 from experiments.compare.reading import Table
 from experiments.compare.row_numbers import left_out, numbering
 from experiments.compare.tables import Prices, feature_matrix, read_prices
@@ -30,6 +31,8 @@ class Features:
         How those of text become numbers.
     prices : Prices
         Of the d columns; those of one column of the table are one purchase.
+    own : OwnColumns or None
+        The table's own columns, where some are of text.
     notes : tuple of str
         What may surprise.
     """
@@ -39,6 +42,7 @@ class Features:
     columns: list[str]
     codes: dict[str, Coded]
     prices: Prices
+    own: OwnColumns | None
     notes: tuple[str, ...]
 
     def of_another_file(self, table: Table) -> np.ndarray:
@@ -46,6 +50,13 @@ class Features:
         own = {name: table.named(name) for name in self.columns}
         codes = {own[name]: code for name, code in self.codes.items()}
         return feature_matrix(table, [own[name] for name in self.columns], codes)
+
+    def only_in(self, table: Table) -> list[str]:
+        """Say in a line for each column of text which of another file's values it lacks."""
+        found = {name: code.unknown(table.columns[table.named(name)])
+                 for name, code in self.codes.items()}  # fmt: skip
+        return [categories.said_of_unknown(name, table.file, *of)
+                for name, of in found.items() if of[1]]  # fmt: skip
 
 
 def features_of(
@@ -83,5 +94,6 @@ def features_of(
     numbers = np.isin(names, [name for name in columns if name not in codes])
     notes += numbering(X[:, numbers], [name for name in columns if name not in codes])
     notes += [*categories.notes_of(found), *prices.notes]
+    own = OwnColumns.of(columns, codes, prices) if codes else None
     prices = categories.expanded(prices, columns, codes)
-    return Features(X, names, columns, codes, prices, tuple(notes))
+    return Features(X, names, columns, codes, prices, own, tuple(notes))

@@ -37,10 +37,13 @@ def shape(problem: Problem, draw: Mapping) -> dict[str, Any]:
 
 
 def named(problem: Problem, draw: Mapping, parameters: Mapping) -> dict[str, Any]:
-    """Give parameters together with the features that a model may use, if not all."""
-    if draw.get("columns") is None:
-        return dict(parameters)
-    return {**parameters, "features": [problem.names[m] for m in draw["columns"]]}
+    """Give parameters, which features are categories, and which may be used, if not all."""
+    found = dict(parameters)
+    if problem.categorical is not None:
+        found["categorical_features"] = problem.categorical
+    if draw.get("columns") is not None:
+        found["features"] = [problem.names[m] for m in draw["columns"]]
+    return found
 
 
 def features(problem: Problem, draw: Mapping) -> pd.DataFrame:
@@ -52,8 +55,12 @@ def features(problem: Problem, draw: Mapping) -> pd.DataFrame:
     X = problem.fit.X
     if draw.get("columns") is None:
         return X
-    X = X.copy()
-    X.iloc[:, np.setdiff1d(np.arange(X.shape[1]), draw["columns"])] = 0.0
+    X, others = X.copy(), np.setdiff1d(np.arange(X.shape[1]), draw["columns"])
+    of_text = np.isin(problem.names, problem.categorical or [])
+    X.iloc[:, others[~of_text[others]]] = 0.0
+    for m in others[of_text[others]]:  # one text, so that the model takes text there
+        codes, dtype = np.zeros(len(X), dtype=np.int64), X.dtypes.iloc[m]
+        X.isetitem(m, pd.Categorical.from_codes(codes, dtype=dtype))
     return X
 
 

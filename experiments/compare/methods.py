@@ -59,6 +59,8 @@ class Method:
         Whether it is nothing but features taken first: every method of ``compare`` has those, too.
     ranks_within_queries : bool
         Whether its models rank by ``ranking_score(X, query)``.
+    takes_categories : bool
+        Whether it takes the table's own columns, text as categories, where the draw says so.
     """
 
     slug: str
@@ -74,6 +76,7 @@ class Method:
     has_budget: bool = False
     chooses_features: bool = False
     ranks_within_queries: bool = False
+    takes_categories: bool = False
 
     @property
     def of_the_user(self) -> bool:
@@ -114,13 +117,14 @@ _CASCADE = {"allow_nan": False, "most_classes": 2, "ranks_within_queries": True}
 METHODS = {
     method.slug: method
     for method in (
-        Method("cegb", "CEGB", own_trees.cegb, has_tradeoff=True),
+        Method("cegb", "CEGB", own_trees.cegb, has_tradeoff=True, takes_categories=True),
         Method(
             "greedy_miser",
             "Greedy Miser",
             own_trees.greedy_miser,
             has_tradeoff=True,
             has_budget=True,
+            takes_categories=True,
         ),
         Method(
             "early_exit",
@@ -130,7 +134,7 @@ METHODS = {
             allow_nan=False,
             ranks_within_queries=True,
         ),
-        Method("gbrt", "GBRT (no costs in training)", own_trees.gbrt),
+        Method("gbrt", "GBRT (no costs in training)", own_trees.gbrt, takes_categories=True),
         Method(
             "budget_forest",
             "BudgetRF",
@@ -196,12 +200,14 @@ METHODS = {
             "GBRT on features chosen whatever they cost",
             blind_subsets.blind,
             chooses_features=True,
+            takes_categories=True,
         ),
         Method(
             "priced_subset",
             "GBRT on features chosen by price",
             blind_subsets.by_price,
             chooses_features=True,
+            takes_categories=True,
         ),
         Method(
             "lightgbm",

@@ -106,7 +106,8 @@ class Outcome:
     unreached : dict of float to str
         Budgets without a model, each with a sentence.
     models : dict of float to dict
-        The recommended model of each budget: its file, and what loads it.
+        The recommended model of each budget: its file, what loads it, and whether it takes the
+        table's own columns (``own_columns``) rather than numbers in the place of text.
     """
 
     prepared: Prepared

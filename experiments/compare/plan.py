@@ -149,13 +149,21 @@ def subset_cells(
     return cells
 
 
-def drawn_cells(data: str, methods, search: Search, seed: int, of_tradeoff) -> list[Cell]:
-    """Give the trials on the whole table."""
+def drawn_cells(
+    data: str, methods, search: Search, seed: int, of_tradeoff, *, has_text: bool = False
+) -> list[Cell]:
+    """Give the trials on the whole table; where it has text, every second one on categories."""
     return [
-        _cell(data, method, i, "all features", _for(method, draw, of_tradeoff))
+        _cell(data, method, i, "all features",
+              _by_sets(method, _for(method, draw, of_tradeoff), has_text and i % 2 == 0))
         for i, draw in enumerate(draws(search, seed))
         for method in methods
-    ]
+    ]  # fmt: skip
+
+
+def _by_sets(method: Method, draw: dict[str, Any], wanted: bool) -> dict[str, Any]:
+    """Let a method that can take the table's own columns, text as categories."""
+    return draw | {"categories": True} if wanted and method.takes_categories else draw
 
 
 def further_cells(
@@ -166,6 +174,8 @@ def further_cells(
     budgets: Mapping[float, float],
     subsets: Sequence[list[int] | None],
     of_tradeoff: tuple[float, float],
+    *,
+    has_text: bool = False,
 ) -> list[Cell]:
     """Give the further trainings for each budget, but for those that bisect λ.
 
@@ -175,6 +185,8 @@ def further_cells(
         What each leaves for features.
     subsets : sequence of (list of int or None)
         Columns of each draw of each budget, budget by budget.
+    has_text : bool
+        Whether every second training is on categories, of those with a budget of their own, too.
     """
     n, cells = n_further(search, len(budgets)), []
     for k, (budget, left) in enumerate(budgets.items()):
@@ -189,6 +201,7 @@ def further_cells(
                 if method.has_tradeoff and j >= n - n_bisected(n):
                     continue
                 own, kind = _for(method, draw, of_tradeoff, half=True), "all features"
+                own = _by_sets(method, own, has_text and (k + j + j // 2) % 2 == 0)
                 if method.has_budget and j % 2 == 0:
                     own, kind = own | {"budget": left}, f"own budget {plain(budget)}"
                 elif subsets[k * n + j] is not None:

@@ -114,13 +114,14 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
     task, metric, classes = target.task, target.metric, target.classes
     of_classes = class_weights(asked.class_weight, task, classes)
     notes = [*target.notes, *features.notes]
-    for note in notes:
-        log.info("note: %s", note)
     columns = _numbered({**columns, "X": features.X, "y": target.values})
     _check_queries(columns)
     rows = {"all": columns}
     if asked.test is not None:
-        rows["test"] = _test_rows(asked, features, target)
+        rows["test"], further = _test_rows(asked, features, target)
+        notes += further
+    for note in notes:
+        log.info("note: %s", note)
     parts = _scaled(_split(rows, task, asked.seed))
     _check_parts(parts, classes, task, metric)
     loss = _loss_of_a_constant(parts["train"], task, of_classes)
@@ -134,6 +135,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         "group_costs": prices.group_costs,
         "split_cost": asked.split_cost,
         **({} if of_classes is None else {"class_weight": of_classes}),
+        **({} if features.own is None else {"own": features.own.to_json()}),
     }
     arrays = {f"{key}_{part}": parts[part][key] for part in PARTS for key in parts[part]}
     arrays["feature_costs"] = prices.feature_costs
@@ -211,8 +213,10 @@ def _rows(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
     return {name: None if v is None else v[rows] for name, v in columns.items()}
 
 
-def _test_rows(asked: Asked, features: Features, target: Target) -> dict[str, Any]:
-    """Read the test file, whose columns must be those of the table."""
+def _test_rows(
+    asked: Asked, features: Features, target: Target
+) -> tuple[dict[str, Any], list[str]]:
+    """Read the test file, whose columns must be those of the table; say what only it has."""
     labels = _labels(asked)
     table = read_table(asked.test, [*labels, *features.codes])
     wanted = [*features.columns, *labels]
@@ -221,7 +225,8 @@ def _test_rows(asked: Asked, features: Features, target: Target) -> dict[str, An
         raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {shown(asked.table)}.")
     columns = _columns(asked, table)
     y = target.of_another_file(columns["y"], table.file, shown(asked.table))
-    return _numbered({**columns, "X": features.of_another_file(table), "y": y})
+    rows = _numbered({**columns, "X": features.of_another_file(table), "y": y})
+    return rows, features.only_in(table)
 
 
 # --- the split ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pandas as pd
 from algorithms.estimators.fitting import weights_by_class
 from datasets.dataset import checksum
 from datasets.sources.storage import set_aside
+from experiments.compare.own_columns import OwnColumns
 from experiments.running.store import write_atomically
 
 PARTS = ("train", "valid", "test")
@@ -67,6 +68,10 @@ class Problem:
     class_weight : None, "balanced" or dict of class to float
         What rows that are fitted count besides, by their class; a class that is not there 1. Scores
         are not weighted by it.
+    own : OwnColumns or None
+        The table's own columns, where some are of text; the features here are numbers.
+    categorical : list of str or None
+        Features that are categories, where the features are those columns.
     """
 
     task: str
@@ -78,6 +83,8 @@ class Problem:
     split_cost: float
     provenance: dict[str, Any]
     class_weight: ClassWeight = None
+    own: OwnColumns | None = None
+    categorical: list[str] | None = None
 
     @property
     def prices(self) -> dict[str, Any]:
@@ -138,7 +145,8 @@ def write(folder: Path, arrays: dict[str, np.ndarray | None], meta: dict[str, An
         ``X_train, y_train, query_train, …`` and ``feature_costs``; None is left out. Classes are
         numbers of ``classes`` in `meta`.
     meta : dict
-        Everything else, JSON-able; ``class_weight``, if any: "balanced", or one number a class.
+        Everything else, JSON-able; ``class_weight``, if any: "balanced", or one number a class;
+        ``own``, if columns are of text: :meth:`OwnColumns.to_json`.
     """
     text = np.frombuffer(json.dumps(meta, sort_keys=True).encode(), dtype=np.uint8)
     kept = {name: array for name, array in arrays.items() if array is not None} | {"meta": text}
@@ -183,6 +191,7 @@ def load(name: str, *, scale: str = "", data: str = "", seed: int = 0) -> Proble
         split_cost=meta["split_cost"],
         provenance={"checksum": checksum(arrays)},
         class_weight=_by_class(meta.get("class_weight"), meta["classes"]),
+        own=OwnColumns.of_json(meta["own"]) if "own" in meta else None,
     )
 
 

@@ -209,9 +209,11 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
             "scores = model.ranking_score(X, query)  # a query's rows stand together",
             "print(model.prediction_cost(X, query).mean())",
         ]
+    of_table = "the table's own columns, in their order, text as it is"
+    columns = of_table if model["own_columns"] else "a table with the same columns, in this order"
     return [
         *lines,
-        "predictions = model.predict(X)  # a table with the same columns, in this order",
+        f"predictions = model.predict(X)  # {columns}",
         "print(model.prediction_cost(X).mean())",
     ]
 
@@ -243,7 +245,10 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
 def _of_texts(outcome: Outcome) -> list[str]:
     if not outcome.prepared.encoding:
         return []
-    return ["encoding.json: the columns that models take in the place of those of text."]
+    return [
+        "encoding.json: the columns that models take in the place of those of text, but for those "
+        "models of which it says below that they take the table's own columns."
+    ]
 
 
 def _what_was_done(outcome: Outcome, asked: Asked, search: Search) -> list[str]:

@@ -64,8 +64,9 @@ def train(
         if "failed" in rows[0]:
             raise Refused(f"No features could be chosen ({rows[0]['failed']}).")
         subsets.append(rows[0]["columns"])
-    drawn = plan.drawn_cells(data, methods, search, seed, range_)
-    further = plan.further_cells(data, methods, search, seed, left, subsets, range_)
+    of_text = {"has_text": bool(prepared.encoding)}
+    drawn = plan.drawn_cells(data, methods, search, seed, range_, **of_text)
+    further = plan.further_cells(data, methods, search, seed, left, subsets, range_, **of_text)
     results = computing.rows(run_trial, [*drawn, *further])
     cells = [*drawn, *further]
     bisected, found = _bisect(data, methods, search, budgets, drawn, results, computing)

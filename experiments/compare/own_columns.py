@@ -1,0 +1,112 @@
+"""The table's own columns beside the numbers made of them: text as categories, each one purchase.
+
+Trials read numbers (:mod:`experiments.compare.categories`). Methods that split categories by sets
+take the table's own columns in some of their draws; the others take the numbers, as all other
+methods do, since neither is better on all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.compare.categories import Coded
+
+if TYPE_CHECKING:
+    from experiments.compare.problem import Part, Problem
+    from experiments.compare.tables import Prices
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """Columns as the user's table has them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    codes : dict of str to Coded
+        How those of text became numbers.
+    prices : dict
+        ``feature_costs, feature_groups, group_costs`` of these columns.
+    """
+
+    names: tuple[str, ...]
+    codes: dict[str, Coded]
+    prices: dict[str, Any]
+
+    @classmethod
+    def of(cls, names: Sequence[str], codes: Mapping[str, Coded], prices: Prices) -> OwnColumns:
+        """Take columns and prices as they were before columns of text became numbers."""
+        each = {
+            "feature_costs": prices.feature_costs.tolist(),
+            "feature_groups": prices.feature_groups,
+            "group_costs": prices.group_costs,
+        }
+        return cls(tuple(names), dict(codes), each)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what :meth:`of_json` reads."""
+        codes = [asdict(code) for code in self.codes.values()]
+        return {"names": list(self.names), "codes": codes, "prices": self.prices}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> OwnColumns:
+        """Read what :meth:`to_json` gave."""
+        codes = [Coded(c["name"], tuple(c["values"]), c["kind"]) for c in stored["codes"]]
+        return cls(
+            tuple(stored["names"]), {code.name: code for code in codes}, dict(stored["prices"])
+        )
+
+    def _blocks(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield each column and the places of those of numbers that it became."""
+        first = 0
+        for name in self.names:
+            n = len(self.codes[name].columns) if name in self.codes else 1
+            yield name, np.arange(first, first + n)
+            first += n
+
+    def columns_of(self, places: Sequence[int] | None) -> list[int] | None:
+        """Give the columns that some columns of numbers were made of; None stays None."""
+        if places is None:
+            return None
+        taken = [bool(np.isin(block, places).any()) for _, block in self._blocks()]
+        return np.flatnonzero(taken).tolist()
+
+    def table(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Give the table's own columns back.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The numbers made of them.
+
+        Returns
+        -------
+        DataFrame
+            Text as pandas' categories; what is missing, or not in the table, is missing.
+        """
+        numbers = X.to_numpy()
+        return pd.DataFrame({
+            name: self.codes[name].decode(numbers[:, block])
+            if name in self.codes
+            else numbers[:, block[0]]
+            for name, block in self._blocks()
+        })  # fmt: skip
+
+    def part(self, part: Part) -> Part:
+        """Give a part with these columns."""
+        return replace(part, X=self.table(part.X))
+
+    def problem(self, problem: Problem) -> Problem:
+        """Give a problem with these columns and their prices."""
+        return replace(
+            problem,
+            parts={name: self.part(part) for name, part in problem.parts.items()},
+            **self.prices | {"feature_costs": np.array(self.prices["feature_costs"])},
+            own=None,
+            categorical=list(self.codes),
+        )
