@@ -19,7 +19,7 @@ from .trees.monotonic import bound_anew, keep_within
 from .trees.penalty import Charging
 from .trees.samples import Samples, Sampling
 from .trees.splitter import Limits, Scale
-from .watching import Callback, Round, Validation, asked_to_stop
+from .watching.rounds import Callback, Round, Validation, asked_to_stop
 
 _LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
 
@@ -254,7 +254,7 @@ def boost(
     validation : Validation, optional
         Watched after each round; with `early_stopping_rounds` it ends the training.
     callbacks : tuple of callable
-        From :func:`algorithms.watching.check_callbacks`.
+        From :func:`algorithms.watching.rounds.check_callbacks`.
     earlier : Earlier, optional
         What to go on from.
 

@@ -22,6 +22,7 @@ ORDER = (
     "trees",
     "losses",
     "lambdarank",
+    "watching",
     "boosting",
     "forest_costs",
     "edge_models",

@@ -41,7 +41,7 @@ from ..trees.layouts import Layouts
 from ..trees.one_row import FastPredictor, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.tiles import score_all
-from ..watching import Callback, Validation, check_callbacks
+from ..watching.rounds import Callback, Validation, check_callbacks
 from .categories import ReadsCategories
 from .files import SavedForest
 from .fit_options import options_of, refuse_on_dask, signs_of
@@ -130,10 +130,10 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
         callbacks : list of callable, optional
-            Each is called after every round with a :class:`algorithms.watching.Round` (number,
-            splits, validation score), to show progress, to log, or to stop: one that returns True
-            makes the round the last. Of a fit that stops early by `early_stopping_rounds` the
-            rounds up to the best are kept then, too.
+            Each is called after every round with a :class:`algorithms.watching.rounds.Round`
+            (number, splits, validation score), to show progress, to log, or to stop: one that
+            returns True makes the round the last. Of a fit that stops early by
+            `early_stopping_rounds` the rounds up to the best are kept then, too.
 
         Returns
         -------

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..boosting import Options
+from ..estimators.constraints import constraint_signs
 from ..estimators.parameters import check_seed, checked_parameters
 from ..estimators.threads import threads_of
 from ..losses import Loss
 from ..prices.by_name import column_labels
 from ..trees.samples import Sampling
 from ..trees.splitter import Limits
-from .constraints import constraint_signs
 
 
 def options_of(estimator: Any, fixed: Mapping[str, Any], newton_leaves: bool) -> Options:

@@ -11,7 +11,7 @@ from ..estimators.fitting import check_total_weight
 from ..grid import row_weights, value_exponent, weights_on_grid
 from ..losses import Loss
 from ..trees.penalty import Charging
-from ..watching import Callback, Validation
+from ..watching.rounds import Callback, Validation
 from . import edges
 from .growing import DistributedRounds
 from .held import Summary

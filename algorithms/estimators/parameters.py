@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..boosted_trees.constraints import check_monotonic_cst
 from ..inputs.categories import check_categorical_features
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
+from .constraints import check_monotonic_cst
 from .threads import threads_of
 
 _Class = TypeVar("_Class")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from ..kernels.decorators import threads
-from ..watching import asked_to_stop, check_callbacks
+from ..watching.rounds import asked_to_stop, check_callbacks
 from .pair_weights import add_scores
 from .sampling import Problem, Proposal, Sampler
 

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from experiments.compare.own_columns import OwnColumns
 from experiments.compare.problem import Part, Problem
 from experiments.compare.trained import Trained
+
+
+def own_part(own: OwnColumns, part: Part) -> Part:
+    """Give a part with the table's own columns."""
+    return replace(part, X=own.table(part.X))
+
+
+def own_problem(own: OwnColumns, problem: Problem) -> Problem:
+    """Give a problem with the table's own columns and their prices."""
+    return replace(
+        problem,
+        parts={name: own_part(own, part) for name, part in problem.parts.items()},
+        **own.prices | {"feature_costs": np.array(own.prices["feature_costs"])},
+        own=None,
+        categorical=list(own.codes),
+    )
 
 
 class OfOwnColumns(Trained):
@@ -30,7 +47,7 @@ class OfOwnColumns(Trained):
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield predictions and costs of the rows at each cut."""
-        yield from self._trained.follow(self._own.part(part))
+        yield from self._trained.follow(own_part(self._own, part))
 
     def model(self, cut: float):
         """Give the model at a cut; it takes the table's own columns."""
@@ -48,6 +65,6 @@ def takes_categories(
             return train(problem, draw)
         own = problem.own
         draw = {**draw, "columns": own.columns_of(draw.get("columns"))}
-        return OfOwnColumns(train(own.problem(problem), draw), own)
+        return OfOwnColumns(train(own_problem(own, problem), draw), own)
 
     return trained

@@ -8,7 +8,7 @@ methods do, since neither is better on all data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import pandas as pd
 from experiments.compare.categories import Coded
 
 if TYPE_CHECKING:
-    from experiments.compare.problem import Part, Problem
     from experiments.compare.tables import Prices
 
 
@@ -96,17 +95,3 @@ class OwnColumns:
             else numbers[:, block[0]]
             for name, block in self._blocks()
         })  # fmt: skip
-
-    def part(self, part: Part) -> Part:
-        """Give a part with these columns."""
-        return replace(part, X=self.table(part.X))
-
-    def problem(self, problem: Problem) -> Problem:
-        """Give a problem with these columns and their prices."""
-        return replace(
-            problem,
-            parts={name: self.part(part) for name, part in problem.parts.items()},
-            **self.prices | {"feature_costs": np.array(self.prices["feature_costs"])},
-            own=None,
-            categorical=list(self.codes),
-        )

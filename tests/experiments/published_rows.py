@@ -38,6 +38,20 @@ def claims(artefact: str) -> dict[str, dict[str, str]]:
     return {row["claim"]: row for row in lines(artefact, "claims.csv")}
 
 
+@cache
+def primaries(paper: str) -> dict[str, dict[str, str]]:
+    """Published primary claims of a paper by their id."""
+    with (RESULTS / "primary_claims.csv").open(encoding="utf-8", newline="") as file:
+        return {row["claim"]: row for row in csv.DictReader(file) if row["paper"] == paper}
+
+
+def in_words(row: dict[str, str], digits: int = 3, sign: int = 1) -> str:
+    """An effect with its interval, or with the sign turned what is lost."""
+    effect, *ends = (sign * float(row[name]) for name in ("effect", "low", "high"))
+    low, high = sorted(ends)
+    return f"{effect:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
 def number(text: str) -> float:
     """A published number; NaN where nothing stands."""
     return float(text) if text else math.nan

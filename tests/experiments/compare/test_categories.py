@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.compare import plan
+from experiments.compare.by_sets import own_problem
 from experiments.compare.categories import Coded, code_of, expanded
 from experiments.compare.fields import Column, Refused
 from experiments.compare.fitting import features
@@ -136,7 +137,7 @@ def test_own_columns_are_had_back(tmp_path):
     test = table(colour=np.where(np.arange(N) % 4 == 0, "pink", COLOURS), blood="o", ward="new")
     costs = "feature,cost,group\nage,1,\ncolour,5,\nblood,2,\nward,2,\n"
     _, problem = prepared(tmp_path, frame, costs, test)
-    own = problem.own.problem(problem)
+    own = own_problem(problem.own, problem)
     assert own.names == ["age", "colour", "blood", "ward"]
     assert own.categorical == ["colour", "blood", "ward"]
     assert (own.own, own.feature_groups, own.group_costs) == (None, None, None)
@@ -160,7 +161,7 @@ def test_columns_of_a_draw_are_those_they_were_made_of(tmp_path):
     assert problem.own.columns_of(None) is None
     assert problem.own.columns_of([0, 3]) == [0, 1]
     assert problem.own.columns_of([4]) == [2]
-    own = problem.own.problem(problem)
+    own = own_problem(problem.own, problem)
     kept = features(own, {"columns": [1]})
     assert (kept["age"] == 0.0).all()
     assert (kept["ward"] == "ward 00").all()
@@ -226,5 +227,5 @@ def test_hundred_thousand_categories():
 def test_text_with_a_few_numbers_is_text(tmp_path):
     mixed = np.where(np.arange(N) % 4 == 0, "7", COLOURS)
     _, problem = prepared(tmp_path, table(colour=mixed))
-    found = problem.own.problem(problem).fit.X["colour"]
+    found = own_problem(problem.own, problem).fit.X["colour"]
     assert found.cat.categories.tolist() == ["7", "blue", "green", "red"]

@@ -8,7 +8,16 @@ import pytest
 
 from datasets import vj_faces
 from experiments.cronus_2012.show import panels
-from tests.experiments.published_rows import RESULTS, claims, history, lines, readme, record
+from tests.experiments.published_rows import (
+    RESULTS,
+    claims,
+    history,
+    in_words,
+    lines,
+    primaries,
+    readme,
+    record,
+)
 
 README = readme("cronus_2012")
 HISTORY = history("cronus_2012")
@@ -66,6 +75,11 @@ def test_the_answer_on_top():
     saved = [float(claims("cronus-figure2")[f"{panel}-tenfold"]["effect"]) for panel in REAL]
     assert 0.45 < 10 ** -max(saved) < 0.55  # half the cost at best
     assert {row["panel"] for row in lines("cronus-figure2")} == {"a", *REAL}
+    found = primaries("cronus")
+    assert f"changes by {in_words(found['cronus-insensitive-stages'])}. From ε" in README
+    assert f"to 0.3 by {in_words(found['cronus-insensitive-rejection'])}, which" in README
+    decided = [name for name, row in found.items() if row["verdict"] != "undecided"]
+    assert decided == ["cronus-insensitive-stages"]
 
 
 def test_effects_of_figures_3_and_4():

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs.types import Metric
-from .losses import Loss
-from .metrics import larger_is_better, validation_score
-from .trees.forest import Forest
-from .trees.predictor import walk_scores
+from ..inputs.types import Metric
+from ..losses import Loss
+from ..metrics import larger_is_better, validation_score
+from ..trees.forest import Forest
+from ..trees.predictor import walk_scores
 
 
 class Round(NamedTuple):

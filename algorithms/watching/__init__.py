@@ -1,0 +1,1 @@
+"""What is told and watched after each round of boosting."""
