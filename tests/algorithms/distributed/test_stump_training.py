@@ -65,6 +65,7 @@ def there_and_here(model, client, X, y, weights=None, n_blocks=5):
     return clone(model).fit(rows, classes, sample_weight=weights), here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_the_model_is_that_of_one_machine(name, client, used):
     X, y, weights, parameters = FITS[name]
@@ -98,6 +99,7 @@ TREES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TREES)
 def test_hamming_trees_are_those_of_one_machine(name, client):
     X, y, weights, parameters = TREES[name]

@@ -107,6 +107,7 @@ def test_an_asynchronous_client_is_refused(client):
 # --- interrupted -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", [2], indirect=True)
 @pytest.mark.parametrize(
     ("model", "holder", "method"),
