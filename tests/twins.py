@@ -7,8 +7,19 @@ import warnings
 
 import numpy as np
 
+from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.trees.predictor import add_scores
+from reference import cegb, gbrt, greedy_miser
+
+KINDS = {
+    "cegb": (CEGBRegressor, CEGBClassifier, cegb),
+    "gbrt": (GBRTRegressor, GBRTClassifier, gbrt),
+    "miser": (GreedyMiserRegressor, GreedyMiserClassifier, greedy_miser),
+}
+"""Boosted trees: regressor, classifier and reference."""
 
 METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 

@@ -24,6 +24,7 @@ from collections.abc import Callable
 import numba
 from numba.core import config as numba_config
 from numba.core.compiler import Compiler
+from numba.extending import overload
 
 from .cache import KernelCache, cache_folder
 from .thread_pool import is_without_threads, start_pool
@@ -89,6 +90,22 @@ def borrowing_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     function takes views of its arguments, but neither makes an array nor returns one.
     """
     return _compiled(py_func, _nrt=False)
+
+
+COMPILED_ONLY = "This function is chosen by the class of its first argument, in compiled code only."
+"""What a function says that compiled code replaces, see :func:`chosen_by_class`."""
+
+
+def chosen_by_class(question: Callable) -> Callable[[Callable], Callable]:
+    """Decorate what chooses, from numba's types of the arguments, the code of a function.
+
+    Parameters
+    ----------
+    question : callable
+        The function, which raises NotImplementedError(:data:`COMPILED_ONLY`) in Python.
+    """
+    # Inlined before numba counts references: else each call would count those of all arrays.
+    return overload(question, strict=False, jit_options={"error_model": "numpy"}, inline="always")
 
 
 _PARALLEL_VALUES = 100_000

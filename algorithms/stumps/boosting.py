@@ -149,20 +149,13 @@ class Round(NamedTuple):
 Callback: TypeAlias = Callable[[Round], bool | None]
 
 
-class _Printer(NamedTuple):
-    """Prints a line after every so many rounds."""
-
-    every: int
-
-    def __call__(self, told: Round) -> None:
-        if told.number % self.every == 0 or told.number == told.n_estimators:
-            loss = np.exp(told.log_loss)
-            print(f"round {told.number} of {told.n_estimators}: training loss {loss:.6g}")
+def _training_loss(told: Round) -> str:
+    return f"training loss {np.exp(told.log_loss):.6g}"
 
 
 def watching(callbacks: Sequence[Callback] | None, verbose: int) -> tuple[Callback, ...]:
     """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
-    return (*check_callbacks(callbacks, 0), *((_Printer(verbose),) if verbose else ()))
+    return check_callbacks(callbacks, verbose, _training_loss)
 
 
 def checked(proposal: Proposal, n_features: int) -> np.ndarray:

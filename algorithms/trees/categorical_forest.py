@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from ..kernels.decorators import COMPILED_ONLY, chosen_by_class
 from .forest import Forest, ForestBuilder, check_forest
 from .grower import Nodes
 from .monotonic import MonotonicNodes
@@ -196,7 +196,7 @@ def check_categorical_forest(
 
 def goes_right(forest: Any, node: int, x: float) -> bool:
     """Whether a row goes right from a split node whose feature has the value x, not missing."""
-    raise NotImplementedError("This function is chosen by the class of the forest, when compiled.")
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def _above_threshold(forest, node, x):
@@ -213,7 +213,7 @@ def _outside_set(forest, node, x):
     return (word >> (code & np.uint64(63))) & np.uint64(1) == np.uint64(0)
 
 
-@overload(goes_right, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+@chosen_by_class(goes_right)
 def _by_class(forest, *_):
     sets = getattr(forest, "instance_class", None) is CategoricalForest
     return _outside_set if sets else _above_threshold

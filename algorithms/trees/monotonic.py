@@ -1,8 +1,8 @@
 """Monotonic constraints while a tree grows: bounds of nodes, and splits whose values keep to them.
 
-The rule is :mod:`reference.monotonic`'s. The grower asks :func:`search_bounded`,
-:func:`hand_down` and :func:`keep_within`, which numba compiles by the class of its nodes: where no
-feature is constrained, to the search without bounds and to nothing at all.
+The rule is :mod:`reference.monotonic`'s. The grower asks :func:`search_features` and
+:func:`hand_down`, which numba compiles by the class of its nodes: where no feature is constrained,
+to the search without bounds and to nothing at all.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import COMPILED_ONLY, borrowing_kernel, chosen_by_class, kernel
 from .searching_sets import (
     CategoricalNodes,
     bins_of,
@@ -244,8 +243,6 @@ def keep_within(nodes: Any, n_nodes: int, values: np.ndarray) -> None:
 
 # --- What the grower asks --------------------------------------------------------------------
 
-_COMPILED_ONLY = "This function is chosen by the class of the nodes, in compiled code only."
-
 
 def search_features(
     nodes: Any,
@@ -263,12 +260,12 @@ def search_features(
 
     The arguments are :func:`~.splitter.scan_features`'s; the outputs, in the nodes, too.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def hand_down(nodes: Any, node: int, scale: Any, least_hessian: float) -> None:
     """Bounds of the two leaves that a node was split into, by their sums."""
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def _free_search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile):
@@ -296,11 +293,11 @@ def _bounded(nodes) -> bool:
     return getattr(nodes, "instance_class", None) is MonotonicNodes
 
 
-@overload(search_features, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+@chosen_by_class(search_features)
 def _choose_search(nodes, *_):
     return _bounded_search if _bounded(nodes) else _free_search
 
 
-@overload(hand_down, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+@chosen_by_class(hand_down)
 def _choose_bounds(nodes, *_):
     return _bounds_down if _bounded(nodes) else _nothing_down

@@ -27,10 +27,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import prange
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
+from ..kernels.decorators import (
+    COMPILED_ONLY,
+    borrowing_kernel,
+    chosen_by_class,
+    kernel,
+    parallel_kernel,
+)
 from ..kernels.simd import count_bits, prefetch
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
@@ -39,7 +44,7 @@ from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
 def begin_tree(penalty: Any) -> None:
     """Open the accounts of a new tree, whose only leaf is node 0."""
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def charge(penalty: NamedTuple, leaf: int, feature: int, n_rows: float) -> float:
@@ -52,7 +57,7 @@ def charge(penalty: NamedTuple, leaf: int, feature: int, n_rows: float) -> float
     n_rows : float
         Weighted rows of the leaf.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def pay(penalty: NamedTuple, node: int, feature: int, rows: np.ndarray) -> bool:
@@ -70,7 +75,7 @@ def pay(penalty: NamedTuple, node: int, feature: int, rows: np.ndarray) -> bool:
     bool
         Whether leaves elsewhere in the tree are charged differently from now on.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def divide(
@@ -91,10 +96,7 @@ def divide(
     n_rows : int
         Weighted rows of the first leaf, on the weights' grid.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
-
-
-_COMPILED_ONLY = "This function is chosen by the class of the penalty, in compiled code only."
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def implements(question: Callable, kind: type) -> Callable:
@@ -109,8 +111,7 @@ def implements(question: Callable, kind: type) -> Callable:
     """
 
     def register(answer: Callable) -> Callable:
-        # Inlined before numba counts references: else each call would count those of all arrays.
-        @overload(question, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+        @chosen_by_class(question)
         def choose(penalty, *_):
             return answer if getattr(penalty, "instance_class", None) is kind else None
 

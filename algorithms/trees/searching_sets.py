@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from ..kernels.decorators import borrowing_kernel
+from ..kernels.decorators import COMPILED_ONLY, borrowing_kernel, chosen_by_class
 from .splitter import scan_ordered, unbundle
 
 WORDS = 4  # of 64 bits: a bit for each bin
@@ -219,7 +218,7 @@ def search_sets(
 
     The arguments are :func:`~.splitter.scan_features`'s; the outputs, in the nodes, too.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def send_sets(
@@ -229,10 +228,7 @@ def send_sets(
 
     As :func:`~.partition.fill_goes_left` for thresholds; nothing is done of numbers.
     """
-    raise NotImplementedError(_COMPILED_ONLY)
-
-
-_COMPILED_ONLY = "This function is chosen by the class of the nodes, in compiled code only."
+    raise NotImplementedError(COMPILED_ONLY)
 
 
 def _no_search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile):
@@ -255,11 +251,11 @@ def _has_sets(nodes) -> bool:
     return "place" in getattr(getattr(nodes, "instance_class", None), "_fields", ())
 
 
-@overload(search_sets, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+@chosen_by_class(search_sets)
 def _choose_search(nodes, *_):
     return _with_search if _has_sets(nodes) else _no_search
 
 
-@overload(send_sets, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+@chosen_by_class(send_sets)
 def _choose_sending(nodes, *_):
     return _with_sending if _has_sets(nodes) else _no_sending

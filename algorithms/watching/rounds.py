@@ -44,27 +44,43 @@ class Round(NamedTuple):
 Callback: TypeAlias = Callable[[Round], bool | None]
 
 
+def splits_and_score(told: Round) -> str:
+    """What is printed of a round of boosted trees."""
+    score = told.validation_score
+    said = "" if score is None else f", validation score {score:.6g} (best: {told.best_round})"
+    return f"{told.n_splits} splits{said}"
+
+
 def check_callbacks(
-    callbacks: Iterable[Callable[[Any], bool | None]] | None, verbose: int
+    callbacks: Iterable[Callable[[Any], bool | None]] | None,
+    verbose: int,
+    said: Callable[[Any], str] = splits_and_score,
 ) -> tuple[Callable[[Any], bool | None], ...]:
-    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
+    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError).
+
+    Parameters
+    ----------
+    callbacks : list of callable, or None
+    verbose : int
+        After every so many rounds a line is printed; 0: never.
+    said : callable
+        From what is told of a round, what its line says.
+    """
     given = () if callbacks is None else callbacks
     if not isinstance(given, list | tuple) or not all(map(callable, given)):
         raise ValueError(f"callbacks must be a list of functions, got {callbacks!r:.80}.")
-    return (*given, _Printer(verbose)) if verbose else tuple(given)
+    return (*given, _Printer(verbose, said)) if verbose else tuple(given)
 
 
 class _Printer(NamedTuple):
-    """Prints a line after every so many rounds."""
+    """Prints a line after every so many rounds, and after the last."""
 
     every: int
+    said: Callable[[Any], str]
 
-    def __call__(self, told: Round) -> None:
-        if told.number % self.every and told.number < told.n_estimators:
-            return
-        score = told.validation_score
-        said = "" if score is None else f", validation score {score:.6g} (best: {told.best_round})"
-        print(f"round {told.number} of {told.n_estimators}: {told.n_splits} splits{said}")
+    def __call__(self, told: Any) -> None:
+        if told.number % self.every == 0 or told.number == told.n_estimators:
+            print(f"round {told.number} of {told.n_estimators}: {self.said(told)}")
 
 
 def asked_to_stop(callbacks: Iterable[Callable[[Any], bool | None]], told: Any) -> bool:

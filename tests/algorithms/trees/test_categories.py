@@ -3,22 +3,14 @@
 import numpy as np
 import pytest
 
-from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
-from reference import cegb, gbrt, greedy_miser
-from tests.twins import assert_twins, draw_weights
+from algorithms.cegb import CEGBRegressor
+from reference import cegb
+from tests.twins import KINDS, assert_twins, draw_weights
 
 pytestmark = [
     pytest.mark.slow,  # kernels of their own are compiled
     pytest.mark.filterwarnings("ignore::algorithms.inputs.categories.ManyCategoriesWarning"),
 ]
-
-KINDS = {
-    "cegb": (CEGBRegressor, CEGBClassifier, cegb),
-    "gbrt": (GBRTRegressor, GBRTClassifier, gbrt),
-    "miser": (GreedyMiserRegressor, GreedyMiserClassifier, greedy_miser),
-}
 
 
 def draw_rows(rng, n_samples):
