@@ -14,7 +14,7 @@ from experiments.command_options import run_options
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, confirming, minutes
 from experiments.primaries.declared import Part, Primary, discover
-from experiments.primaries.judging import Judged, judge, needs
+from experiments.primaries.judging import Judged, judge, needs, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED
 from experiments.publishing import scoreboard
 from experiments.running import provenance
@@ -52,7 +52,7 @@ def decide(
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
-    wanted = _wanted(found, storing.repetitions(runs))
+    wanted = _wanted(found, storing.repetitions(runs), names)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
@@ -88,8 +88,8 @@ def sentence(judged: Judged) -> str:
     if found is not None:
         text += f", {found.effect:+.4f} {one.unit} [{found.low:+.4f}, {found.high:+.4f}]"
     text += f", δ = {one.delta:g}, n = {judged.n}"
-    still = needs(judged)
-    return f"{text}; needs {still}" if still else text
+    still, likely = needs(judged), outlook(one, judged.chance)
+    return text + f"; needs {still}" * bool(still) + f"; {likely}" * bool(likely)
 
 
 def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int]]:
@@ -104,16 +104,19 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
 
 
 def _wanted(
-    found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int]
+    found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int], names: Sequence[str]
 ) -> dict[str, dict[tuple[str, str], int]]:
     """Return for each artefact the repetitions of each set, at its scale, that next looks need.
 
     Each set is a run of its own, so that what has ended is kept, whatever becomes of the others;
-    one of which as many repetitions are `kept` is not run again.
+    one of which as many repetitions are `kept` is not run again. What more repetitions hardly
+    decide is run only if `names` has the claim itself.
     """
     wanted: dict[str, dict[tuple[str, str], int]] = {}
     for judged in found:
         if judged.next is None or judged.verdict != UNDECIDED:
+            continue
+        if judged.hopeless and judged.primary.id not in names:
             continue
         for part in judged.primary.parts:
             if kept.get((part.artefact, part.dataset, part.scale), 0) >= judged.next.n:
@@ -150,7 +153,8 @@ def decide_command(
     """Run what undecided primary claims still need, and judge them.
 
     CLAIM is a primary claim (cegb-classification) or a paper (cegb); without any, all of them. The
-    repetitions are fresh ones, on real data alone, and are kept in results/primary.
+    repetitions are fresh ones, on real data alone, and are kept in results/primary. A claim that
+    more of them would decide with a chance below 5 % is left out, unless it is named itself.
     """
     if quiet:
         logging.getLogger("experiments").setLevel(logging.WARNING)

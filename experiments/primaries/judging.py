@@ -15,6 +15,7 @@ from experiments.primaries.declared import Part, Primary
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
+    chance,
     of_drawn_queries,
     of_queries,
     of_repetitions,
@@ -33,10 +34,14 @@ from experiments.primaries.verdicts import (
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
     *("effect", "low", "high", "level", "n", "tau", "of_sets", "verdict", "needs", "floor"),
+    "chance",
 )
 """Columns of ``results/primary_claims.csv``."""
 
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
+
+LEAST_CHANCE = 0.05
+"""Of a verdict; with less, more repetitions of the same data are not worth their time."""
 
 Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
 """For each artefact that was run its rows and its ``meta``."""
@@ -57,6 +62,9 @@ class Judged(NamedTuple):
         The look that would decide more; None if it is decided or at its limit.
     found : Pooled or None
         Effect and interval; None before the first look.
+    chance : float
+        Predicted probability that one of the looks that are left decides it; NaN where nothing is
+        to be predicted.
     """
 
     primary: Primary
@@ -65,6 +73,12 @@ class Judged(NamedTuple):
     look: Look | None
     next: Look | None
     found: Pooled | None
+    chance: float = math.nan
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether more repetitions would hardly decide it."""
+        return self.next is not None and self.chance < LEAST_CHANCE
 
 
 def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
@@ -102,9 +116,20 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
             return Judged(primary, verdict, look.n, look, None, found)
     if denied:
         return Judged(primary, DENIED, n if last is None else last.n, last, None, found)
-    verdict = UNDECIDABLE if primary.undecidable and last else UNDECIDED
-    following = None if verdict == UNDECIDABLE else next_after(all_looks, n)
-    return Judged(primary, verdict, n if last is None else last.n, last, following, found)
+    if primary.undecidable and last:
+        return Judged(primary, UNDECIDABLE, last.n, last, None, found)
+    following = next_after(all_looks, n)
+    if last is None:
+        return Judged(primary, UNDECIDED, n, None, following, None)
+    left = [look for look in all_looks if look.n > last.n]
+    best = max((_chance(primary, sets, look) for look in left), default=math.nan)
+    return Judged(primary, UNDECIDED, last.n, last, following, found, best)
+
+
+def _chance(primary: Primary, sets: Sequence[SetMean], look: Look) -> float:
+    """Chance that a look decides, by the sets' means of an earlier one."""
+    rule, delta = RULES[primary.kind], primary.delta
+    return chance(sets, look.n, look.level, delta, lambda one: rule(one, delta) != UNDECIDED)
 
 
 def as_row(judged: Judged, paper: str) -> dict[str, Any]:
@@ -127,6 +152,7 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "n": judged.n,
         "verdict": judged.verdict,
         "needs": needs(judged),
+        "chance": rounded(judged.chance),
     }
 
 
@@ -136,12 +162,22 @@ def needs(judged: Judged) -> str:
         return judged.primary.undecidable
     if judged.verdict != UNDECIDED:
         return ""
+    if judged.hopeless:
+        return "other test data"
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
     found = judged.found
     if found is None or math.isinf(found.needs):
         return "other data: more repetitions of these do not decide it"
     return f"about {found.needs:.0f} repetitions of each set, beyond its declared limit"
+
+
+def outlook(primary: Primary, chance: float) -> str:
+    """Say how likely the declared repetitions decide; nothing where that is not predicted."""
+    if math.isnan(chance):
+        return ""
+    said = f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
+    return f"a verdict by {primary.looks[-1]} repetitions has a chance of {said}"
 
 
 def table(primaries: Sequence[Primary], runs: Runs, paper: str) -> pd.DataFrame:

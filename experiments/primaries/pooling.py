@@ -10,8 +10,8 @@ does not decide for the others; its degrees of freedom are Satterthwaite's (Biom
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -21,6 +21,9 @@ POWER = 0.8
 
 MOST_REPETITIONS = 10_000
 """Beyond this a number of repetitions is called infinite."""
+
+_NORMAL = special.ndtri((np.arange(400) + 0.5) / 400)
+"""Values of a normal variable that are equally likely."""
 
 _ROUNDING = 1e-12
 """What effects may differ by and be equal: differences of decimals are not exact in binary."""
@@ -79,6 +82,13 @@ class SetMean:
     def floor(self) -> float:
         """Variance that is left however many repetitions there are."""
         return self.repetition * self.shared + self.query / self.n_queries
+
+    def moves(self, n: int) -> float:
+        """Variance of the mean over `n` repetitions about that over those there are, given these.
+
+        What all repetitions share does not move.
+        """
+        return (self.repetition + self.both / self.n_queries) * max(1 / self.n - 1 / n, 0.0)
 
     def _terms(self, n: int) -> tuple[float, ...]:
         return (
@@ -272,6 +282,35 @@ def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
         z * floor / delta,
         tuple(effects.tolist()),
     )
+
+
+def chance(
+    sets: Sequence[SetMean], n: int, level: float, delta: float, decides: Callable[[Pooled], bool]
+) -> float:
+    """Predict with which probability `n` repetitions of each set decide.
+
+    The predictive power of Spiegelhalter, Abrams and Myles (Bayesian Approaches to Clinical Trials,
+    2004): nothing is known of the effect but what the repetitions there are say, and the components
+    of the variance are taken to be what they are estimated to be.
+
+    Parameters
+    ----------
+    sets : sequence of SetMean
+        At least one.
+    n : int
+        Repetitions.
+    level, delta : float
+        See :func:`pooled`.
+    decides : callable
+        Whether an interval does.
+    """
+    now = pooled(sets, level, delta)
+    error, freedom = _error(sets, n)
+    half = _quantile((1 + level) / 2, freedom) * error
+    moves = math.sqrt(sum(one.moves(n) for one in sets)) / len(sets)
+    effects = (now.effect + moves * _NORMAL).tolist()
+    intervals = (replace(now, effect=e, low=e - half, high=e + half) for e in effects)
+    return sum(map(decides, intervals)) / len(effects)
 
 
 def _error(sets: Sequence[SetMean], n: int | None = None) -> tuple[float, float]:

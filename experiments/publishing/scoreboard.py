@@ -17,7 +17,7 @@ from experiments.claims import described
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, minutes_left
 from experiments.primaries.declared import Primary
-from experiments.primaries.judging import as_row, judge
+from experiments.primaries.judging import LEAST_CHANCE, as_row, judge, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
@@ -48,6 +48,8 @@ class Line(NamedTuple):
         Repetitions.
     needs : str
         What it still needs, with the minutes on 2 cores; empty if it is decided.
+    chance : float
+        Of a verdict by the declared repetitions; NaN where it is not predicted.
     """
 
     claim: str
@@ -65,6 +67,7 @@ class Line(NamedTuple):
     reason: str
     n: int
     needs: str
+    chance: float
 
 
 class Board(NamedTuple):
@@ -94,9 +97,20 @@ class Board(NamedTuple):
         said = []
         for verdict, lines in self.counts().items():
             short = ", ".join(one.claim.removeprefix(f"{self.paper}-") for one in lines)
-            text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
+            text = f"{SIGNS[verdict]} {len(lines)} {verdict}{_why_open(verdict, lines)}"
             said.append(f"{text} ({short})" if names else text)
         return " · ".join(said)
+
+
+def _why_open(verdict: str, lines: Sequence[Line]) -> str:
+    """Say how many undecided claims were not run, and how many want other data."""
+    if verdict != UNDECIDED:
+        return ""
+    not_run = sum(one.n == 0 for one in lines)
+    of_data = sum(one.chance < LEAST_CHANCE for one in lines)
+    said = [f"{not_run} not run yet"] * bool(not_run)
+    said += [f"{of_data} for want of other test data"] * bool(of_data)
+    return f", {' and '.join(said)}" if said else ""
 
 
 def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> list[Board]:
@@ -149,6 +163,7 @@ def _line(one: Primary, n_claims: int, judged: Mapping, left: Left) -> Line:
         reason=one.reason,
         n=int(row["n"]),
         needs=_needs(one, row, left),
+        chance=row["chance"],
     )
 
 
@@ -156,10 +171,12 @@ def _needs(one: Primary, row: Mapping, left: Left) -> str:
     text = row["needs"]
     if row["verdict"] != UNDECIDED:
         return text
-    minutes = left(one, int(row["n"]))
+    minutes, likely = left(one, int(row["n"])), outlook(one, row["chance"])
     if int(row["n"]) == 0:
         text = f"not run yet: {one.looks[0]} repetitions of each set"
-    return f"{text}, about {minutes:.2g} min" if minutes else text
+    if minutes and not row["chance"] < LEAST_CHANCE:
+        text += f", about {minutes:.2g} min"
+    return f"{text}; {likely}" if likely else text
 
 
 def as_markdown(found: Sequence[Board]) -> str:
@@ -217,7 +234,9 @@ verdict is read off one interval, in units of δ: *reproduced* lies above 0 with
 least; *right way, too small* lies between 0 and δ; *no effect* inside ±δ with 0 in it; *not better*
 below δ; *opposite* below 0; else *undecided*. A claim that two are the same is *reproduced* where
 the interval lies inside ±δ, one that little is lost where it lies above -δ. All intervals of a
-paper hold together with 95 %, however often one looked.
+paper hold together with 95 %, however often one looked. Of an undecided claim the repetitions that
+there are predict the chance that its declared ones decide it; where that is below 5 %, more of them
+on the same test data are not worth their time, and other data are needed.
 """
 
 DESCRIBED = """

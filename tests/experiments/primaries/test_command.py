@@ -48,7 +48,10 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
     assert (status, "repetitions of nearby" in out) == (0, False)
     assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes() == before
+    # More of them hardly would: they are run where the claim itself is named.
     run(toy, "decide", "toy", "--jobs", "1", "--quiet")
+    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes() == before
+    run(toy, "decide", "toy-much-better", "--jobs", "1", "--quiet")
     rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
     assert rows["seed"].nunique() == 5
 

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from experiments.primaries.command import _wanted
 from experiments.primaries.declared import Part, Primary, check_declared, discover
-from experiments.primaries.judging import as_row, judge, table
+from experiments.primaries.judging import as_row, judge, outlook, table
 from experiments.publishing.output import read_expected, read_published
 from experiments.running.provenance import ROOT
 
@@ -89,6 +90,26 @@ def test_what_an_undecided_claim_needs():
     judged = judge(dataclasses.replace(CLAIM, undecidable=reason), runs(*noisy), 1)
     row = as_row(judged, "toy")
     assert (row["verdict"], row["needs"]) == ("undecidable on these data", reason)
+
+
+def test_what_repetitions_hardly_decide_needs_other_data():
+    """Where most of the variance is that of test rows which all repetitions share."""
+    noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 10))
+    judged = judge(CLAIM, runs(*noisy, overlap=0.98), 1)
+    assert judged.hopeless
+    assert judged.chance < 0.05
+    row = as_row(judged, "toy")
+    assert (row["verdict"], row["needs"]) == ("undecided", "other test data")
+    assert "by 40 repetitions has a chance of less than 1%" in outlook(CLAIM, judged.chance)
+    kept = {("toy", "one", "overnight"): 10}
+    assert _wanted([judged], kept, ["toy"]) == {}
+    named = _wanted([judged], kept, ["toy-better"])
+    assert named == {"toy": {("one", "overnight"): 20, ("two", "overnight"): 20}}
+    likely = judge(CLAIM, runs(*noisy), 1)
+    assert not likely.hopeless
+    assert _wanted([likely], kept, []) == named
+    assert f"has a chance of {likely.chance:.0%}" in outlook(CLAIM, likely.chance)
+    assert outlook(CLAIM, judge(CLAIM, {}, 1).chance) == ""
 
 
 def test_stand_ins_are_not_judged():

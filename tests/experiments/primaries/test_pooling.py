@@ -11,11 +11,13 @@ from scipy import stats
 from experiments.primaries import pooling
 from experiments.primaries.pooling import (
     SetMean,
+    chance,
     of_drawn_queries,
     of_queries,
     of_repetitions,
     pooled,
 )
+from experiments.primaries.verdicts import UNDECIDED, of_direction
 
 DRAWS = 4000
 
@@ -213,3 +215,50 @@ def test_drawn_queries_cover_the_truth_as_often_as_they_say():
     assert 0.01 <= repetition < 0.03
     assert query == pytest.approx(0.25, rel=0.1)
     assert variance == pytest.approx(0.01 / 8 + 0.25 / 60 + 1 / (8 * 36), rel=0.2)
+
+
+# --- the chance of a verdict ----------------------------------------------------------------------
+
+
+def decides(one) -> bool:
+    return of_direction(one, 0.5) != UNDECIDED
+
+
+def plain_sets(rng, truth):
+    """Two sets whose repetitions vary differently, as after n repetitions."""
+    drawn = [truth + scale * rng.normal(size=40) for scale in (2.0, 5.0)]
+    return lambda n: [of_repetitions(values[:n]) for values in drawn]
+
+
+def crossed_sets(rng, truth):
+    """One set whose few queries are always the same."""
+    table = truth + 0.5 * rng.normal(size=(40, 1)) + 1.5 * rng.normal(size=(1, 15))
+    table = table + rng.normal(size=table.shape)
+    return lambda n: [of_queries(table[:n])]
+
+
+@pytest.mark.parametrize("draw", [plain_sets, crossed_sets])
+def test_a_verdict_comes_as_often_as_was_predicted(draw):
+    rng, said, came = np.random.default_rng(21), [], []
+    for truth in rng.uniform(-4, 4, 600):
+        after = draw(rng, truth)
+        said.append(chance(after(10), 40, 0.99, 0.5, decides))
+        came.append(decides(pooled(after(40), 0.99, 0.5)))
+    said, came = np.array(said), np.array(came)
+    assert np.ptp(said) > 0.8
+    for third in np.array_split(np.argsort(said), 3):
+        assert abs(said[third].mean() - came[third].mean()) < 3 * 0.5 / math.sqrt(len(third))
+
+
+def test_what_is_shared_by_all_repetitions_keeps_a_verdict_away():
+    few_queries = SetMean(0.0, 10, repetition=1e-6, query=4.0, n_queries=9)
+    assert chance([few_queries], 1_000, 0.95, 0.5, decides) == 0
+    many_queries = SetMean(0.0, 10, repetition=1e-6, query=4.0, n_queries=9_000)
+    assert chance([many_queries], 1_000, 0.95, 0.5, decides) == 1
+
+
+def test_the_chance_of_no_more_repetitions_is_what_is_known():
+    now = [SetMean(2.0, 10, repetition=1.0)]
+    assert chance(now, 10, 0.95, 0.5, decides) == decides(pooled(now, 0.95, 0.5)) == 1
+    assert now[0].moves(10) == now[0].moves(5) == 0
+    assert now[0].moves(40) == pytest.approx(1 / 10 - 1 / 40)

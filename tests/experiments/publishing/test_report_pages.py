@@ -269,7 +269,7 @@ def test_a_page_reads_as_written_by_a_person(name):
 
 def board(**counts):
     names = {re.sub("[^a-z]+", "_", one).strip("_"): one for one in verdicts.VERDICTS}
-    line = Line("x-y", "S.", "p", "", "", (), (), *[0.0] * 3, 0.1, "u", "r", 0, "")
+    line = Line("x-y", "S.", "p", "", "", (), (), *[0.0] * 3, 0.1, "u", "r", 0, "", 0.0)
     found = [line._replace(verdict=names[name]) for name, n in counts.items() for _ in range(n)]
     return Board("x", "X", tuple(found))
 

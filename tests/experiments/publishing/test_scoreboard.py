@@ -48,8 +48,8 @@ def test_what_was_never_run_is_undecided_and_says_what_it_takes(tmp_path):
         f"not run yet: 3 repetitions of each set, about {wanted:.2g} min"
     )
     assert math.isnan(board.lines[0].effect)
-    assert board.summary() == "? 2 undecided"
-    assert board.summary(names=True) == "? 2 undecided (better, much-better)"
+    assert board.summary() == "? 2 undecided, 2 not run yet"
+    assert board.summary(names=True) == "? 2 undecided, 2 not run yet (better, much-better)"
     assert intervals.drawn(board.lines[0]) == ""
 
 
@@ -60,10 +60,29 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     assert (one.effect, one.low, one.high) == pytest.approx((2.5, 1.0, 4.0))
     assert one.of_sets == pytest.approx((2.5,))
     assert other.verdict == "undecided"
-    assert board.summary() == "✓ 1 reproduced · ? 1 undecided"
+    assert board.summary() == "✓ 1 reproduced · ? 1 undecided, 1 not run yet"
     text = scoreboard.as_markdown([board])
     assert "| ✓ **reproduced** | Better is better. | +2.50 [+1.00, +4.00] | 0.1 score" in text
     assert "| ✓ reproduced | Better is better. | section 1 |" in scoreboard.in_words(board)
+
+
+@pytest.mark.parametrize(
+    ("chance", "needs"),
+    [
+        (0.3, "2 more, about {} min; a verdict by 5 repetitions has a chance of 30%"),
+        (0.004, "2 more; a verdict by 5 repetitions has a chance of less than 1%"),
+        ("", "2 more, about {} min"),
+    ],
+)
+def test_an_undecided_claim_says_its_chance(tmp_path, chance, needs):
+    row = ("toy-better", "undecided", 0.05, -0.1, 0.2, 3, "0.05")
+    table = table_of(row).assign(needs="2 more", chance=chance)
+    (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table))
+    board = toy_board(tmp_path)
+    left = minutes(TOY, 5, ["nearby"], "overnight", {}) * 2 / 5
+    assert board.lines[0].needs == needs.format(f"{left:.2g}")
+    want = " and 1 for want of other test data" * (chance == 0.004)
+    assert board.summary() == f"? 2 undecided, 1 not run yet{want}"
 
 
 def test_a_claim_that_is_no_longer_declared_is_not_shown(tmp_path):
