@@ -339,8 +339,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
                     return read.responses.largest_likelihood(scores) <= s
                 return documents_stay(self.rule, s, i + 1, read.n_exits, self.place, scores, query)
 
-        with threads(n_threads, 0):  # what is worth more threads asks for them
-            left = walk(read.stages, read.n_exits, X, by_query, stays)
+        left = walk(read.stages, read.n_exits, X, by_query, stays)
         stops = [*read.stages.stops[: read.n_exits], read.responses.n_rounds]
         return Exits(left.stage + 1, np.array(stops, dtype=np.int64)[left.stage], left.scores)
 

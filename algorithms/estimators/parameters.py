@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -428,13 +429,24 @@ def checked_parameters(estimator: object) -> dict[str, Any]:
     ValueError
         That names the parameter, what is allowed, and what it was.
     """
-    values = estimator.get_params(deep=False)
+    names = _names(type(estimator))
     checked = {
-        name: parameter.check(name, values[name])
+        name: parameter.check(name, getattr(estimator, name))
         for name, parameter in estimator._parameters.items()
-        if parameter.check is not None and name in values
+        if parameter.check is not None and name in names
     }
-    return checked | ({"n_threads": threads_of(estimator)} if "n_jobs" in values else {})
+    return checked | ({"n_threads": threads_of(estimator)} if "n_jobs" in names else {})
+
+
+_known_names: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+
+
+def _names(cls: type) -> frozenset[str]:
+    """Names of a constructor's parameters, which scikit-learn reads anew each time."""
+    names = _known_names.get(cls)
+    if names is None:
+        names = _known_names[cls] = frozenset(cls._get_param_names())
+    return names
 
 
 def documented(cls: type[_Class]) -> type[_Class]:

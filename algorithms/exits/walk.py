@@ -353,7 +353,8 @@ def walk(
             inside = query_starts[(query_starts >= begin) & (query_starts < end)]
             starts = np.append(inside, end) - begin
         part = Left(left.stage[begin:end], left.scores[begin:end])
-        _walk_batch(stages, n_exits, X[begin:end], starts, stays, part)
+        with threads(1, 0):  # what is worth more threads asks for them; to set them takes its time
+            _walk_batch(stages, n_exits, X[begin:end], starts, stays, part)
     return left
 
 
