@@ -104,11 +104,11 @@ dashboard: setup
 	"$(PY)" -m experiments report --dashboard
 	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html."
 
-# MACHINE names the history in results/asv/; commit only that of a machine that stays. About ten
+# MACHINE names the history in results/asv/; commit only that of a machine that stays. Ten to seventeen
 # minutes on two idle cores, kernels and environment included; the long tier has a million rows.
 ASV_RUN = "$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
 bench-machine: setup
-	"$(PY)" -m asv machine --yes $(if $(MACHINE),--machine $(MACHINE))
+	"$(PY)" -m benchmarks.machine $(MACHINE)
 bench: bench-machine
 	$(ASV_RUN) --bench '^(?!long)'
 bench-long: bench-machine

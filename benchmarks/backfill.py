@@ -141,7 +141,7 @@ def main(
     if not listing:
         if not busy:
             refuse_if_busy(os.getloadavg())
-        naming = [sys.executable, "-m", "asv", "machine", "--yes", "--machine", machine]
+        naming = [sys.executable, "-m", "benchmarks.machine", machine]
         subprocess.run(naming, cwd=ROOT, check=True)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "hashes.txt"

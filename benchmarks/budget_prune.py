@@ -12,7 +12,7 @@ import time
 import click
 import numpy as np
 
-from .suite import THREADS
+from .followed.suite import THREADS
 
 MINUTES, GIGABYTES = 2, 4
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 
 from .early_exit import seconds
+from .followed.suite import THREADS
 from .memory import status
-from .suite import THREADS
 
 ROWS, TREES, TREE_ROWS = 141_397, 5_000, 10_000
 INITIALISATION, SETTING, GIGABYTES, OF_COUNTED = 5, 20, 3, 0.5

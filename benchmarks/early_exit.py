@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from .suite import THREADS, task
+from .followed.suite import THREADS, task
 
 ROWS, DOCUMENTS, N_ESTIMATORS = 10_000, 100, 600
 

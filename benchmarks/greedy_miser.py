@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 
+from .followed.suite import THREADS
 from .memory import status
-from .suite import THREADS
 
 TREES, MINUTES, BETTER, OF_LIGHTGBM = 3_000, 12, 8, 0.8
 ROWS = (10_000, 47_000, 150_000, 473_134)

@@ -8,16 +8,14 @@ a feature. The *exponent* is the growth of our time per tree from the row above:
 In the same run the machine's memory is timed: how fast one thread copies, and how long it waits for
 cache lines at random places of 256 MB.
 
-Nothing here decides a test. ``--save FOLDER`` writes the numbers and a picture of them.
+Nothing here decides a test. :mod:`benchmarks.today` keeps the numbers and draws them.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import click
@@ -28,7 +26,12 @@ from .peers import LEAVES, THREADS, TRADEOFF, alternate, imported, settings
 FEATURES = 28
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
 _AT_ONCE = 100_000
-_DRAWN = ("ours, ms a tree", "prices / ours", "LightGBM")
+_DRAWN = {
+    "ours": ("gbrt", "this package"),
+    "prices": ("cegb", "this package, with prices"),
+    "lightgbm": ("lightgbm", "LightGBM"),
+}
+"""By program the look and the label of its curve."""
 
 
 class Line(NamedTuple):
@@ -185,25 +188,15 @@ def _or_nothing(ratio: float) -> str:
     return "not run" if math.isnan(ratio) else f"{ratio:.2f}"
 
 
-def read(file: Path) -> list[list[str]]:
-    """Read the cells that ``--save`` wrote."""
-    with file.open(newline="") as rows:
-        titles, *table = csv.reader(rows)
-    if tuple(titles) != TITLES:
-        raise ValueError(f"{file} does not have the columns {', '.join(TITLES)}.")
-    return table
+def picture(rows: Sequence[int], times: Mapping[str, Sequence[float]]) -> bytes:
+    """Draw milliseconds a tree against training rows, both axes logarithmic, as SVG.
 
-
-def save(lines: list[Line], folder: Path) -> None:
-    """Write the table as ``scale.csv``, and ``scale.svg``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "scale.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([TITLES, *cells(lines)])
-    (folder / "scale.svg").write_bytes(picture(read(folder / "scale.csv")))
-
-
-def picture(table: list[list[str]]) -> bytes:
-    """Draw time per tree against rows as the table has it, both axes logarithmic, as SVG."""
+    Parameters
+    ----------
+    rows : sequence of int
+    times : mapping
+        By program (``ours``, ``prices``, ``lightgbm``), for each number of rows.
+    """
     from matplotlib.figure import Figure
 
     from experiments.publishing.output import picture_bytes
@@ -212,16 +205,9 @@ def picture(table: list[list[str]]) -> bytes:
     with house_style("scale"):
         figure = Figure(figsize=(5.2, 3.4), layout="constrained")
         ax = figure.subplots()
-        rows = [int(row[0].replace(",", "")) for row in table]
-        times = {title: [float(row[TITLES.index(title)]) for row in table] for title in _DRAWN}
-        ours = times["ours, ms a tree"]
-        prices = [t * ratio for t, ratio in zip(ours, times["prices / ours"], strict=True)]
-        curves = [
-            (LOOKS["gbrt"], "this package", ours),
-            (LOOKS["cegb"], "this package, with prices", prices),
-            (LOOKS["lightgbm"], "LightGBM", times["LightGBM"]),
-        ]
-        for look, label, values in curves:
+        for program, values in times.items():
+            key, label = _DRAWN[program]
+            look = LOOKS[key]
             ax.loglog(
                 rows, values, color=look.colour, marker=look.marker, linestyle=look.line,
                 label=label,
@@ -253,8 +239,7 @@ def _sizes(_context, _parameter, value: str) -> list[int]:
     "--priced-peer/--no-priced-peer", default=True, show_default=True,
     help="LightGBM with prices, too, which takes several times as long as all the rest.",
 )  # fmt: skip
-@click.option("--save", "folder", type=click.Path(file_okay=False, path_type=Path))
-def main(rows: list[int], trees: int, runs: int, priced_peer: bool, folder: Path | None) -> None:
+def main(rows: list[int], trees: int, runs: int, priced_peer: bool) -> None:
     bandwidth, line_time = memory_speed()
     click.echo(
         f"Memory, one thread: copies at {bandwidth:.1f} GB/s, a line at a random place "
@@ -266,8 +251,6 @@ def main(rows: list[int], trees: int, runs: int, priced_peer: bool, folder: Path
     for n_rows in rows:
         lines.append(measure(n_rows, trees, runs, priced_peer))
         click.echo(markdown(cells(lines))[-1])
-    if folder is not None:
-        save(lines, folder)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .suite import THREADS, task
+from .followed.suite import THREADS, task
 
 ROWS, TREES, LEAVES = 1000, 500, 31
 

@@ -1,7 +1,9 @@
 """What became slower and stayed so: ``python -m benchmarks.steps``, or ``make bench-steps``.
 
 asv's detection of steps looks at the committed history in ``results/asv``; nothing is timed. Each
-rise of a time or a peak of memory by more than 10 % must have its reason in ``accepted.toml``.
+rise of a time or a peak of memory by more than 10 %, and by three times what its line usually
+changes from commit to commit, must have its reason in ``accepted.toml``, once two measured commits
+stand behind it.
 """
 
 from __future__ import annotations

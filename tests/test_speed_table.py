@@ -2,63 +2,63 @@
 
 import math
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from benchmarks.scale import TITLES, markdown, picture, read
+from benchmarks import today
+from benchmarks.scale import picture
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TEXT = (DOCS / "speed.md").read_text(encoding="utf-8")
 HISTORY = (DOCS / "speed-history.md").read_text(encoding="utf-8")
-TABLE = read(DOCS / "scale.csv")
+RUN = today.read(DOCS / "speed.json")
 
 
-def column(title):
-    return [float(row[TITLES.index(title)].replace(",", "") or "nan") for row in TABLE]
+def test_the_page_has_the_table_of_the_run():
+    assert today.into(TEXT, RUN) == TEXT
+    assert set(RUN.parts) == set(today.PARTS)
 
 
-def about(one, other, digits):
-    """A quotient of numbers that were rounded to some digits after the point, at its bounds."""
-    half = 0.5 * 10.0**-digits
-    return (one - half) / (other + half), (one + half) / (other - half)
+def test_the_picture_is_that_of_the_run():
+    assert (DOCS / "scale.svg").read_bytes() == picture(*today.curves(RUN))
 
 
-def test_the_table_is_that_of_the_numbers():
-    assert len(TABLE) >= 4
-    assert "\n".join(markdown(TABLE)) in TEXT
-
-
-def test_the_picture_is_that_of_the_numbers():
-    assert (DOCS / "scale.svg").read_bytes() == picture(TABLE)
-
-
-def test_ratios_are_those_of_the_columns():
-    ours, rows = column("ours, ms a tree"), column("rows")
-    for one, other, said in zip(ours, column("LightGBM"), column("ours / LightGBM"), strict=True):
-        least, most = about(one, other, 1)
-        assert least - 0.005 <= said <= most + 0.005
-    for i, said in enumerate(column("exponent")[1:], 1):
-        growth = math.log(rows[i] / rows[i - 1])
-        least, most = (math.log(q) / growth for q in about(ours[i], ours[i - 1], 1))
-        assert least - 0.005 <= said <= most + 0.005
+def test_the_table_divides_rightly():
+    pattern = r"^\| ([^|]+) \| ([\d.]+) \S[^|]* \| ([^|]+) \| ([\d.]+) \S[^|]* \| ([\d.]+) \|"
+    lines = re.findall(pattern, TEXT, re.M)
+    assert len(lines) > 20
+    for what, ours, peer, theirs, ratio in lines:
+        half = [0.5 * 10.0 ** -len(text.partition(".")[2]) for text in (ours, theirs, ratio)]
+        least = (float(ours) - half[0]) / (float(theirs) + half[1]) - half[2]
+        most = (float(ours) + half[0]) / (float(theirs) - half[1]) + half[2]
+        assert least <= float(ratio) <= most, (what, peer)
 
 
 def test_the_sentences_above_the_table_are_of_its_numbers():
     said = re.search(
-        r"Training takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where "
-        r"features have prices. Prices make our own training (\S+) to (\S+) times as long",
+        r"A tree takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where "
+        r"features have prices. Prices make our own trees (\S+) to (\S+) times as dear. A whole "
+        r"fit takes (\S+) to (\S+) of LightGBM's time. Time grows at most as n\^(\S+) from",
         TEXT.replace("\n", " "),
     )
-    of = ("ours / LightGBM", "prices / LightGBM's", "prices / ours")
-    expected = [bound(column(title)) for title in of for bound in (min, max)]
-    assert list(map(float, said.groups())) == expected
-    assert max(column("exponent")[1:]) <= 1.05
-    assert "at most as n^1.05 from" in TEXT
+    of = (("a tree,", "LightGBM"), ("a tree with", "LightGBM, prices"), ("a tree with", "our own"),
+          ("whole", "LightGBM"))  # fmt: skip
+    expected = []
+    for what, peer in of:
+        ratios = [row.ratio for row in RUN.rows if row.part == "normal data"
+                  and row.what.startswith(what) and row.peer == peer]  # fmt: skip
+        expected += [f"{bound(ratios):.2f}" for bound in (min, max)]
+    rows, times = today.curves(RUN)
+    steps = pairwise(zip(rows, times["ours"], strict=True))
+    growth = [math.log(t / s) / math.log(n / m) for (m, s), (n, t) in steps]
+    assert said.groups() == (*expected, f"{max(growth):.2f}")
 
 
 def test_the_page_is_short():
-    assert len(TEXT.split()) <= 450
+    words = [line for line in TEXT.splitlines() if not line.startswith("|")]
+    assert len(" ".join(words).split()) <= 300
 
 
 def test_what_prices_cost_is_said_of_the_table_of_peers():

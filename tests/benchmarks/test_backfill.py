@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import backfill
+from benchmarks import backfill, machine
 
 FILE = backfill.HERE / "backfill.toml"
 
@@ -85,6 +86,18 @@ def test_a_run_goes_on_where_it_was(monkeypatch):
     result = CliRunner().invoke(backfill.main, options)
     assert result.output.count("not measured yet") == 2
     machine, run, hashes = calls
-    assert machine[-2:] == ["--machine", "x"]
+    assert machine[-2:] == ["benchmarks.machine", "x"]
     assert "--skip-existing" in run
     assert hashes == [5 * first.hash, 5 * second.hash]
+
+
+def test_the_machine_is_known_by_more_than_its_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert CliRunner().invoke(machine.main, ["quiet"]).exit_code == 0
+    kept = json.loads((tmp_path / ".asv-machine.json").read_text())["quiet"]
+    assert kept["machine"] == "quiet"
+    assert kept["os"] == platform.system()
+    assert int(kept["num_cpu"]) > 0
+    assert kept["cpu"]
+    assert kept["ram"]

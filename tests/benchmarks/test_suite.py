@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,9 +13,26 @@ from sklearn.base import is_classifier
 
 from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.samplers.registered import SAMPLERS as REGISTERED
-from benchmarks import long, rows, special, suite, table, tracked, twins
+from benchmarks.followed import long, rows, special, suite, table, tracked, twins
 
 KINDS = ("time_", "track_", "peakmem_", "timeraw_")
+
+
+def test_what_is_followed_imports_nothing_else():
+    """It would count in peaks of memory, and an earlier commit may not have it."""
+    program = (
+        "import importlib, pkgutil, sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "import benchmarks.followed as room\n"
+        "for module in pkgutil.iter_modules(room.__path__):\n"
+        "    importlib.import_module(f'benchmarks.followed.{module.name}')\n"
+        "print({name.split('.')[0] for name in set(sys.modules) - before} "
+        "- set(sys.stdlib_module_names) - {'__mp_main__'})"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert said.stdout.strip() == "{'benchmarks'}"
 
 
 def benchmarks_of(cls):

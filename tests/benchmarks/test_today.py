@@ -11,9 +11,12 @@ from benchmarks.today import Row, Run
 
 ROWS = (
     Row("normal data", "whole fit", "s", 0.3, "LightGBM", 0.5, 0.6),
-    Row("normal data", "a tree", "ms", 123.4, "LightGBM", 200.0, 0.6),
+    Row("normal data", "a tree", "ms", 123.4, "LightGBM", 200.0, 0.6, drawn=1000),
     Row("500 trees", "one row", "µs", 9.6, None, None, 5.0, "ours"),
     Row("500 trees", "rows", "µs", 1.0, "XGBoost", 3.0),
+    Row("normal data", "with prices", "ms", 130.0, "our own", 123.4, 1.05, drawn=1000),
+    Row("normal data", "a tree", "ms", 12.0, "LightGBM", 20.0, 0.6, drawn=100),
+    Row("normal data", "with prices", "ms", 13.0, "our own", 12.0, 1.05, drawn=100),
 )
 RUN = Run("two cores", "0123456789abcdef", "2026-11-25", ROWS, ("all",))
 TABLE = """2026-11-25, commit 01234567, two cores.
@@ -23,7 +26,10 @@ TABLE = """2026-11-25, commit 01234567, two cores.
 | normal data: whole fit | 0.30 s | LightGBM | 0.50 s | 0.60 | 0.6 |
 | normal data: a tree | 123 ms | LightGBM | 200 ms | 0.62 | 0.6, missed |
 | 500 trees: one row | 9.60 µs |  |  |  | 5, missed |
-| 500 trees: rows | 1.00 µs | XGBoost | 3.00 µs | 0.33 |  |"""
+| 500 trees: rows | 1.00 µs | XGBoost | 3.00 µs | 0.33 |  |
+| normal data: with prices | 130 ms | our own | 123 ms | 1.05 | 1.05 |
+| normal data: a tree | 12.0 ms | LightGBM | 20.0 ms | 0.60 | 0.6 |
+| normal data: with prices | 13.0 ms | our own | 12.0 ms | 1.08 | 1.05, missed |"""
 
 
 def test_a_page_gets_the_table_and_keeps_the_rest(tmp_path):
@@ -37,6 +43,15 @@ def test_a_page_gets_the_table_and_keeps_the_rest(tmp_path):
         assert result.exit_code == 0, result.output
         text = page.read_text("utf-8")
         assert text == f"# How fast\n\n{today.BEGIN}\n{TABLE}\n{today.END}\n\nWhy.\n"
+    drawn = (tmp_path / "scale.svg").read_text("utf-8")
+    for words in ("training rows, 28 features", "this package, with prices", "LightGBM"):
+        assert words in drawn
+
+
+def test_the_picture_shows_the_rows_that_say_so():
+    rows, times = today.curves(RUN)
+    assert rows == [100, 1000]
+    assert times == {"ours": [12.0, 123.4], "prices": [13.0, 130.0], "lightgbm": [20.0, 200.0]}
 
 
 BOTH = f"{today.BEGIN}\n{today.END}"
@@ -97,9 +112,11 @@ def test_parts_give_rows_of_what_others_measure(monkeypatch):
     names = ("ours, predict", "LightGBM, Booster.predict", "ours, fast_predictor()",
              "LightGBM, C function for single rows")  # fmt: skip
     monkeypatch.setattr(single_row, "one_row", lambda *given: dict.fromkeys(names, 4.0))
+    monkeypatch.setattr(today, "_FIRST_FIT", "print(36.5)")
     rows = [row for part in today.PARTS.values() for row in part()]
-    assert len(rows) == 3 * len(scale.SIZES) + 3 + 4
-    assert {row.ratio for row in rows} == {0.5, 0.25, 1.0, 1.1, 0.5 / 0.7}
+    assert len(rows) == 4 * len(scale.SIZES) + 3 + 4 + 1
+    assert rows[-1].ours == 36.5
+    assert {row.ratio for row in rows[:-1]} == {0.5, 0.25, 1.0, 1.1, 0.5 / 0.7, 1.0 / 3.0}
     text = today.table(RUN._replace(rows=tuple(rows)))
     assert "MiniBooNE: with prices | 1.00 s | LightGBM | 2.00 s | 0.50 | 0.1, missed" in text
     assert "one row, fast_predictor | 4.00 µs" in text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,6 +31,11 @@ _CHARTED = 20
 """Latest commits in the charts: more would be a page of over a megabyte; asv's own have all."""
 
 _REGRESSION = 0.05
+_CONFIRMED = 2
+"""Commits that were measured behind a step."""
+
+_NOISE = 3.0
+"""A step is above so many times the usual change of its line, see :func:`_usual_change`."""
 """Smallest relative rise that is named, asv's own default."""
 
 _BETTER_LOW = ("time", "peakmemory", "memory")
@@ -142,7 +148,7 @@ class Benchmark:
     falls: bool
 
     def rises(self, least: float = _REGRESSION) -> list[Rise]:
-        """Return what asv's detection of steps finds, by lines; relative rises of ``least`` on."""
+        """Return what asv's detection of steps finds above a line's noise, from ``least`` on."""
         if not self.falls:
             return []
         lines = (_rises(line, self.unit, self.commits, least) for line in self.series)
@@ -316,15 +322,35 @@ def _stays(points: Sequence[Point | None]) -> bool:
 
 
 def _rises(line: Series, unit: str, commits: Sequence[Commit], least: float) -> Iterator[Rise]:
-    """Yield what asv's detection of steps finds in a line, with its weights."""
+    """Yield what asv's detection of steps finds in a line, with its weights, above its noise.
+
+    asv knows how much samples of one process differ; between processes threads and memory differ
+    more. A step that is no larger than :data:`_NOISE` times a line's usual change is none, nor is
+    one behind which a single commit was measured: it may be a bad moment of the machine.
+    """
     from asv import step_detect  # takes a third of a second, and only a history needs it
 
     values = [point.value if point else None for point in line.points]
+    least = max(least, math.exp(_NOISE * _usual_change(values)) - 1)
     weights = [2 / (p.high - p.low) if p and p.low < p.high else None for p in line.points]
     steps = step_detect.detect_steps(values, weights)
     _, _, rises = step_detect.detect_regressions(steps, least)
     for before, after, value, reached in rises or ():
+        if sum(point is not None for point in line.points[after:]) < _CONFIRMED:
+            continue
+        if reached < value * (1 + least):  # of several steps asv compares the first with the last
+            continue
         yield Rise(line.label, unit, commits[before], commits[after], value, reached)
+
+
+def _usual_change(values: Sequence[float | None]) -> float:
+    """Median change from a measured commit to the next, as |log ratio|.
+
+    Of fewer than four commits nothing is usual: it is infinite.
+    """
+    known = [value for value in values if value]
+    changes = [abs(math.log(one / other)) for one, other in itertools.pairwise(known)]
+    return statistics.median(changes) if len(changes) > 2 else math.inf
 
 
 def _scale(unit: str, largest: float) -> tuple[float, str]:

@@ -159,6 +159,7 @@ def _environment(papers: Sequence[Paper]) -> jinja2.Environment:
 def _document(name: str, prefix: str) -> Markup:
     """Return a document of ``docs/`` as part of a page; its headings' ids begin with `prefix`."""
     text = (_DOCS / name).read_text(encoding="utf-8")
+    text = re.sub(r"^<!--.*?-->\n", "", text, flags=re.MULTILINE)  # marks for programs
     title = text.partition("\n")[0].removeprefix("# ")
     return notes.render(text, folder="../docs", prefix=prefix, level=3, caption=title)
 

@@ -111,8 +111,26 @@ def test_lines_are_grouped_by_the_first_parameter(tmp_path):
         ([1.5, 1.51, 1.5, 1, 1.01, 1], {}, []),
         ([1, 1.01, 1, 1.5, 1.51, 1.5, 1, 1.01, 1.02], {}, []),
         ([1, 1.01, 1, 1.5, 1.51, 1.5], {"type": "track"}, []),
+        ([1, 1.2, 1.01, 1.21, 1, 1.45], {}, []),
+        ([1, 1.01, 1, 1.02, 1.5], {}, []),
+        (
+            [1, 1.01, 1, 1.01, 1.51, 1.5],
+            {},
+            ["1.005 to 1.505 s (+50 %) between 33333333 and 44444444, 1970-01-01"],
+        ),
+        ([1, 1.01, 1, 1.5, 1.51, 1.5, 1.02, 1.02], {}, []),
     ],
-    ids=["a step up", "noise", "a step down", "a step taken back", "accuracy"],
+    ids=[
+        "a step up",
+        "noise",
+        "a step down",
+        "a step taken back",
+        "accuracy",
+        "much noise",
+        "the newest alone",
+        "the newest two",
+        "taken back but for a little",
+    ],
 )
 def test_steps_that_asv_detects_are_named(tmp_path, values, changes, found):
     runs = [(str(i), i, [value, 2.0], "now") for i, value in enumerate(values)]

@@ -1,4 +1,4 @@
-"""asv: every algorithm of :mod:`benchmarks.table`, as a class each."""
+"""asv: every algorithm of :mod:`benchmarks.followed.table`, as a class each."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class TenLabels(_Kept):
     param_names = ("data",)
 
     def make(self, variant):
-        return None  # only the fit is measured
+        _there("algorithms.adaboost_mh")  # only the fit is measured
 
     def begin(self, variant, made):
         from algorithms.adaboost_mh import AdaBoostMH
@@ -130,12 +130,10 @@ class OneRow(_Kept):
 
     def begin(self, variant, made):
         Z = task("dense").Z[:SINGLE]
-        alone = [Z[i : i + 1].copy() for i in range(len(Z))]
-        ways = {
-            "predict": (made.predict, alone),
-            "fast_predictor": (made.fast_predictor(), [row[0] for row in alone]),
-        }
-        self.program, self.rows = ways[variant]
+        self.rows = [Z[i : i + 1].copy() for i in range(len(Z))]
+        self.program = made.predict
+        if variant == "fast_predictor":
+            self.program, self.rows = made.fast_predictor(), [row[0] for row in self.rows]
 
     def time_predict_rows(self, way):
         for row in self.rows:

@@ -1,4 +1,4 @@
-"""asv: every algorithm of :mod:`benchmarks.table`, asked for 300 rows one by one."""
+"""asv: every algorithm of :mod:`benchmarks.followed.table`, asked for 300 rows one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scanning a picture: ``python -m benchmarks.scanning``, and what asv follows of it.
+"""Scanning a picture: ``python -m benchmarks.followed.scanning``, and what asv follows of it.
 
 A detector of 500 boosted stumps is trained on `vj_faces` (where they cannot be had, on their
 stand-in, and it says so) and scans scikit-image's astronaut, 512×512 pixels in grey, every window
