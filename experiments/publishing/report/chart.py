@@ -155,7 +155,7 @@ def _line(
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     yield f'<polyline points="{path}"{dashes}/>'
     intervals = "".join(
-        f"M{x:.1f} {_y(point.low, bounds):.1f}V{_y(point.high, bounds):.1f}"
+        f"M{x:.1f} {_y(max(point.low, bounds[0]), bounds):.1f}V{_y(point.high, bounds):.1f}"
         for _, x, point in there
         if point.low < point.high
     )

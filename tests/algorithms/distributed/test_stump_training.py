@@ -77,6 +77,7 @@ def test_the_model_is_that_of_one_machine(name, client, used):
     assert saved(there) == saved(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", [2], indirect=True)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_samplers_see_and_draw_the_same(name, client):

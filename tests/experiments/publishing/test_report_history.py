@@ -196,3 +196,12 @@ def test_charts_hold_all_points(values, from_zero):
     ticks = re.findall(r'text-anchor="end">([-\d.,e+]+)</text>', svg)
     assert len(set(ticks)) == len(ticks) >= 3
     assert [commit in svg for commit in commits] == [True] * len(commits)
+
+
+def test_an_interval_is_drawn_down_to_the_axis():
+    """Of few samples asv's interval of a time may reach below 0."""
+    points = [chart.Point(2.0, -9.0, 3.0), chart.Point(2.0, 1.0, 3.0)]
+    svg = chart.draw("t", "s", [chart.Series("all", points)], ["a", "b"], from_zero=True)
+    (path,) = re.findall(r'<path class="cross" d="([^"]*)"', svg)
+    lowest = max(float(y) for y in re.findall(r"M\S+ ([-\d.]+)V", path))
+    assert lowest == chart._BOTTOM
