@@ -36,12 +36,18 @@ def answer(board: Board) -> str:
     counts = {verdict: len(lines) for verdict, lines in board.counts().items()}
     if not counts:
         return "Not known yet: no primary claim is declared."
-    parts = [f"{n} {_PREDICATES[verdict][n != 1]}" for verdict, n in counts.items()]
+    not_run = sum(one.n == 0 for one in board.lines if one.verdict == verdicts.UNDECIDED)
+    aside = {verdicts.UNDECIDED: f" ({not_run} not run yet)" * bool(not_run)}
+    parts = [
+        f"{n} {_PREDICATES[verdict][n != 1]}{aside.get(verdict, '')}"
+        for verdict, n in counts.items()
+    ]
     n = len(board.lines)
     if len(parts) == 1:
         (verdict,) = counts
-        one = f"its one primary claim {_PREDICATES[verdict][False]}"
-        all_of_them = f"all of its {n} primary claims {_PREDICATES[verdict][True]}"
+        more = aside.get(verdict, "")
+        one = f"its one primary claim {_PREDICATES[verdict][False]}{more}"
+        all_of_them = f"all of its {n} primary claims {_PREDICATES[verdict][True]}{more}"
         return f"{_lead(counts)}: {one if n == 1 else all_of_them}."
     listed = f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"{_lead(counts)}: of its {n} primary claims {listed}."

@@ -111,7 +111,7 @@ def test_primary_claims_come_first(tmp_path, papers):
     toy = make_toy()
     publish(tmp_path, toy)
     pages = report.build(tmp_path, [toy], declared={"toy": CLAIMS}, papers_folder=papers)
-    said = "Not known yet: all of its 2 primary claims are undecided."
+    said = "Not known yet: all of its 2 primary claims are undecided (2 not run yet)."
     assert said in text_of(pages["index.html"])
     assert "? 2 undecided" in text_of(pages["index.html"])
     text = text_of(pages[TOY])

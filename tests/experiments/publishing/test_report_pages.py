@@ -269,9 +269,18 @@ def test_a_page_reads_as_written_by_a_person(name):
 
 def board(**counts):
     names = {re.sub("[^a-z]+", "_", one).strip("_"): one for one in verdicts.VERDICTS}
-    line = Line("x-y", "S.", "p", "", "", (), (), *[0.0] * 3, 0.1, "u", "r", 0, "", 0.0)
+    line = Line("x-y", "S.", "p", "", "", (), (), *[0.0] * 3, 0.1, "u", "r", 10, "", 0.0)
     found = [line._replace(verdict=names[name]) for name, n in counts.items() for _ in range(n)]
     return Board("x", "X", tuple(found))
+
+
+def test_an_answer_says_what_was_not_run():
+    two = board(undecided=2)
+    assert answers.answer(two) == "Not known yet: all of its 2 primary claims are undecided."
+    two = two._replace(lines=(two.lines[0]._replace(n=0), two.lines[1]))
+    assert answers.answer(two).endswith("all of its 2 primary claims are undecided (1 not run yet).")
+    three = board(reproduced=1)._replace(lines=(*two.lines, *board(reproduced=1).lines))
+    assert answers.answer(three).endswith("1 is reproduced and 2 are undecided (1 not run yet).")
 
 
 @pytest.mark.parametrize(
