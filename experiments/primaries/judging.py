@@ -109,7 +109,7 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
     for look in all_looks:
         if look.n > n:
             break
-        sets = [_mean(p, v[: look.n], runs) for p, v in zip(primary.parts, effects, strict=True)]
+        sets = [_mean(part, _effects(part, runs, look.n), runs) for part in primary.parts]
         last, found = look, pooled(sets, look.level, primary.delta)
         verdict = RULES[primary.kind](found, primary.delta)
         if verdict != UNDECIDED and not denied:
@@ -186,14 +186,21 @@ def table(primaries: Sequence[Primary], runs: Runs, paper: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _effects(part: Part, runs: Runs) -> np.ndarray:
-    """Effects of a set's repetitions, in the order of their seeds; empty if it was not run."""
+def _effects(part: Part, runs: Runs, n: int | None = None) -> np.ndarray:
+    """Effects of a set's repetitions, in the order of their seeds; empty if it was not run.
+
+    Of the first `n` repetitions alone, if it is given: later ones must not even choose a rival that
+    is the best over all of them.
+    """
     if part.artefact not in runs:
         return np.empty(0)
     rows, meta = runs[part.artefact]
     if part.dataset not in meta["data"]:
         return np.empty(0)
-    return np.asarray(part.effects(rows), dtype=np.float64)
+    if n is not None and "seed" in rows:
+        seeds = np.unique(rows.loc[rows["dataset"] == part.dataset, "seed"])[:n]
+        rows = rows[(rows["dataset"] != part.dataset) | rows["seed"].isin(seeds)]
+    return np.asarray(part.effects(rows), dtype=np.float64)[:n]
 
 
 def _kind(part: Part, runs: Runs) -> str:

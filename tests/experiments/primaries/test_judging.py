@@ -75,6 +75,26 @@ def test_each_look_takes_its_own_repetitions_and_the_first_that_decides_ends():
     assert judged.verdict == "reproduced"
 
 
+def test_later_repetitions_choose_no_rival_of_an_earlier_look():
+    """Where the rival is the best over the repetitions, those of a look alone say which it is."""
+
+    def over_best(rows):
+        rivals = rows.groupby("rival")["effect"].mean()
+        return rows.loc[rows["rival"] == rivals.idxmin(), "effect"].to_numpy()
+
+    one, other = np.full(20, 1.0), np.r_[np.full(10, 2.0), np.full(10, -9.0)]
+    noise = np.random.default_rng(4).normal(0, 0.01, 20)
+    frames = [pd.DataFrame({"dataset": "one", "seed": np.arange(20), "rival": name,
+                            "effect": values + noise})
+              for name, values in (("a", one), ("b", other))]  # fmt: skip
+    rows = pd.concat(frames, ignore_index=True)
+    claim = dataclasses.replace(CLAIM, parts=(Part("toy", "one", over_best),))
+    meta = {"data": {"one": {"kind": "real", "test_overlap": 0.0}}}
+    judged = judge(claim, {"toy": (rows, meta)}, 1)
+    assert (judged.verdict, judged.n) == ("reproduced", 10)
+    assert judged.found.effect == pytest.approx(1.0, abs=0.02)
+
+
 def test_what_an_undecided_claim_needs():
     assert as_row(judge(CLAIM, {}, 1), "toy")["needs"] == "10 more repetitions of each set"
     noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 12))

@@ -278,7 +278,9 @@ def test_an_answer_says_what_was_not_run():
     two = board(undecided=2)
     assert answers.answer(two) == "Not known yet: all of its 2 primary claims are undecided."
     two = two._replace(lines=(two.lines[0]._replace(n=0), two.lines[1]))
-    assert answers.answer(two).endswith("all of its 2 primary claims are undecided (1 not run yet).")
+    assert answers.answer(two).endswith(
+        "all of its 2 primary claims are undecided (1 not run yet)."
+    )
     three = board(reproduced=1)._replace(lines=(*two.lines, *board(reproduced=1).lines))
     assert answers.answer(three).endswith("1 is reproduced and 2 are undecided (1 not run yet).")
 
