@@ -54,6 +54,7 @@ def test_the_sentences_above_the_table_are_of_its_numbers():
     steps = pairwise(zip(rows, times["ours"], strict=True))
     growth = [math.log(t / s) / math.log(n / m) for (m, s), (n, t) in steps]
     assert said.groups() == (*expected, f"{max(growth):.2f}")
+    assert max(growth) <= 1.05
 
 
 def test_the_page_is_short():

@@ -32,6 +32,11 @@ def read_only(values: np.ndarray) -> np.ndarray:
     return view
 
 
+def plainly_rows(X: object, n_features: int) -> bool:
+    """Whether something is an array of numpy's own class, of some rows of so many columns."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.shape[1] == n_features and len(X) > 0
+
+
 def plain_rows(X: ArrayLike, n_features: int) -> np.ndarray | None:
     """Rows as scikit-learn's checks would return them, where it is plain that they would pass.
 
@@ -47,7 +52,7 @@ def plain_rows(X: ArrayLike, n_features: int) -> np.ndarray | None:
         Read-only and in C order. None of anything but an array of float64 or float32 of the right
         width, with at least one row and finite values only: the checks have the sentence for it.
     """
-    if type(X) is not np.ndarray or X.ndim != 2 or X.shape[1] != n_features or not len(X):
+    if not plainly_rows(X, n_features):
         return None
     if X.dtype not in (_FLOAT64, _FLOAT32):  # in this machine's byte order, that is
         return None

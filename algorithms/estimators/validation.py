@@ -15,7 +15,7 @@ from sklearn.utils import validation
 
 from ..inputs.masks import masked_as_missing, refuse_masked
 from ..prices.by_name import column_numbers, listed
-from .rows import all_finite
+from .rows import all_finite, plainly_rows
 
 
 def check_array(
@@ -85,7 +85,7 @@ def validate_data(
         If the input does not fit, values are hidden that may not be missing, or columns whose names
         are whole numbers are in another order than in `fit`.
     """
-    if not reset and not y and _passes(estimator, X, **options):
+    if not (reset or y) and ensure_all_finite is True and _passes(estimator, X, **options):
         return X
     given, name = X, type(estimator).__name__
     X = masked_as_missing(X, ensure_all_finite == "allow-nan", name)
@@ -101,30 +101,26 @@ def validate_data(
     return checked
 
 
-_FLOAT64 = np.dtype(np.float64)
-
-
 def _passes(
     estimator: object,
     X: ArrayLike,
     *,
     dtype: Any = None,
     order: str | None = None,
-    accept_sparse: Any = False,
     **others: Any,
 ) -> bool:
     """Whether rows to predict would be returned as they are: the checks take 60 us and more.
 
     That is plain of an array of float64 of the width of the training rows, which had no names, with
-    at least one row and finite values only; no sparse rows are meant.
+    at least one row and finite values only.
     """
-    if type(X) is not np.ndarray or X.dtype != _FLOAT64 or X.ndim != 2 or not len(X) or others:
+    if others or np.float64 not in (dtype if isinstance(dtype, list) else [dtype]):
         return False
-    if np.float64 not in (dtype if isinstance(dtype, list) else [dtype]):
+    if not plainly_rows(X, getattr(estimator, "n_features_in_", -1)) or X.dtype != np.float64:
         return False
     if hasattr(estimator, "feature_names_in_") or (order == "C" and not X.flags.c_contiguous):
         return False
-    return X.shape[1] == getattr(estimator, "n_features_in_", None) and all_finite(X)
+    return all_finite(X)
 
 
 def keep_column_numbers(estimator: object, X: ArrayLike) -> None:

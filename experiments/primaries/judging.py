@@ -78,7 +78,12 @@ class Judged(NamedTuple):
     @property
     def hopeless(self) -> bool:
         """Whether more repetitions would hardly decide it."""
-        return self.next is not None and self.chance < LEAST_CHANCE
+        return hopeless(self.chance)
+
+
+def hopeless(chance: float) -> bool:
+    """Whether a predicted chance of a verdict is below :data:`LEAST_CHANCE`; False of NaN."""
+    return chance < LEAST_CHANCE
 
 
 def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:

@@ -17,7 +17,7 @@ from experiments.claims import described
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, minutes_left
 from experiments.primaries.declared import Primary
-from experiments.primaries.judging import LEAST_CHANCE, as_row, judge, outlook
+from experiments.primaries.judging import as_row, hopeless, judge, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
@@ -97,20 +97,23 @@ class Board(NamedTuple):
         said = []
         for verdict, lines in self.counts().items():
             short = ", ".join(one.claim.removeprefix(f"{self.paper}-") for one in lines)
-            text = f"{SIGNS[verdict]} {len(lines)} {verdict}{_why_open(verdict, lines)}"
+            text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
+            text += self._why_open() if verdict == UNDECIDED else ""
             said.append(f"{text} ({short})" if names else text)
         return " · ".join(said)
 
+    def not_run(self) -> int:
+        """Return how many undecided claims have no repetition yet."""
+        return sum(one.n == 0 for one in self.lines if one.verdict == UNDECIDED)
 
-def _why_open(verdict: str, lines: Sequence[Line]) -> str:
-    """Say how many undecided claims were not run, and how many want other data."""
-    if verdict != UNDECIDED:
-        return ""
-    not_run = sum(one.n == 0 for one in lines)
-    of_data = sum(one.chance < LEAST_CHANCE for one in lines)
-    said = [f"{not_run} not run yet"] * bool(not_run)
-    said += [f"{of_data} for want of other test data"] * bool(of_data)
-    return f", {' and '.join(said)}" if said else ""
+    def _why_open(self) -> str:
+        """Say how many undecided claims were not run, and how many want other data."""
+        counts = {
+            "not run yet": self.not_run(),
+            "for want of other test data": sum(hopeless(one.chance) for one in self.lines),
+        }
+        said = [f"{n} {why}" for why, n in counts.items() if n]
+        return f", {' and '.join(said)}" if said else ""
 
 
 def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> list[Board]:
@@ -174,7 +177,7 @@ def _needs(one: Primary, row: Mapping, left: Left) -> str:
     minutes, likely = left(one, int(row["n"])), outlook(one, row["chance"])
     if int(row["n"]) == 0:
         text = f"not run yet: {one.looks[0]} repetitions of each set"
-    if minutes and not row["chance"] < LEAST_CHANCE:
+    if minutes and not hopeless(row["chance"]):
         text += f", about {minutes:.2g} min"
     return f"{text}; {likely}" if likely else text
 

@@ -36,7 +36,7 @@ def answer(board: Board) -> str:
     counts = {verdict: len(lines) for verdict, lines in board.counts().items()}
     if not counts:
         return "Not known yet: no primary claim is declared."
-    not_run = sum(one.n == 0 for one in board.lines if one.verdict == verdicts.UNDECIDED)
+    not_run = board.not_run()
     aside = {verdicts.UNDECIDED: f" ({not_run} not run yet)" * bool(not_run)}
     parts = [
         f"{n} {_PREDICATES[verdict][n != 1]}{aside.get(verdict, '')}"

@@ -31,12 +31,13 @@ _CHARTED = 20
 """Latest commits in the charts: more would be a page of over a megabyte; asv's own have all."""
 
 _REGRESSION = 0.05
+"""Smallest relative rise that is named, asv's own default."""
+
 _CONFIRMED = 2
 """Commits that were measured behind a step."""
 
 _NOISE = 3.0
 """A step is above so many times the usual change of its line, see :func:`_usual_change`."""
-"""Smallest relative rise that is named, asv's own default."""
 
 _BETTER_LOW = ("time", "peakmemory", "memory")
 """Types of benchmarks of which a rise is a regression; asv does not know it of the others."""
