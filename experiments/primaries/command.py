@@ -52,19 +52,23 @@ def decide(
     found = [judge(one, runs, n_claims) for one, n_claims in chosen]
     for judged in found:
         echo(sentence(judged))
-    wanted = _wanted(found, storing.repetitions(runs), names)
+    kept = storing.repetitions(runs)
+    wanted = _wanted(found, kept, names)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
             for (dataset, scale), n in wanted[artefact.id].items():
-                time = minutes(artefact, n, [dataset], scale, known.get(artefact.id, {}))
+                have = kept.get((artefact.id, dataset, scale), 0)
+                time = minutes(artefact, n, [dataset], scale, known.get(artefact.id, {}), have)
                 total += time
+                before = f" beside {have} that are kept" * bool(have)
                 echo(
-                    f"{artefact.id}: {n} repetitions of {dataset}, about {time:.3g} min on 2 cores"
+                    f"{artefact.id}: {n - have} repetitions of {dataset}{before}, about "
+                    f"{time:.3g} min on 2 cores"
                 )
                 if not dry_run:
-                    fresh = confirming(artefact, n, [dataset])
-                    _run(suite, fresh, replace(options, n_seeds=n, scale=scale), workers)
+                    scaled = replace(options, n_seeds=n, scale=scale)
+                    _run(suite, artefact, dataset, have, scaled, workers, echo)
     if dry_run:
         echo(f"About {total:.3g} min on 2 cores together; nothing was run.")
         return
@@ -127,12 +131,30 @@ def _wanted(
     return wanted
 
 
-def _run(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> None:
+def _run(
+    suite: Suite,
+    artefact: Artefact,
+    dataset: str,
+    have: int,
+    options: RunOptions,
+    workers: Workers,
+    echo: Callable[[str], None],
+) -> None:
+    """Run what a set's repetitions lack, and keep all; all of them if the first is not as kept."""
     source_tree = provenance.source_tree_hash()
-    result = compute(suite, artefact, options, workers)
-    meta = describe(artefact, options, result, source_tree)
-    meta["cell_seconds"] = result.timings.groupby("dataset")["seconds"].sum().to_dict()
-    storing.add(suite.results, artefact.id, result.rows, meta)
+
+    def made(kept: int) -> storing.Made:
+        fresh = confirming(artefact, options.n_seeds, [dataset], kept)
+        result = compute(suite, fresh, options, workers)
+        seconds = float(result.timings["seconds"].sum())
+        return storing.Made(result.rows, describe(artefact, options, result, source_tree), seconds)
+
+    if have:
+        differs = storing.extend(suite.results, artefact, dataset, made(have))
+        if not differs:
+            return
+        echo(f"All are run again, since the first does not come out as it is kept: {differs}")
+    storing.add(suite.results, artefact.id, dataset, made(0))
 
 
 @click.command("decide")
@@ -153,8 +175,10 @@ def decide_command(
     """Run what undecided primary claims still need, and judge them.
 
     CLAIM is a primary claim (cegb-classification) or a paper (cegb); without any, all of them. The
-    repetitions are fresh ones, on real data alone, and are kept in results/primary. A claim that
-    more of them would decide with a chance below 5 % is left out, unless it is named itself.
+    repetitions are fresh ones, on real data alone, and are kept in results/primary. Where some are
+    kept already, the first of them is made again, and the others only if it comes out otherwise. A
+    claim that more of them would decide with a chance below 5 % is left out, unless it is named
+    itself.
     """
     if quiet:
         logging.getLogger("experiments").setLevel(logging.WARNING)

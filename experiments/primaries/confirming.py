@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from experiments.artefact import Artefact
-from experiments.cell import Cell
+from experiments.cell import Cell, digest
 from experiments.primaries.declared import FIRST_SEED, Primary
 
 Declared = Mapping[str, Sequence[Primary]]
 
 
-def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
+def confirming(artefact: Artefact, n: int, datasets: Sequence[str], kept: int = 0) -> Artefact:
     """Return an artefact whose cells are those of fresh repetitions of some data sets.
 
     Parameters
@@ -21,17 +21,30 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str]) -> Artefact:
     n : int
         Repetitions, counted from :data:`FIRST_SEED`.
     datasets : sequence of str
+    kept : int
+        Of how many of them the rows are kept already: of these the cells of the first alone are
+        made again, to see whether they still come out alike, and those of the others left out.
     """
 
+    def first(scale: str, repetitions: int) -> list[Cell]:
+        seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
+        return [cell for cell in artefact.make_cells(scale, seeds) if cell.dataset in datasets]
+
     def make_cells(scale: str, seeds: range) -> list[Cell]:
-        fresh = range(FIRST_SEED + seeds.start, FIRST_SEED + seeds.stop)
-        return [cell for cell in artefact.make_cells(scale, fresh) if cell.dataset in datasets]
+        again = {cell.seed for cell in first(scale, min(kept, 1))}
+        left_out = {digest(c.to_json()) for c in first(scale, kept) if c.seed not in again}
+        return [c for c in first(scale, seeds.stop) if digest(c.to_json()) not in left_out]
 
     return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
 
 
 def minutes(
-    artefact: Artefact, n: int, datasets: Sequence[str], scale: str, measured: Mapping[str, float]
+    artefact: Artefact,
+    n: int,
+    datasets: Sequence[str],
+    scale: str,
+    measured: Mapping[str, float],
+    kept: int = 0,
 ) -> float:
     """Return the minutes that so many repetitions take on 2 cores.
 
@@ -44,14 +57,16 @@ def minutes(
     scale : str
     measured : Mapping of str to float
         Minutes of one repetition of the sets that were run, see :func:`.storing.measured`.
+    kept : int
+        As in :func:`confirming`.
     """
     n_cells = max(len(artefact.cells(scale)), 1)
     total = 0.0
     for dataset in datasets:
         if dataset in measured:
-            total += n * measured[dataset]
+            total += (n - kept + min(kept, 1)) * measured[dataset]
         else:
-            share = len(confirming(artefact, n, [dataset]).cells(scale)) / n_cells
+            share = len(confirming(artefact, n, [dataset], kept).cells(scale)) / n_cells
             total += artefact.minutes[scale] * share
     return total
 
@@ -81,6 +96,5 @@ def minutes_left(
         if parts and n > done:
             datasets = [part.dataset for part in parts]
             known = measured.get(artefact.id, {})
-            whole = minutes(artefact, n, datasets, parts[0].scale, known)
-            total += whole * (n - done) / n
+            total += minutes(artefact, n, datasets, parts[0].scale, known, done)
     return total

@@ -12,12 +12,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from experiments.artefact import Artefact
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import COLUMNS, Runs, table
+from experiments.publishing.check import compare
 from experiments.publishing.output import csv_bytes, damaged, json_bytes, numbers, read_rows
 from experiments.running.store import write_atomically
 
@@ -26,44 +28,168 @@ TABLE = "primary_claims.csv"
 _SECONDS = 120.0
 """Of one core in a minute of two."""
 
-_OF_A_RUN = ("command", "scale", "seeds", "source_tree_sha256", "versions", "processor_model")
+_OF_A_RUN = (
+    *("command", "scale", "source_tree_sha256", "versions"),
+    *("python", "system", "processor", "processor_model"),
+)
+_SAME_BITS = ("versions", "python", "system", "processor")
+"""Where these are the same, every bit of a row is."""
 
 
-def add(results: Path, artefact_id: str, rows: pd.DataFrame, meta: Mapping[str, Any]) -> None:
-    """Keep the rows of a run, in the place of those of the same data sets.
+class Made(NamedTuple):
+    """Repetitions of one data set, as a run made them.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        With a column ``seed``.
+    meta : Mapping
+        Of the run.
+    seconds : float
+        What their cells took together.
+    """
+
+    rows: pd.DataFrame
+    meta: Mapping[str, Any]
+    seconds: float
+
+
+def add(results: Path, artefact_id: str, dataset: str, made: Made) -> None:
+    """Keep the repetitions of a set, in the place of those that are kept of it.
 
     Parameters
     ----------
     results : Path
-    artefact_id : str
-    rows : DataFrame
-        With a column ``dataset``; sets that it lacks stay as they are kept.
-    meta : Mapping
-        Of this run. Of each set its own command, seeds, sources and ``cell_seconds``, the seconds
-        that its cells took together, are recorded under ``sets``.
+    artefact_id, dataset : str
+    made : Made
+        Its command, seeds, sources and ``cell_seconds``, which its cells took together, are
+        recorded under ``sets``. Other sets stay as they are kept.
 
     Raises
     ------
     DamagedResults
         If what is kept cannot be read, or has other columns.
     """
-    own = {name: meta[name] for name in _OF_A_RUN if name in meta}
-    meta = dict(meta)
-    seconds = meta.pop("cell_seconds")
-    kept = {"sets": {name: {**own, "cell_seconds": seconds[name]} for name in meta["data"]}}
-    folder = results / FOLDER / artefact_id
+    _write(results, artefact_id, dataset, _as_texts(made.rows), made.meta, _of_run(made))
+
+
+def extend(results: Path, artefact: Artefact, dataset: str, made: Made) -> str:
+    """Keep further repetitions of a set beside those that are kept, if these still come out alike.
+
+    Parameters
+    ----------
+    results : Path
+    artefact : Artefact
+    dataset : str
+    made : Made
+        Further repetitions, and with them one or more of those that are kept. With the same
+        processor, system and versions these must have the same bits; elsewhere they may differ as
+        ``check`` allows.
+
+    Returns
+    -------
+    str
+        What differs, and then nothing is written; empty if all is well.
+
+    Raises
+    ------
+    DamagedResults
+        If what is kept cannot be read.
+    """
+    _, meta = read(results, [artefact.id])[artefact.id]
+    kept, now = _texts(_file(results / FOLDER / artefact.id, dataset)), _as_texts(made.rows)
+    of_set, record, fresh = meta["sets"][dataset], meta["data"][dataset], made.meta["data"][dataset]
+    seeds = sorted({*of_set["seeds"]} & {*_seeds(made.rows)})
+    same = all((meta | of_set).get(name) == made.meta[name] for name in _SAME_BITS)
+    again = [table[table["seed"].map(int).isin(seeds)] for table in (kept, now)]
+    differs = _other_data(record, fresh, seeds) or _other_rows(artefact, *again, exactly=same)
+    if differs:
+        return differs
+    new = now.drop(index=again[1].index)
+    order = pd.concat([kept, new], ignore_index=True)
+    keys = order[artefact.row_keys()].apply(numbers)
+    rows = order.loc[keys.sort_values(artefact.row_keys(), kind="stable").index]
+    before = {name: of_set[name] for name in (*_OF_A_RUN, "seeds") if name in of_set}
+    joined = {
+        **_of_run(made),
+        "seeds": sorted({*of_set["seeds"], *_seeds(made.rows)}),
+        "made_again": seeds,
+        "earlier": [*of_set.get("earlier", []), before],
+    }
+    draws = {
+        name: {**record[name], **fresh.get(name, {})}
+        for name in ("checksums", "other_draws")
+        if name in record
+    }
+    data = {**made.meta["data"], dataset: {**record, **draws}}
+    _write(results, artefact.id, dataset, rows, {**made.meta, "data": data}, joined)
+    return ""
+
+
+def _other_data(kept: Mapping[str, Any], now: Mapping[str, Any], seeds: Sequence[int]) -> str:
+    """Say whether the data are others than those of the kept repetitions."""
+    if any(kept["checksums"][str(seed)] != now["checksums"][str(seed)] for seed in seeds):
+        return "its data have another checksum"
+    return ""
+
+
+def _other_rows(artefact: Artefact, kept: pd.DataFrame, now: pd.DataFrame, *, exactly: bool) -> str:
+    """Say how rows of the same repetitions, as text, differ; times are not compared."""
+    timed = list(artefact.timing_columns)
+    tables = [table.drop(columns=timed, errors="ignore") for table in (kept, now)]
+    if list(tables[0].columns) != list(tables[1].columns):
+        return "there are other columns"
+    columns, problems = compare(artefact, *(table.apply(numbers) for table in tables))
+    problems += [
+        f"{one.column} was {one.expected:g} and is {one.now:g}, {one.where}"
+        for one in columns
+        if not one.passed
+    ]
+    first, second = (table.reset_index(drop=True) for table in tables)
+    if exactly and not problems and not first.equals(second):
+        return "rows have other bits, though processor and versions are the same"
+    return next(iter(problems), "")
+
+
+def _of_run(made: Made) -> dict[str, Any]:
+    """What a set's own record says of a run; its seconds are those of as many repetitions."""
+    of_run = {name: made.meta[name] for name in _OF_A_RUN if name in made.meta}
+    seeds = _seeds(made.rows)
+    took = {"cell_seconds": made.seconds, "timed_repetitions": len(seeds)}
+    return {**of_run, "seeds": seeds, **took}
+
+
+def _seeds(rows: pd.DataFrame) -> list[int]:
+    return sorted({int(seed) for seed in rows["seed"]})
+
+
+def _as_texts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows as they are read back."""
+    return pd.read_csv(io.BytesIO(csv_bytes(rows)), dtype=str, keep_default_na=False)
+
+
+def _write(
+    results: Path,
+    artefact_id: str,
+    dataset: str,
+    rows: pd.DataFrame,
+    meta: Mapping[str, Any],
+    of_set: Mapping[str, Any],
+) -> None:
+    """Write a set's rows, and ``meta.json`` with what is kept of the others."""
+    folder, kept = results / FOLDER / artefact_id, {"sets": {dataset: of_set}}
     if (before := read(results, [artefact_id]).get(artefact_id)) is not None:
-        old_rows, old_meta = before
-        if list(old_rows.columns) != list(rows.columns):
-            raise damaged(folder, "the rows of other sets have other columns")
+        _, old_meta = before
+        for other in old_meta["sets"].keys() - {dataset}:
+            if list(_texts(_file(folder, other)).columns) != list(rows.columns):
+                raise damaged(folder, "the rows of other sets have other columns")
         kept["sets"] = old_meta["sets"] | kept["sets"]
         kept["data"] = old_meta["data"] | meta["data"]
-        kept["seeds"] = sorted({*old_meta["seeds"], *meta["seeds"]})
+    kept["seeds"] = sorted({seed for one in kept["sets"].values() for seed in one["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
-    for dataset, of_set in rows.groupby("dataset"):
-        packed = gzip.compress(csv_bytes(of_set), mtime=0)
-        write_atomically(_file(folder, dataset), packed)
-    write_atomically(folder / "meta.json", json_bytes({**meta, **kept}))
+    write_atomically(_file(folder, dataset), gzip.compress(csv_bytes(rows), mtime=0))
+    described = {name: value for name, value in meta.items() if name != "chosen"}
+    write_atomically(folder / "meta.json", json_bytes({**described, **kept}))
 
 
 def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
@@ -124,7 +250,9 @@ def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, dict[str, 
         try:
             sets = json.loads(path.read_text(encoding="utf-8"))["sets"]
             found[artefact_id] = {
-                name: one["cell_seconds"] / len(one["seeds"]) / _SECONDS
+                name: one["cell_seconds"]
+                / one.get("timed_repetitions", len(one["seeds"]))
+                / _SECONDS
                 for name, one in sets.items()
                 if "cell_seconds" in one
             }

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from experiments import registry
+from experiments.cell import digest
 from experiments.primaries import storing
-from experiments.primaries.declared import FIRST_SEED, Part, Primary
+from experiments.primaries.confirming import confirming
+from experiments.primaries.declared import FIRST_SEED, Part, Primary, discover
 from experiments.publishing.output import DamagedResults
 from tests.experiments.toy_artefact import difference, make_toy, suite
 
@@ -66,7 +72,125 @@ def test_a_set_with_enough_repetitions_is_not_run_again(toy, tmp_path, run):
     assert ("repetitions of nearby" in out, "3 repetitions of licensed" in out) == (False, True)
     later = (dataclasses.replace(claims[0], looks=(5,)),)
     _, out, _ = run(dataclasses.replace(toy, primaries={"toy": later}), "decide", "--dry-run")
-    assert "5 repetitions of nearby" in out
+    assert "2 repetitions of nearby beside 3 that are kept" in out
+    assert "5 repetitions of licensed" in out
+
+
+# --- more repetitions, in another checkout --------------------------------------------------------
+
+FOLDER = Path("primary") / "toy-figure2"
+ALL_AGAIN = "All are run again, since the first does not come out as it is kept"
+
+
+@pytest.fixture
+def five(toy, tmp_path, run):
+    """Decide by five repetitions into a folder; its rows, meta, what was said and cells made."""
+    later = (dataclasses.replace(CLAIMS[0], looks=(5,)),)
+
+    def decided(folder):
+        other = dataclasses.replace(toy, primaries={"toy": later}, results=folder)
+        store = folder / "own_store"
+        command = ("decide", "--jobs", "1", "--quiet", "--store", str(store))
+        status, out, err = run(other, *command)
+        assert status == 0, err
+        meta = json.loads((folder / FOLDER / "meta.json").read_text())
+        n_cells = len(list(store.rglob("*.jsonl")))
+        return (folder / FOLDER / "nearby.csv.gz").read_bytes(), meta, out, n_cells
+
+    return decided
+
+
+@pytest.fixture
+def three(toy, tmp_path, run):
+    """A folder in which three repetitions are kept, as text to be changed, and their meta."""
+    run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
+    path, meta_path = (tmp_path / FOLDER / name for name in ("nearby.csv.gz", "meta.json"))
+
+    def change(rows=lambda text: text, **of_meta):
+        path.write_bytes(gzip.compress(rows(gzip.decompress(path.read_bytes()).decode()).encode()))
+        meta = json.loads(meta_path.read_text()) | of_meta
+        for name, value in of_meta.items():
+            meta["sets"]["nearby"][name] = value
+        meta_path.write_text(json.dumps(meta))
+
+    return change
+
+
+def other_bits(text):
+    """Change the twelfth decimal of the first score, which is of the first repetition."""
+    return re.sub(r"(\.\d{11})(\d)", lambda m: f"{m[1]}{(int(m[2]) + 5) % 10}", text, count=1)
+
+
+def test_kept_repetitions_are_gone_on_from(three, five, tmp_path):
+    """The first is made again beside the new ones; what is kept is what all five would be."""
+    rows, meta, out, n_cells = five(tmp_path)
+    whole, whole_meta, _, n_whole = five(tmp_path / "elsewhere")
+    assert (rows, n_cells, n_whole) == (whole, 2 * 3, 2 * 5)
+    assert ALL_AGAIN not in out
+    of_set = meta["sets"]["nearby"]
+    seeds = list(range(FIRST_SEED, FIRST_SEED + 5))
+    assert (of_set["seeds"], of_set["made_again"], meta["seeds"]) == (seeds, seeds[:1], seeds)
+    assert [one["seeds"] for one in of_set["earlier"]] == [seeds[:3]]
+    assert of_set["timed_repetitions"] == 3
+    assert meta["data"] == whole_meta["data"]
+    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby"] > 0
+
+
+def test_all_are_run_again_where_the_first_has_other_bits(three, five, tmp_path):
+    """What sources or libraries changed since then must not be mixed."""
+    three(other_bits)
+    rows, meta, out, n_cells = five(tmp_path)
+    assert f"{ALL_AGAIN}: rows have other bits" in out
+    assert (rows, n_cells) == (five(tmp_path / "new")[0], 2 * 5)
+    assert "earlier" not in meta["sets"]["nearby"]
+
+
+def test_another_processor_may_differ_as_check_allows(three, five, tmp_path):
+    three(other_bits, processor="another")
+    _, meta, out, n_cells = five(tmp_path)
+    assert (ALL_AGAIN in out, n_cells) == (False, 2 * 3)
+    assert meta["sets"]["nearby"]["earlier"][0]["processor"] == "another"
+    assert meta["sets"]["nearby"]["processor"] != "another"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (lambda text: text.replace(",0.", ",1.", 1), "score was 1."),
+        (lambda text: re.sub(r"\n[^\n]*", "", text, count=1), "1 rows are new"),
+        (
+            lambda text: re.sub(r"\n", ",0\n", text).replace("score,0", "score,more"),
+            "other columns",
+        ),
+    ],
+)
+def test_another_value_row_or_column_is_said(three, five, tmp_path, rows, said):
+    three(rows, processor="another")
+    _, meta, out, n_cells = five(tmp_path)
+    assert (f"{ALL_AGAIN}: " in out, said in out, n_cells) == (True, True, 2 * 5)
+    assert "earlier" not in meta["sets"]["nearby"]
+
+
+def test_other_data_are_said(three, five, tmp_path):
+    path = tmp_path / FOLDER / "meta.json"
+    path.write_text(path.read_text().replace(f"-{FIRST_SEED}", "-another"))
+    assert f"{ALL_AGAIN}: its data have another checksum" in five(tmp_path)[2]
+
+
+@pytest.mark.parametrize(("paper", "claims"), discover().items())
+def test_cells_of_kept_repetitions_and_new_ones_are_those_of_all(paper, claims):
+    """Of each set: nothing is left out but what is kept, and the first of that is made again."""
+    by_id = {artefact.id: artefact for artefact in registry.discover()}
+
+    def cells(part, *repetitions):
+        made = confirming(by_id[part.artefact], repetitions[0], [part.dataset], *repetitions[1:])
+        return {digest(cell.to_json()) for cell in made.cells(part.scale)}
+
+    for part in {(one.artefact, one.dataset): one for c in claims for one in c.parts}.values():
+        first, ten, twenty, more = (cells(part, *n) for n in ((1,), (10,), (20,), (20, 10)))
+        assert more | ten == twenty, part
+        assert more & ten == first & ten, part
+        assert 0 < len(more & ten) <= len(ten) / 5, part
 
 
 def test_a_dry_run_runs_nothing(toy, tmp_path, run):
@@ -88,9 +212,8 @@ def test_sets_are_kept_beside_each_other(tmp_path):
 
     def add(dataset, seeds, column="score", **meta):
         rows = pd.DataFrame({"dataset": dataset, "seed": seeds, column: [s / 7 for s in seeds]})
-        record = {"data": {dataset: {"kind": "real"}}, "seeds": seeds, **meta}
-        record["cell_seconds"] = {dataset: 1.0}
-        storing.add(tmp_path, "toy-figure2", rows, record)
+        record = {"data": {dataset: {"kind": "real"}}, **meta}
+        storing.add(tmp_path, "toy-figure2", dataset, storing.Made(rows, record, 1.0))
 
     add("one", [2000, 2001], command="first")
     add("two", [2000], command="second")

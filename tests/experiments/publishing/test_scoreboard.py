@@ -79,7 +79,7 @@ def test_an_undecided_claim_says_its_chance(tmp_path, chance, needs):
     table = table_of(row).assign(needs="2 more", chance=chance)
     (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table))
     board = toy_board(tmp_path)
-    left = minutes(TOY, 5, ["nearby"], "overnight", {}) * 2 / 5
+    left = minutes(TOY, 2 + 1, ["nearby"], "overnight", {})  # the first is made again
     assert board.lines[0].needs == needs.format(f"{left:.2g}")
     want = " and 1 for want of other test data" * (chance == 0.004)
     assert board.summary() == f"? 2 undecided, 1 not run yet{want}"
@@ -93,7 +93,8 @@ def test_a_claim_that_is_no_longer_declared_is_not_shown(tmp_path):
 def test_minutes_to_the_next_look_and_none_after_the_last():
     claim = CLAIMS[0]  # looks at 3 and 5
     left = functools.partial(minutes_left, claim, artefacts=[TOY], measured={})
-    assert left(3) == pytest.approx(minutes(TOY, 5, ["nearby"], "overnight", {}) * 2 / 5)
+    whole = minutes(TOY, 5, ["nearby"], "overnight", {})
+    assert (left(0), left(3)) == pytest.approx((whole * 3 / 5, whole * 3 / 5))
     assert left(5) == 0
     assert minutes_left(claim, 0, [], {}) == 0
 
@@ -101,11 +102,12 @@ def test_minutes_to_the_next_look_and_none_after_the_last():
 def test_a_set_that_was_run_takes_as_long_again(tmp_path):
     """Two repetitions of ten minutes of one core: a third and fourth take as much."""
     rows = pd.DataFrame({"dataset": "nearby", "seed": [2000, 2001]})
-    meta = {"data": {"nearby": {}}, "seeds": [2000, 2001], "cell_seconds": {"nearby": 600.0}}
-    storing.add(tmp_path, TOY.id, rows, meta)
+    made = storing.Made(rows, {"data": {"nearby": {}}}, 600.0)
+    storing.add(tmp_path, TOY.id, "nearby", made)
     measured = storing.measured(tmp_path, [TOY.id, "never-run"])
     assert measured == {TOY.id: {"nearby": 2.5}}
     assert minutes_left(CLAIMS[0], 0, [TOY], measured) == pytest.approx(3 * 2.5)
+    assert minutes_left(CLAIMS[0], 3, [TOY], measured) == pytest.approx((2 + 1) * 2.5)
     (tmp_path / "primary" / TOY.id / "meta.json").write_text("{}")
     with pytest.raises(output.DamagedResults, match="sets"):
         storing.measured(tmp_path, [TOY.id])
