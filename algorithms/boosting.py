@@ -184,7 +184,7 @@ class _Rounds:
         used = np.unique(forest.feature[forest.feature >= 0])
         n_split = int(forest.n_split_trees(1)[-1])
         self.charging.go_on(self.penalty, used, n_split, earlier.acquired)
-        self.charging.recount(self.penalty, d.gh)
+        self.charging.recount(self.penalty, d.halves)
         for _ in range(forest.n_trees):
             self.samples.draw()
 
@@ -204,8 +204,8 @@ class _Rounds:
         sample = self.samples.draw()
         if sample.rows is not None:
             sample.leave_out(d.gh)
-            self.charging.recount(self.penalty, d.gh)
-        training = grower.Training(sample.layout(self.binned.layout), d.gh, scale, self.limits)
+            self.charging.recount(self.penalty, d.halves)
+        training = grower.Training(sample.layout(self.binned.layout), d.halves, scale, self.limits)
         n_nodes = grower.grow(training, self.memory, self.penalty)
         sample.send_missing_right(self.nodes, n_nodes, self.binned.layout)
         newton = None
@@ -215,7 +215,7 @@ class _Rounds:
             d = loss.derivatives(prepared, y, tree, weights, True, self.gh, hessians=True)
             sample.leave_out(d.gh)
             newton = np.empty(n_nodes, dtype=np.int64), d.hessian_step
-            sum_hessians(self.nodes, n_nodes, rows, d.gh, newton[0])
+            sum_hessians(self.nodes, n_nodes, rows, d.halves, newton[0])
         least = self.limits.min_hessian_leaf
         values = self.builder.add(self.nodes, n_nodes, scale, least, newton)
         if options.signs is not None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .grid import RowWeights, in_steps, value_exponent
 from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
-from .trees.histogram import MOST_PACKED
+from .trees.histogram import MOST_PACKED, in_halves
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
 _ROWS_AT_ONCE = 2**15  # of 8 bytes: half of a second-level cache
@@ -138,7 +138,7 @@ class Derivatives(NamedTuple):
     Attributes
     ----------
     gh : ndarray of int32 or int64
-        See :func:`algorithms.trees.histogram.collect` for its shapes.
+        Gradient, hessian and weight by row, see :func:`allocate_gh` for its shapes.
     gradient_step, hessian_step : float
         Values of one grid step.
     """
@@ -146,6 +146,11 @@ class Derivatives(NamedTuple):
     gh: np.ndarray
     gradient_step: float
     hessian_step: float
+
+    @property
+    def halves(self) -> np.ndarray:
+        """A view for the kernels that grow trees, see :func:`~.trees.histogram.in_halves`."""
+        return in_halves(self.gh)
 
 
 def class_numbers(n_classes: int) -> type[np.integer]:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from ..gbrt import GBRTRegressor
 from ..kernels.announcing import silence
 from ..kernels.cache import cache_folder
+from ..trees.histogram import MOST_PACKED
 from .registered import ESTIMATORS
 
 _ROWS, _FEATURES, _ROUNDS = 200, 4, 3
@@ -28,7 +29,7 @@ def compile_for(weighted: bool) -> int:
     Parameters
     ----------
     weighted : bool
-        Whether the rows have weights: their gradients are of another type, and so are kernels.
+        Whether the rows have weights: some kernels are for them alone.
 
     Returns
     -------
@@ -38,7 +39,8 @@ def compile_for(weighted: bool) -> int:
     rng = np.random.default_rng(0)
     X = rng.random((_ROWS, _FEATURES))
     label = (X[:, 0] + X[:, 1] > 1.0).astype(np.int64)
-    weights = np.tile([1.0, 2.0], _ROWS // 2) if weighted else None
+    # Forests take whole ones only, and derivatives with heavy ones are kept as with fractions.
+    weights = np.tile([1.0, 2.0 * MOST_PACKED], _ROWS // 2) if weighted else None
     # The two kinds in opposite order: where kernels serve both, one finds what the other compiled.
     chosen = reversed(ESTIMATORS) if weighted else ESTIMATORS
     for estimator in chosen:

@@ -146,7 +146,7 @@ class Rows(Held):
             self._prepared, self._y, tree, self._weights, self._second_order, exponents, self._gh
         )
         scale = Scale(d.gradient_step, d.hessian_step, self._count_step)
-        self._training = grower.Training(self._binned.layout, d.gh, scale, self._limits)
+        self._training = grower.Training(self._binned.layout, d.halves, scale, self._limits)
         open_root(self._training, self._memory, self._penalty)
         return self._tell([0], 0)
 
@@ -204,5 +204,5 @@ class Rows(Held):
             *row, self._weights, True, exponents, self._gh, hessians=True
         )
         sums = np.empty(n_nodes, dtype=np.int64)
-        sum_hessians(self._memory.nodes, n_nodes, self._memory.workspace.rows, d.gh, sums)
+        sum_hessians(self._memory.nodes, n_nodes, self._memory.workspace.rows, d.halves, sums)
         return sums

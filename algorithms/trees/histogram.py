@@ -15,6 +15,7 @@ After each block they are taken apart.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,10 @@ _BLOCK = (1 << 16) - 1
 
 MOST_PACKED = 128
 """Largest weight of a row in the 32-bit form: a block of fewer rows would not be worth emptying."""
+
+# A 64-bit number is read as two of 32: kernels that were given both types were compiled twice.
+_HALVES = 6
+_LOW = 0 if sys.byteorder == "little" else 1
 
 
 class Histograms(NamedTuple):
@@ -75,19 +80,57 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
     )
 
 
+def in_halves(gh: np.ndarray) -> np.ndarray:
+    """Derivatives as the kernels that grow trees read them, of one type whatever their form.
+
+    Parameters
+    ----------
+    gh : ndarray of shape (n_samples, 1), (n_samples, 2) or (n_samples, 3), int32 or int64
+
+    Returns
+    -------
+    ndarray of int32
+        A view: three columns of 64 bits are six of 32.
+    """
+    return gh.view(np.int32)
+
+
+def weights_of(gh: np.ndarray) -> NDArray[np.integer] | None:
+    """Weights of rows on their grid, of what :func:`in_halves` gave; None where all are 1."""
+    if gh.shape[1] == _HALVES:
+        return gh.view(np.int64)[:, 2]
+    return gh[:, 2] if gh.shape[1] == 3 else None
+
+
+@borrowing_kernel
+def _joined(gh, at, k):
+    """The 64-bit number of a row that stands in two columns from `k` on."""
+    low = np.int64(gh[at, k + _LOW]) & np.int64(0xFFFFFFFF)
+    return (np.int64(gh[at, k + 1 - _LOW]) << np.int64(32)) | low
+
+
 @borrowing_kernel
 def of_row(gh: np.ndarray, row: int) -> tuple[int, int, int]:
     """Gradient, hessian and weight of a row, the first two times the third."""
+    return _of_wide_row(gh, row) if gh.shape[1] == _HALVES else _of_narrow_row(gh, row)
+
+
+@borrowing_kernel
+def _of_wide_row(gh, row):
     at = np.uint64(row)  # a signed number would be looked at for being negative
+    return _joined(gh, at, 0), _joined(gh, at, 2), _joined(gh, at, 4)
+
+
+@borrowing_kernel
+def _of_narrow_row(gh, row):
+    at = np.uint64(row)
     if gh.shape[1] == 1:
         return np.int64(gh[at, 0]), np.int64(gh[gh.shape[0] - 1, 0]), np.int64(1)
     g, h = np.int64(gh[at, 0]), np.int64(gh[at, 1])
     if gh.shape[1] == 2:
         return g, h, np.int64(1)
     n = np.int64(gh[at, 2])
-    if gh.itemsize == 4:
-        return g * n, h * n, n
-    return g, h, n
+    return g * n, h * n, n
 
 
 # --- what rows add to a bin --------------------------------------------------------------------
@@ -95,22 +138,37 @@ def of_row(gh: np.ndarray, row: int) -> tuple[int, int, int]:
 
 @borrowing_kernel
 def _collect_chunk(rows, start, stop, gh, words, sums):
-    """Write the words of rows[start:stop], and sum up what they stand for."""
+    """Write the words of rows[start:stop], and sum up what they stand for.
+
+    Each number of words has a loop of its own: in one for all LLVM asks anew at each row.
+    """
     n_words = words.shape[1]
     sum_g = sum_h = sum_n = np.int64(0)
     flat, width, last = gh.reshape(-1), np.int64(gh.shape[1]), np.uint64(stop - 1)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        prefetch(flat, np.int64(rows[min(i + np.uint64(AHEAD), last)]) * width)
-        g, h, n = of_row(gh, rows[i])
-        sum_g += g
-        sum_h += h
-        sum_n += n
-        if n_words == 1:
-            words[i, 0] = (g << _COUNT_BITS) + n
-        elif n_words == 2:
-            words[i, 0], words[i, 1] = g, (h << _COUNT_BITS) + n
-        else:
+    if n_words == 4:
+        for i in range(np.uint64(start), np.uint64(stop)):
+            prefetch(flat, np.int64(rows[min(i + np.uint64(AHEAD), last)]) * width)
+            g, h, n = _of_wide_row(gh, rows[i])
+            sum_g += g
+            sum_h += h
+            sum_n += n
             words[i, 0], words[i, 1], words[i, 2] = g, h, n
+    elif n_words == 2:
+        for i in range(np.uint64(start), np.uint64(stop)):
+            prefetch(flat, np.int64(rows[min(i + np.uint64(AHEAD), last)]) * width)
+            g, h, n = _of_narrow_row(gh, rows[i])
+            sum_g += g
+            sum_h += h
+            sum_n += n
+            words[i, 0], words[i, 1] = g, (h << _COUNT_BITS) + n
+    else:
+        for i in range(np.uint64(start), np.uint64(stop)):
+            prefetch(flat, np.int64(rows[min(i + np.uint64(AHEAD), last)]) * width)
+            g, h, n = _of_narrow_row(gh, rows[i])
+            sum_g += g
+            sum_h += h
+            sum_n += n
+            words[i, 0] = (g << _COUNT_BITS) + n
     sums[0], sums[1], sums[2] = sum_g, sum_h, sum_n
 
 
@@ -128,7 +186,7 @@ def collect(
     rows: Any,
     start: int,
     stop: int,
-    gh: NDArray[np.int64],
+    gh: NDArray[np.int32],
     words: NDArray[np.int64],
     chunk_sums: NDArray[np.int64],
     out: NDArray[np.int64],
@@ -140,12 +198,13 @@ def collect(
     rows : ndarray of int32
         Those of the node are ``rows[start:stop]``.
     start, stop : int
-    gh : ndarray of shape (n_samples, 2) or (n_samples, 3), int32, or (n_samples, 3), int64
+    gh : ndarray of shape (n_samples, 2), (n_samples, 3) or (n_samples, 6), int32
         Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
         weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
-        form gradient and hessian are multiplied by the weight already. With weights of 1 and equal
-        hessians it may be of shape (n_samples + 1, 1), int32: the gradients, and then the one
-        hessian. :func:`of_row` reads all of them.
+        form, whose numbers take two columns each (:func:`in_halves`), gradient and hessian are
+        multiplied by the weight already. With weights of 1 and equal hessians it may be of shape
+        (n_samples + 1, 1): the gradients, and then the one hessian. :func:`of_row` reads all of
+        them.
     words : ndarray of shape (n_samples, n_words), int64
         ``words[start:stop]`` is written.
     chunk_sums : ndarray of shape (n_chunks, 3), int64

@@ -37,6 +37,7 @@ from ..kernels.decorators import (
     parallel_kernel,
 )
 from ..kernels.simd import count_bits, prefetch
+from .histogram import of_row, weights_of
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
 
 # --- What a grower asks of a penalty -----------------------------------------------------------
@@ -283,7 +284,8 @@ class Prices:
             return
         counts = np.zeros(64 * penalty.marks.shape[1], dtype=np.int64)
         count_marks(penalty.marks, np.arange(n_rows, dtype=np.int32), gh, counts)
-        total = gh[:, 2].sum(dtype=np.int64) if gh.shape[1] == 3 else n_rows
+        weights = weights_of(gh)
+        total = n_rows if weights is None else weights.sum(dtype=np.int64)
         penalty.all_fresh[:] = total - counts[:n_marks]
 
     def go_on(
@@ -452,7 +454,7 @@ def count_marks(
     marks : ndarray of shape (n_samples, n_words), uint64
     rows : ndarray of int32
     gh : ndarray, see :func:`algorithms.trees.histogram.collect`
-        Of three columns the last holds the row weights on their grid.
+        Rows are counted by their weights on their grid.
     counts : ndarray of shape (64 * n_words,), int64
         Output.
     """
@@ -463,11 +465,12 @@ def count_marks(
             _count_block(marks, rows, start, min(rows.shape[0], start + 252), lanes, counts)
         return
     for row in rows:
+        weight = of_row(gh, row)[2]
         for word in range(marks.shape[1]):
             x = marks[row, word]
             at = 64 * word
             while x != np.uint64(0):
                 if x & np.uint64(1):
-                    counts[at] += np.int64(gh[row, 2])
+                    counts[at] += weight
                 x >>= np.uint64(1)
                 at += 1

@@ -9,6 +9,7 @@ import pytest
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserRegressor
+from algorithms.trees import grower
 from reference import cegb, gbrt, greedy_miser
 from reference.losses import class_weights
 from tests.twins import assert_same_trees, assert_twins
@@ -116,6 +117,15 @@ def test_weights_of_classes_are_weights_of_rows(class_weight, weights, tmp_path)
     assert CEGBClassifier.load(tmp_path / "model").class_weight == class_weight
     unweighted = CEGBClassifier(**SMALL, max_leaves=4).fit(X, WORDS, sample_weight=weights)
     assert unweighted.predict_proba(X).tobytes() != model.predict_proba(X).tobytes()
+
+
+def test_weights_need_no_other_grower():
+    """It takes half a minute to compile, for which the first to weigh rows would wait once more."""
+    for weights in (None, np.tile([1.0, 2.0], 60), rng.random(120) + 0.1):
+        GBRTRegressor(**SMALL, max_leaves=4).fit(X, Y, sample_weight=weights)
+    trainings = [arguments[0] for arguments in grower.grow.signatures]
+    kinds = {str(one.types[one.fields.index("gh")]) for one in trainings}
+    assert kinds == {"array(int32, 2d, C)"}
 
 
 def test_the_twins_agree_on_weights_of_classes():

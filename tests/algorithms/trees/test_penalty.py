@@ -15,6 +15,7 @@ from algorithms import boosting
 from algorithms.grid import row_weights
 from algorithms.losses import Loss
 from algorithms.trees import penalty, splitter
+from algorithms.trees.histogram import in_halves
 from reference import boosting as reference_boosting
 from reference import grid as reference_grid
 from reference import losses as reference_losses
@@ -112,7 +113,7 @@ def test_marks(weighted, n_marks, n):
     gh = derivatives(rng, 1100, weighted)
     counts = np.full(64 * n_words, -1, dtype=np.int64)
     inside = rows[60 : 60 + n]
-    penalty.count_marks(marks, inside, gh, counts)
+    penalty.count_marks(marks, inside, in_halves(gh), counts)
     weights = gh[inside, 2] if weighted else np.ones(n, dtype=np.int64)
     np.testing.assert_array_equal(counts, weights @ expected[inside])
 

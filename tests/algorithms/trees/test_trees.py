@@ -43,6 +43,7 @@ def collected(layout, n_slots, rows, start, stop, gh, equal_hessians=False):
     """Histograms of nothing yet, with the words of rows[start:stop], and the sums of these."""
     n_words = histogram.words_of(gh, equal_hessians)
     hists, sums = histogram.allocate(layout, n_slots, len(gh), n_words), np.empty(3, dtype=np.int64)
+    gh = histogram.in_halves(gh)
     histogram.collect(rows, start, stop, gh, hists.words, hists.chunk_sums[0], sums)
     return hists, sums
 
@@ -50,7 +51,7 @@ def collected(layout, n_slots, rows, start, stop, gh, equal_hessians=False):
 def build(layout, rows, start, stop, gh, hists, slot):
     """The histogram of rows[start:stop] over all tiles."""
     for tile in range(len(layout.tile_start)):
-        histogram.build(layout, tile, rows, start, stop, gh, hists, 0, slot)
+        histogram.build(layout, tile, rows, start, stop, histogram.in_halves(gh), hists, 0, slot)
 
 
 def sums_by_bin(gh, bins, rows, n_bins):
@@ -176,7 +177,22 @@ def test_a_row_by_itself(form):
     weights = [1, 1] if form == "pairs" else [1, 8]
     for row, w in enumerate(weights):
         g, h = (int(v) for v in pairs[row])
-        assert histogram.of_row(gh, row) == (g * w, h * w, w)
+        assert histogram.of_row(histogram.in_halves(gh), row) == (g * w, h * w, w)
+
+
+def test_numbers_of_64_bits_are_read_whole():
+    numbers = [0, 1, -1, 2**31, -(2**31) - 1, 2**32 - 1, -(2**32), 2**62, -(2**63), 2**63 - 1]
+    gh = np.array([np.roll(numbers, k)[:3] for k in range(len(numbers))])
+    halves = histogram.in_halves(gh)
+    assert [histogram.of_row(halves, row) for row in range(len(gh))] == list(map(tuple, gh))
+    np.testing.assert_array_equal(histogram.weights_of(halves), gh[:, 2])
+
+
+def test_weights_of_each_form():
+    pairs = np.array([[-(2**30), 2**30], [5, 3]], dtype=np.int32)
+    for gh in packed(pairs, 9):
+        assert histogram.weights_of(histogram.in_halves(gh)).tolist() == [1, 8]
+    assert histogram.weights_of(histogram.in_halves(pairs)) is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -187,7 +203,8 @@ def test_histogram_of_a_sibling(weighted):
     rows = np.arange(3000, dtype=np.int32)
     hists, sums = collected(layout, 3, rows, 0, 3000, gh)
     for slot, (start, stop) in enumerate([(0, 3000), (0, 800), (800, 3000)]):
-        histogram.collect(rows, start, stop, gh, hists.words, hists.chunk_sums[0], sums)
+        halves = histogram.in_halves(gh)
+        histogram.collect(rows, start, stop, halves, hists.words, hists.chunk_sums[0], sums)
         build(layout, rows, start, stop, gh, hists, slot)
         np.testing.assert_array_equal(sums[:2], gh[start:stop, :2].sum(axis=0, dtype=np.int64))
         assert sums[2] == (gh[start:stop, 2].sum() if weighted else stop - start)
