@@ -12,7 +12,7 @@ import click
 from experiments.artefact import Artefact
 from experiments.command_options import run_options
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, confirming, minutes
+from experiments.primaries.confirming import Declared, confirming, minutes, rough
 from experiments.primaries.declared import Part, Primary, discover
 from experiments.primaries.judging import Judged, judge, needs, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED
@@ -64,13 +64,13 @@ def decide(
                 before = f" beside {have} that are kept" * bool(have)
                 echo(
                     f"{artefact.id}: {n - have} repetitions of {dataset}{before}, about "
-                    f"{time:.3g} min on 2 cores"
+                    f"{rough(time)} min on 2 cores"
                 )
                 if not dry_run:
                     scaled = replace(options, n_seeds=n, scale=scale)
                     _run(suite, artefact, dataset, have, scaled, workers, echo)
     if dry_run:
-        echo(f"About {total:.3g} min on 2 cores together; nothing was run.")
+        echo(f"About {rough(total)} min on 2 cores together; nothing was run.")
         return
     storing.write_table(suite.results, declared)
     scoreboard.write(suite.results, declared, suite.registry.artefacts)

@@ -71,6 +71,11 @@ def minutes(
     return total
 
 
+def rough(minutes: float) -> str:
+    """Say minutes to two digits: no more is known of them."""
+    return f"{float(f'{minutes:.2g}'):g}"
+
+
 def minutes_left(
     primary: Primary,
     done: int,

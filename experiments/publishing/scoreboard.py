@@ -15,7 +15,7 @@ from typing import NamedTuple
 from experiments.artefact import Artefact
 from experiments.claims import described
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, minutes_left
+from experiments.primaries.confirming import Declared, minutes_left, rough
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import as_row, hopeless, judge, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
@@ -178,7 +178,7 @@ def _needs(one: Primary, row: Mapping, left: Left) -> str:
     if int(row["n"]) == 0:
         text = f"not run yet: {one.looks[0]} repetitions of each set"
     if minutes and not hopeless(row["chance"]):
-        text += f", about {minutes:.2g} min"
+        text += f", about {rough(minutes)} min"
     return f"{text}; {likely}" if likely else text
 
 

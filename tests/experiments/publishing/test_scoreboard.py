@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments.primaries import storing
-from experiments.primaries.confirming import minutes, minutes_left
+from experiments.primaries.confirming import minutes, minutes_left, rough
 from experiments.primaries.declared import discover as declared_claims
 from experiments.primaries.verdicts import SIGNS, VERDICTS
 from experiments.publishing import output, scoreboard
@@ -80,7 +80,7 @@ def test_an_undecided_claim_says_its_chance(tmp_path, chance, needs):
     (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table))
     board = toy_board(tmp_path)
     left = minutes(TOY, 2 + 1, ["nearby"], "overnight", {})  # the first is made again
-    assert board.lines[0].needs == needs.format(f"{left:.2g}")
+    assert board.lines[0].needs == needs.format(rough(left))
     want = " and 1 for want of other test data" * (chance == 0.004)
     assert board.summary() == f"? 2 undecided, 1 not run yet{want}"
 
@@ -97,6 +97,12 @@ def test_minutes_to_the_next_look_and_none_after_the_last():
     assert (left(0), left(3)) == pytest.approx((whole * 3 / 5, whole * 3 / 5))
     assert left(5) == 0
     assert minutes_left(claim, 0, [], {}) == 0
+
+
+def test_minutes_are_said_to_two_digits_without_an_exponent():
+    assert [rough(m) for m in (0.0312, 4.44, 28.4, 134.0, 1250.0)] == [
+        "0.031", "4.4", "28", "130", "1200",
+    ]  # fmt: skip
 
 
 def test_a_set_that_was_run_takes_as_long_again(tmp_path):
