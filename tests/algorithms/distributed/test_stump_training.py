@@ -112,7 +112,14 @@ def test_hamming_trees_are_those_of_one_machine(name, client):
 
 
 @pytest.mark.parametrize("client", [4], indirect=True)
-@pytest.mark.parametrize("sampler", ["all_features", "laminating", "mas_1q"])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        "all_features",
+        pytest.param("laminating", marks=pytest.mark.slow),
+        pytest.param("mas_1q", marks=pytest.mark.slow),
+    ],
+)
 def test_a_worker_with_one_row_and_workers_without_a_class(sampler, client, used):
     order = np.argsort(Y, kind="stable")
     model = clone(SMALL).set_params(sampler=sampler)
