@@ -138,7 +138,7 @@ class Derivatives(NamedTuple):
     Attributes
     ----------
     gh : ndarray of int32 or int64
-        Gradient, hessian and weight by row, see :func:`allocate_gh` for its shapes.
+        See :func:`allocate_gh` for its shapes.
     gradient_step, hessian_step : float
         Values of one grid step.
     """
@@ -159,7 +159,15 @@ def class_numbers(n_classes: int) -> type[np.integer]:
 
 
 def allocate_gh(weights: RowWeights, n_samples: int, equal_hessians: bool = False) -> np.ndarray:
-    """Memory for the derivatives of one tree, whose hessians may all be equal."""
+    """Memory for the derivatives of one tree, whose hessians may all be equal.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, 3), int32 or int64
+        Gradient, hessian and weight of each row: of 64 bits for weights that are no small whole
+        numbers. Without weights (n_samples, 2), int32, and with equal hessians (n_samples + 1, 1).
+        What they hold says :func:`algorithms.trees.histogram.collect`.
+    """
     if weights.values is None and equal_hessians:
         return np.empty((n_samples + 1, 1), dtype=np.int32)
     if weights.values is None:

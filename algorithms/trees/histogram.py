@@ -57,7 +57,7 @@ def words_of(gh: np.ndarray, equal_hessians: bool) -> int:
 
     Parameters
     ----------
-    gh : ndarray, see :func:`collect`
+    gh : ndarray of int32 or int64, before :func:`in_halves`
     equal_hessians : bool
         Whether the hessians of all rows, without their weights, are always equal.
     """
@@ -85,7 +85,7 @@ def in_halves(gh: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    gh : ndarray of shape (n_samples, 1), (n_samples, 2) or (n_samples, 3), int32 or int64
+    gh : ndarray of int32 or int64, see :func:`algorithms.losses.allocate_gh`
 
     Returns
     -------

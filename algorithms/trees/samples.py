@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     features: np.ndarray | None
 
     def leave_out(self, gh: np.ndarray) -> None:
-        """Take the other rows' weight from derivatives; see :func:`~.histogram.collect` for them.
+        """Take the other rows' weight from derivatives, before :func:`~.histogram.in_halves`.
 
         Parameters
         ----------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from experiments.artefact import Artefact
-from experiments.cell import Cell, digest
+from experiments.cell import Cell
 from experiments.primaries.declared import FIRST_SEED, Primary
 
 Declared = Mapping[str, Sequence[Primary]]
@@ -31,9 +31,8 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str], kept: int = 
         return [cell for cell in artefact.make_cells(scale, seeds) if cell.dataset in datasets]
 
     def make_cells(scale: str, seeds: range) -> list[Cell]:
-        again = {cell.seed for cell in first(scale, min(kept, 1))}
-        left_out = {digest(c.to_json()) for c in first(scale, kept) if c.seed not in again}
-        return [c for c in first(scale, seeds.stop) if digest(c.to_json()) not in left_out]
+        again, known = ({cell.seed for cell in first(scale, m)} for m in (min(kept, 1), kept))
+        return [cell for cell in first(scale, seeds.stop) if cell.seed not in known - again]
 
     return replace(artefact, make_cells=make_cells, seeds=dict.fromkeys(artefact.seeds, n))
 

@@ -181,7 +181,9 @@ def outlook(primary: Primary, chance: float) -> str:
     """Say how likely the declared repetitions decide; nothing where that is not predicted."""
     if math.isnan(chance):
         return ""
-    said = f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
+    said = f"{chance:.0%}"
+    if not 0.01 <= chance <= 0.99:  # a prediction is never sure
+        said = "less than 1%" if chance < 0.01 else "more than 99%"
     return f"a verdict by {primary.looks[-1]} repetitions has a chance of {said}"
 
 

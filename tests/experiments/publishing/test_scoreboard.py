@@ -70,6 +70,7 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     ("chance", "needs"),
     [
         (0.3, "2 more, about {} min; a verdict by 5 repetitions has a chance of 30%"),
+        (1.0, "2 more, about {} min; a verdict by 5 repetitions has a chance of more than 99%"),
         (0.004, "2 more; a verdict by 5 repetitions has a chance of less than 1%"),
         ("", "2 more, about {} min"),
     ],
