@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from .suite import THREADS
 
@@ -62,8 +63,6 @@ class Scanning:
             from algorithms.on_demand import HaarFeatures, PictureScanner
         except ImportError:  # versions before it: asv skips what raises this
             raise NotImplementedError from None
-        from sklearn.frozen import FrozenEstimator
-
         from algorithms.adaboost_mh import AdaBoostMH
 
         X, y, kinds, boxes, self.picture = drawn_task()
@@ -93,8 +92,6 @@ class Scanning:
 
 def detectors(columns) -> dict:
     """The full model and the soft cascades made of it, by name."""
-    from sklearn.frozen import FrozenEstimator
-
     from algorithms.adaboost_mh import AdaBoostMH
     from algorithms.bourdev_cascade import BourdevCascadeClassifier
     from algorithms.mddag import MDDAGClassifier

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from .suite import N_FEATURES, task
 
@@ -86,8 +87,6 @@ def budget_forest(rows: Rows) -> Programs:
 
 def budget_prune(rows: Rows) -> Programs:
     """All prunings of a forest."""
-    from sklearn.frozen import FrozenEstimator
-
     from algorithms.budget_forest import BudgetForestClassifier
     from algorithms.budget_prune import BudgetPruneClassifier
     from reference import budget_forest as growing
@@ -146,8 +145,6 @@ def pool_of(rows: Rows, n_stumps: int):
 
 def bourdev_cascade(rows: Rows) -> Programs:
     """The soft cascade."""
-    from sklearn.frozen import FrozenEstimator
-
     from algorithms.bourdev_cascade import BourdevCascadeClassifier
     from reference import bourdev_cascade as reference
 
@@ -184,8 +181,6 @@ def fcboost(rows: Rows) -> Programs:
 
 def mddag(rows: Rows) -> Programs:
     """A decision DAG of stumps, by coordinate descent."""
-    from sklearn.frozen import FrozenEstimator
-
     from algorithms.mddag import MDDAGClassifier
     from reference import mddag as reference
 
@@ -212,8 +207,6 @@ def mddag(rows: Rows) -> Programs:
 
 def weighed(rows: Rows, n_trees: int = 10):
     """Fitted trees; outputs (n, T), uses (d, T) and prices of them, as references take them."""
-    from sklearn.frozen import FrozenEstimator
-
     from algorithms.gbrt import GBRTRegressor
 
     trees = GBRTRegressor(n_estimators=n_trees, max_leaves=6, n_threads=1)
