@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.decorators import kernel
-from .one_score import episodes_of_one, follow_one, one_score
+from .one_score import episodes_of_one, follow_one, no_values, one_score
 from .rewards import NEVER, WRONG, World, answer, is_error, pay, quit_loss
 from .values import (
     EVAL,
@@ -160,9 +160,10 @@ def totals(
     """
     lost, paid, wrong = np.empty((3, len(copies)), dtype=np.int64)
     cuts, plain = range(0, len(copies), _ROWS), one_score(world)
+    table = policy if plain is None else np.ascontiguousarray(policy.T)
 
     def follow(first):
-        some = (policy, first, min(first + _ROWS, len(copies)), lost, paid, wrong)
+        some = (table, first, min(first + _ROWS, len(copies)), lost, paid, wrong)
         if plain is None:
             _follow(world, custom, *some)
         else:
@@ -276,8 +277,11 @@ def learn(
     ends, n_base = np.cumsum(objective.copies), world.cells.n_base
     one_each = bool(np.all(objective.copies == 1))
     plain = None if learning.gaussians else one_score(world)
-    net = no_gaussians(n_base) if learning.gaussians else None
-    q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
+    if plain is None:
+        net = no_gaussians(n_base) if learning.gaussians else None
+        q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
+    else:
+        table = no_values(world.cells.n_cells, n_base)
     best, least, value, history, n_steps = None, np.inf, np.inf, [], 0
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
@@ -289,16 +293,17 @@ def learn(
         exploring = (learning.exploration / (k + 1), learning.off_policy, rng)
         if plain is None:
             n_now = _episodes(world, custom, rows, q, net, *steps, *exploring)
+            policy = np.empty((n_base, world.cells.n_cells), dtype=np.int8)
+            greedy(q, net, policy)
         else:
-            n_now = episodes_of_one(plain, rows, q, *steps, *exploring)
+            n_now = episodes_of_one(plain, rows, table, *steps, *exploring)
+            policy = table.policy[:, :n_base].copy().T
         if n_now < 0:
             raise BadReward
         n_steps += n_now
-        policy = np.empty((world.cells.n_base, world.cells.n_cells), dtype=np.int8)
-        greedy(q, net, policy)
         lost, paid, wrong = totals(world, custom, policy, objective.copies, n_threads)
         history.append(objective.value(lost, paid))
         score = float(wrong) if learning.by_errors else history[-1]
         if score < least:
             best, least, value = policy, score, history[-1]
-    return Learned(best, value, np.array(history), n_steps)
+    return Learned(np.ascontiguousarray(best), value, np.array(history), n_steps)

@@ -18,6 +18,7 @@ from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error, quit_loss
 from .values import EVAL, N_ACTIONS, QUIT, SKIP
 
 _HALF = np.int64(1) << (SPAN_BITS - 1)
+_TOGETHER = 256  # rows that go side by side: what they look at fits the first-level cache
 
 
 class OneScore(NamedTuple):
@@ -71,39 +72,101 @@ def _bin(f, n_bins):
 @kernel
 def follow_one(
     world: OneScore,
-    policy: NDArray[np.int8],
+    by_cell: NDArray[np.int8],
     begin: int,
     end: int,
     lost: NDArray[np.int64],
     paid: NDArray[np.int64],
     wrong: NDArray[np.bool_],
 ) -> None:
-    """As ``_follow`` of :mod:`algorithms.decision_dag.episodes`."""
+    """As ``_follow`` of :mod:`algorithms.decision_dag.episodes`.
+
+    Rows go side by side from one base classifier to the next: where one is sent is known late, and
+    meanwhile the processor is at work on the others.
+
+    Parameters
+    ----------
+    by_cell : ndarray of shape (n_cells, n_base), int8
+        The policy, transposed: a row that keeps its cell reads neighbouring places.
+    """
     codes, values, n_bins = world.codes, world.values, world.n_bins
+    n_base = by_cell.shape[1]
+    policy = by_cell.reshape(by_cell.size)
     g, room = np.empty(1, dtype=np.int64), np.empty(1)
-    first = _bin(_HALF, n_bins)
-    for i in range(begin, end):
-        f, n_evaluated = _HALF, np.int64(0)
-        cell = first
-        for j in range(policy.shape[0]):
-            action = policy[j, cell]
-            if action == QUIT:
+    waiting = np.empty(_TOGETHER, dtype=np.int64)
+    f, first = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER, dtype=np.int64)
+    n_evaluated = np.empty(_TOGETHER, dtype=np.int64)
+    for start in range(begin, end, _TOGETHER):
+        n_rows = min(_TOGETHER, end - start)
+        for r in range(n_rows):
+            waiting[r] = r
+            f[r], first[r], n_evaluated[r] = _HALF, _bin(_HALF, n_bins) * n_base, 0
+        n_waiting = n_rows
+        for j in range(n_base):
+            n_now, n_waiting = n_waiting, 0
+            for w in range(n_now):
+                r = waiting[w]
+                action = policy[first[r] + j]
+                evaluates = np.int64(action == EVAL)
+                f[r] += evaluates * values[j, codes[start + r, j]]
+                n_evaluated[r] += evaluates
+                first[r] = _bin(f[r], n_bins) * n_base
+                waiting[n_waiting] = r
+                n_waiting += np.int64(action != QUIT)
+            if n_waiting == 0:
                 break
-            if action == EVAL:
-                f += values[j, codes[i, j]]
-                n_evaluated += 1
-                cell = _bin(f, n_bins)
-        g[0] = f - _HALF + world.initial
-        lost[i] = quit_loss(world.losses, None, g, i, room)
-        paid[i] = n_evaluated * world.price
-        wrong[i] = is_error(world.losses, g, i)
+        for r in range(n_rows):
+            i = start + r
+            g[0] = f[r] - _HALF + world.initial
+            lost[i] = quit_loss(world.losses, None, g, i, room)
+            paid[i] = n_evaluated[r] * world.price
+            wrong[i] = is_error(world.losses, g, i)
+
+
+class Table(NamedTuple):
+    """Values of actions and the policy they give, for :func:`episodes_of_one`.
+
+    Both are by cell first: what a row that keeps its cell looks at lies side by side.
+
+    Attributes
+    ----------
+    q : ndarray of shape (n_cells, n_base + 1, 3), float64
+    policy : ndarray of shape (n_cells, n_base + 1), int8
+        Of the largest values.
+    """
+
+    q: np.ndarray
+    policy: np.ndarray
+
+
+def no_values(n_cells: int, n_base: int) -> Table:
+    """Values of 0; of equal ones the first action is taken, EVAL."""
+    places = (n_cells, n_base + 1)
+    return Table(np.zeros((*places, N_ACTIONS)), np.full(places, EVAL, dtype=np.int8))
+
+
+@kernel
+def _best(flat, place):
+    """Largest value at a place, and its action; the first of equal ones.
+
+    Without branches: which action is best is guessed wrongly too often.
+    """
+    state = place * N_ACTIONS
+    skip, stop = flat[state + SKIP], flat[state + QUIT]
+    best = flat[state]
+    skips = skip > best
+    best = skip if skips else best
+    quits = stop > best
+    best = stop if quits else best
+    action = QUIT if quits else (SKIP if skips else EVAL)
+    return best, np.int64(action)
 
 
 @kernel
 def episodes_of_one(
     world: OneScore,
     rows: Any,
-    q: NDArray[np.float64],
+    table: Table,
     beta_step: float,
     loss_step: float,
     rate: float,
@@ -112,34 +175,31 @@ def episodes_of_one(
     off_policy: bool,
     rng: np.random.Generator,
 ) -> int:
-    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`."""
+    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date."""
     codes, values, n_bins = world.codes, world.values, world.n_bins
-    n_base, width = q.shape[0] - 1, q.shape[1] * N_ACTIONS
-    flat = q.reshape(q.size)
-    at = np.empty(n_base + 1, dtype=np.int64)
+    width = table.q.shape[1]
+    n_base = width - 1
+    flat, policy = table.q.reshape(table.q.size), table.policy.reshape(table.policy.size)
+    places, actions = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
     deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
     g, room = np.empty(1, dtype=np.int64), np.empty(1)
     reward_of_eval = -(beta_step * np.float64(world.price))
-    first = _bin(_HALF, n_bins) * N_ACTIONS
+    start = _bin(_HALF, n_bins) * width
     n_steps = np.int64(0)
     for e in range(rows.shape[0]):
         i = rows[e]
         f, j = _HALF, 0
-        cell, state = first, first
+        place = start
         reward = value = 0.0
         while True:
-            best, action = flat[state], np.int64(EVAL)
-            if flat[state + SKIP] > best:
-                best, action = flat[state + SKIP], np.int64(SKIP)
-            if flat[state + QUIT] > best:
-                best, action = flat[state + QUIT], np.int64(QUIT)
+            best, action = _best(flat, place)
             back = decay
             if j == n_base:
                 action = np.int64(QUIT)
-                best = flat[state + QUIT]
+                best = flat[place * N_ACTIONS + QUIT]
             elif rng.random() < exploration:
                 action = np.int64(rng.integers(0, N_ACTIONS))
-            follows = flat[state + action]
+            follows = flat[place * N_ACTIONS + action]
             if not off_policy:
                 best = follows
             elif follows != best:
@@ -147,25 +207,25 @@ def episodes_of_one(
             if j > 0:
                 deltas[j - 1] = reward + best - value
                 decays[j - 1] = back
-            at[j] = state + action
+            places[j], actions[j] = place, action
             value = follows
             if action == QUIT:
                 break
-            reward = 0.0
-            if action == EVAL:
-                f += values[j, codes[i, j]]
-                cell = _bin(f, n_bins) * N_ACTIONS
-                reward = reward_of_eval
+            evaluates = action == EVAL
+            f += np.int64(evaluates) * values[j, codes[i, j]]
+            reward = reward_of_eval if evaluates else 0.0
             j += 1
-            state = j * width + cell
+            place = _bin(f, n_bins) * width + j
         g[0] = f - _HALF + world.initial
         lost = quit_loss(world.losses, None, g, i, room)
         n_steps += j + 1
         back = -(loss_step * np.float64(lost)) - value
-        flat[at[j]] += rate * back
+        flat[places[j] * N_ACTIONS + QUIT] += rate * back
+        policy[places[j]] = _best(flat, places[j])[1]
         for t in range(j - 1, -1, -1):
             back = deltas[t] + decays[t] * back
-            flat[at[t]] += rate * back
+            flat[places[t] * N_ACTIONS + actions[t]] += rate * back
+            policy[places[t]] = _best(flat, places[t])[1]
     return n_steps
 
 
