@@ -205,6 +205,43 @@ def prediction() -> list[Row]:
     ]
 
 
+def decision_dags() -> list[Row]:
+    """SARSA's steps at the paper's size, and scanning a picture, both on one thread."""
+    from . import mddag
+    from .followed import scanning
+
+    rows, part = [], "MDDAG, 1,000 stumps on faces"
+    X, y = mddag.rows_of("vj_faces")
+    base = mddag.stumps_of(X, y)
+    for beta in mddag.BETAS:
+        learned = mddag.sarsa(base, X, y, beta)
+        what, most = f"a step of SARSA, β = {beta:g}", mddag.STEP_NANOSECONDS
+        step = 1e9 * learned.seconds / learned.n_steps
+        rows.append(Row(part, what, "ns", step, None, None, most, "ours"))
+    lines, _ = scanning.scan_all()
+    part = "a face detector scans a picture"
+    for name, line in lines.items():
+        what, most = f"an evaluation, {name}", scanning.TARGET
+        rows.append(Row(part, what, "ns", line.nanoseconds, None, None, most, "ours"))
+    return rows
+
+
+def cascade() -> list[Row]:
+    """A row's way through Cronus over 5,000 trees, on one thread.
+
+    Beside it stands what all trees take, divided by how many times fewer the row passes.
+    """
+    from . import cronus
+
+    X, y, weights, costs, forest = cronus.yahoo_sized(cronus.ROWS, cronus.TREE_ROWS, cronus.TREES)
+    few = slice(0, 1000)
+    cronus.timed_fit(forest, (X[few], y[few], weights[few]), costs, max_cycles=1)  # compiles
+    model, *_ = cronus.timed_fit(forest, (X, y, weights), costs, tradeoff=1e-5, max_cycles=0)
+    fast = cronus.speed_up(model, forest, X[:10_000])
+    peer = ("all trees / counted speed-up", fast.all_trees / fast.counted, 1 / cronus.OF_COUNTED)
+    return [Row("Cronus, 5,000 trees (stand-in)", "a row", "µs", fast.cascade, *peer)]
+
+
 _FIRST_FIT = """\
 import time
 import numpy as np
@@ -234,6 +271,8 @@ PARTS: Mapping[str, Callable[[], list[Row]]] = {
     "normal-data": normal_data,
     "real-data": real_data,
     "prediction": prediction,
+    "decision-dags": decision_dags,
+    "cascade": cascade,
     "new-machine": new_machine,
 }
 """In the order of the table; a part's rows are kept when all of them are there."""

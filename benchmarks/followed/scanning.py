@@ -14,6 +14,7 @@ Sizes and rates were fixed before the first run. Nothing here decides a test.
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -22,7 +23,7 @@ from .suite import THREADS
 
 ROUNDS, RATES, SCANS = 500, (0.99, 0.9), 7
 DAGS = {"SARSA": ("sarsa", 0.01), "descent": ("descent", 0.001)}
-TARGET = 15.0
+TARGET = 12.0
 
 
 def drawn_task(n_features: int = 300, side: int = 20):
@@ -122,8 +123,29 @@ def least_seconds(scanners: dict, picture: np.ndarray) -> tuple[dict, dict]:
     return spent, scans
 
 
-def main() -> None:
-    """Print a line for each detector."""
+class Line(NamedTuple):
+    """What a detector took to scan the picture.
+
+    Attributes
+    ----------
+    n_windows, n_stumps : int
+        Windows, and stumps evaluated in all of them.
+    seconds : float
+        CPU seconds of the fastest scan.
+    """
+
+    n_windows: int
+    n_stumps: int
+    seconds: float
+
+    @property
+    def nanoseconds(self) -> float:
+        """Of CPU time for an evaluation."""
+        return 1e9 * self.seconds / self.n_stumps
+
+
+def scan_all() -> tuple[dict[str, Line], str]:
+    """Scan the astronaut with each detector; what each took, the full model first, and of what."""
     from skimage.data import astronaut
 
     from algorithms.on_demand import HaarFeatures, PictureScanner
@@ -139,21 +161,29 @@ def main() -> None:
         for name, model in detectors(columns).items()
     }
     spent, scans = least_seconds(scanners, picture)
-    full = next(iter(scans))
-    n_windows = len(scans[full].scores)
-    print(
+    lines = {
+        name: Line(len(scan.scores), int(scan.evaluations.sum()), spent[name])
+        for name, scan in scans.items()
+    }
+    said = (
         f"trained on {columns.provenance['kind']} data ({columns.provenance['source']}); "
-        f"{picture.shape[0]}×{picture.shape[1]} pixels, {n_windows:,} windows, one thread"
+        f"{picture.shape[0]}×{picture.shape[1]} pixels"
     )
+    return lines, said
+
+
+def main() -> None:
+    """Print a line for each detector."""
+    lines, said = scan_all()
+    full = next(iter(lines.values()))
+    print(f"{said}, {full.n_windows:,} windows, one thread")
     print("| detector | stumps a window | ns a window | ns an evaluation | counted | measured |")
     print("|---|--:|--:|--:|--:|--:|")
-    for name, scan in scans.items():
-        n_stumps = scan.evaluations.sum()
-        counted = scans[full].evaluations.sum() / n_stumps
-        measured = spent[full] / spent[name]
+    for name, line in lines.items():
         print(
-            f"| {name} | {n_stumps / n_windows:.1f} | {1e9 * spent[name] / n_windows:.0f} "
-            f"| {1e9 * spent[name] / n_stumps:.1f} | {counted:.1f} | {measured:.1f} |"
+            f"| {name} | {line.n_stumps / line.n_windows:.1f} "
+            f"| {1e9 * line.seconds / line.n_windows:.0f} | {line.nanoseconds:.1f} "
+            f"| {full.n_stumps / line.n_stumps:.1f} | {full.seconds / line.seconds:.1f} |"
         )
     print(f"aims: at most {TARGET:g} ns an evaluation; measured at least half of counted")
 
