@@ -27,9 +27,9 @@ SARSA_SECONDS, STEP_NANOSECONDS, DESCENT_SECONDS = 0.5, 12.0, 5.0
 
 
 def rows_of(name: str):
-    """Training rows of a data set, and their classes."""
+    """Training rows of a data set and their classes, and whether they are real."""
     data = datasets.load(name, scale="laptop", seed=0)
-    return data.X_train, data.y_train
+    return data.X_train, data.y_train, data.provenance["kind"]
 
 
 def processor_seconds(program, n_runs: int = 3) -> float:
@@ -87,9 +87,9 @@ def sarsa(base: FrozenEstimator, X: np.ndarray, y: np.ndarray, beta: float) -> S
 @click.option("--stumps", default=STUMPS, help="Base classifiers.")
 def main(data: str, stumps: int) -> None:
     """Print how long both solvers take, and SARSA's steps."""
-    X, y = rows_of(data)
+    X, y, kind = rows_of(data)
     base = stumps_of(X, y, stumps)
-    print(f"{data}: {len(X)} rows, {stumps} stumps, one thread")
+    print(f"{data} ({kind}): {len(X)} rows, {stumps} stumps, one thread")
     for beta in BETAS:
         learned = sarsa(base, X, y, beta)
         nanoseconds = 1e9 * learned.seconds / learned.n_steps

@@ -210,16 +210,16 @@ def decision_dags() -> list[Row]:
     from . import mddag
     from .followed import scanning
 
-    rows, part = [], "MDDAG, 1,000 stumps on faces"
-    X, y = mddag.rows_of("vj_faces")
+    X, y, kind = mddag.rows_of("vj_faces")
+    rows, part = [], f"MDDAG, 1,000 stumps on faces ({kind})"
     base = mddag.stumps_of(X, y)
     for beta in mddag.BETAS:
         learned = mddag.sarsa(base, X, y, beta)
         what, most = f"a step of SARSA, β = {beta:g}", mddag.STEP_NANOSECONDS
         step = 1e9 * learned.seconds / learned.n_steps
         rows.append(Row(part, what, "ns", step, None, None, most, "ours"))
-    lines, _ = scanning.scan_all()
-    part = "a face detector scans a picture"
+    lines, kind = scanning.scan_all()
+    part = f"detector of faces ({kind}) scans a picture"
     for name, line in lines.items():
         what, most = f"an evaluation, {name}", scanning.TARGET
         rows.append(Row(part, what, "ns", line.nanoseconds, None, None, most, "ours"))
