@@ -10,6 +10,8 @@ from experiments.cell import Cell
 from experiments.primaries.declared import FIRST_SEED, Primary
 
 Declared = Mapping[str, Sequence[Primary]]
+Minutes = Mapping[tuple[str, str], float]
+"""Minutes of one repetition on 2 cores, by data set and scale."""
 
 
 def confirming(artefact: Artefact, n: int, datasets: Sequence[str], kept: int = 0) -> Artefact:
@@ -42,7 +44,7 @@ def minutes(
     n: int,
     datasets: Sequence[str],
     scale: str,
-    measured: Mapping[str, float],
+    measured: Minutes,
     kept: int = 0,
 ) -> float:
     """Return the minutes that so many repetitions take on 2 cores.
@@ -50,20 +52,20 @@ def minutes(
     Parameters
     ----------
     artefact : Artefact
-        Its own minutes say what a set takes that was never run: cells are then counted alike.
+        Its own minutes say what a set takes that was run nowhere: cells are then counted alike.
     n : int
     datasets : sequence of str
     scale : str
-    measured : Mapping of str to float
-        Minutes of one repetition of the sets that were run, see :func:`.storing.measured`.
+    measured : Mapping
+        Of the sets that were run, see :func:`.storing.measured`.
     kept : int
         As in :func:`confirming`.
     """
     n_cells = max(len(artefact.cells(scale)), 1)
     total = 0.0
     for dataset in datasets:
-        if dataset in measured:
-            total += (n - kept + min(kept, 1)) * measured[dataset]
+        if (dataset, scale) in measured:
+            total += (n - kept + min(kept, 1)) * measured[dataset, scale]
         else:
             share = len(confirming(artefact, n, [dataset], kept).cells(scale)) / n_cells
             total += artefact.minutes[scale] * share
@@ -79,7 +81,7 @@ def minutes_left(
     primary: Primary,
     done: int,
     artefacts: Sequence[Artefact],
-    measured: Mapping[str, Mapping[str, float]],
+    measured: Mapping[str, Minutes],
 ) -> float:
     """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that.
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from experiments.artefact import Artefact
+from experiments.primaries.confirming import Minutes
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import COLUMNS, Runs, table
 from experiments.publishing.check import compare
@@ -234,8 +235,15 @@ def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:
     }
 
 
-def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return for each artefact the minutes that one repetition of each set took on 2 cores.
+def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, Minutes]:
+    """Return for each artefact the minutes that one repetition of a set took on 2 cores.
+
+    They are those of the kept repetitions, and where there are none those of the published run.
+
+    Returns
+    -------
+    dict
+        By artefact, and then by set and scale.
 
     Raises
     ------
@@ -244,21 +252,44 @@ def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, dict[str, 
     """
     found = {}
     for artefact_id in artefact_ids:
-        path = results / FOLDER / artefact_id / "meta.json"
-        if not path.exists():
-            continue
-        try:
-            sets = json.loads(path.read_text(encoding="utf-8"))["sets"]
-            found[artefact_id] = {
-                name: one["cell_seconds"]
-                / one.get("timed_repetitions", len(one["seeds"]))
-                / _SECONDS
-                for name, one in sets.items()
-                if "cell_seconds" in one
-            }
-        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-            raise damaged(path.parent, error) from error
+        known: dict[tuple[str, str], float] = {}
+        for folder, read_minutes in (
+            (results / artefact_id, _minutes_of_cells),
+            (results / FOLDER / artefact_id, _minutes_of_sets),
+        ):
+            if not (folder / "meta.json").exists():
+                continue
+            try:
+                known |= read_minutes(folder)
+            except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+                raise damaged(folder, error) from error
+        if known:
+            found[artefact_id] = known
     return found
+
+
+def _minutes_of_cells(folder: Path) -> Minutes:
+    """Minutes of a repetition by what the cells of a published run took."""
+    scale = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["scale"]
+    path = folder / "timings.csv"
+    if not path.exists():
+        return {}
+    return {
+        (str(name), scale): float(cells["seconds"].sum()) / cells["seed"].nunique() / _SECONDS
+        for name, cells in pd.read_csv(path).groupby("dataset")
+    }
+
+
+def _minutes_of_sets(folder: Path) -> Minutes:
+    """Minutes of a repetition by what was recorded of the kept ones."""
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    return {
+        (name, one.get("scale", meta.get("scale"))): one["cell_seconds"]
+        / one.get("timed_repetitions", len(one["seeds"]))
+        / _SECONDS
+        for name, one in meta["sets"].items()
+        if "cell_seconds" in one
+    }
 
 
 def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
     assert sorted(set(rows["seed"])) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert set(rows["dataset"]) == {"nearby"}
-    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby"] > 0
+    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby", "overnight"] > 0
     # The second is not decided by three: only it asks for more, and then no more is run.
     before = (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes()
     status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
@@ -133,7 +133,7 @@ def test_kept_repetitions_are_gone_on_from(three, five, tmp_path):
     assert [one["seeds"] for one in of_set["earlier"]] == [seeds[:3]]
     assert of_set["timed_repetitions"] == 3
     assert meta["data"] == whole_meta["data"]
-    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby"] > 0
+    assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby", "overnight"] > 0
 
 
 def test_all_are_run_again_where_the_first_has_other_bits(three, five, tmp_path):

@@ -109,14 +109,32 @@ def test_minutes_are_said_to_two_digits_without_an_exponent():
 def test_a_set_that_was_run_takes_as_long_again(tmp_path):
     """Two repetitions of ten minutes of one core: a third and fourth take as much."""
     rows = pd.DataFrame({"dataset": "nearby", "seed": [2000, 2001]})
-    made = storing.Made(rows, {"data": {"nearby": {}}}, 600.0)
+    made = storing.Made(rows, {"data": {"nearby": {}}, "scale": "overnight"}, 600.0)
     storing.add(tmp_path, TOY.id, "nearby", made)
     measured = storing.measured(tmp_path, [TOY.id, "never-run"])
-    assert measured == {TOY.id: {"nearby": 2.5}}
+    assert measured == {TOY.id: {("nearby", "overnight"): 2.5}}
     assert minutes_left(CLAIMS[0], 0, [TOY], measured) == pytest.approx(3 * 2.5)
     assert minutes_left(CLAIMS[0], 3, [TOY], measured) == pytest.approx((2 + 1) * 2.5)
     (tmp_path / "primary" / TOY.id / "meta.json").write_text("{}")
     with pytest.raises(output.DamagedResults, match="sets"):
+        storing.measured(tmp_path, [TOY.id])
+
+
+def test_a_set_takes_as_long_as_in_the_published_run_of_its_scale(tmp_path):
+    folder = tmp_path / TOY.id
+    folder.mkdir()
+    cells = {"dataset": ["nearby", "nearby", "nearby", "far"], "seed": [0, 1, 1, 0]}
+    timings = pd.DataFrame(cells | {"seconds": [120.0, 100.0, 20.0, 999.0]})
+    (folder / "timings.csv").write_bytes(output.csv_bytes(timings))
+    (folder / "meta.json").write_text('{"scale": "overnight"}')
+    measured = storing.measured(tmp_path, [TOY.id])
+    assert measured[TOY.id]["nearby", "overnight"] == 1.0
+    assert minutes_left(CLAIMS[0], 0, [TOY], measured) == 3
+    (folder / "meta.json").write_text('{"scale": "smoke"}')
+    unlike = storing.measured(tmp_path, [TOY.id])
+    assert minutes_left(CLAIMS[0], 0, [TOY], unlike) == minutes_left(CLAIMS[0], 0, [TOY], {})
+    (folder / "timings.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(output.DamagedResults, match="dataset"):
         storing.measured(tmp_path, [TOY.id])
 
 
