@@ -41,7 +41,7 @@ def test_the_sentences_above_the_table_are_of_its_numbers():
         r"A tree takes (\S+) to (\S+) of LightGBM's time, and (\S+) to (\S+) of it where "
         r"features have prices. Prices make our own trees (\S+) to (\S+) times as dear. A whole "
         r"fit takes (\S+) to (\S+) of LightGBM's time. Time grows at most as n\^(\S+) from each "
-        r"number of rows to the next \(goal 1.05\)\.",
+        r"number of rows to the next \(goal 1.05(, missed)?\)\.",
         TEXT.replace("\n", " "),
     )
     of = (("a tree,", "LightGBM"), ("a tree with", "LightGBM, prices"), ("a tree with", "our own"),
@@ -54,7 +54,8 @@ def test_the_sentences_above_the_table_are_of_its_numbers():
     rows, times = today.curves(RUN)
     steps = pairwise(zip(rows, times["ours"], strict=True))
     growth = [math.log(t / s) / math.log(n / m) for (m, s), (n, t) in steps]
-    assert said.groups() == (*expected, f"{max(growth):.2f}")
+    missed = ", missed" if max(growth) > 1.05 else None
+    assert said.groups() == (*expected, f"{max(growth):.2f}", missed)
 
 
 def test_the_page_is_short():
