@@ -21,7 +21,15 @@ from experiments.primaries.confirming import Minutes
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import COLUMNS, Runs, table
 from experiments.publishing.check import compare
-from experiments.publishing.output import csv_bytes, damaged, json_bytes, numbers, read_rows
+from experiments.publishing.output import (
+    csv_bytes,
+    damaged,
+    json_bytes,
+    numbers,
+    read_cell_times,
+    read_meta,
+    read_rows,
+)
 from experiments.running.store import write_atomically
 
 FOLDER = "primary"
@@ -270,13 +278,10 @@ def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, Minutes]:
 
 def _minutes_of_cells(folder: Path) -> Minutes:
     """Minutes of a repetition by what the cells of a published run took."""
-    scale = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["scale"]
-    path = folder / "timings.csv"
-    if not path.exists():
-        return {}
+    scale = read_meta(folder)["scale"]
     return {
         (str(name), scale): float(cells["seconds"].sum()) / cells["seed"].nunique() / _SECONDS
-        for name, cells in pd.read_csv(path).groupby("dataset")
+        for name, cells in read_cell_times(folder).groupby("dataset")
     }
 
 

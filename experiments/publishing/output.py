@@ -25,7 +25,7 @@ from experiments.style import house_style, picture_bytes
 PICTURES = ("svg", "png")
 """Formats in which figures are published."""
 
-_NEEDED = {
+NEEDED = {
     "command": str,
     "data": dict,
     "processor": str,
@@ -38,6 +38,7 @@ _NEEDED = {
     "title": str,
     "versions": dict,
 }
+"""What ``meta.json`` of a run must say, and of which type."""
 _OF_DATA = ("kind", "source", "rows", "n_features", "cost_unit", "cost_origin", "checksums")
 
 
@@ -157,9 +158,8 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     paths = [folder / name for name in ("meta.json", "rows.csv")]
     if not any(path.exists() for path in paths):
         return None
+    meta = read_meta(folder)
     try:
-        meta = json.loads(paths[0].read_text(encoding="utf-8"))
-        _check_meta(meta)
         if meta.get("rows_sha256") not in (None, _sha256(paths[1].read_bytes())):
             raise ValueError("rows.csv is not what meta.json says was written")
         rows = read_rows(paths[1])
@@ -169,6 +169,49 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
         raise damaged(folder, f"{Path(error.filename).name} is missing") from None
     except (ValueError, KeyError) as error:
         raise damaged(folder, error) from error
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Return what ``meta.json`` says of a run.
+
+    Raises
+    ------
+    DamagedResults
+        If it is missing, cannot be read, or lacks what claims, pictures and the report need.
+    """
+    try:
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        _check_meta(meta)
+    except FileNotFoundError:
+        raise damaged(folder, "meta.json is missing") from None
+    except ValueError as error:
+        raise damaged(folder, error) from error
+    return meta
+
+
+def read_cell_times(folder: Path) -> pd.DataFrame:
+    """Return what each cell of a published run took, a row per cell of ``timings.csv``.
+
+    What an artefact timed itself has no cell's name there. It is part of a cell, and left out.
+
+    Returns
+    -------
+    DataFrame
+        With columns ``dataset``, ``seed``, ``cell`` and ``seconds`` (float).
+
+    Raises
+    ------
+    DamagedResults
+        If the file is missing or cannot be read.
+    """
+    try:
+        times = read_rows(folder / "timings.csv")
+        times = times.loc[times["cell"].astype(str) != "", ["dataset", "seed", "cell", "seconds"]]
+        return times.astype({"seconds": float})
+    except FileNotFoundError:
+        raise damaged(folder, "timings.csv is missing") from None
+    except (ValueError, KeyError) as error:
+        raise damaged(folder, f"timings.csv: {error!r}") from error
 
 
 def damaged(folder: Path, what: object) -> DamagedResults:
@@ -183,7 +226,7 @@ def _check_meta(meta: object) -> None:
     """Raise ValueError if ``meta.json`` lacks what claims, pictures and the report need."""
     if not isinstance(meta, dict):
         raise ValueError("meta.json holds no record")
-    for name, kind in _NEEDED.items():
+    for name, kind in NEEDED.items():
         if not isinstance(meta.get(name), kind):
             raise ValueError(f"meta.json lacks {name!r}")
     for dataset, record in meta["data"].items():

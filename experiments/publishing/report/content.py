@@ -257,17 +257,10 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
 def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
     """Return the time its cells took, from ``timings.csv``.
 
-    Cells that measure time ran alone, the others beside each other on all workers. What the
-    artefact itself timed has no cell's name, and is part of a cell.
+    Cells that measure time ran alone, the others beside each other on all workers.
     """
-    try:
-        times = output.read_rows(folder / "timings.csv")
-        times = times[times["cell"].astype(str) != ""]
-        seconds = times["seconds"].astype(float)
-    except FileNotFoundError:
-        raise damaged(folder, "timings.csv is missing") from None
-    except (ValueError, KeyError) as error:
-        raise damaged(folder, f"timings.csv: {error!r}") from error
+    times = output.read_cell_times(folder)
+    seconds = times["seconds"]
     workers = meta.get("workers")
     if not workers:
         work = duration(seconds.sum())

@@ -38,7 +38,15 @@ def publish(results, artefact, *, workers=2, seconds=30.0, **changes):
         data.setdefault(cell.dataset, provenance.describe_data(drawn))
         own = {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed}
         rows += [own | row for row in artefact.run_cell(cell, drawn)]
-    timings = pd.DataFrame({"cell": [cell.label() for cell in cells], "seconds": seconds})
+    timings = pd.DataFrame(
+        {
+            "dataset": [cell.dataset for cell in cells],
+            "algorithm": [cell.algorithm for cell in cells],
+            "seed": [cell.seed for cell in cells],
+            "cell": [cell.label() for cell in cells],
+            "seconds": seconds,
+        }
+    )
     meta = provenance.describe_run(
         artefact,
         scale="laptop",
@@ -211,7 +219,7 @@ def test_what_the_artefact_itself_timed_is_not_counted_twice(tmp_path):
     toy = make_toy()
     folder = publish(tmp_path, toy)
     with open(folder / "timings.csv", "a") as file:
-        file.write(",999\n")
+        file.write("toy,cegb,0,,999\n")
     assert "4 minutes measured: 16 cells" in text_of(report.build(tmp_path, [toy])[TOY])
 
 
