@@ -40,6 +40,9 @@ COLUMNS = (
 
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
+OTHER_DATA = "other test data"
+"""What a claim needs that more repetitions of its sets do not decide, or hardly."""
+
 LEAST_CHANCE = 0.05
 """Of a verdict; with less, more repetitions of the same data are not worth their time."""
 
@@ -168,12 +171,12 @@ def needs(judged: Judged) -> str:
     if judged.verdict != UNDECIDED:
         return ""
     if judged.hopeless:
-        return "other test data"
+        return OTHER_DATA
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
     found = judged.found
     if found is None or math.isinf(found.needs):
-        return "other data: more repetitions of these do not decide it"
+        return OTHER_DATA
     return f"about {found.needs:.0f} repetitions of each set, beyond its declared limit"
 
 

@@ -17,7 +17,7 @@ from experiments.claims import described
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, minutes_left, rough
 from experiments.primaries.declared import Primary
-from experiments.primaries.judging import as_row, hopeless, judge, outlook
+from experiments.primaries.judging import OTHER_DATA, as_row, hopeless, judge, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
@@ -108,10 +108,8 @@ class Board(NamedTuple):
 
     def _why_open(self) -> str:
         """Say how many undecided claims were not run, and how many want other data."""
-        counts = {
-            "not run yet": self.not_run(),
-            "for want of other test data": sum(hopeless(one.chance) for one in self.lines),
-        }
+        other = sum(one.needs.startswith(OTHER_DATA) for one in self.lines)
+        counts = {"not run yet": self.not_run(), f"for want of {OTHER_DATA}": other}
         said = [f"{n} {why}" for why, n in counts.items() if n]
         return f", {' and '.join(said)}" if said else ""
 
