@@ -117,7 +117,10 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
     for look in all_looks:
         if look.n > n:
             break
-        sets = [_mean(part, _effects(part, runs, look.n), runs) for part in primary.parts]
+        sets = [
+            _mean(part, _of_first(part, runs, look.n, whole), runs)
+            for part, whole in zip(primary.parts, effects, strict=True)
+        ]
         last, found = look, pooled(sets, look.level, primary.delta)
         verdict = RULES[primary.kind](found, primary.delta)
         if verdict != UNDECIDED and not denied:
@@ -196,21 +199,30 @@ def table(primaries: Sequence[Primary], runs: Runs, paper: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _effects(part: Part, runs: Runs, n: int | None = None) -> np.ndarray:
-    """Effects of a set's repetitions, in the order of their seeds; empty if it was not run.
-
-    Of the first `n` repetitions alone, if it is given: later ones must not even choose a rival that
-    is the best over all of them.
-    """
+def _effects(part: Part, runs: Runs) -> np.ndarray:
+    """Effects of a set's repetitions, in the order of their seeds; empty if it was not run."""
     if part.artefact not in runs:
         return np.empty(0)
     rows, meta = runs[part.artefact]
     if part.dataset not in meta["data"]:
         return np.empty(0)
-    if n is not None and "seed" in rows:
-        seeds = np.unique(rows.loc[rows["dataset"] == part.dataset, "seed"])[:n]
-        rows = rows[(rows["dataset"] != part.dataset) | rows["seed"].isin(seeds)]
-    return np.asarray(part.effects(rows), dtype=np.float64)[:n]
+    return np.asarray(part.effects(rows), dtype=np.float64)
+
+
+def _of_first(part: Part, runs: Runs, n: int, effects: np.ndarray) -> np.ndarray:
+    """Effects of the first `n` repetitions, by their rows alone.
+
+    Later ones must not even choose a rival that is the best over all of them. `effects` are those
+    of all repetitions.
+    """
+    rows, _ = runs[part.artefact]
+    if "seed" in rows:
+        mine = rows["dataset"] == part.dataset
+        seeds = np.unique(rows.loc[mine, "seed"])
+        if n < len(seeds):
+            of_first = part.effects(rows[~mine | rows["seed"].isin(seeds[:n])])
+            effects = np.asarray(of_first, dtype=np.float64)
+    return effects[:n]
 
 
 def _kind(part: Part, runs: Runs) -> str:

@@ -117,9 +117,10 @@ def of_repetitions(effects: np.ndarray, shared: float = 0.0) -> SetMean:
     known = known[~np.isnan(known)]
     if len(known) < 2:
         raise ValueError(f"{len(known)} repetitions have an effect; an interval needs two.")
-    varies = np.ptp(known) > _ROUNDING * max(1.0, np.abs(known).max())
-    variance = float(np.var(known, ddof=1)) if varies else 0.0
-    return SetMean(float(known.mean()), len(known), variance, shared=shared)
+    mean, low, high = known.mean(), known.min(), known.max()
+    varies = high - low > _ROUNDING * max(1.0, -low, high)
+    variance = float(((known - mean) ** 2).sum() / (len(known) - 1)) if varies else 0.0
+    return SetMean(float(mean), len(known), variance, shared=shared)
 
 
 def of_queries(effects: np.ndarray) -> SetMean:
@@ -220,33 +221,62 @@ class Pooled:
     ----------
     effect, low, high : float
         Mean of the sets' means with its interval.
-    n : int
-        Repetitions of the set that has the fewest.
     freedom : float
         Degrees of freedom.
-    tau : float
-        Standard deviation of effects between sets beyond noise (Hedges' estimator); 0 for one set.
-    detectable : float
-        Effect that is found with a probability of 80 % at this number of repetitions.
-    needs : float
-        Repetitions of each set from which `detectable` is at most δ; infinite beyond
-        :data:`MOST_REPETITIONS`.
-    floor : float
-        What of `detectable` is left however many repetitions there are, in units of δ.
-    of_sets : tuple of float
-        The effect on each set.
+    sets : tuple of SetMean
+        What was pooled.
+    level, delta : float
+        Of the interval; the smallest effect of interest.
     """
 
     effect: float
     low: float
     high: float
-    n: int
     freedom: float
-    tau: float
-    detectable: float
-    needs: float
-    floor: float
-    of_sets: tuple[float, ...] = ()
+    sets: tuple[SetMean, ...]
+    level: float
+    delta: float
+
+    @property
+    def n(self) -> int:
+        """Repetitions of the set that has the fewest."""
+        return min(one.n for one in self.sets)
+
+    @property
+    def of_sets(self) -> tuple[float, ...]:
+        """The effect on each set."""
+        return tuple(one.effect for one in self.sets)
+
+    @property
+    def tau(self) -> float:
+        """Standard deviation of effects between sets beyond noise; 0 for one set.
+
+        Hedges' estimator: the variance of the sets' means less the mean of their variances.
+        """
+        if len(self.sets) < 2:
+            return 0.0
+        spread = np.var(self.of_sets, ddof=1)
+        return math.sqrt(max(spread - np.mean([one.variance() for one in self.sets]), 0.0))
+
+    @property
+    def detectable(self) -> float:
+        """Effect that is found with a probability of 80 % at this number of repetitions."""
+        return _detectable(self.sets, self.level)
+
+    @property
+    def needs(self) -> float:
+        """Repetitions of each set from which `detectable` is at most δ.
+
+        Infinite beyond :data:`MOST_REPETITIONS`.
+        """
+        return _needed(self.sets, self.level, self.delta)
+
+    @property
+    def floor(self) -> float:
+        """What of `detectable` is left however many repetitions there are, in units of δ."""
+        left = math.sqrt(sum(one.floor() for one in self.sets)) / len(self.sets)
+        z = float(special.ndtri((1 + self.level) / 2) + special.ndtri(POWER))
+        return z * left / self.delta
 
 
 def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
@@ -265,23 +295,9 @@ def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
     -------
     Pooled
     """
-    effects = np.array([one.effect for one in sets])
-    effect, error, freedom = float(effects.mean()), *_error(sets)
+    effect, error, freedom = sum(one.effect for one in sets) / len(sets), *_error(sets)
     half = _quantile((1 + level) / 2, freedom) * error
-    floor = math.sqrt(sum(one.floor() for one in sets)) / len(sets)
-    z = float(special.ndtri((1 + level) / 2) + special.ndtri(POWER))
-    return Pooled(
-        effect,
-        effect - half,
-        effect + half,
-        min(one.n for one in sets),
-        freedom,
-        _between(sets),
-        _detectable(sets, level),
-        _needed(sets, level, delta),
-        z * floor / delta,
-        tuple(effects.tolist()),
-    )
+    return Pooled(effect, effect - half, effect + half, freedom, tuple(sets), level, delta)
 
 
 def chance(
@@ -346,11 +362,3 @@ def _needed(sets: Sequence[SetMean], level: float, delta: float) -> float:
         else:
             low = middle
     return float(high)
-
-
-def _between(sets: Sequence[SetMean]) -> float:
-    """Hedges' τ: the variance of the sets' means less the mean of their variances."""
-    if len(sets) < 2:
-        return 0.0
-    spread = np.var([one.effect for one in sets], ddof=1)
-    return math.sqrt(max(spread - np.mean([one.variance() for one in sets]), 0.0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from experiments.primaries import verdicts
@@ -12,7 +10,7 @@ from experiments.primaries.pooling import Pooled
 
 def interval(low, high, effect=None) -> Pooled:
     effect = (low + high) / 2 if effect is None else effect
-    return Pooled(effect, low, high, 10, 9.0, 0.0, math.nan, math.nan, math.nan)
+    return Pooled(effect, low, high, 9.0, (), 0.95, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,27 @@ def test_fewer_seeds_are_no_other_data():
     assert output.same_data({"a": record("real", s7="x")}, published) == []
     assert output.same_data({"b": record("real", s0="x")}, published) == []
     assert output.same_data({"c": record("real", s0="x")}, published) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "dtype"),
+    [
+        (["1", "-2", "0"], "int64"),
+        (["18446744073709551615"], "uint64"),
+        (["1" + "0" * 30], "object"),
+        (["0.1", "1e-320", "inf", ""], "float64"),
+        (["9" * 30, "1.5"], "float64"),
+        (["", ""], "float64"),
+        (["1.5", "one"], "str"),
+        ([], "str"),
+    ],
+)
+def test_columns_of_text_are_numbers_where_all_of_it_are(texts, dtype):
+    column = pd.Series(texts, dtype="str", index=range(5, 5 + len(texts)), name="score")
+    found = output.numbers(column)
+    assert str(found.dtype) == dtype
+    assert (found.name, list(found.index)) == ("score", list(column.index))
+    if found.dtype == np.float64:
+        np.testing.assert_array_equal(found, [float(text or "nan") for text in texts])
+    elif dtype != "str":
+        assert found.tolist() == [int(text) for text in texts]
