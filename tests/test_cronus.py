@@ -102,6 +102,10 @@ def reference_options(model):
     }
 
 
+SEEDS = [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)]
+"""Of what takes seconds for each."""
+
+
 @pytest.fixture(scope="module")
 def fitted():
     X, y, weights = draw(0)
@@ -112,7 +116,7 @@ def fitted():
 # --- twins ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rule", ["soft", "quantile"])
 def test_equals_the_reference(seed, rule):
     X, y, weights = draw(seed)
@@ -262,7 +266,7 @@ def test_values_and_gradients_equal_the_reference(seed, smoothed):
 
 
 @pytest.mark.parametrize("support", ["stage", "cascade"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_optimisation_ends_as_low_as_the_references(seed, support):
     """The objective is not convex: from equal starts only the end's value agrees, to 1 %."""
     problem, _, _, soft, _, _ = problem_of(seed)

@@ -138,7 +138,9 @@ def test_equals_reference(name, seed):
     assert_same_predictions(model, theirs, Z)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)]
+)
 def test_real_numbers_equal_the_reference_on_their_bins(seed):
     """More values than bins, in nodes that hold few of them: thresholds are those of all rows."""
     rng = np.random.default_rng([2013, seed])

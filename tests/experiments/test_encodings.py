@@ -30,7 +30,7 @@ def test_what_cannot_be_written_is_replaced(monkeypatch, encoding):
         ).decode(encoding)  # fmt: skip
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+@pytest.mark.parametrize("encoding", ["cp1252", pytest.param("latin-1", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("arguments", [["list", "--json"], ["claims", "cegb-figure3", "--json"]])
 def test_json_loses_nothing(monkeypatch, encoding, arguments):
     there = json.loads(printed(monkeypatch, encoding, arguments))

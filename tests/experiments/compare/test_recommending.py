@@ -39,7 +39,7 @@ def grouped(tmp_path_factory):
     question = dataclasses.replace(question, test=folder / "test.csv")
     only = ("cegb", "greedy_miser", "gbrt", "early_exit", "lightgbm", "hist_gradient_boosting")
     only = [slug for slug in only if methods.METHODS[slug].installed()]
-    search = Search((0.2, 5.0, 15.0), trials=3, rounds=20, only=only)
+    search = Search((0.2, 5.0, 15.0), trials=2, rounds=20, only=only)
     return compare(question, search, folder / "out", InThisProcess()), folder / "out"
 
 
@@ -260,7 +260,9 @@ def test_labels_are_numbered_before_a_library_sees_them(tmp_path, labels):
     assert set(forest.predict(X)) <= set(load(str(outcome.prepared.path)).parts["train"].y)
 
 
-@pytest.mark.parametrize("factor", [1 / 400, 1e-12, 3e9])
+@pytest.mark.parametrize(
+    "factor", [1 / 400, *(pytest.param(f, marks=pytest.mark.slow) for f in (1e-12, 3e9))]
+)
 def test_a_common_factor_of_weights_changes_nothing(tmp_path, factor):
     table = grouped_table.drawn(200).iloc[:, [0, 1, 2, -1]]
     rows = {}

@@ -1,5 +1,7 @@
 """What is published fits what the code says of it now; nothing is computed here."""
 
+import functools
+
 import pandas as pd
 import pytest
 
@@ -16,14 +18,26 @@ PUBLISHED = [a for a in ARTEFACTS if (RESULTS / a.id / "meta.json").exists()]
 MEND = "bring it up to date with: python -m experiments redraw"
 
 
+@functools.cache
+def published(artefact_id):
+    """Rows and meta, read once for all tests."""
+    return output.read_published(RESULTS / artefact_id)
+
+
+@functools.cache
+def claims_now(artefact_id):
+    """The claims of the rows as the code evaluates them today."""
+    (artefact,) = (one for one in PUBLISHED if one.id == artefact_id)
+    return output.evaluate_claims(artefact, *published(artefact_id))
+
+
 def test_something_is_published():
     assert PUBLISHED
 
 
 @pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
 def test_claims_are_those_of_the_rows(artefact):
-    rows, meta = output.read_published(RESULTS / artefact.id)
-    now = output.evaluate_claims(artefact, rows, meta)
+    now = claims_now(artefact.id)
     written = pd.read_csv(RESULTS / artefact.id / "claims.csv", keep_default_na=False)
     assert list(written["claim"]) == list(now["claim"]), MEND
     if now.empty:
@@ -39,13 +53,13 @@ def test_claims_are_those_of_the_rows(artefact):
 
 @pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
 def test_meta_says_what_the_artefact_says(artefact):
-    _, meta = output.read_published(RESULTS / artefact.id)
+    _, meta = published(artefact.id)
     for name, value in output.provenance.describe_artefact(artefact).items():
         assert meta[name] == value, MEND
 
 
 def test_descriptions_are_up_to_date():
-    tables = output.published_claims(RESULTS, ARTEFACTS)
+    tables = {one.id: (published(one.id)[1], claims_now(one.id)) for one in PUBLISHED}
     written = (RESULTS / "claims.md").read_text(encoding="utf-8")
     written = (
         written.partition("# Everything else, described")[2].partition("\n###")[2].splitlines()
@@ -57,7 +71,7 @@ def test_descriptions_are_up_to_date():
 
 @pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
 def test_words_for_who_cannot_see_it(artefact):
-    rows, meta = output.read_published(RESULTS / artefact.id)
+    rows, meta = published(artefact.id)
     text = artefact.alt(rows, meta)
     assert 40 < len(text) < 2000
     assert "nan" not in text.lower().split()
@@ -70,7 +84,7 @@ CEGB_BEFORE = (ROOT / "experiments" / "cegb_2017" / "HISTORY.md").read_text(enco
 
 
 def published_rows(artefact_id):
-    return output.read_published(RESULTS / artefact_id)[0]
+    return published(artefact_id)[0]
 
 
 @pytest.mark.parametrize(
