@@ -125,6 +125,8 @@ def test_the_answer_says_what_the_primary_claims_gave():
     assert f"above feature subsets** by {given('above-subsets')}, though" in answer
     assert f"Above Cronus** by {given('above-cronus')}, with" in answer
     assert f"it loses {given('almost-matches', sign=-1)}: whether" in answer
+    assert f"Steps of 0.05 and 0.2 differ by {given('step', sign=-1)}." in answer
+    assert primaries.loc["miser-almost-matches", "n"] == primaries.loc["miser-step", "n"] == 10
     below = primaries.loc["miser-training-time", ["effect", "high", "low"]].astype(float)
     times, *ends = (f"{1.25 / 2**doublings:.2f}" for doublings in below)
     assert f"by ten fresh repetitions: {times} times [{', '.join(ends)}]." in answer
