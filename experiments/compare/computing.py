@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import metadata
-from typing import Any
 
 from tqdm import tqdm
 
@@ -72,8 +71,7 @@ class Computing:
         prepared = self._prepared
         identity = {"checksum": prepared.checksum}
         sources = sources_hash(run_cell.__module__, load.__module__, str(prepared.path))
-        where = environment()
-        keys = [_key(run_cell, cell, prepared, sources, where) for cell in cells]
+        keys = [_key(run_cell, cell, prepared, sources) for cell in cells]
         found = {key: entry[0] for key in set(keys) if (entry := self._store.get(key)) is not None}
         self._advance(sum(key in found for key in keys))
         pending = {key: cell for key, cell in zip(keys, cells, strict=True) if key not in found}
@@ -106,13 +104,13 @@ class Computing:
         self._bar.update(n)
 
 
-def _key(
-    run_cell: Callable, cell: Cell, prepared: Prepared, sources: str, where: Mapping[str, Any]
-) -> str:
+def _key(run_cell: Callable, cell: Cell, prepared: Prepared, sources: str) -> str:
     """Hash of what determines a cell's rows; where the data stand is not of it."""
     library = {}
     if cell.algorithm in METHODS and (name := method_of(cell.algorithm).library) is not None:
         library = {name: metadata.version(name)}
     params = {name: v for name, v in cell.params.items() if name not in ("trial", "kind")}
-    what = [run_cell.__name__, cell.algorithm, params, prepared.checksum, sources, library, where]
-    return digest(what)
+    return digest(
+        [run_cell.__name__, cell.algorithm, params, prepared.checksum, sources, library,
+         environment()]
+    )  # fmt: skip

@@ -1,14 +1,14 @@
 """Rows that primary claims are judged by: ``results/primary/<artefact>``, and the table of all.
 
-Each data set has a file of its own, ``<dataset>.csv.gz``: rows of forty repetitions of several sets
+Each data set has a file of its own, ``<dataset>.csv.xz``: rows of forty repetitions of several sets
 are more than a file of a repository should hold.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
+import lzma
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +22,7 @@ from experiments.primaries.declared import Primary
 from experiments.primaries.judging import COLUMNS, Runs, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
+    DamagedResults,
     csv_bytes,
     damaged,
     json_bytes,
@@ -196,7 +197,7 @@ def _write(
         kept["data"] = old_meta["data"] | meta["data"]
     kept["seeds"] = sorted({seed for one in kept["sets"].values() for seed in one["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(folder, dataset), gzip.compress(csv_bytes(rows), mtime=0))
+    write_atomically(_file(folder, dataset), lzma.compress(csv_bytes(rows), preset=9))
     described = {name: value for name, value in meta.items() if name != "chosen"}
     write_atomically(folder / "meta.json", json_bytes({**described, **kept}))
 
@@ -218,19 +219,19 @@ def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
             meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
             sets = [_texts(_file(folder, dataset)) for dataset in sorted(meta["sets"])]
             rows = pd.concat(sets, ignore_index=True).apply(numbers)
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        except (OSError, lzma.LZMAError, ValueError, KeyError, TypeError) as error:
             raise damaged(folder, error) from error
         runs[artefact_id] = (rows, meta)
     return runs
 
 
 def _file(folder: Path, dataset: str) -> Path:
-    return folder / f"{dataset}.csv.gz"
+    return folder / f"{dataset}.csv.xz"
 
 
 def _texts(path: Path) -> pd.DataFrame:
     """Rows of a set as text, so that columns get their types from the rows of all sets."""
-    text = gzip.decompress(path.read_bytes()).decode()
+    text = lzma.decompress(path.read_bytes()).decode()
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
@@ -269,6 +270,8 @@ def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, Minutes]:
                 continue
             try:
                 known |= read_minutes(folder)
+            except DamagedResults:  # it is said already which file
+                raise
             except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
                 raise damaged(folder, error) from error
         if known:

@@ -68,6 +68,12 @@ def processor() -> str:
     return " ".join([platform.machine().lower(), *widest[:1]])
 
 
+@functools.cache
+def _version(library: str) -> str:
+    """Version of a library, asked for once: every key of a cell holds some, and one takes a ms."""
+    return importlib.metadata.version(library)
+
+
 def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
     """Return versions and processor: equal on every machine that may share results.
 
@@ -79,7 +85,7 @@ def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "system": platform.system(),
-        "versions": {name: importlib.metadata.version(name) for name in (*LIBRARIES, *requires)},
+        "versions": {name: _version(name) for name in (*LIBRARIES, *requires)},
         "processor": processor(),
     }
 

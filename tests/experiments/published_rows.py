@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import math
 import statistics
 from collections import defaultdict
@@ -24,6 +25,12 @@ RESULTS = ROOT / "results"
 def lines(artefact: str, name: str = "rows.csv") -> list[dict[str, str]]:
     """Lines of a published table, as text."""
     with open(RESULTS / artefact / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fresh(artefact: str, dataset: str) -> list[dict[str, str]]:
+    """Kept repetitions of a set, as text: what primary claims are judged by."""
+    with lzma.open(RESULTS / "primary" / artefact / f"{dataset}.csv.xz", "rt", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 import statistics
 from collections import defaultdict
@@ -12,9 +10,9 @@ from itertools import pairwise
 import pytest
 
 from tests.experiments.published_rows import (
-    RESULTS,
     claims,
     effects_of,
+    fresh,
     history,
     in_words,
     lines,
@@ -58,12 +56,6 @@ def test_leads_over_greedy_miser():
         cells = [with_interval(of[f"{panel}-{word}"]) for word in cegb.METHODS]
         cells += [f"{number(of[f'{panel}-{word}-paper']['effect']):+.4f}" for word in cegb.METHODS]
         assert f"| {name} | {' | '.join(cells)} |" in README
-
-
-def fresh(artefact, dataset):
-    """Kept repetitions of a set, as text."""
-    with gzip.open(RESULTS / "primary" / artefact / f"{dataset}.csv.gz", "rt", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_answer_on_classes():

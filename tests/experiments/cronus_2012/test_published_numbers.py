@@ -1,7 +1,5 @@
 """What the README says of the published rows of Cronus, computed another way: plain loops."""
 
-import csv
-import gzip
 import re
 import statistics
 from collections import defaultdict
@@ -13,6 +11,7 @@ from experiments.cronus_2012.show import panels
 from tests.experiments.published_rows import (
     RESULTS,
     claims,
+    fresh,
     history,
     in_words,
     lines,
@@ -101,9 +100,7 @@ def test_the_answer_on_top():
 
 def test_rivals_that_are_free_of_prices():
     """By plain loops: leads on CBCL in the fresh repetitions, and what ended at a limit."""
-    path = RESULTS / "primary" / "cronus-figure2" / "cbcl.csv.gz"
-    with gzip.open(path, "rt", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = fresh("cronus-figure2", "cbcl")
     pools = curves.pools(rows, "method", "_paper")
     told = []
     for rival in ("raykar_free", "and_or_free"):

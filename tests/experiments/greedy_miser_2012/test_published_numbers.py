@@ -11,6 +11,7 @@ import pytest
 from experiments.greedy_miser_2012 import extra_picture_size
 from experiments.publishing import output
 from experiments.running.provenance import ROOT
+from tests.experiments.published_rows import fresh, primaries
 from tests.recomputed import greedy_miser
 
 RESULTS = ROOT / "results"
@@ -139,6 +140,26 @@ def test_the_answer_says_what_the_primary_claims_gave():
     assert f"on ClueWeb09 by {float(each[sets.index('clueweb09')]):.3f}." in answer
 
 
+def test_ten_divisions_say_what_a_tenth_and_steps_cost():
+    """By plain means: over queries and divisions, and over sets."""
+    of, found = primaries("miser"), {"miser-step": [], "miser-almost-matches": []}
+    for dataset in of["miser-step"]["sets"].split():
+        rows = fresh("miser-divisions", dataset)
+        assert len({row["seed"] for row in rows}) == 10
+        for claim, budget, ours, other in (
+            ("miser-step", -1.0, "step_0.2", "step_0.05"),
+            ("miser-almost-matches", 0.1, "greedy_miser", "stagewise"),
+        ):
+            leads = [
+                float(row[ours]) - float(row[other])
+                for row in rows
+                if float(row["budget"]) == budget
+            ]
+            found[claim].append(statistics.mean(leads))
+    for claim, means in found.items():
+        assert float(of[claim]["effect"]) == pytest.approx(statistics.mean(means), abs=2e-6)
+
+
 def test_what_early_exits_leave_to_pay(figure1):
     _, claims = figure1
     shares = [50 + 100 * claims.loc[f"{panel}-exit-limited", "effect"] for panel in "cdef"]
@@ -229,7 +250,7 @@ def test_scene_15_in_the_readme():
 
 def test_training_times_are_those_of_the_seconds():
     of_sets = []
-    for path in sorted((RESULTS / "primary" / "miser-training-time").glob("*.csv.gz")):
+    for path in sorted((RESULTS / "primary" / "miser-training-time").glob("*.csv.xz")):
         seconds = {}
         for row in pd.read_csv(path).itertuples():
             seconds[row.seed, row.method] = row.fit_seconds

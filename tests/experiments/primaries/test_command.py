@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import json
+import lzma
 import re
 from pathlib import Path
 
@@ -45,20 +45,20 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     table = pd.read_csv(tmp_path / "primary_claims.csv")
     assert table["claim"].tolist() == ["toy-better", "toy-much-better"]
     assert table["verdict"][0] == "reproduced"
-    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
     assert sorted(set(rows["seed"])) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert set(rows["dataset"]) == {"nearby"}
     assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby", "overnight"] > 0
     # The second is not decided by three: only it asks for more, and then no more is run.
-    before = (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes()
+    before = (tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz").read_bytes()
     status, out, _ = run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
     assert (status, "repetitions of nearby" in out) == (0, False)
-    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes() == before
+    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz").read_bytes() == before
     # More of them hardly would: they are run where the claim itself is named.
     run(toy, "decide", "toy", "--jobs", "1", "--quiet")
-    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").read_bytes() == before
+    assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz").read_bytes() == before
     run(toy, "decide", "toy-much-better", "--jobs", "1", "--quiet")
-    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
     assert rows["seed"].nunique() == 5
 
 
@@ -95,7 +95,7 @@ def five(toy, tmp_path, run):
         assert status == 0, err
         meta = json.loads((folder / FOLDER / "meta.json").read_text())
         n_cells = len(list(store.rglob("*.jsonl")))
-        return (folder / FOLDER / "nearby.csv.gz").read_bytes(), meta, out, n_cells
+        return (folder / FOLDER / "nearby.csv.xz").read_bytes(), meta, out, n_cells
 
     return decided
 
@@ -104,10 +104,10 @@ def five(toy, tmp_path, run):
 def three(toy, tmp_path, run):
     """A folder in which three repetitions are kept, as text to be changed, and their meta."""
     run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
-    path, meta_path = (tmp_path / FOLDER / name for name in ("nearby.csv.gz", "meta.json"))
+    path, meta_path = (tmp_path / FOLDER / name for name in ("nearby.csv.xz", "meta.json"))
 
     def change(rows=lambda text: text, **of_meta):
-        path.write_bytes(gzip.compress(rows(gzip.decompress(path.read_bytes()).decode()).encode()))
+        path.write_bytes(lzma.compress(rows(lzma.decompress(path.read_bytes()).decode()).encode()))
         meta = json.loads(meta_path.read_text()) | of_meta
         for name, value in of_meta.items():
             meta["sets"]["nearby"][name] = value
@@ -238,6 +238,6 @@ def test_an_unknown_claim_is_a_wrong_command(toy, run):
 
 def test_damaged_rows_are_said(toy, tmp_path, run):
     run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
-    (tmp_path / "primary" / "toy-figure2" / "nearby.csv.gz").write_bytes(b"not this")
+    (tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz").write_bytes(b"not this")
     status, _, err = run(toy, "decide", "toy-better")
     assert (status, "cannot be read" in err) == (1, True)

@@ -35,6 +35,11 @@ def test_something_is_published():
     assert PUBLISHED
 
 
+def test_no_file_is_more_than_a_repository_should_hold():
+    large = [path for path in RESULTS.rglob("*") if path.is_file() and path.stat().st_size > 10**6]
+    assert [path for path in large if "runs" not in path.relative_to(RESULTS).parts] == []
+
+
 @pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
 def test_claims_are_those_of_the_rows(artefact):
     now = claims_now(artefact.id)

@@ -143,8 +143,9 @@ def test_a_set_takes_as_long_as_in_the_published_run_of_its_scale(tmp_path):
     unlike = storing.measured(tmp_path, [TOY.id])
     assert minutes_left(CLAIMS[0], 0, [TOY], unlike) == minutes_left(CLAIMS[0], 0, [TOY], {})
     (folder / "timings.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(output.DamagedResults, match=r"timings\.csv: KeyError"):
+    with pytest.raises(output.DamagedResults, match=r"timings\.csv: KeyError") as error:
         storing.measured(tmp_path, [TOY.id])
+    assert str(error.value).count("cannot be read") == 1
 
 
 def test_a_table_of_other_columns_is_damaged(tmp_path):
