@@ -43,7 +43,6 @@ from .estimators.parameters import (
     shown,
     whole,
 )
-from .estimators.rows import read_only
 from .estimators.scoring import ScoredInFull
 from .estimators.validation import validate_data
 from .forests.growing import (
@@ -64,6 +63,7 @@ from .forests.voting import (
     whole_weights,
 )
 from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .kernels.arrays import read_only
 from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.binning import MAX_BINS

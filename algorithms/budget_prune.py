@@ -38,7 +38,6 @@ from .estimators.parameters import (
     keep,
     whole,
 )
-from .estimators.rows import read_only
 from .estimators.threads import threads_elsewhere
 from .estimators.validation import validate_data
 from .forests.growing import CountedForest
@@ -53,6 +52,7 @@ from .forests.voting import (
     whole_weights,
 )
 from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .kernels.arrays import read_only
 from .prices.by_name import column_labels
 
 _PRICES = ("split_cost", "feature_costs", "feature_groups", "group_costs", "feature_sharing")

@@ -15,6 +15,7 @@ from numba import prange
 from numpy.typing import ArrayLike
 
 from .grid import RowWeights, in_steps, value_exponent
+from .kernels.arrays import read_only
 from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
 from .trees.histogram import MOST_PACKED, in_halves
 
@@ -357,7 +358,8 @@ class Loss:
     def _of_rows(self, prepared, y, tree, second_order) -> tuple:
         """What the kernels are told of a tree's rows."""
         target = 1 if self.kind == LOGISTIC else tree
-        return self.kind, prepared[:, tree], y, target, self.factor if second_order else 0.0
+        factor = self.factor if second_order else 0.0
+        return self.kind, prepared[:, tree], read_only(y), target, factor
 
     def largest_derivatives(
         self, prepared: Any, y: ArrayLike, tree: int, second_order: bool
@@ -383,6 +385,6 @@ class Loss:
         if weights.values is None:
             _write(*row, (2.0**k_g, 2.0**k_h), hessians, gh)
         else:
-            values, counts = weights.values, weights.counts
+            values, counts = read_only(weights.values), read_only(weights.counts)
             _write_weighted(*row, (2.0**k_g, 2.0**k_h), values, counts, weights.whole, gh)
         return Derivatives(gh, 2.0**-k_g, 2.0**-k_h)

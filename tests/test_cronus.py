@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import replace
@@ -374,14 +375,9 @@ def test_with_smoothed_roots_zeros_come_back():
     assert initial.stage_bills()[0] < bills[0] == bills[-1]
 
 
-@pytest.mark.parametrize("first_trees", [200, 4])
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(
-    ("tradeoff", "penalty"), [(1e-4, 1e-4), (1e-3, 0), (0, 1e-2), (0, 0), (5, 1)]
-)
-def test_convex_optima_equal_the_reference(monkeypatch, seed, first_trees, tradeoff, penalty):
-    """Also from a working set that begins with four trees."""
-    monkeypatch.setattr(mixed_norms, "_FIRST_TREES", first_trees)
+@functools.cache
+def reference_optimum(seed, tradeoff, penalty):
+    """A stage as both twins are given it, and the loss at the reference's optimum."""
     problem, _, _, soft, _, rng = problem_of(seed)
     reach = rng.random(len(problem.y))
     before = np.append(0.0, (rng.random(25) < 0.3) * rng.random(25))
@@ -393,6 +389,18 @@ def test_convex_optima_equal_the_reference(monkeypatch, seed, first_trees, trade
         soft.outputs, problem.y, stage.weights, d, before[1:], penalty, tradeoff, soft.prices,
         soft.smoothing,
     )  # fmt: skip
+    return problem, soft, stage, value, ours
+
+
+@pytest.mark.parametrize("first_trees", [200, 4])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("tradeoff", "penalty"), [(1e-4, 1e-4), (1e-3, 0), (0, 1e-2), (0, 0), (5, 1)]
+)
+def test_convex_optima_equal_the_reference(monkeypatch, seed, first_trees, tradeoff, penalty):
+    """Also from a working set that begins with four trees."""
+    monkeypatch.setattr(mixed_norms, "_FIRST_TREES", first_trees)
+    problem, soft, stage, value, ours = reference_optimum(seed, tradeoff, penalty)
     found = mixed_norms.solve_stage(ours)
     scale = 0.5 * float(stage.weights.sum())
     smoothed = 0 if first_trees == 200 else 25 * soft.smoothing * (tradeoff + penalty)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import itertools
 import math
@@ -167,18 +168,26 @@ def test_trees_with_and_without_bit_vectors(max_leaves):
     assert len(set(exits.exit)) == 7
 
 
-@pytest.mark.parametrize("full_enough", [0.0, 1.0])
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_neither_threads_nor_batches_nor_packing_matter(monkeypatch, n_threads, full_enough):
+@pytest.fixture(scope="module")
+def many_trees():
+    """Model of 300 trees and its reference, with their rows and queries."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 9, (300, 4)).astype(float)
     y = X[:, 0] - X[:, 1] + rng.normal(size=300)
-    model = GBRTRegressor(n_estimators=300, max_leaves=4, n_threads=n_threads, feature_costs=PRICES)
-    reference = fit_twins(model, gbrt, X, y)
+    model = GBRTRegressor(n_estimators=300, max_leaves=4, feature_costs=PRICES)
+    return model, fit_twins(model, gbrt, X, y), X, queries_of(rng, len(X))
+
+
+@pytest.mark.parametrize("full_enough", [0.0, 1.0])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_neither_threads_nor_batches_nor_packing_matter(
+    monkeypatch, many_trees, n_threads, full_enough
+):
+    fitted, reference, X, query = many_trees
+    model = copy.copy(fitted).set_params(n_threads=n_threads)
     monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
     monkeypatch.setattr(walking, "BATCH_ROWS", 40)
     monkeypatch.setattr(walking, "_FULL_ENOUGH", full_enough)
-    query = queries_of(rng, len(X))
     for rule, s, every in [("proximity", 2.0, 7), ("capacity", 0.9, 290), ("score", 0.0, 10)]:
         early = EarlyExit(model, rule=rule, threshold=s, every=every)
         exits = assert_as_reference(early, reference, X, query)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
-from ..estimators.rows import read_only
 from ..estimators.validation import validate_data
 from ..grid import row_weights
 from ..inputs.categories import (
@@ -21,6 +20,7 @@ from ..inputs.categories import (
     tabulate,
 )
 from ..inputs.masks import masked_as_missing
+from ..kernels.arrays import read_only
 from ..prices.by_name import labels_of_columns
 
 _READ = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}

@@ -24,12 +24,13 @@ from ..estimators.fitting import (
     weights_by_class,
 )
 from ..estimators.parameters import Parameter, check_whole_number
-from ..estimators.rows import all_finite, plain_rows, read_only
+from ..estimators.rows import all_finite, plain_rows
 from ..estimators.threads import threads_elsewhere, threads_of
 from ..estimators.validation import keep_column_numbers, validate_data
 from ..grid import RowWeights, row_weights
 from ..inputs.sparse_rows import SparseColumns, SparseRows, dense_rows
 from ..inputs.types import EvalSet
+from ..kernels.arrays import read_only
 from ..kernels.decorators import threads
 from ..lambdarank import nothing_to_rank
 from ..losses import Loss

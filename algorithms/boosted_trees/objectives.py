@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..boosting import Boosted, Earlier, Options
-from ..estimators.rows import read_only
 from ..inputs.sparse_rows import SparseColumns
+from ..kernels.arrays import read_only
 from ..lambdarank import TRUNCATION, LambdaRank
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel
 
 SPAN_BITS = 41  # scores lie in [-2**40, 2**40]: the sizes of the base classifiers sum to 2**40
@@ -173,7 +174,8 @@ def losses(
     lower = np.exp(np.arange(half) * step)
     scale = math.ldexp(1.0, exponent)
     places = unit * per_unit, -_LOW * per_unit
-    return Losses(kind, label, target, unit, scale, upper, lower, *places, negative_weight)
+    truth = read_only(label), read_only(target)
+    return Losses(kind, *truth, unit, scale, upper, lower, *places, negative_weight)
 
 
 @kernel

@@ -14,9 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
 from ..estimators.fitting import check_sample_weight, numbers
-from ..estimators.rows import read_only
 from ..grid import row_weights, weights_on_grid
 from ..inputs.masks import masked_as_missing, refuse_masked
+from ..kernels.arrays import read_only
 from ..kernels.cache import source_hash
 from ..kernels.decorators import resolve_n_threads, threads
 from .edges import Ranges, Values, distinct, in_short, within

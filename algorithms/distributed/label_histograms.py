@@ -10,6 +10,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, parallel_kernel
 from ..stumps.histograms import (
     COLUMNS,
@@ -101,8 +102,7 @@ def tell_histograms(
     out : ndarray of shape (n_labels * sum of n_codes,), int64
         Output.
     """
-    columns, weights, lanes = columns.view(), signed.reshape(-1), signed.shape[1]
-    columns.flags.writeable = False  # one kind of array: the kernels are compiled once
+    columns, weights, lanes = read_only(columns), signed.reshape(-1), signed.shape[1]
     begins = begins_of(n_codes, n_labels)
     for sparse in (False, True):
         places = np.flatnonzero((defaults >= 0) == sparse)

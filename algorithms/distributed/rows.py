@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..boosting import Options
-from ..estimators.rows import read_only
+from ..kernels.arrays import read_only
 from ..losses import SQUARED, Loss, allocate_gh, class_numbers
 from ..trees import grower, histogram
 from ..trees.binning import bin_matrix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel
 
 _FLOAT64, _FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -23,13 +24,6 @@ def _finite_bits(X):
 def all_finite(X: np.ndarray) -> bool:
     """Whether no value of rows (n_samples, n_features), float64, is missing or infinite."""
     return _finite_bits(read_only(X)) if X.flags.c_contiguous else bool(np.isfinite(X).all())
-
-
-def read_only(values: np.ndarray) -> np.ndarray:
-    """View that cannot be written to, so that numba compiles kernels for one kind of array."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
 
 
 def plainly_rows(X: object, n_features: int) -> bool:

@@ -25,6 +25,7 @@ from ..estimators.parameters import Parameter
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
 from ..inputs.types import AcquiredFeatures, FeatureCosts
+from ..kernels.arrays import read_only
 from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
@@ -128,10 +129,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         as_seen = getattr(self._hard_.responses.meter, "_as_seen", None)
-        X = X if as_seen is None else as_seen(X)
-        X = X.view()
-        X.flags.writeable = False
-        return X
+        return read_only(X if as_seen is None else as_seen(X))
 
     def exits(self, X: ArrayLike) -> Exits:
         """Walk rows through the stages until each leaves.

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.files import SavedModel, entry
 from ..estimators.fitting import check_queries, check_sample_weight
 from ..estimators.parameters import Parameter, choice
-from ..estimators.rows import read_only
 from ..estimators.scoring import ScoredInFull
 from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..inputs.types import EvalSet
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, parallel_kernel, threads
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees

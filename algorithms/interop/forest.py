@@ -14,6 +14,7 @@ from .. import costs
 from ..estimators.parameters import check_whole_number
 from ..estimators.validation import check_array, check_order
 from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
+from ..kernels.arrays import read_only
 from ..kernels.decorators import resolve_n_threads, threads
 from ..metering.trees import MeteredTrees, tested_features
 from ..prices.by_name import Labelled, labelled, labels_of_columns
@@ -163,10 +164,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
                 f"{self.n_features_in_}."
             )
         self._check_names(columns)
-        X = self._as_seen(X)
-        X = X.view()
-        X.flags.writeable = False
-        return X
+        return read_only(self._as_seen(X))
 
     def _check_names(self, columns: list | None) -> None:
         """Refuse a table whose columns bear other names than in training, or in another order."""

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import costs
 from ..estimators.threads import threads_elsewhere
 from ..inputs.types import AcquiredFeatures, FeatureCosts
+from ..kernels.arrays import read_only
 from ..prices.by_name import column_labels
 from .trees import DENSE_FEATURES, MeteredTrees, tested_features, warn_if_free
 
@@ -33,9 +34,7 @@ class _Paths(MeteredTrees):
         self._model = model
 
     def _check_X(self, X) -> np.ndarray:
-        X = np.ascontiguousarray(self._model._check_X(X), dtype=np.float64).view()
-        X.flags.writeable = False  # one kind of array: the kernel is compiled once
-        return X
+        return read_only(np.ascontiguousarray(self._model._check_X(X), dtype=np.float64))
 
     def _grid_prices(self, feature_costs=None, split_cost=None, unit=None) -> costs.GridPrices:
         n_splits = int(np.count_nonzero(self.trees_.feature >= 0))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..stumps.boosting import alpha_of, best_stump
 from ..stumps.columns import Columns
 from ..stumps.pair_weights import PairWeights
@@ -137,8 +138,7 @@ class StageBoosting:
         rows = np.flatnonzero(self.inside)
         columns, positive = copy.copy(self._columns), self._positive[rows]
         if len(rows) < len(self.inside):
-            columns.codes = np.ascontiguousarray(columns.codes[:, rows])
-            columns.codes.flags.writeable = False
+            columns.codes = read_only(np.ascontiguousarray(columns.codes[:, rows]))
             columns.defaults = DefaultCodes(columns.codes)
         targets = np.where(positive, 1, -1).astype(np.int8)[:, None]
         problem = Problem(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..grid import row_weights
+from ..kernels.arrays import read_only
 from ..trees.binning import MAX_BINS, bin_edges
 from .search import DefaultCodes, code_above
 
@@ -94,8 +95,7 @@ class Columns:
             self._edges = edges
             for m, of_feature in enumerate(edges):
                 codes[m] = np.searchsorted(of_feature, X[:, m], side="left")
-        self.codes = codes.view()
-        self.codes.flags.writeable = False
+        self.codes = read_only(codes)
         self.defaults = DefaultCodes(self.codes)
 
     def threshold(self, feature: int, cut: int) -> float:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, parallel_kernel
 from .histograms import COLUMNS, SLOT, fill
 from .lanes import N_CODES, WIDEST
@@ -101,8 +102,7 @@ def best_stumps(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list
 
 def _best_of_eight(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:
     n_features, n_samples = columns.shape
-    columns = columns.view()
-    columns.flags.writeable = False  # one kind of array: the kernels are compiled once
+    columns = read_only(columns)
     weights = np.zeros((n_samples, WIDEST), dtype=np.int64)
     weights[:, : len(signed)] = signed.T
     total = weights.sum(axis=0)

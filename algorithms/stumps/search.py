@@ -14,6 +14,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, parallel_kernel
 from .histograms import (
     ALL_CODES,
@@ -195,8 +196,7 @@ class DefaultCodes:
     """
 
     def __init__(self, columns: np.ndarray) -> None:
-        self._columns = columns.view()
-        self._columns.flags.writeable = False  # one kind of array: the kernel is compiled once
+        self._columns = read_only(columns)
         self._codes = np.full(len(columns), _UNKNOWN, dtype=np.int64)
 
     def of(self, features: np.ndarray) -> np.ndarray:
@@ -294,8 +294,7 @@ def search(
         gathered = np.empty((n_searched, len(rows)), dtype=np.uint8)
         _gather(columns, features, rows, gathered)
         columns, features = gathered, np.arange(n_searched)
-    columns = columns.view()
-    columns.flags.writeable = False  # one kind of array: the kernels are compiled once
+    columns = read_only(columns)
     result = Search(np.empty(n_searched, np.int64), np.empty(n_searched, np.int64))
     total = totals(signed) if total is None else total
     work = signed.reshape(-1), total, _work_space(n_chunks, lanes)

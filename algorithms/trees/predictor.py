@@ -19,6 +19,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
 from ..kernels.simd import LANES, clear_above, lowest_bit
 from .categorical_forest import CategoricalForest, goes_right
@@ -334,7 +335,7 @@ def staged_scores(
     for first in range(0, forest.n_trees, len(initial)):
         begun = forest._replace(tree=forest.tree[: first + len(initial) + 1])
         with threads(n_threads, X.size):
-            walk_scores(begun, first, contributions, X, out)
+            walk_scores(begun, first, contributions, read_only(X), out)
         yield out.copy()
 
 
@@ -353,7 +354,7 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
         ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
         n_words = (len(block.leaf) - 1) * LANES
         vectors = np.empty((n_tasks, n_words), dtype=block.mask.dtype)
-        _add_scores(block, X, vectors, ones, out)
+        _add_scores(block, read_only(X), vectors, ones, out)
 
 
 @kernel

@@ -20,6 +20,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
 from .categorical_forest import CategoricalForest
@@ -341,7 +342,8 @@ def score_all(
     n_tiles = -(-len(X) // LANES)
     out = np.empty((n_tiles * LANES, len(initial)))
     out[:] = initial
-    _score_all(forest, X, np.arange(len(X)), scratch_words(forest, n_tiles, n_threads), out)
+    rows, words = np.arange(len(X)), scratch_words(forest, n_tiles, n_threads)
+    _score_all(forest, read_only(X), rows, words, out)
     return out[: len(X)]
 
 
