@@ -98,7 +98,7 @@ class Board(NamedTuple):
         for verdict, lines in self.counts().items():
             short = ", ".join(one.claim.removeprefix(f"{self.paper}-") for one in lines)
             text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
-            text += self._why_open() if verdict == UNDECIDED else ""
+            text += self._why_open(len(lines)) if verdict == UNDECIDED else ""
             said.append(f"{text} ({short})" if names else text)
         return " · ".join(said)
 
@@ -106,11 +106,12 @@ class Board(NamedTuple):
         """Return how many undecided claims have no repetition yet."""
         return sum(one.n == 0 for one in self.lines if one.verdict == UNDECIDED)
 
-    def _why_open(self) -> str:
+    def _why_open(self, n_open: int) -> str:
         """Say how many undecided claims were not run, and how many want other data."""
         other = sum(one.needs.startswith(OTHER_DATA) for one in self.lines)
         counts = {"not run yet": self.not_run(), f"for want of {OTHER_DATA}": other}
-        said = [f"{n} {why}" for why, n in counts.items() if n]
+        everyone = {n_open: "all " if n_open > 1 else ""}  # the number would read as more
+        said = [f"{everyone.get(n, f'{n} ')}{why}" for why, n in counts.items() if n]
         return f", {' and '.join(said)}" if said else ""
 
 

@@ -50,8 +50,8 @@ def test_what_was_never_run_is_undecided_and_says_what_it_takes(tmp_path):
         f"not run yet: 3 repetitions of each set, about {wanted:.2g} min"
     )
     assert math.isnan(board.lines[0].effect)
-    assert board.summary() == "? 2 undecided, 2 not run yet"
-    assert board.summary(names=True) == "? 2 undecided, 2 not run yet (better, much-better)"
+    assert board.summary() == "? 2 undecided, all not run yet"
+    assert board.summary(names=True) == "? 2 undecided, all not run yet (better, much-better)"
     assert intervals.drawn(board.lines[0]) == ""
 
 
@@ -62,7 +62,7 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     assert (one.effect, one.low, one.high) == pytest.approx((2.5, 1.0, 4.0))
     assert one.of_sets == pytest.approx((2.5,))
     assert other.verdict == "undecided"
-    assert board.summary() == "✓ 1 reproduced · ? 1 undecided, 1 not run yet"
+    assert board.summary() == "✓ 1 reproduced · ? 1 undecided, not run yet"
     text = scoreboard.as_markdown([board])
     assert "| ✓ **reproduced** | Better is better. | +2.50 [+1.00, +4.00] | 0.1 score" in text
     assert "| ✓ reproduced | Better is better. | section 1 |" in scoreboard.in_words(board)
