@@ -13,7 +13,7 @@ from experiments.artefact import Artefact
 from experiments.command_options import run_options
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, confirming, minutes, rough
-from experiments.primaries.declared import Part, Primary, discover
+from experiments.primaries.declared import Part, Primary, Wants, discover
 from experiments.primaries.judging import Judged, judge, needs, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED
 from experiments.publishing import scoreboard
@@ -57,9 +57,10 @@ def decide(
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
-            for (dataset, scale), n in wanted[artefact.id].items():
+            for (dataset, scale, wants), n in wanted[artefact.id].items():
                 have = kept.get((artefact.id, dataset, scale), 0)
-                time = minutes(artefact, n, [dataset], scale, known.get(artefact.id, {}), have)
+                measured = known.get(artefact.id, {})
+                time = minutes(artefact, n, [dataset], scale, measured, have, wants)
                 total += time
                 before = f" beside {have} that are kept" * bool(have)
                 echo(
@@ -68,7 +69,7 @@ def decide(
                 )
                 if not dry_run:
                     scaled = replace(options, n_seeds=n, scale=scale)
-                    _run(suite, artefact, dataset, have, scaled, workers, echo)
+                    _run(suite, artefact, dataset, wants, have, scaled, workers, echo)
     if dry_run:
         echo(f"About {rough(total)} min on 2 cores together; nothing was run.")
         return
@@ -109,14 +110,15 @@ def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int
 
 def _wanted(
     found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int], names: Sequence[str]
-) -> dict[str, dict[tuple[str, str], int]]:
-    """Return for each artefact the repetitions of each set, at its scale, that next looks need.
+) -> dict[str, dict[tuple[str, str, Wants], int]]:
+    """Return for each artefact the repetitions of each set that next looks need.
 
-    Each set is a run of its own, so that what has ended is kept, whatever becomes of the others;
-    one of which as many repetitions are `kept` is not run again. What more repetitions hardly
-    decide is run only if `names` has the claim itself.
+    A set goes with its scale and with the cells that are wanted. Each is a run of its own, so that
+    what has ended is kept, whatever becomes of the others; one of which as many repetitions are
+    `kept` is not run again. What more repetitions hardly decide is run only if `names` has the
+    claim itself.
     """
-    wanted: dict[str, dict[tuple[str, str], int]] = {}
+    wanted: dict[str, dict[tuple[str, str, Wants], int]] = {}
     for judged in found:
         if judged.next is None or judged.verdict != UNDECIDED:
             continue
@@ -126,7 +128,7 @@ def _wanted(
             if kept.get((part.artefact, part.dataset, part.scale), 0) >= judged.next.n:
                 continue
             sets = wanted.setdefault(part.artefact, {})
-            key = (part.dataset, part.scale)
+            key = (part.dataset, part.scale, part.wants)
             sets[key] = max(sets.get(key, 0), judged.next.n)
     return wanted
 
@@ -135,6 +137,7 @@ def _run(
     suite: Suite,
     artefact: Artefact,
     dataset: str,
+    wants: Wants,
     have: int,
     options: RunOptions,
     workers: Workers,
@@ -144,7 +147,7 @@ def _run(
     source_tree = provenance.source_tree_hash()
 
     def made(kept: int) -> storing.Made:
-        fresh = confirming(artefact, options.n_seeds, [dataset], kept)
+        fresh = confirming(artefact, options.n_seeds, [dataset], kept, wants)
         result = compute(suite, fresh, options, workers)
         seconds = float(result.timings["seconds"].sum())
         return storing.Made(result.rows, describe(artefact, options, result, source_tree), seconds)

@@ -7,14 +7,20 @@ from dataclasses import replace
 
 from experiments.artefact import Artefact
 from experiments.cell import Cell
-from experiments.primaries.declared import FIRST_SEED, Primary
+from experiments.primaries.declared import FIRST_SEED, Primary, Wants, every
 
 Declared = Mapping[str, Sequence[Primary]]
 Minutes = Mapping[tuple[str, str], float]
 """Minutes of one repetition on 2 cores, by data set and scale."""
 
 
-def confirming(artefact: Artefact, n: int, datasets: Sequence[str], kept: int = 0) -> Artefact:
+def confirming(
+    artefact: Artefact,
+    n: int,
+    datasets: Sequence[str],
+    kept: int = 0,
+    wants: Wants = every,
+) -> Artefact:
     """Return an artefact whose cells are those of fresh repetitions of some data sets.
 
     Parameters
@@ -26,11 +32,14 @@ def confirming(artefact: Artefact, n: int, datasets: Sequence[str], kept: int = 
     kept : int
         Of how many of them the rows are kept already: of these the cells of the first alone are
         made again, to see whether they still come out alike, and those of the others left out.
+    wants : callable
+        As in :class:`experiments.primaries.declared.Part`.
     """
 
     def first(scale: str, repetitions: int) -> list[Cell]:
         seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
-        return [cell for cell in artefact.make_cells(scale, seeds) if cell.dataset in datasets]
+        cells = artefact.make_cells(scale, seeds)
+        return [cell for cell in cells if cell.dataset in datasets and wants(cell)]
 
     def make_cells(scale: str, seeds: range) -> list[Cell]:
         again, known = ({cell.seed for cell in first(scale, m)} for m in (min(kept, 1), kept))
@@ -46,6 +55,7 @@ def minutes(
     scale: str,
     measured: Minutes,
     kept: int = 0,
+    wants: Wants = every,
 ) -> float:
     """Return the minutes that so many repetitions take on 2 cores.
 
@@ -58,7 +68,7 @@ def minutes(
     scale : str
     measured : Mapping
         Of the sets that were run, see :func:`.storing.measured`.
-    kept : int
+    kept, wants
         As in :func:`confirming`.
     """
     n_cells = max(len(artefact.cells(scale)), 1)
@@ -67,7 +77,7 @@ def minutes(
         if (dataset, scale) in measured:
             total += (n - kept + min(kept, 1)) * measured[dataset, scale]
         else:
-            share = len(confirming(artefact, n, [dataset], kept).cells(scale)) / n_cells
+            share = len(confirming(artefact, n, [dataset], kept, wants).cells(scale)) / n_cells
             total += artefact.minutes[scale] * share
     return total
 
@@ -100,7 +110,7 @@ def minutes_left(
     for artefact in artefacts:
         parts = [part for part in primary.parts if part.artefact == artefact.id]
         if parts and n > done:
-            datasets = [part.dataset for part in parts]
+            datasets, (scale, wants) = [p.dataset for p in parts], (parts[0].scale, parts[0].wants)
             known = measured.get(artefact.id, {})
-            total += minutes(artefact, n, datasets, parts[0].scale, known, done)
+            total += minutes(artefact, n, datasets, scale, known, done, wants)
     return total

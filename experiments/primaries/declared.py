@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from experiments.cell import Cell
 from experiments.primaries.stages import looks
 from experiments.primaries.verdicts import RULES
 from experiments.registry import PAPERS, short_name
@@ -24,6 +26,15 @@ LOOKS = (10, 20, 40)
 
 MOST_CLAIMS = 12
 """Primary claims of a paper at most."""
+
+
+Wants = Callable[[Cell], bool]
+"""Whether rows of a cell are wanted."""
+
+
+def every(cell: Cell) -> bool:
+    """Want a cell, whichever it is."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,8 @@ class Part:
         Whether a repetition is one of five folds.
     scale : str
         Sizes and grids of its cells; the same for all parts of an artefact.
+    wants : callable
+        ``cell -> bool``: whether the effects need its rows; the same for all parts of an artefact.
     """
 
     artefact: str
@@ -50,6 +63,7 @@ class Part:
     effects: Callable[[pd.DataFrame], np.ndarray]
     folds: bool = False
     scale: str = "overnight"
+    wants: Wants = every
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,8 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
     ------
     ValueError
         If there are more than :data:`MOST_CLAIMS` or two of one name, if a claim names no set, or
-        one twice, if an artefact has two scales, or if a δ, kind or look makes no sense.
+        one twice, if parts of an artefact differ in scale or in the cells they want, or if a δ,
+        kind or look makes no sense.
     """
     names = [one.id for one in primaries]
     if len(names) > MOST_CLAIMS or len(set(names)) < len(names):
@@ -111,9 +126,10 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
         looks(one.looks, len(primaries))
-    asked = {(part.artefact, part.scale) for one in primaries for part in one.parts}
-    if len(asked) > len({artefact for artefact, _ in asked}):
-        raise ValueError(f"Parts of one artefact have several scales: {sorted(asked)}.")
+    asked = {(part.artefact, part.scale, part.wants) for one in primaries for part in one.parts}
+    counted = Counter(artefact for artefact, *_ in asked)
+    if several := sorted(name for name, n in counted.items() if n > 1):
+        raise ValueError(f"Several scales or kinds of cells are asked of {several}.")
 
 
 def discover() -> dict[str, tuple[Primary, ...]]:

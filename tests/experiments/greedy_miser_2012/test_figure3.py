@@ -12,6 +12,7 @@ from experiments.cells.sample_images import run_cell
 from experiments.curves import budgets_between
 from experiments.greedy_miser_2012 import figure3, figure4
 from experiments.greedy_miser_2012.cells import measure, pictures, scenes, shared_pass
+from experiments.greedy_miser_2012.primaries import PRIMARIES
 from experiments.greedy_miser_2012.show import pictures as by_picture
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
@@ -146,6 +147,23 @@ def made_up():
                  "test_trees": 1.0, **scored, **costs}
             )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def test_primary_claims_need_no_other_cells_than_they_want(dataset):
+    """Effects of the rows of wanted cells are those of all rows."""
+    parts = [p for one in PRIMARIES for p in one.parts if p.artefact == "miser-figure3"]
+    assert len(parts) == 2
+    cells = figure3.make_cells("smoke", range(1))
+    rows = [
+        (cell, {"dataset": cell.dataset, "algorithm": cell.algorithm, "seed": cell.seed, **row})
+        for cell in cells
+        for row in figure3.ARTEFACT.run_cell(cell, dataset)
+    ]
+    for part in parts:
+        assert 0 < sum(map(part.wants, cells)) < len(cells)
+        wanted = part.effects(pd.DataFrame([row for cell, row in rows if part.wants(cell)]))
+        assert wanted.size
+        np.testing.assert_array_equal(wanted, part.effects(pd.DataFrame([row for _, row in rows])))
 
 
 META = {

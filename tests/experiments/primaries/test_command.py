@@ -15,7 +15,7 @@ from experiments import registry
 from experiments.cell import digest
 from experiments.primaries import storing
 from experiments.primaries.confirming import confirming
-from experiments.primaries.declared import FIRST_SEED, Part, Primary, discover
+from experiments.primaries.declared import FIRST_SEED, Part, Primary, check_declared, discover
 from experiments.publishing.output import DamagedResults
 from tests.experiments.toy_artefact import difference, make_toy, suite
 
@@ -183,7 +183,8 @@ def test_cells_of_kept_repetitions_and_new_ones_are_those_of_all(paper):
     by_id = {artefact.id: artefact for artefact in registry.discover()}
 
     def cells(part, *repetitions):
-        made = confirming(by_id[part.artefact], repetitions[0], [part.dataset], *repetitions[1:])
+        n, *kept = repetitions
+        made = confirming(by_id[part.artefact], n, [part.dataset], *kept, wants=part.wants)
         return {digest(cell.to_json()) for cell in made.cells(part.scale)}
 
     parts = [part for claim in discover()[paper] for part in claim.parts]
@@ -192,6 +193,24 @@ def test_cells_of_kept_repetitions_and_new_ones_are_those_of_all(paper):
         assert more | ten == twenty, part
         assert more & ten == first & ten, part
         assert 0 < len(more & ten) <= len(ten) / 5, part
+
+
+def test_cells_whose_rows_nobody_wants_are_not_run(toy, tmp_path, run):
+    def wants(cell):
+        return cell.algorithm == "better"
+
+    def mean(rows):
+        return rows.groupby("seed")["score"].mean().to_numpy()
+
+    claim = dataclasses.replace(
+        CLAIMS[0], parts=(Part("toy-figure2", "nearby", mean, wants=wants),)
+    )
+    asked = dataclasses.replace(toy, primaries={"toy": (claim,)})
+    run(asked, "decide", "--jobs", "1", "--quiet")
+    some = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
+    assert set(some["algorithm"]) == {"better"}
+    with pytest.raises(ValueError, match="kinds of cells"):
+        check_declared((claim, CLAIMS[1]))
 
 
 def test_a_dry_run_runs_nothing(toy, tmp_path, run):

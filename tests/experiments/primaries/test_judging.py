@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from experiments.primaries.command import _wanted
-from experiments.primaries.declared import Part, Primary, check_declared, discover
+from experiments.primaries.declared import Part, Primary, check_declared, discover, every
 from experiments.primaries.judging import as_row, judge, outlook, table
 from experiments.publishing.output import read_expected, read_published
 from experiments.running.provenance import ROOT
@@ -124,7 +124,7 @@ def test_what_repetitions_hardly_decide_needs_other_data():
     kept = {("toy", "one", "overnight"): 10}
     assert _wanted([judged], kept, ["toy"]) == {}
     named = _wanted([judged], kept, ["toy-better"])
-    assert named == {"toy": {("one", "overnight"): 20, ("two", "overnight"): 20}}
+    assert named == {"toy": {(name, "overnight", every): 20 for name in ("one", "two")}}
     likely = judge(CLAIM, runs(*noisy), 1)
     assert not likely.hopeless
     assert _wanted([likely], kept, []) == named
@@ -150,7 +150,7 @@ def test_what_the_paper_prints_can_deny_its_own_sentence(paper_effect, verdict):
 
 def test_an_artefact_has_one_scale():
     parts = (CLAIM.parts[0], dataclasses.replace(CLAIM.parts[1], scale="laptop"))
-    with pytest.raises(ValueError, match="several scales"):
+    with pytest.raises(ValueError, match="Several scales"):
         check_declared((dataclasses.replace(CLAIM, parts=parts),))
 
 
