@@ -6,12 +6,15 @@ bins are laid out in memory changes speed only, never a result, because histogra
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.decorators import kernel
+from .bundling import Bundle, bundles
 from .lent_columns import LentColumns
 
 MAX_BINS = 255  # with one more for missing values, a bin number fits in one byte
@@ -194,52 +197,18 @@ def _write_column(codes, column, out, width):
         out[i * width + column] = codes[i]
 
 
-class _Bundle:
-    """Features that share a column, and the rows that are taken."""
-
-    def __init__(self) -> None:
-        self.features: list[int] = []
-        self.taken: np.ndarray | None = None
-        self.n_codes = 1
+_ROWS_FOR_THREADS = 10_000
+"""With fewer, handing features to threads costs more than it saves."""
 
 
-def _bundle(
-    sparse_rows: dict[int, np.ndarray], n_bins: np.ndarray, n_features: int
-) -> list[_Bundle]:
-    """Group features greedily, in order, so that no row is outside the default bin of two.
-
-    Parameters
-    ----------
-    sparse_rows : dict
-        For each candidate feature the rows outside its default bin, as packed bits.
-    """
-    columns: list[_Bundle] = []
-    open_bundles: list[_Bundle] = []
-    for feature in range(n_features):
-        rows = sparse_rows.get(feature)
-        home = None
-        if rows is not None:
-            for bundle in open_bundles:
-                fits = bundle.n_codes + n_bins[feature] - 1 <= MAX_BINS + 1
-                if fits and not np.any(bundle.taken & rows):
-                    home = bundle
-                    break
-        if home is None:
-            home = _Bundle()
-            columns.append(home)
-            if rows is not None:
-                home.taken = np.zeros_like(rows)
-                open_bundles.append(home)
-        home.features.append(feature)
-        if rows is not None:
-            home.taken |= rows
-            home.n_codes += int(n_bins[feature]) - 1
-        else:
-            home.n_codes = int(n_bins[feature])
-    for bundle in columns:
-        if len(bundle.features) == 1:
-            bundle.n_codes = int(n_bins[bundle.features[0]])
-    return columns
+@contextlib.contextmanager
+def _each(n_threads: int) -> Iterator[Callable]:
+    """Give a ``map`` by so many threads; by one it is Python's own, which hands nothing over."""
+    if n_threads == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield pool.map
 
 
 def bin_matrix(
@@ -290,17 +259,17 @@ def bin_matrix(
                 rows = np.packbits(outside)
         return edges, default, rows
 
-    at_once = min(n_threads, n_features)
-    with ThreadPoolExecutor(n_threads) as pool:
+    at_once = min(n_threads, n_features) if n_samples >= _ROWS_FOR_THREADS else 1
+    with _each(at_once) as each:
         lent = LentColumns(at_once, 2, n_samples)
-        measured = list(pool.map(lent.to(measure), range(n_features)))
+        measured = list(each(lent.to(measure), range(n_features)))
         del lent  # before there are bins
         edges = [m[0] for m in measured]
         n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
         sparse_rows = {f: m[2] for f, m in enumerate(measured) if m[2] is not None}
         defaults = np.array([m[1] for m in measured], dtype=np.int64)
-        columns = _bundle(sparse_rows, n_bins, n_features)
-        del sparse_rows, measured
+        del measured
+        columns = bundles(sparse_rows, n_bins, n_features)
         missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
         layout = _place(columns, n_bins, missing, defaults, n_samples, n_threads)
         width_of_tile = np.diff(layout.tile_column)
@@ -328,7 +297,7 @@ def bin_matrix(
                 write(column, memory[0])
 
         lent = LentColumns(at_once, 1, n_samples)
-        list(pool.map(lent.to(write_tile), range(len(width_of_tile))))
+        list(each(lent.to(write_tile), range(len(width_of_tile))))
     return BinnedMatrix(layout, edges, n_samples)
 
 
@@ -346,13 +315,13 @@ def without_rows(edges: list[np.ndarray]) -> BinnedMatrix:
     """
     n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
     missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
-    columns = _bundle({}, n_bins, len(edges))
+    columns = bundles({}, n_bins, len(edges))
     defaults = np.full(len(edges), -1, dtype=np.int64)
     return BinnedMatrix(_place(columns, n_bins, missing, defaults, 0, 1), edges, 0)
 
 
 def _place(
-    columns: list[_Bundle],
+    columns: list[Bundle],
     n_bins: np.ndarray,
     missing: np.ndarray,
     defaults: np.ndarray,

@@ -185,7 +185,8 @@ def assert_layout(X, weights=None, max_bins=255, n_threads=1):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_layout(seed):
+def test_layout(seed, monkeypatch):
+    monkeypatch.setattr(binning, "_ROWS_FOR_THREADS", 0)  # two threads, however few rows there are
     rng = np.random.default_rng([2, seed])
     n, d = int(rng.integers(1, 400)), int(rng.integers(1, 40))
     X, _ = awkward_data(rng, n, d, "squared")
