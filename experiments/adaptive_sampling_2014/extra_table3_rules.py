@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from experiments.adaptive_sampling_2014.cells.grid import LARGE_PICTURE_SEEDS
 from experiments.adaptive_sampling_2014.cells.headline import make_cells
 from experiments.adaptive_sampling_2014.claims import early
 from experiments.adaptive_sampling_2014.show.tables import make_table
@@ -20,6 +21,7 @@ _TABLE = make_table(
     IMAGES,
     minutes={"smoke": 0.8, "laptop": 9, "overnight": 60, "paper": 300},
     cells=make_cells,
+    seeds=LARGE_PICTURE_SEEDS,
 )
 ARTEFACT = replace(
     _TABLE,

@@ -18,6 +18,8 @@ TABLE_ROUNDS = {
     "paper": (10, 100, 1_000, 10_000),
 }
 SEEDS = {"smoke": 2, "laptop": 5, "overnight": 5, "paper": 10}
+LARGE_PICTURE_SEEDS = {**SEEDS, "smoke": 1}
+"""Of sets whose features take seconds for each draw, however few pictures there are."""
 
 KEY_COLUMNS = ("budget", "rounds")
 

@@ -389,14 +389,19 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
     )
 
 
-def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> Artefact:
+def make_table(
+    dataset: str,
+    minutes: Mapping[str, float],
+    cells=make_cells,
+    seeds: Mapping[str, int] = SEEDS,
+) -> Artefact:
     """Declare the table of a data set.
 
     Parameters
     ----------
     dataset : str
         Set of images.
-    minutes : Mapping
+    minutes, seeds : Mapping
         As in :class:`experiments.artefact.Artefact`.
     cells : callable
         ``(dataset, scale, seeds) -> list[Cell]``: the first families alone, or
@@ -409,7 +414,7 @@ def make_table(dataset: str, minutes: Mapping[str, float], cells=make_cells) -> 
         title=f"Adaptive sampling, Table {paper.table}: {paper.title}",
         shows=f"Training loss and test error of thirteen methods on {paper.title} at equal cost.",
         minutes=minutes,
-        seeds=SEEDS,
+        seeds=seeds,
         make_cells=partial(cells, dataset),
         run_cell=learning_curve,
         keys=KEY_COLUMNS,
