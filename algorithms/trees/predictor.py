@@ -129,6 +129,35 @@ def leaf_ranges(
     return n_leaves
 
 
+class LeafRanges(NamedTuple):
+    """Leaves of all trees, numbered within each from left to right.
+
+    Attributes
+    ----------
+    n_leaves : ndarray of shape (n_trees,), int64
+    first, last : ndarray of shape (n_nodes,), int64
+        The first leaf below each node, and one more than its last.
+    """
+
+    n_leaves: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+@kernel
+def _number_leaves(forest, scratch, n_leaves):
+    for t in range(n_leaves.shape[0]):
+        n_leaves[t] = leaf_ranges(forest, t, scratch[0], scratch[1], scratch[2])
+
+
+def numbered_leaves(forest: Forest) -> LeafRanges:
+    """Number the leaves of each tree of a forest."""
+    scratch = np.empty((3, len(forest.feature)), dtype=np.int64)
+    n_leaves = np.empty(forest.n_trees, dtype=np.int64)
+    _number_leaves(forest, scratch, n_leaves)
+    return LeafRanges(n_leaves, scratch[1], scratch[2])
+
+
 def bit_vectors(
     forest: Forest, contributions: np.ndarray, n_columns: int, block_trees: int | None = None
 ) -> list[BitVectors]:
@@ -149,13 +178,11 @@ def bit_vectors(
     list of BitVectors
         Empty if a tree has more than 64 leaves, or splits categories.
     """
-    n_nodes = len(forest.feature)
-    scratch = np.empty((3, n_nodes), dtype=np.int64)
-    n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
-    if not n_leaves or max(n_leaves) > 64 or isinstance(forest, CategoricalForest):
+    n_leaves, first_leaf, last_leaf = numbered_leaves(forest)
+    most = np.max(n_leaves, initial=0)
+    if not 0 < most <= 64 or isinstance(forest, CategoricalForest):
         return []
-    first_leaf, last_leaf = scratch[1], scratch[2]
-    bits = np.uint32 if max(n_leaves) <= 32 else np.uint64
+    bits = np.uint32 if most <= 32 else np.uint64
     block_trees = block_trees or _BLOCK_TREES * 4 // np.dtype(bits).itemsize
     tree_of_node = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     full = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -25,7 +25,7 @@ from ..kernels.decorators import kernel, parallel_kernel
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
 from .categorical_forest import CategoricalForest
 from .forest import Forest
-from .predictor import leaf_ranges
+from .predictor import numbered_leaves
 
 TREES_AT_ONCE = 64  # their words, 16 rows each, stay in the first-level cache
 _CODE_BITS, _LOWEST_CODE = 16, -(2**15)
@@ -94,13 +94,11 @@ def tiled_forest(
         None if there is no tree, or one with more than 64 leaves or that splits categories, or a
         feature with more than 65 535 thresholds.
     """
-    n_nodes = len(forest.feature)
-    scratch = np.empty((3, n_nodes), dtype=np.int64)
-    n_leaves = [leaf_ranges(forest, t, *scratch) for t in range(forest.n_trees)]
-    if not n_leaves or max(n_leaves) > 64 or isinstance(forest, CategoricalForest):
+    n_leaves, first_leaf, last_leaf = numbered_leaves(forest)
+    most = np.max(n_leaves, initial=0)
+    if not 0 < most <= 64 or isinstance(forest, CategoricalForest):
         return None
-    first_leaf, last_leaf = scratch[1], scratch[2]
-    bits = next(b for b in (np.uint16, np.uint32, np.uint64) if max(n_leaves) <= np.iinfo(b).bits)
+    bits = next(b for b in (np.uint16, np.uint32, np.uint64) if most <= np.iinfo(b).bits)
     splits = np.flatnonzero(forest.feature >= 0)
     tested, first_split, feature = np.unique(
         forest.feature[splits], return_index=True, return_inverse=True
@@ -111,18 +109,21 @@ def tiled_forest(
     tested, feature = tested[order], np.argsort(order)[feature]
     begun = np.searchsorted(stops, np.arange(1, forest.n_trees + 1))
     n_needed = np.searchsorted(first_stage[order], begun, side="right")
-    edges, code = [], np.zeros(len(splits), dtype=np.int64)
-    for u in range(len(tested)):
-        here = feature == u
-        edge, code[here] = np.unique(forest.threshold[splits[here]], return_inverse=True)
-        edges.append(edge)
-    n_steps = [len(edge).bit_length() for edge in edges]
-    if max(n_steps, default=0) > _CODE_BITS:
+    threshold = forest.threshold[splits]
+    rising = np.lexsort((threshold, feature))
+    of, at = feature[rising], threshold[rising]
+    new = np.ones(len(rising), dtype=bool)
+    new[1:] = (of[1:] != of[:-1]) | (at[1:] != at[:-1])
+    n_edges = np.bincount(of[new], minlength=len(tested))
+    before = np.cumsum(n_edges) - n_edges  # edges of earlier columns
+    code = np.empty(len(splits), dtype=np.int64)
+    code[rising] = np.cumsum(new) - 1 - before[of]
+    n_steps = np.array([n.bit_length() for n in n_edges.tolist()], dtype=np.int64)
+    if np.max(n_steps, initial=0) > _CODE_BITS:
         return None
-    filled = [
-        np.append(e, np.full(2**k - 1 - len(e), np.inf))
-        for e, k in zip(edges, n_steps, strict=True)
-    ]
+    edge_start = np.append(0, np.cumsum(2**n_steps - 1))
+    edge = np.full(edge_start[-1], np.inf)
+    edge[np.arange(n_edges.sum()) + np.repeat(edge_start[:-1] - before, n_edges)] = at[new]
     lost = forest.left[splits]  # going right loses the leaves of the left child
     size = (last_leaf - first_leaf)[lost].astype(np.uint64)
     run = np.uint64(2**64 - 1) >> (np.uint64(64) - size)
@@ -132,9 +133,9 @@ def tiled_forest(
     return TiledForest(
         tested=tested.astype(np.int64),
         n_needed=np.append(0, n_needed),
-        edge=np.concatenate([np.zeros(0), *filled]),
-        edge_start=np.cumsum([0, *map(len, filled)], dtype=np.int64),
-        n_steps=np.array(n_steps, dtype=np.int64),
+        edge=edge,
+        edge_start=edge_start,
+        n_steps=n_steps,
         split=np.searchsorted(splits, forest.tree).astype(np.int64),
         feature=feature.astype(np.int32),
         code=(code + _LOWEST_CODE).astype(np.int16),
@@ -345,6 +346,42 @@ def score_all(
     rows, words = np.arange(len(X)), scratch_words(forest, n_tiles, n_threads)
     _score_all(forest, read_only(X), rows, words, out)
     return out[: len(X)]
+
+
+@parallel_kernel
+def _leaves_of_all(forest, X, rows, words, out):
+    n_parts, n_rows, n_trees = words.shape[0], rows.shape[0], out.shape[0]
+    n_tiles, n_tested = (n_rows + LANES - 1) // LANES, forest.tested.shape[0]
+    for part in prange(n_parts):
+        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+            first, last = tile * LANES, min(tile * LANES + LANES, n_rows)
+            fill_tile(forest, X, rows[first:last], 0, n_tested, values, codes)
+            for begin in range(0, n_trees, TREES_AT_ONCE):
+                end = min(begin + TREES_AT_ONCE, n_trees)
+                reach_leaves(forest, begin, end, codes, words[part])
+                for t in range(begin, end):
+                    for i in range(first, last):
+                        at = (t - begin) * LANES + i - first
+                        out[t, i] = lowest_bit(np.uint64(words[part, at]))
+
+
+def leaves_of_all(
+    forest: TiledForest, X: np.ndarray, n_threads: int, out: NDArray[np.uint8]
+) -> None:
+    """Write the leaf in which each row ends, for each tree.
+
+    Parameters
+    ----------
+    forest : TiledForest
+    X : ndarray of shape (n_samples, n_features), float64
+        Finite.
+    n_threads : int
+    out : ndarray of shape (n_trees, n_samples), uint8
+        Leaves of a tree are numbered from left to right.
+    """
+    words = scratch_words(forest, -(-len(X) // LANES), n_threads)
+    _leaves_of_all(forest, read_only(X), np.arange(len(X)), words, out)
 
 
 @kernel

@@ -17,9 +17,11 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from ..estimators.rows import all_finite
 from ..kernels.decorators import kernel, parallel_kernel, threads
 from ..trees.forest import Forest
-from ..trees.predictor import next_node
+from ..trees.predictor import next_node, numbered_leaves
+from ..trees.tiles import leaves_of_all, tiled_forest
 
 _BITS = 4
 _HALF = 1 << _BITS  # leaves of trees of which a byte holds two codes
@@ -33,7 +35,7 @@ class TreeOutputs(NamedTuple):
     Attributes
     ----------
     codes : ndarray of shape (n_trees, n_samples), unsigned
-        Leaf of each row, numbered within its tree.
+        Leaf of each row; the leaves of a tree are numbered from left to right.
     values : ndarray of shape (n_trees, n_codes), float64
         Value of each leaf; 0 beyond the tree's last.
     n_threads : int
@@ -147,16 +149,19 @@ def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
     TreeOutputs
     """
     leaf = forest.left < 0
-    before = np.concatenate([[0], np.cumsum(leaf)])
-    number = before[:-1] - np.repeat(before[forest.tree[:-1]], np.diff(forest.tree))
-    n_leaves = before[forest.tree[1:]] - before[forest.tree[:-1]]
-    n_codes = int(np.max(n_leaves, initial=1))
+    n_leaves, number, _ = numbered_leaves(forest)
+    n_codes = np.max(n_leaves, initial=1)
     values = np.zeros((forest.n_trees, n_codes))
     tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
     values[tree[leaf], number[leaf]] = forest.value[leaf]
     codes = np.empty((forest.n_trees, len(X)), dtype=np.min_scalar_type(n_codes - 1))
+    # Tiles do not know where missing values go.
+    tiled = tiled_forest(forest, forest.value) if all_finite(X) else None
     with threads(n_threads, X.size):
-        _leaf_codes(forest, number, X, codes)
+        if tiled is None:
+            _leaf_codes(forest, number, X, codes)
+        else:
+            leaves_of_all(tiled, X, n_threads, codes)
     return TreeOutputs(codes, values, n_threads)
 
 
