@@ -349,7 +349,7 @@ def score_all(
 
 
 @parallel_kernel
-def _leaves_of_all(forest, X, rows, words, out):
+def _leaves_of_all(forest, X, rows, numbers, words, out):
     n_parts, n_rows, n_trees = words.shape[0], rows.shape[0], out.shape[0]
     n_tiles, n_tested = (n_rows + LANES - 1) // LANES, forest.tested.shape[0]
     for part in prange(n_parts):
@@ -363,25 +363,30 @@ def _leaves_of_all(forest, X, rows, words, out):
                 for t in range(begin, end):
                     for i in range(first, last):
                         at = (t - begin) * LANES + i - first
-                        out[t, i] = lowest_bit(np.uint64(words[part, at]))
+                        out[t, i] = numbers[t, lowest_bit(np.uint64(words[part, at]))]
 
 
 def leaves_of_all(
-    forest: TiledForest, X: np.ndarray, n_threads: int, out: NDArray[np.uint8]
+    forest: TiledForest,
+    X: np.ndarray,
+    numbers: NDArray[np.uint8],
+    n_threads: int,
+    out: NDArray[np.uint8],
 ) -> None:
-    """Write the leaf in which each row ends, for each tree.
+    """Write the number of the leaf in which each row ends, for each tree.
 
     Parameters
     ----------
     forest : TiledForest
     X : ndarray of shape (n_samples, n_features), float64
         Finite.
+    numbers : ndarray of shape (n_trees, n_leaves), uint8
+        Of each tree's leaves, from left to right.
     n_threads : int
     out : ndarray of shape (n_trees, n_samples), uint8
-        Leaves of a tree are numbered from left to right.
     """
     words = scratch_words(forest, -(-len(X) // LANES), n_threads)
-    _leaves_of_all(forest, read_only(X), np.arange(len(X)), words, out)
+    _leaves_of_all(forest, read_only(X), np.arange(len(X)), numbers, words, out)
 
 
 @kernel

@@ -35,7 +35,7 @@ class TreeOutputs(NamedTuple):
     Attributes
     ----------
     codes : ndarray of shape (n_trees, n_samples), unsigned
-        Leaf of each row; the leaves of a tree are numbered from left to right.
+        Leaf of each row, numbered within its tree in the order of nodes.
     values : ndarray of shape (n_trees, n_codes), float64
         Value of each leaf; 0 beyond the tree's last.
     n_threads : int
@@ -148,20 +148,24 @@ def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
     -------
     TreeOutputs
     """
-    leaf = forest.left < 0
-    n_leaves, number, _ = numbered_leaves(forest)
-    n_codes = np.max(n_leaves, initial=1)
-    values = np.zeros((forest.n_trees, n_codes))
-    tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree))
-    values[tree[leaf], number[leaf]] = forest.value[leaf]
-    codes = np.empty((forest.n_trees, len(X)), dtype=np.min_scalar_type(n_codes - 1))
+    leaf = np.flatnonzero(forest.left < 0)
+    n_leaves, place, _ = numbered_leaves(forest)
+    tree = np.repeat(np.arange(forest.n_trees), n_leaves)
+    # Products are summed over a tree's leaves in the order of their nodes.
+    own = np.arange(len(leaf)) - np.repeat(np.cumsum(n_leaves) - n_leaves, n_leaves)
+    number = np.zeros(len(forest.left), dtype=np.int64)
+    number[leaf] = own
+    shape = (forest.n_trees, np.max(n_leaves, initial=1))
+    values, numbers = np.zeros(shape), np.zeros(shape, dtype=np.min_scalar_type(shape[1] - 1))
+    values[tree, own], numbers[tree, place[leaf]] = forest.value[leaf], own
+    codes = np.empty((forest.n_trees, len(X)), dtype=numbers.dtype)
     # Tiles do not know where missing values go.
     tiled = tiled_forest(forest, forest.value) if all_finite(X) else None
     with threads(n_threads, X.size):
         if tiled is None:
             _leaf_codes(forest, number, X, codes)
         else:
-            leaves_of_all(tiled, X, n_threads, codes)
+            leaves_of_all(tiled, X, numbers, n_threads, codes)
     return TreeOutputs(codes, values, n_threads)
 
 

@@ -11,25 +11,19 @@ from tests.twins import with_missing
 
 
 def leaves_by_walking(forest, X):
-    """Node in which each row ends, and its place among the tree's leaves from left to right."""
+    """Node in which each row ends, and how many of the tree's leaves come before it."""
     nodes = np.empty((forest.n_trees, len(X)), dtype=np.int64)
-    places = np.empty_like(nodes)
+    numbers = np.empty_like(nodes)
     for t in range(forest.n_trees):
-        order, pending = [], [int(forest.tree[t])]
-        while pending:
-            node = pending.pop()
-            if forest.left[node] < 0:
-                order.append(node)
-            else:
-                pending += [int(forest.left[node]) + 1, int(forest.left[node])]
+        leaves = [n for n in range(forest.tree[t], forest.tree[t + 1]) if forest.left[n] < 0]
         for i, row in enumerate(X):
             node = int(forest.tree[t])
             while forest.left[node] >= 0:
                 x = row[forest.feature[node]]
                 right = not forest.missing_left[node] if np.isnan(x) else x > forest.threshold[node]
                 node = int(forest.left[node]) + int(right)
-            nodes[t, i], places[t, i] = node, order.index(node)
-    return nodes, places
+            nodes[t, i], numbers[t, i] = node, leaves.index(node)
+    return nodes, numbers
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -38,15 +32,18 @@ def leaves_by_walking(forest, X):
     ("n_rows", "max_leaves"), [(1, 4), (15, 4), (16, 2), (17, 16), (150, 64), (300, 100)]
 )
 def test_codes_are_the_leaves_of_walking(n_rows, max_leaves, missing, n_threads):
-    """In tiles and, where values are missing or a tree has more than 64 leaves, one by one."""
+    """In tiles and, where values are missing or a tree has more than 64 leaves, one by one.
+
+    Their numbers are those of the nodes' order: sums over leaves have one order, bit for bit.
+    """
     rng = np.random.default_rng([n_rows, missing])
     X = rng.integers(-5, 6, (400, 7)).astype(float)
     X = with_missing(rng, X) if missing else X
     model = GBRTRegressor(n_estimators=70, max_leaves=max_leaves, min_samples_leaf=1, n_threads=1)
     forest = model.fit(X, rng.normal(size=400)).trees_
-    nodes, places = leaves_by_walking(forest, X[:n_rows])
+    nodes, numbers = leaves_by_walking(forest, X[:n_rows])
     outputs = tree_outputs(forest, X[:n_rows], n_threads)
-    np.testing.assert_array_equal(outputs.codes, places)
+    np.testing.assert_array_equal(outputs.codes, numbers)
     each = np.arange(forest.n_trees)[:, None]
     np.testing.assert_array_equal(outputs.values[each, outputs.codes], forest.value[nodes])
 
