@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.decorators import kernel
+from ..kernels.simd import LANES, count_below
 from .bundling import Bundle, bundles
 from .lent_columns import LentColumns
 
@@ -139,17 +140,21 @@ def _rising(values: np.ndarray) -> np.ndarray:
 
 @kernel
 def _bin_column(values, edges, codes):
-    """Branch-free binary search: the number of edges below each value, all if it is missing."""
-    n_edges = edges.shape[0]
-    for i in range(values.shape[0]):
-        x = values[i]
-        base = 0
-        size = n_edges
-        while size > 0:
-            half = (size + 1) >> 1
-            base = base if edges[base + half - 1] >= x else base + half
-            size -= half
-        codes[i] = base
+    """The number of edges below each value, all if it is missing; sixteen values side by side."""
+    n_samples, n_edges, n_steps = values.shape[0], edges.shape[0], 0
+    while (1 << n_steps) <= n_edges:
+        n_steps += 1
+    padded = np.full((1 << n_steps) - 1, np.inf)
+    padded[:n_edges] = edges
+    lanes, counts = np.zeros(LANES), np.empty(LANES, dtype=np.int16)
+    for first in range(0, n_samples, LANES):
+        n_lanes = min(LANES, n_samples - first)
+        for lane in range(n_lanes):
+            x = values[first + lane]
+            lanes[lane] = np.inf if x != x else x
+        count_below(padded, 0, n_steps, lanes, counts, 0, 0)
+        for lane in range(n_lanes):
+            codes[first + lane] = counts[lane]
 
 
 class Layout(NamedTuple):
