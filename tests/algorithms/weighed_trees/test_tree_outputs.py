@@ -48,9 +48,15 @@ def test_codes_are_the_leaves_of_walking(n_rows, max_leaves, missing, n_threads)
     np.testing.assert_array_equal(outputs.values[each, outputs.codes], forest.value[nodes])
 
 
-def test_a_tree_that_is_one_leaf_and_no_tree():
-    X = np.zeros((20, 2))
+def test_trees_that_are_one_leaf_and_a_forest_without_trees():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
     model = GBRTRegressor(n_estimators=3, min_samples_leaf=1, n_threads=1)
-    forest = model.fit(X, np.arange(20.0)).trees_
-    assert tree_outputs(forest, X, 1).codes.shape == (forest.n_trees, 20)
-    assert not tree_outputs(forest, X, 1).codes.any()
+    grown = model.fit(X, rng.normal(size=20)).trees_
+    alone = np.flatnonzero(grown.left < 0)[:4]
+    leaves = type(grown)(np.arange(5), *(nodes[alone] for nodes in grown[1:]))
+    for forest in (leaves, grown.first(0)):
+        outputs = tree_outputs(forest, X, 1)
+        assert outputs.codes.shape == (forest.n_trees, 20)
+        assert not outputs.codes.any()
+    np.testing.assert_array_equal(tree_outputs(leaves, X, 1).values[:, 0], grown.value[alone])
