@@ -33,7 +33,7 @@ def both(
     rng = np.random.default_rng(seed)
     answers = rng.integers(-size, size + 1, size=(n_base, n_codes, n_columns)).astype(float)
     answers[0, 0], answers[-1] = size, answers[-1, :1]
-    codes = rng.integers(0, n_codes, size=(n, n_base)).astype(np.uint8)
+    codes = rng.integers(0, n_codes, size=(n, n_base)).astype(np.min_scalar_type(n_codes - 1))
     codes[n // 2] = codes[0]
     sizes = np.abs(answers).max(axis=(1, 2))
     unit = sizes.sum() / 2.0**40

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.cegb import CEGBClassifier
-from algorithms.decision_dag import descent, episodes, values
+from algorithms.decision_dag import descent, episodes, one_score, values
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
@@ -54,6 +54,10 @@ CASES = {
     "one bin": {"n_bins": 1},
     "exponential": {"loss": "exponential", "size": 1},
     "squared": {"loss": "squared"},
+    "two leaves": {"n_codes": 2, "n_base": 19},
+    "sixteen leaves": {"n_codes": 16, "n_base": 7},
+    "seventeen leaves": {"n_codes": 17},
+    "more than 256 leaves": {"n_codes": 300, "n": 40},
     "priced": {"priced": True, "beta": 0.01},
     "running": {"running": True},
     "multi-class": {"n_columns": 3},
@@ -86,6 +90,21 @@ def test_twins(case, seed):
         after = descent.descend(case.world, function, case.objective, start, 1)
         assert_same(descended, after)
         assert np.all(np.diff(after.history) < 0)
+
+
+@pytest.mark.parametrize(
+    ("n_codes", "bits"),
+    [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8), (257, 16), (65536, 16)],
+)
+def test_leaves_are_packed_into_as_few_bits_as_they_need(n_codes, bits):
+    rng = np.random.default_rng(0)
+    kind = np.uint8 if n_codes <= 256 else np.uint16
+    codes = rng.integers(0, n_codes, size=(3, 21)).astype(kind)
+    codes[1] = n_codes - 1
+    leaves = one_score.packed(codes, n_codes)
+    assert (leaves.bits, leaves.words.dtype) == (bits, kind)
+    for i, j in np.ndindex(codes.shape):
+        assert one_score._leaf(leaves, i, j) == codes[i, j]
 
 
 def test_twins_on_many_episodes():

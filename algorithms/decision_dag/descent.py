@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, small_kernel
 from .episodes import BadReward, Learned, Objective, totals
-from .one_score import OneScore, first_walk_of_one, one_score, visits_of_one
-from .rewards import NEVER, WRONG, World, answer, pay, quit_loss
+from .one_score import OneScore, blocked, first_walk_of_one, one_score, visits_of_one
+from .rewards import NEVER, WRONG, World, answer, pay, quit_loss, scratch_for, set_scores
 from .values import EVAL, N_ACTIONS, QUIT, SKIP, cell_of
 
 
@@ -74,14 +74,13 @@ def _room(world: World) -> Walks:
     )
 
 
-@kernel
-def _first_walk(world, custom, policy, walks):
+@borrowing_kernel
+def _first_walk(world, custom, policy, walks, room):
     """Walk all rows; write scores and actions, and when what was bought."""
     n_rows, n_base = walks.taken.shape
-    room = np.empty(walks.g.shape[1])
     for i in range(n_rows):
         g, ran = walks.g[i], np.int64(0)
-        g[:] = world.cells.initial
+        set_scores(g, world.cells.initial)
         walks.length[i], walks.paid[i] = n_base, 0
         cell = cell_of(world.cells, g, ran)
         for j in range(n_base):
@@ -99,7 +98,7 @@ def _first_walk(world, custom, policy, walks):
         walks.lost[i] = quit_loss(world.losses, custom, g, i, room)
 
 
-@kernel
+@small_kernel
 def _note(world, i, j, bought):
     """Note what row i buys at base classifier j, unless it did before."""
     n_codes = world.values.shape[1]
@@ -110,7 +109,7 @@ def _note(world, i, j, bought):
             bought[i, item] = min(bought[i, item], j)
 
 
-@kernel
+@borrowing_kernel
 def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room):
     """Loss and price of row i from base classifier j on, by the policy; g is used up."""
     n_base, steps = policy.shape[0], np.int64(0)
@@ -128,14 +127,13 @@ def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room
     return quit_loss(world.losses, custom, g, i, room), steps
 
 
-@kernel
-def _visits(world, custom, policy, j, copies, walks, owned, stamp):
+@borrowing_kernel
+def _visits(world, custom, policy, j, copies, walks, stamp, scratch):
     """What each action at base classifier j leads to, for all rows that come there.
 
     Returns the last stamp, or -1 at a bad reward.
     """
-    n_columns = walks.g.shape[1]
-    there, room = np.empty(n_columns, dtype=np.int64), np.empty(n_columns)
+    n_columns, (there, room, owned, _) = walks.g.shape[1], scratch
     for i in range(walks.length.shape[0]):
         if walks.length[i] < j:
             continue
@@ -152,7 +150,7 @@ def _visits(world, custom, policy, j, copies, walks, owned, stamp):
         for action in (EVAL, SKIP):
             stamp += 1
             steps, after = np.int64(0), walks.ran[i]
-            there[:] = g
+            set_scores(there, g)
             if action == EVAL:
                 answer(world, i, j, there)
                 steps = pay(world, i, j, owned, stamp, walks.bought[i], j)
@@ -170,7 +168,7 @@ def _visits(world, custom, policy, j, copies, walks, owned, stamp):
     return stamp
 
 
-@kernel
+@borrowing_kernel
 def _decide(loss_step, beta_step, j, policy, walks):
     """Let each cell at base classifier j take its best action.
 
@@ -198,11 +196,10 @@ def _sweep(
     world: World, plain: OneScore | None, custom, objective: Objective, policy, walks: Walks
 ) -> np.ndarray:
     """Let each cell take its best action, from the last base classifier to the first."""
-    swept, stamp = policy.copy(), 0
-    owned = np.full(len(world.prices.price), -1, dtype=np.int64)
+    swept, stamp, scratch = policy.copy(), 0, scratch_for(world)
     if plain is None:
         walks.bought[:] = NEVER
-        _first_walk(world, custom, policy, walks)
+        _first_walk(world, custom, policy, walks, scratch.room)
     else:
         one = (walks.g[:, 0], walks.taken, walks.length, walks.lost, walks.paid)
         first_walk_of_one(plain, policy, *one)
@@ -211,7 +208,7 @@ def _sweep(
     for j in range(len(policy) - 1, -1, -1):
         walks.total[:] = 0
         if plain is None:
-            stamp = _visits(world, custom, swept, j, objective.copies, walks, owned, stamp)
+            stamp = _visits(world, custom, swept, j, objective.copies, walks, stamp, scratch)
             if stamp < 0:
                 raise BadReward
         else:
@@ -246,7 +243,9 @@ def descend(
     """
 
     def value(policy):
-        return objective.value(*totals(world, custom, policy, objective.copies, n_threads)[:2])
+        ordered = policy if plain is None else blocked(policy)
+        sums = totals(world, plain, custom, ordered, objective.copies, n_threads)
+        return objective.value(*sums[:2])
 
     walks, plain = _room(world), one_score(world)
     policy, history = start, [value(start)]

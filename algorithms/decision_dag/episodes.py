@@ -12,9 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel
-from .one_score import episodes_of_one, follow_one, no_values, one_score
-from .rewards import NEVER, WRONG, World, answer, is_error, pay, quit_loss
+from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.pcg64 import next_below, next_double, put_back, words_of
+from .one_score import (
+    TOGETHER,
+    OneScore,
+    episodes_of_one,
+    follow_one,
+    no_values,
+    one_score,
+    unblocked,
+)
+from .rewards import WRONG, World, answer, is_error, pay, quit_loss, scratch_for, set_scores
 from .values import (
     EVAL,
     N_ACTIONS,
@@ -108,15 +117,12 @@ class BadReward(ValueError):
     """A reward of the user's is no number, or too large."""
 
 
-@kernel
-def _follow(world, custom, policy, begin, end, lost, paid, wrong):
+@borrowing_kernel
+def _follow(world, custom, policy, begin, end, lost, paid, wrong, scratch):
     """Let rows follow a policy; write what each loses and pays, and whether it is an error."""
-    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
-    room = np.empty(world.cells.initial.shape[0])
-    owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
-    bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
+    g, room, owned, bought = scratch
     for i in range(begin, end):
-        g[:] = world.cells.initial
+        set_scores(g, world.cells.initial)
         ran, steps = np.int64(0), np.int64(0)
         cell = cell_of(world.cells, g, ran)
         for j in range(policy.shape[0]):
@@ -135,6 +141,7 @@ def _follow(world, custom, policy, begin, end, lost, paid, wrong):
 
 def totals(
     world: World,
+    plain: OneScore | None,
     custom: Callable | None,
     policy: NDArray[np.int8],
     copies: np.ndarray,
@@ -145,8 +152,11 @@ def totals(
     Parameters
     ----------
     world : World
+    plain : OneScore or None
+        The same, if it has this form.
     custom : None or compiled function
     policy : ndarray of shape (n_base, n_cells), int8
+        Or, for `plain`, in the order of :func:`algorithms.decision_dag.one_score.blocked`.
     copies : ndarray of shape (n_samples,), int64
     n_threads : int
 
@@ -159,15 +169,14 @@ def totals(
     BadReward
     """
     lost, paid, wrong = np.empty((3, len(copies)), dtype=np.int64)
-    cuts, plain = range(0, len(copies), _ROWS), one_score(world)
-    table = policy if plain is None else np.ascontiguousarray(policy.T)
+    cuts = range(0, len(copies), _ROWS)
 
     def follow(first):
-        some = (table, first, min(first + _ROWS, len(copies)), lost, paid, wrong)
+        some = (policy, first, min(first + _ROWS, len(copies)), lost, paid, wrong)
         if plain is None:
-            _follow(world, custom, *some)
+            _follow(world, custom, *some, scratch_for(world))
         else:
-            follow_one(plain, *some)
+            follow_one(plain, *some, np.empty((4, TOGETHER), dtype=np.int64))
 
     if n_threads == 1 or len(cuts) < 2:
         for first in cuts:
@@ -180,20 +189,21 @@ def totals(
     return tuple(int(np.dot(copies, values)) for values in (lost, paid, wrong))
 
 
-@kernel
-def _choose(q, net, j, cell, exploration, rng):
+@small_kernel
+def _choose(q, net, j, cell, exploration, draws):
     """ε-greedy; after the last base classifier there is only QUIT."""
     if j == q.shape[0] - 1:
         return QUIT
-    if rng.random() < exploration:
-        return np.int64(rng.integers(0, N_ACTIONS))
+    if next_double(draws) < exploration:
+        return next_below(draws, N_ACTIONS)
     return best_action(q, net, j, cell)
 
 
-@kernel
+@borrowing_kernel
 def _episodes(
-    world, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy, rng
-):
+    world, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy, draws,
+    path, changes, scratch,
+):  # fmt: skip
     """Run an episode for each of some rows, and bring the values up to date.
 
     Returns the number of steps, or -1 at a bad reward.
@@ -201,21 +211,16 @@ def _episodes(
     A state never recurs in an episode: the TD errors are of the values before it, and go back along
     the path in one pass, which equals replacing traces.
     """
-    n_base = q.shape[0] - 1
-    cells = np.empty(n_base + 1, dtype=np.int64)
-    actions = np.empty(n_base + 1, dtype=np.int64)
-    deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
-    g = np.empty(world.cells.initial.shape[0], dtype=np.int64)
-    room = np.empty(world.cells.initial.shape[0])
-    owned = np.full(world.prices.price.shape[0], -1, dtype=np.int64)
-    bought = np.full(world.prices.price.shape[0], NEVER, dtype=np.int32)
-    n_steps = np.int64(0)
+    n_base, n_steps = q.shape[0] - 1, np.int64(0)
+    cells, actions, deltas, decays = path[0], path[1], changes[0], changes[1]
+    g, room, owned, bought = scratch
+    owned[:] = -1
     for e in range(rows.shape[0]):
         i = rows[e]
-        g[:] = world.cells.initial
+        set_scores(g, world.cells.initial)
         ran = np.int64(0)
         j, cell = 0, cell_of(world.cells, g, ran)
-        action = _choose(q, net, j, cell, exploration, rng)
+        action = _choose(q, net, j, cell, exploration, draws)
         value = value_of(q, net, j, cell, action)
         while action != QUIT:
             cells[j], actions[j] = cell, action
@@ -225,7 +230,7 @@ def _episodes(
                 paid = pay(world, i, j, owned, e, bought, 0)
                 ran += world.cells.sizes[j]
                 cell = cell_of(world.cells, g, ran)
-            action = _choose(q, net, j + 1, cell, exploration, rng)
+            action = _choose(q, net, j + 1, cell, exploration, draws)
             follows = value_of(q, net, j + 1, cell, action)
             best, back = follows, decay
             if off_policy and j + 1 < n_base:
@@ -282,6 +287,8 @@ def learn(
         q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
     else:
         table = no_values(world.cells.n_cells, n_base)
+    path, changes = np.empty((2, n_base + 1), dtype=np.int64), np.empty((2, n_base + 1))
+    scratch, rewards = scratch_for(world), np.empty(2)
     best, least, value, history, n_steps = None, np.inf, np.inf, [], 0
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
@@ -290,20 +297,25 @@ def learn(
             rows = np.searchsorted(ends, rows, side="right")
         rate = learning.rate / (k + 1) if learning.decreasing else learning.rate
         steps = (objective.beta_step, objective.loss_step, rate, learning.decay)
-        exploring = (learning.exploration / (k + 1), learning.off_policy, rng)
+        draws = words_of(rng)
+        exploring = (learning.exploration / (k + 1), learning.off_policy, draws)
         if plain is None:
-            n_now = _episodes(world, custom, rows, q, net, *steps, *exploring)
+            n_now = _episodes(
+                world, custom, rows, q, net, *steps, *exploring, path, changes, scratch
+            )
             policy = np.empty((n_base, world.cells.n_cells), dtype=np.int8)
             greedy(q, net, policy)
         else:
-            n_now = episodes_of_one(plain, rows, table, *steps, *exploring)
-            policy = table.policy[:, :n_base].copy().T
+            n_now = episodes_of_one(plain, rows, table, *steps, *exploring, path, changes, rewards)
+            policy = table.policy
+        put_back(rng, draws)
         if n_now < 0:
             raise BadReward
         n_steps += n_now
-        lost, paid, wrong = totals(world, custom, policy, objective.copies, n_threads)
+        lost, paid, wrong = totals(world, plain, custom, policy, objective.copies, n_threads)
         history.append(objective.value(lost, paid))
         score = float(wrong) if learning.by_errors else history[-1]
         if score < least:
-            best, least, value = policy, score, history[-1]
-    return Learned(np.ascontiguousarray(best), value, np.array(history), n_steps)
+            best, least, value = policy.copy(), score, history[-1]
+    policy = best if plain is None else unblocked(best, n_base)
+    return Learned(policy, value, np.array(history), n_steps)

@@ -13,12 +13,64 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel
-from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error, quit_loss
+from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.pcg64 import next_below, next_double
+from ..kernels.simd import prefetch
+from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error_of_score, loss_of_score
 from .values import EVAL, N_ACTIONS, QUIT, SKIP
 
 _HALF = np.int64(1) << (SPAN_BITS - 1)
-_TOGETHER = 256  # rows that go side by side: what they look at fits the first-level cache
+TOGETHER = 256  # rows that go side by side: what they look at fits the first-level cache
+_SHIFT = 3
+_STEPS = 1 << _SHIFT  # base classifiers whose states lie together
+
+
+class Leaves(NamedTuple):
+    """Leaves of rows in 1, 2, 4, 8 or 16 bits each.
+
+    Of 1,000 stumps a row has 125 bytes: thousands of rows fit the second-level cache.
+
+    Attributes
+    ----------
+    words : ndarray of shape (n_samples, n_words), uint8 or uint16
+        Leaves of a word from its lowest bits on.
+    together : int
+        Binary logarithm of the leaves in a word.
+    bits : int
+        Of a leaf.
+    """
+
+    words: np.ndarray
+    together: int
+    bits: int
+
+
+def packed(codes: NDArray[np.unsignedinteger], n_codes: int) -> Leaves:
+    """Put the leaves of each row into as few bits as their number allows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_base), uint8 or uint16
+        Leaf of each row, below `n_codes`.
+    n_codes : int
+    """
+    bits = 8 * codes.itemsize
+    while bits > 1 and n_codes <= 1 << bits // 2:
+        bits //= 2
+    together = 8 * codes.itemsize // bits
+    words = np.zeros((len(codes), -(-codes.shape[1] // together)), dtype=codes.dtype)
+    for k in range(together):
+        some = codes[:, k::together]
+        words[:, : some.shape[1]] |= some << codes.dtype.type(k * bits)
+    return Leaves(words, together.bit_length() - 1, bits)
+
+
+@small_kernel
+def _leaf(leaves, i, j):
+    """Leaf of row i in base classifier j."""
+    word = np.int64(leaves.words[i, j >> leaves.together])
+    place = (j & ((1 << leaves.together) - 1)) * leaves.bits
+    return (word >> place) & ((1 << leaves.bits) - 1)
 
 
 class OneScore(NamedTuple):
@@ -26,8 +78,7 @@ class OneScore(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of shape (n_samples, n_base), uint8 or uint16
-        Leaf of each row.
+    leaves : Leaves
     values : ndarray of shape (n_base, n_codes), int64
         Answers of the leaves.
     initial : int
@@ -38,7 +89,7 @@ class OneScore(NamedTuple):
     losses : Losses
     """
 
-    codes: np.ndarray
+    leaves: Leaves
     values: np.ndarray
     initial: int
     n_bins: int
@@ -60,24 +111,26 @@ def one_score(world: World) -> OneScore | None:
         return None
     values = np.ascontiguousarray(world.values[:, :, 0])
     initial, price = int(cells.initial[0]), int(prices.each[0, 0])
-    return OneScore(world.codes, values, initial, cells.n_bins, price, world.losses)
+    leaves = packed(world.codes, len(values[0]))
+    return OneScore(leaves, values, initial, cells.n_bins, price, world.losses)
 
 
-@kernel
+@small_kernel
 def _bin(f, n_bins):
     """Bin of a score that is counted from the lowest possible one."""
     return min(max((f * n_bins) >> SPAN_BITS, 0), n_bins - 1)
 
 
-@kernel
+@borrowing_kernel
 def follow_one(
     world: OneScore,
-    by_cell: NDArray[np.int8],
+    policy: NDArray[np.int8],
     begin: int,
     end: int,
     lost: NDArray[np.int64],
     paid: NDArray[np.int64],
     wrong: NDArray[np.bool_],
+    places: NDArray[np.int64],
 ) -> None:
     """As ``_follow`` of :mod:`algorithms.decision_dag.episodes`.
 
@@ -86,52 +139,49 @@ def follow_one(
 
     Parameters
     ----------
-    by_cell : ndarray of shape (n_cells, n_base), int8
-        The policy, transposed: a row that keeps its cell reads neighbouring places.
+    policy : ndarray of int8
+        As :func:`blocked` has it.
+    places : ndarray of shape (4, :data:`TOGETHER`), int64
+        Scratch space.
     """
-    codes, values, n_bins = world.codes, world.values, world.n_bins
-    n_base = by_cell.shape[1]
-    policy = by_cell.reshape(by_cell.size)
-    g, room = np.empty(1, dtype=np.int64), np.empty(1)
-    waiting = np.empty(_TOGETHER, dtype=np.int64)
-    f, first = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER, dtype=np.int64)
-    n_evaluated = np.empty(_TOGETHER, dtype=np.int64)
-    for start in range(begin, end, _TOGETHER):
-        n_rows = min(_TOGETHER, end - start)
+    leaves, values, n_bins = world.leaves, world.values, world.n_bins
+    n_base = values.shape[0]
+    waiting, f, first, n_evaluated = places[0], places[1], places[2], places[3]
+    for start in range(begin, end, TOGETHER):
+        n_rows = min(TOGETHER, end - start)
         for r in range(n_rows):
             waiting[r] = r
-            f[r], first[r], n_evaluated[r] = _HALF, _bin(_HALF, n_bins) * n_base, 0
+            f[r], first[r], n_evaluated[r] = _HALF, _bin(_HALF, n_bins) << _SHIFT, 0
         n_waiting = n_rows
         for j in range(n_base):
-            n_now, n_waiting = n_waiting, 0
+            n_now, n_waiting, of_step = n_waiting, 0, _of_step(j, n_bins)
             for w in range(n_now):
                 r = waiting[w]
-                action = policy[first[r] + j]
+                action = policy[of_step + first[r]]
                 evaluates = np.int64(action == EVAL)
-                f[r] += evaluates * values[j, codes[start + r, j]]
+                f[r] += evaluates * values[j, _leaf(leaves, start + r, j)]
                 n_evaluated[r] += evaluates
-                first[r] = _bin(f[r], n_bins) * n_base
+                first[r] = _bin(f[r], n_bins) << _SHIFT
                 waiting[n_waiting] = r
                 n_waiting += np.int64(action != QUIT)
             if n_waiting == 0:
                 break
         for r in range(n_rows):
             i = start + r
-            g[0] = f[r] - _HALF + world.initial
-            lost[i] = quit_loss(world.losses, None, g, i, room)
+            score = f[r] - _HALF + world.initial
+            lost[i] = loss_of_score(world.losses, score, i)
             paid[i] = n_evaluated[r] * world.price
-            wrong[i] = is_error(world.losses, g, i)
+            wrong[i] = is_error_of_score(world.losses, score, i)
 
 
 class Table(NamedTuple):
     """Values of actions and the policy they give, for :func:`episodes_of_one`.
 
-    Both are by cell first: what a row that keeps its cell looks at lies side by side.
-
     Attributes
     ----------
-    q : ndarray of shape (n_cells, n_base + 1, 3), float64
-    policy : ndarray of shape (n_cells, n_base + 1), int8
+    q : ndarray of float64
+        Of three actions at each place; places as in :func:`blocked`.
+    policy : ndarray of int8
         Of the largest values.
     """
 
@@ -141,28 +191,56 @@ class Table(NamedTuple):
 
 def no_values(n_cells: int, n_base: int) -> Table:
     """Values of 0; of equal ones the first action is taken, EVAL."""
-    places = (n_cells, n_base + 1)
-    return Table(np.zeros((*places, N_ACTIONS)), np.full(places, EVAL, dtype=np.int8))
+    n_places = (n_base // _STEPS + 1) * n_cells * _STEPS
+    return Table(np.zeros(n_places * N_ACTIONS), np.full(n_places, EVAL, dtype=np.int8))
 
 
-@kernel
-def _best(flat, place):
-    """Largest value at a place, and its action; the first of equal ones.
+def blocked(policy: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Put a policy in the order of its places, as rows that go through it meet them.
 
-    Without branches: which action is best is guessed wrongly too often.
+    The states of eight base classifiers come first, cell by cell, then those of the next eight: the
+    few base classifiers that most rows evaluate fit the first-level cache.
+
+    Parameters
+    ----------
+    policy : ndarray of shape (n_base, n_cells), int8
+
+    Returns
+    -------
+    ndarray of shape (n_places,), int8
+    """
+    n_base, n_cells = policy.shape
+    whole = np.zeros((n_base // _STEPS + 1, _STEPS, n_cells), dtype=np.int8)
+    whole.reshape(-1, n_cells)[:n_base] = policy
+    return whole.transpose(0, 2, 1).ravel()
+
+
+def unblocked(policy: NDArray[np.int8], n_base: int) -> NDArray[np.int8]:
+    """Give a policy by base classifier and cell again, see :func:`blocked`."""
+    whole = policy.reshape(n_base // _STEPS + 1, -1, _STEPS).transpose(0, 2, 1)
+    return whole.reshape(-1, whole.shape[2])[:n_base].copy()
+
+
+@small_kernel
+def _of_step(j, n_bins):
+    """First place of base classifier j; its cells are eight places apart."""
+    return (j >> _SHIFT) * (n_bins << _SHIFT) + (j & (_STEPS - 1))
+
+
+@small_kernel
+def _best_action(flat, place):
+    """Action of the largest value at a place; the first of equal ones.
+
+    By arithmetic and not by branches: which action is best is guessed wrongly too often.
     """
     state = place * N_ACTIONS
-    skip, stop = flat[state + SKIP], flat[state + QUIT]
-    best = flat[state]
-    skips = skip > best
-    best = skip if skips else best
-    quits = stop > best
-    best = stop if quits else best
-    action = QUIT if quits else (SKIP if skips else EVAL)
-    return best, np.int64(action)
+    largest, skip, stop = flat[state + EVAL], flat[state + SKIP], flat[state + QUIT]
+    skips = np.int64(skip > largest)
+    quits = np.int64(stop > max(largest, skip))
+    return quits << 1 | skips & quits - 1
 
 
-@kernel
+@borrowing_kernel
 def episodes_of_one(
     world: OneScore,
     rows: Any,
@@ -173,37 +251,50 @@ def episodes_of_one(
     decay: float,
     exploration: float,
     off_policy: bool,
-    rng: np.random.Generator,
+    draws: NDArray[np.uint64],
+    path: NDArray[np.int64],
+    changes: NDArray[np.float64],
+    rewards: NDArray[np.float64],
 ) -> int:
-    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date."""
-    codes, values, n_bins = world.codes, world.values, world.n_bins
-    width = table.q.shape[1]
-    n_base = width - 1
-    flat, policy = table.q.reshape(table.q.size), table.policy.reshape(table.policy.size)
-    places, actions = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
-    deltas, decays = np.empty(n_base + 1), np.empty(n_base + 1)
-    g, room = np.empty(1, dtype=np.int64), np.empty(1)
-    reward_of_eval = -(beta_step * np.float64(world.price))
-    start = _bin(_HALF, n_bins) * width
+    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (6,), uint64
+        State of the generator; see :mod:`algorithms.kernels.pcg64`.
+    path : ndarray of shape (2, n_base + 1), int64
+        Scratch space: places and actions of an episode.
+    changes : ndarray of shape (2, n_base + 1), float64
+        Scratch space: its TD errors and decays.
+    rewards : ndarray of shape (2,), float64
+        Scratch space.
+    """
+    leaves, values, n_bins = world.leaves, world.values, world.n_bins
+    flat, policy, n_base = table.q, table.policy, values.shape[0]
+    places, actions, deltas, decays = path[0], path[1], changes[0], changes[1]
+    rewards[EVAL], rewards[SKIP] = -(beta_step * np.float64(world.price)), 0.0
+    start = _bin(_HALF, n_bins) << _SHIFT
     n_steps = np.int64(0)
     for e in range(rows.shape[0]):
         i = rows[e]
+        coming = rows[min(e + 1, rows.shape[0] - 1)]
+        prefetch(leaves.words, coming * leaves.words.shape[1])
+        prefetch(world.losses.label, coming)
         f, j = _HALF, 0
         place = start
         reward = value = 0.0
         while True:
-            best, action = _best(flat, place)
-            back = decay
+            # The policy is known sooner than the values that it was read from.
+            action = np.int64(policy[place])
             if j == n_base:
                 action = np.int64(QUIT)
-                best = flat[place * N_ACTIONS + QUIT]
-            elif rng.random() < exploration:
-                action = np.int64(rng.integers(0, N_ACTIONS))
+            elif next_double(draws) < exploration:
+                action = next_below(draws, N_ACTIONS)
             follows = flat[place * N_ACTIONS + action]
-            if not off_policy:
-                best = follows
-            elif follows != best:
-                back = 0.0
+            best, back = follows, decay
+            if off_policy and j < n_base:
+                best = flat[place * N_ACTIONS + policy[place]]
+                back = decay if follows == best else 0.0
             if j > 0:
                 deltas[j - 1] = reward + best - value
                 decays[j - 1] = back
@@ -211,26 +302,26 @@ def episodes_of_one(
             value = follows
             if action == QUIT:
                 break
-            evaluates = action == EVAL
-            f += np.int64(evaluates) * values[j, codes[i, j]]
-            reward = reward_of_eval if evaluates else 0.0
+            # Without branches: which action is taken is guessed wrongly too often.
+            evaluates = (action - 1) >> 63
+            f += evaluates & values[j, _leaf(leaves, i, j)]
+            reward = rewards[action]
             j += 1
-            place = _bin(f, n_bins) * width + j
-        g[0] = f - _HALF + world.initial
-        lost = quit_loss(world.losses, None, g, i, room)
+            place = _of_step(j, n_bins) + (_bin(f, n_bins) << _SHIFT)
+        lost = loss_of_score(world.losses, f - _HALF + world.initial, i)
         n_steps += j + 1
         back = -(loss_step * np.float64(lost)) - value
         flat[places[j] * N_ACTIONS + QUIT] += rate * back
-        policy[places[j]] = _best(flat, places[j])[1]
+        policy[places[j]] = _best_action(flat, places[j])
         for t in range(j - 1, -1, -1):
             back = deltas[t] + decays[t] * back
             flat[places[t] * N_ACTIONS + actions[t]] += rate * back
-            policy[places[t]] = _best(flat, places[t])[1]
+            policy[places[t]] = _best_action(flat, places[t])
     return n_steps
 
 
-@kernel
-def _rest(codes, values, n_bins, policy, i, j, f):
+@small_kernel
+def _rest(leaves, values, n_bins, policy, i, j, f):
     """Score of row i at quitting, from base classifier j on, and evaluations until then."""
     cell, n_evaluated = _bin(f, n_bins), np.int64(0)
     while j < policy.shape[0]:
@@ -238,14 +329,14 @@ def _rest(codes, values, n_bins, policy, i, j, f):
         if action == QUIT:
             break
         if action == EVAL:
-            f += values[j, codes[i, j]]
+            f += values[j, _leaf(leaves, i, j)]
             n_evaluated += 1
             cell = _bin(f, n_bins)
         j += 1
     return f, n_evaluated
 
 
-@kernel
+@borrowing_kernel
 def first_walk_of_one(
     world: OneScore,
     policy: NDArray[np.int8],
@@ -257,7 +348,6 @@ def first_walk_of_one(
 ) -> None:
     """As ``_first_walk`` of :mod:`algorithms.decision_dag.descent`."""
     n_rows, n_base = taken.shape
-    g, room = np.empty(1, dtype=np.int64), np.empty(1)
     for i in range(n_rows):
         f[i], length[i], paid[i] = _HALF, n_base, 0
         cell = _bin(_HALF, world.n_bins)
@@ -268,13 +358,12 @@ def first_walk_of_one(
                 length[i] = j
                 break
             if action == EVAL:
-                f[i] += world.values[j, world.codes[i, j]]
+                f[i] += world.values[j, _leaf(world.leaves, i, j)]
                 cell = _bin(f[i], world.n_bins)
-        g[0] = f[i] - _HALF + world.initial
-        lost[i] = quit_loss(world.losses, None, g, i, room)
+        lost[i] = loss_of_score(world.losses, f[i] - _HALF + world.initial, i)
 
 
-@kernel
+@borrowing_kernel
 def visits_of_one(
     world: OneScore,
     policy: NDArray[np.int8],
@@ -300,18 +389,16 @@ def visits_of_one(
     total : ndarray of shape (n_cells, 3, 2), int64
         Added to: the same for all rows of a cell.
     """
-    codes, values, n_bins = world.codes, world.values, world.n_bins
-    g, room = np.empty(1, dtype=np.int64), np.empty(1)
+    leaves, values, n_bins = world.leaves, world.values, world.n_bins
     for i in range(length.shape[0]):
         if length[i] < j:
             continue
-        own, vote = taken[i, j], values[j, codes[i, j]]
+        own, vote = taken[i, j], values[j, _leaf(leaves, i, j)]
         if own == EVAL:
             f[i] -= vote
         cell = _bin(f[i], n_bins)
         cells[i] = cell
-        g[0] = f[i] - _HALF + world.initial
-        each[i, QUIT, 0] = quit_loss(world.losses, None, g, i, room)
+        each[i, QUIT, 0] = loss_of_score(world.losses, f[i] - _HALF + world.initial, i)
         each[i, QUIT, 1] = 0
         for action in (EVAL, SKIP):
             before = world.price if action == EVAL else np.int64(0)
@@ -320,9 +407,8 @@ def visits_of_one(
                 each[i, action, 1] = before + paid[i]
                 continue
             start = f[i] + vote if action == EVAL else f[i]
-            end, n_evaluated = _rest(codes, values, n_bins, policy, i, j + 1, start)
-            g[0] = end - _HALF + world.initial
-            each[i, action, 0] = quit_loss(world.losses, None, g, i, room)
+            end, n_evaluated = _rest(leaves, values, n_bins, policy, i, j + 1, start)
+            each[i, action, 0] = loss_of_score(world.losses, end - _HALF + world.initial, i)
             each[i, action, 1] = before + n_evaluated * world.price
         for action in range(N_ACTIONS):
             total[cell, action, 0] += copies[i] * each[i, action, 0]

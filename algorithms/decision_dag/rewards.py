@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel
+from ..kernels.decorators import small_kernel
 
 SPAN_BITS = 41  # scores lie in [-2**40, 2**40]: the sizes of the base classifiers sum to 2**40
 ZERO_ONE, EXPONENTIAL, SQUARED, CUSTOM = range(4)
@@ -178,7 +178,46 @@ def losses(
     return Losses(kind, *truth, unit, scale, upper, lower, *places, negative_weight)
 
 
-@kernel
+class Scratch(NamedTuple):
+    """Memory for one row on its way.
+
+    Attributes
+    ----------
+    g : ndarray of shape (n_columns,), int64
+        Its scores.
+    room : ndarray of shape (n_columns,), float64
+        The same, for a reward of the user's.
+    owned : ndarray of shape (n_items,), int64
+        Stamp of the walk that last paid for an item; see :func:`pay`.
+    bought : ndarray of shape (n_items,), int32
+        :data:`NEVER`.
+    """
+
+    g: np.ndarray
+    room: np.ndarray
+    owned: np.ndarray
+    bought: np.ndarray
+
+
+def scratch_for(world: World) -> Scratch:
+    """Memory for one row; nothing is owned."""
+    n_columns, n_items = len(world.cells.initial), len(world.prices.price)
+    return Scratch(
+        np.empty(n_columns, dtype=np.int64),
+        np.empty(n_columns),
+        np.full(n_items, -1, dtype=np.int64),
+        np.full(n_items, NEVER, dtype=np.int32),
+    )
+
+
+@small_kernel
+def set_scores(g: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
+    """Write scores, one by one: where arrays may overlap, numba makes a copy of one."""
+    for k in range(g.shape[0]):
+        g[k] = scores[k]
+
+
+@small_kernel
 def _margin(g, label):
     """How far the label's score is above the largest other one."""
     if g.shape[0] == 1:
@@ -190,13 +229,57 @@ def _margin(g, label):
     return g[label] - largest
 
 
-@kernel
+@small_kernel
 def is_error(losses: Losses, g: NDArray[np.int64], i: int) -> bool:
     """Whether row i is not given its label; a tie is an error."""
     return _margin(g, losses.label[i]) <= 0
 
 
-@kernel
+@small_kernel
+def _weight(losses, label):
+    return losses.negative_weight if label == 0 else 1.0
+
+
+@small_kernel
+def _zero_one(losses, label, margin):
+    lost = np.int64(np.rint(_weight(losses, label) * losses.scale))
+    return lost if margin <= 0 else np.int64(0)
+
+
+@small_kernel
+def _squared(losses, f, i):
+    error = np.float64(f) * losses.unit - losses.target[i]
+    return np.int64(np.rint((error * error) * losses.scale))
+
+
+@small_kernel
+def _exponential(losses, label, above):
+    """From two tables; `above` is how far the other scores are above the label's."""
+    place = np.floor(np.float64(above) * losses.factor + losses.offset)
+    point = np.int64(min(max(place, 0.0), _POINTS - 1.0))
+    lower = losses.lower[point & (1 << _HALF) - 1]
+    return np.int64(np.rint(losses.upper[point >> _HALF] * lower * _weight(losses, label)))
+
+
+@small_kernel
+def loss_of_score(losses: Losses, f: int, i: int) -> int:
+    """As :func:`quit_loss`, for the only score f and without a function of the user's."""
+    if losses.kind == SQUARED:
+        return _squared(losses, f, i)
+    label = losses.label[i]
+    margin = f if label == 1 else -f
+    if losses.kind == ZERO_ONE:
+        return _zero_one(losses, label, margin)
+    return _exponential(losses, label, -margin)
+
+
+@small_kernel
+def is_error_of_score(losses: Losses, f: int, i: int) -> bool:
+    """As :func:`is_error`, for the only score f."""
+    return (f if losses.label[i] == 1 else -f) <= 0
+
+
+@small_kernel
 def quit_loss(
     losses: Losses,
     custom: Callable[[np.ndarray, int], float] | None,
@@ -216,33 +299,27 @@ def quit_loss(
         Scratch space.
     """
     label = losses.label[i]
-    weight = losses.negative_weight if label == 0 else 1.0
     if custom is not None:
         for k in range(g.shape[0]):
             room[k] = np.float64(g[k]) * losses.unit
         value = custom(room, label)
         if not abs(value) <= LARGEST_LOSS:
             return WRONG
-        return np.int64(np.rint(value * weight * losses.scale))
-    if losses.kind == ZERO_ONE:
-        return np.int64(np.rint(weight * losses.scale)) if _margin(g, label) <= 0 else np.int64(0)
-    if losses.kind == SQUARED:
-        error = np.float64(g[0]) * losses.unit - losses.target[i]
-        return np.int64(np.rint((error * error) * losses.scale))
+        return np.int64(np.rint(value * _weight(losses, label) * losses.scale))
     if g.shape[0] == 1:
-        above = -g[0] if label == 1 else g[0]
-    else:
-        above = -g[label]
-        for k in range(g.shape[0]):
-            if k != label:
-                above += g[k]
-    place = np.floor(np.float64(above) * losses.factor + losses.offset)
-    point = np.int64(min(max(place, 0.0), _POINTS - 1.0))
-    lower = losses.lower[point & (1 << _HALF) - 1]
-    return np.int64(np.rint(losses.upper[point >> _HALF] * lower * weight))
+        return loss_of_score(losses, g[0], i)
+    if losses.kind == ZERO_ONE:
+        return _zero_one(losses, label, _margin(g, label))
+    if losses.kind == SQUARED:
+        return _squared(losses, g[0], i)
+    above = -g[label]
+    for k in range(g.shape[0]):
+        if k != label:
+            above += g[k]
+    return _exponential(losses, label, above)
 
 
-@kernel
+@small_kernel
 def answer(world: World, i: int, j: int, g: NDArray[np.int64]) -> None:
     """Add what base classifier j answers to row i."""
     for t in range(j * world.n_parts, (j + 1) * world.n_parts):
@@ -251,7 +328,7 @@ def answer(world: World, i: int, j: int, g: NDArray[np.int64]) -> None:
             g[k] += world.values[t, code, k]
 
 
-@kernel
+@small_kernel
 def pay(
     world: World,
     i: int,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, small_kernel
 from .rewards import SPAN_BITS
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def no_gaussians(n_base: int) -> Gaussians:
     )
 
 
-@kernel
+@small_kernel
 def _uniform(value, n_bins, ran):
     """Bin of a value among those of [0, span]: of 2**41, or twice what ran if it is not 0."""
     span = np.int64(1) << SPAN_BITS if ran == 0 else 2 * ran
@@ -87,7 +87,7 @@ def _uniform(value, n_bins, ran):
     return max(at, 0)
 
 
-@kernel
+@small_kernel
 def cell_of(cells: Cells, g: NDArray[np.int64], ran: int) -> int:
     """Cell of scores.
 
@@ -118,7 +118,7 @@ def cell_of(cells: Cells, g: NDArray[np.int64], ran: int) -> int:
     return _uniform(g[0] - cells.initial[0] + ran, n_bins, ran) if ran > 0 else n_bins // 2
 
 
-@kernel
+@small_kernel
 def value_of(
     q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int, action: int
 ) -> float:
@@ -131,7 +131,7 @@ def value_of(
     return q[j, cell, action]
 
 
-@kernel
+@small_kernel
 def add_to_value(
     q: NDArray[np.float64],
     net: Gaussians | None,
@@ -157,7 +157,7 @@ def add_to_value(
     q[j, cell, action] += step
 
 
-@kernel
+@small_kernel
 def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int) -> int:
     """Action of the largest value; of equal ones the first of EVAL, SKIP and QUIT."""
     best, value = EVAL, value_of(q, net, j, cell, EVAL)
@@ -168,7 +168,7 @@ def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int
     return best
 
 
-@kernel
+@borrowing_kernel
 def greedy(q: NDArray[np.float64], net: Gaussians | None, policy: NDArray[np.int8]) -> None:
     """Write the policy of the largest values.
 

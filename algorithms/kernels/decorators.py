@@ -92,6 +92,15 @@ def borrowing_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     return _compiled(py_func, _nrt=False)
 
 
+def small_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
+    """Compile a borrowing function that LLVM makes part of each kernel that calls it.
+
+    A call hands over every number of every array of every tuple, forty for the losses of a decision
+    process alone: more than a short function does.
+    """
+    return _compiled(py_func, _nrt=False, forceinline=True)
+
+
 COMPILED_ONLY = "This function is chosen by the class of its first argument, in compiled code only."
 """What a function says that compiled code replaces, see :func:`chosen_by_class`."""
 
