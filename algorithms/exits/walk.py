@@ -184,8 +184,10 @@ def _leave(stays, rows, places, scores, stage, starts, wanted, exit_stage, exit_
             wanted[place // LANES] = True
             n_remaining += 1
         else:
-            exit_stage[rows[place]] = stage
-            exit_scores[rows[place]] = scores[place]
+            row = rows[place]
+            exit_stage[row] = stage
+            for k in range(scores.shape[1]):  # of rows of arrays numba would count the holders
+                exit_scores[row, k] = scores[place, k]
     if n_queries > 0:
         if starts[n_queries - 1] < n_remaining:
             n_queries += 1

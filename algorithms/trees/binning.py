@@ -42,13 +42,13 @@ def bin_edges(
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples,), float64
-        Finite, or NaN: missing.
+    values : ndarray of shape (n_samples,), float64 or float32
+        Finite, or NaN: missing. The edges are the same in either; 32 bits are sorted sooner.
     counts : ndarray of shape (n_samples,), int64, or None
         Row weights on their grid; None means 1 each.
     max_bins : int
         At most this many bins of numbers.
-    scratch : ndarray of shape (n_samples,), float64, optional
+    scratch : ndarray of shape (n_samples,), as `values`, optional
         Memory in which values without weights are sorted; by default new memory.
 
     Returns
@@ -63,7 +63,7 @@ def bin_edges(
         low, high, some_missing = _cuts(values, max_bins, scratch)
     else:
         low, high, some_missing = _cuts_weighted(values, counts, max_bins)
-    low, high = low + 0.0, high + 0.0  # -0.0 counts as 0.0
+    low, high = (part.astype(np.float64) + 0.0 for part in (low, high))  # -0.0 counts as 0.0
     middle = 0.5 * low + 0.5 * high
     edges = np.where((low <= middle) & (middle < high), middle, low)
     return np.append(edges, ALL_PRESENT) if some_missing else edges
@@ -248,7 +248,11 @@ def bin_matrix(
     def measure(feature: int, memory: np.ndarray) -> tuple[np.ndarray, int, np.ndarray | None]:
         values, scratch = memory
         values[:] = X[:, feature]
-        edges = bin_edges(values, counts, max_bins, scratch) if given is None else given[feature]
+        if given is None:
+            column = X[:, feature] if counts is None else values
+            edges = bin_edges(column, counts, max_bins, scratch.view(X.dtype)[:n_samples])
+        else:
+            edges = given[feature]
         default, rows = -1, None
         # Only features that mostly sit in one bin are worth bundling.
         sample = np.searchsorted(edges, values[:: max(1, n_samples // 1000)], side="left")

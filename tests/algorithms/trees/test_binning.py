@@ -99,6 +99,27 @@ def test_weighted_edges_of_float32(weights):
     assert len(assert_same_edges(x, rng.choice(weights, len(x)), 50)) > 40
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.2])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_32_and_64_bits_give_the_same_bins(weighted, share, order):
+    """The former are sorted as they are: ties, zeros of both signs, missing ones, the extremes."""
+    rng = np.random.default_rng(5)
+    largest = np.finfo(np.float32).max
+    X = rng.normal(size=(600, 5)).astype(np.float32, order=order)
+    X[:, 1] = rng.integers(-2, 3, 600) * -1e-45
+    X[:, 2] = rng.choice([-0.0, 0.0, 1.0], 600, p=[0.6, 0.3, 0.1])
+    X[:2, 3] = largest, -largest
+    X[rng.random(X.shape) < share] = np.nan
+    X[:, 4] = np.nan
+    counts = rng.integers(1, 4, 600) if weighted else None
+    narrow, wide = (binning.bin_matrix(part, counts, 40, 1) for part in (X, X.astype(np.float64)))
+    for ours, theirs in zip(narrow.edges, wide.edges, strict=True):
+        assert ours.dtype == np.float64
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(narrow.layout.codes, wide.layout.codes)
+
+
 def test_edges_by_hand():
     np.testing.assert_array_equal(assert_same_edges([3.0, 1, 2, 1, 6]), [1.5, 2.5, 4.5])
     # Counts 4 1 1 1 1 4: thirds of 12 are reached at the values 1 and 5.
