@@ -27,8 +27,12 @@ class SparseColumns:
     shape : tuple of int
     size : int
         Of the dense matrix.
+    dtype : numpy dtype
+        Of a column that was asked for: float64.
     matrix : CSC matrix or array
     """
+
+    dtype = np.dtype(np.float64)
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = sparse.csc_matrix(matrix)

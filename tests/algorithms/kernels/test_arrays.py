@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import warnings
 
@@ -15,11 +16,16 @@ from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.kernels.arrays import read_only
 
 
+@functools.cache
+def kernels():
+    """All that there are, once every estimator is imported: looking them up takes a second."""
+    # By the type: to ask a dead weak proxy for its class is an error.
+    return [each for each in gc.get_objects() if issubclass(type(each), Dispatcher)]
+
+
 def n_signatures():
     """Number of kinds of arguments that kernels were called with."""
-    # By the type: to ask a dead weak proxy for its class is an error.
-    kernels = (each for each in gc.get_objects() if issubclass(type(each), Dispatcher))
-    return sum(len(each.overloads) for each in kernels)
+    return sum(len(each.overloads) for each in kernels())
 
 
 def test_a_view_cannot_be_written_to():
