@@ -1,4 +1,4 @@
-"""The kernels of a decision process again, for the paper's own case, in a third of the time.
+"""The kernels of a decision process again, for the paper's own case, in less time.
 
 One score in bins of a fixed width, one tree for each base classifier, the same price for all: a
 row's state is a number, and stays in a register. What they compute is what the kernels of
