@@ -42,14 +42,15 @@ def bin_edges(
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples,), float64 or float32
-        Finite, or NaN: missing. The edges are the same in either; 32 bits are sorted sooner.
+    values : ndarray of shape (n_samples,), float64
+        Finite, or NaN: missing.
     counts : ndarray of shape (n_samples,), int64, or None
         Row weights on their grid; None means 1 each.
     max_bins : int
         At most this many bins of numbers.
-    scratch : ndarray of shape (n_samples,), as `values`, optional
-        Memory in which values without weights are sorted; by default new memory.
+    scratch : ndarray of shape (n_samples,), float64 or float32, optional
+        Memory in which values without weights are sorted; by default new memory. The latter, which
+        is sorted sooner, must hold them exactly.
 
     Returns
     -------
@@ -249,8 +250,7 @@ def bin_matrix(
         values, scratch = memory
         values[:] = X[:, feature]
         if given is None:
-            column = X[:, feature] if counts is None else values
-            edges = bin_edges(column, counts, max_bins, scratch.view(X.dtype)[:n_samples])
+            edges = bin_edges(values, counts, max_bins, scratch.view(X.dtype)[:n_samples])
         else:
             edges = given[feature]
         default, rows = -1, None
