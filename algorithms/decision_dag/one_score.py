@@ -234,9 +234,9 @@ def _best_action(flat, place):
     By arithmetic and not by branches: which action is best is guessed wrongly too often.
     """
     state = place * N_ACTIONS
-    largest, skip, stop = flat[state + EVAL], flat[state + SKIP], flat[state + QUIT]
-    skips = np.int64(skip > largest)
-    quits = np.int64(stop > max(largest, skip))
+    evaluate, skip, stop = flat[state + EVAL], flat[state + SKIP], flat[state + QUIT]
+    skips = np.int64(skip > evaluate)
+    quits = np.int64(stop > max(evaluate, skip))
     return quits << 1 | skips & quits - 1
 
 
