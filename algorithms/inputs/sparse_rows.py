@@ -46,9 +46,9 @@ class SparseColumns:
         return self.shape[0]
 
     def __getitem__(self, key: tuple[slice, int]) -> np.ndarray:
-        """Return one column, ``X[:, feature]``, (n_samples,) float64."""
+        """Return one column, ``X[:, feature]``, (n_samples,) float64, in new memory."""
         rows, feature = key
-        if rows != slice(None):
+        if rows.indices(len(self)) != (0, len(self), 1):
             raise IndexError("Only whole columns are read.")
         m, column = self.matrix, np.zeros(self.shape[0])
         stored = slice(m.indptr[feature], m.indptr[feature + 1])

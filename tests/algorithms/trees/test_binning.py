@@ -208,6 +208,8 @@ def assert_layout(X, weights=None, max_bins=255, n_threads=1):
 @pytest.mark.parametrize("seed", range(40))
 def test_layout(seed, monkeypatch):
     monkeypatch.setattr(binning, "_ROWS_FOR_THREADS", 0)  # two threads, however few rows there are
+    if seed % 4:
+        monkeypatch.setattr(binning, "_ROWS_AT_ONCE", 64)  # several blocks, the last one is short
     rng = np.random.default_rng([2, seed])
     n, d = int(rng.integers(1, 400)), int(rng.integers(1, 40))
     X, _ = awkward_data(rng, n, d, "squared")
@@ -219,6 +221,35 @@ def test_layout(seed, monkeypatch):
         assert_layout(X, weights, max_bins, n_threads)
         layout = assert_layout(with_missing(rng, X), weights, max_bins, n_threads)
         assert layout.codes.dtype == np.uint8
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_tables_are_read_in_blocks_however_they_lie(kind, n_threads):
+    """By rows, by columns, and as every other row and column of a larger table."""
+    n = 2 * binning._ROWS_AT_ONCE + 77
+    X = np.random.default_rng(8).normal(size=(n, 13)).astype(kind)
+    X[:, 3] = np.arange(n) == n - 1  # one column that hardly ever leaves its bin
+    larger = np.zeros((2 * n, 26), dtype=kind)
+    larger[::2, ::2] = X
+    edges = [binning.bin_edges(X[:, m].astype(np.float64), None, 40) for m in range(13)]
+    for table in (X, np.asfortranarray(X), larger[::2, ::2]):
+        binned = binning.bin_matrix(table, None, 40, n_threads)
+        for m in range(13):
+            np.testing.assert_array_equal(binned.edges[m], edges[m])
+            np.testing.assert_array_equal(
+                bins_of(binned.layout, m, n), np.searchsorted(edges[m], X[:, m].astype(np.float64))
+            )
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 7, 8, 9, 28, 54])
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_blocks_of_features_are_even(n_features, n_threads):
+    blocks = binning._even_blocks(n_features, 4, n_threads)
+    assert [m for block in blocks for m in block] == list(range(n_features))
+    widths = [len(block) for block in blocks]
+    assert 1 <= min(widths) <= max(widths) <= min(4, min(widths) + 1)
+    assert len(blocks) % n_threads == 0 or len(blocks) == n_features
 
 
 def test_exclusive_features_with_missing_values_share_a_column():
