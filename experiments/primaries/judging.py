@@ -30,6 +30,7 @@ from experiments.primaries.verdicts import (
     UNDECIDED,
     is_denied,
 )
+from experiments.publishing.output import DamagedResults
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
@@ -106,6 +107,11 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
         Looks are gone through in their order, with the repetitions of each alone, and the first
         that decides ends it: as if the later ones had never been run. A sentence that the paper's
         own numbers contradict is denied by them; its effect here is that of the last look.
+
+    Raises
+    ------
+    DamagedResults
+        If rows lack what the effects are computed from.
     """
     effects = [_effects(part, runs) for part in primary.parts]
     n = min(len(values) for values in effects)
@@ -206,7 +212,18 @@ def _effects(part: Part, runs: Runs) -> np.ndarray:
     rows, meta = runs[part.artefact]
     if part.dataset not in meta["data"]:
         return np.empty(0)
-    return np.asarray(part.effects(rows), dtype=np.float64)
+    return _effects_in(part, rows)
+
+
+def _effects_in(part: Part, rows: pd.DataFrame) -> np.ndarray:
+    try:
+        return np.asarray(part.effects(rows), dtype=np.float64)
+    except KeyError as error:
+        raise DamagedResults(
+            f"The repetitions that are kept of {part.artefact} lack {error}, which its effects "
+            f"on {part.dataset} need.\nRestore them from version control, or remove them and "
+            "decide anew."
+        ) from error
 
 
 def _of_first(part: Part, runs: Runs, n: int, effects: np.ndarray) -> np.ndarray:
@@ -220,8 +237,7 @@ def _of_first(part: Part, runs: Runs, n: int, effects: np.ndarray) -> np.ndarray
         mine = rows["dataset"] == part.dataset
         seeds = np.unique(rows.loc[mine, "seed"])
         if n < len(seeds):
-            of_first = part.effects(rows[~mine | rows["seed"].isin(seeds[:n])])
-            effects = np.asarray(of_first, dtype=np.float64)
+            effects = _effects_in(part, rows[~mine | rows["seed"].isin(seeds[:n])])
     return effects[:n]
 
 

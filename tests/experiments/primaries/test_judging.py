@@ -14,7 +14,7 @@ from scipy import stats
 from experiments.primaries.command import _wanted
 from experiments.primaries.declared import Part, Primary, check_declared, discover, every
 from experiments.primaries.judging import as_row, judge, outlook, table
-from experiments.publishing.output import read_expected, read_published
+from experiments.publishing.output import DamagedResults, read_expected, read_published
 from experiments.running.provenance import ROOT
 
 
@@ -73,6 +73,12 @@ def test_each_look_takes_its_own_repetitions_and_the_first_that_decides_ends():
     judged = judge(CLAIM, runs(*late), 1)
     assert judged.n in (20, 40)
     assert judged.verdict == "reproduced"
+
+
+def test_rows_that_lack_a_column_are_damaged():
+    rows, meta = runs([1.0] * 10, [2.0] * 10)["toy"]
+    with pytest.raises(DamagedResults, match="kept of toy lack 'effect'"):
+        judge(CLAIM, {"toy": (rows.drop(columns="effect"), meta)}, 1)
 
 
 def test_later_repetitions_choose_no_rival_of_an_earlier_look():
