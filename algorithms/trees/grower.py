@@ -18,9 +18,10 @@ from .partition import CHUNK, fill_goes_left, partition
 from .penalty import begin_tree, divide, pay
 from .searching_sets import send_sets, with_room_for_sets
 
-# Below so many histogram updates, of 0.5 ns each, a parallel region costs more than it saves: 1.5
-# us if the other thread still spins, and 40 us if it sleeps (a virtual machine with 2 cores).
-_PARALLEL_WORK = 200_000
+# Below so many histogram updates, of 0.5 ns each, a parallel region saves nothing: it costs 2 us.
+# (40 us if the other thread sleeps, but that spins for longer than a node takes; a virtual machine
+# with 2 cores.)
+_PARALLEL_WORK = 60_000
 _WORK_OF_ENTRY = 10  # updates that take as long as an entry: emptied, subtracted, searched twice
 
 

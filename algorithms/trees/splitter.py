@@ -42,18 +42,26 @@ class Scratch(NamedTuple):
     """Memory that the search for a threshold needs."""
 
     bins: np.ndarray  # (n_tiles, 3, 256) int64, a feature taken out of its bundle
-    left_g: np.ndarray  # (n_tiles, 256 + SPLIT_LANES) float64, gradients left of the thresholds
-    left_h: np.ndarray  # (n_tiles, 256 + SPLIT_LANES) float64, hessians
-    places: np.ndarray  # (n_tiles, 256) uint8, the bins that these end with
+    left_g: np.ndarray  # (n_tiles, >= 256 + SPLIT_LANES) float64, gradients left of the thresholds
+    left_h: np.ndarray  # the same, hessians
+    places: np.ndarray  # (n_tiles, >= 256) uint8, the bins that these end with
+
+
+_APART = 128
+"""Bytes between what threads write, each for its tile: two cache lines, which are fetched together.
+
+Those that write to the same one wait for each other.
+"""
 
 
 def allocate_scratch(n_tiles: int) -> Scratch:
     """Memory for so many searches at a time."""
+    n_thresholds = 256 + SPLIT_LANES + _APART // 8
     return Scratch(
         np.zeros((n_tiles, 3, 256), dtype=np.int64),
-        np.zeros((n_tiles, 256 + SPLIT_LANES)),
-        np.zeros((n_tiles, 256 + SPLIT_LANES)),
-        np.zeros((n_tiles, 256), dtype=np.uint8),
+        np.zeros((n_tiles, n_thresholds)),
+        np.zeros((n_tiles, n_thresholds)),
+        np.zeros((n_tiles, 256 + _APART), dtype=np.uint8),
     )
 
 
