@@ -223,7 +223,7 @@ def test_layout(seed, monkeypatch):
         assert layout.codes.dtype == np.uint8
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 16])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_tables_are_read_in_blocks_however_they_lie(kind, n_threads):
     """By rows, by columns, and as every other row and column of a larger table."""
