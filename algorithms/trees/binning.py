@@ -286,7 +286,7 @@ def _write_codes(
 
     n_at_once = n_samples if isinstance(X, SparseColumns) else _ROWS_AT_ONCE
 
-    # Threads that write bytes of the same cache line wait for each other: a task has whole lines.
+    # Threads that write to the same cache line wait for each other: here only at a task's ends.
     def write_block(task: tuple[int, int]) -> None:
         first, tile = task
         for column in range(layout.tile_column[tile], layout.tile_column[tile + 1]):
