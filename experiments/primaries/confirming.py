@@ -92,6 +92,7 @@ def minutes_left(
     done: int,
     artefacts: Sequence[Artefact],
     measured: Mapping[str, Minutes],
+    kept: Mapping[tuple[str, str, str], int] | None = None,
 ) -> float:
     """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that.
 
@@ -99,18 +100,21 @@ def minutes_left(
     ----------
     primary : Primary
     done : int
-        Repetitions that there are.
+        Repetitions that there are of each set.
     artefacts : sequence of Artefact
         Those that the claim does not name are passed over.
     measured : Mapping
         For each artefact that was run what :func:`minutes` wants.
+    kept : Mapping, optional
+        Repetitions of sets of which there are more, by artefact, set and scale.
     """
     n = next((look for look in primary.looks if look > done), done)
     total = 0.0
     for artefact in artefacts:
-        parts = [part for part in primary.parts if part.artefact == artefact.id]
-        if parts and n > done:
-            datasets, (scale, wants) = [p.dataset for p in parts], (parts[0].scale, parts[0].wants)
-            known = measured.get(artefact.id, {})
-            total += minutes(artefact, n, datasets, scale, known, done, wants)
+        known = measured.get(artefact.id, {})
+        for part in primary.parts:
+            key = (part.artefact, part.dataset, part.scale)
+            have = max(done, (kept or {}).get(key, 0))
+            if part.artefact == artefact.id and n > have:
+                total += minutes(artefact, n, [part.dataset], part.scale, known, have, part.wants)
     return total

@@ -244,6 +244,29 @@ def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:
     }
 
 
+def kept_repetitions(results: Path, artefact_ids: Sequence[str]) -> dict[tuple[str, str, str], int]:
+    """Return the same without reading the rows.
+
+    Raises
+    ------
+    DamagedResults
+        If what is recorded of a run cannot be read.
+    """
+    found: dict[tuple[str, str, str], int] = {}
+    for artefact_id in artefact_ids:
+        folder = results / FOLDER / artefact_id
+        if not (folder / "meta.json").exists():
+            continue
+        try:
+            meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+            for dataset, one in meta["sets"].items():
+                scale = one.get("scale", meta.get("scale"))
+                found[artefact_id, dataset, scale] = len(one["seeds"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise damaged(folder, error) from error
+    return found
+
+
 def measured(results: Path, artefact_ids: Sequence[str]) -> dict[str, Minutes]:
     """Return for each artefact the minutes that one repetition of a set took on 2 cores.
 

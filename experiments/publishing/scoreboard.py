@@ -128,8 +128,9 @@ def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> 
         They say the minutes.
     """
     judged = storing.read_table(results)
-    known = storing.measured(results, [artefact.id for artefact in artefacts])
-    left = partial(minutes_left, artefacts=artefacts, measured=known)
+    ids = [artefact.id for artefact in artefacts]
+    known, kept = storing.measured(results, ids), storing.kept_repetitions(results, ids)
+    left = partial(minutes_left, artefacts=artefacts, measured=known, kept=kept)
     titles = {short_name(paper): title for paper, title in PAPERS.items()}
     found = []
     for paper, title in titles.items():
