@@ -265,11 +265,9 @@ def _write_codes(
     """Fill a layout, some rows of a tile at a time."""
     n_samples = len(X)
     widths = np.diff(layout.tile_column)
-    tile_of_column = np.repeat(np.arange(len(widths)), widths)
 
-    def write(column: int, first: int, last: int) -> None:
-        tile, n_rows = tile_of_column[column], last - first
-        start, width = layout.tile_start[tile], widths[tile]
+    def write(tile: int, column: int, first: int, last: int) -> None:
+        n_rows, start, width = last - first, layout.tile_start[tile], widths[tile]
         out = layout.codes[start + first * width : start + last * width]
         kept = len(layout.columns) > 0
         codes = layout.columns[column, first:last] if kept else np.zeros(n_rows, dtype=np.uint8)
@@ -290,7 +288,7 @@ def _write_codes(
     def write_block(task: tuple[int, int]) -> None:
         first, tile = task
         for column in range(layout.tile_column[tile], layout.tile_column[tile + 1]):
-            write(column, first, min(first + n_at_once, n_samples))
+            write(tile, column, first, min(first + n_at_once, n_samples))
 
     list(each(write_block, itertools.product(range(0, n_samples, n_at_once), range(len(widths)))))
 

@@ -237,15 +237,21 @@ def _texts(path: Path) -> pd.DataFrame:
 
 def repetitions(runs: Runs) -> dict[tuple[str, str, str], int]:
     """Return how many repetitions of an artefact's set at a scale are kept."""
+    found: dict[tuple[str, str, str], int] = {}
+    for artefact_id, (_, meta) in runs.items():
+        found |= _repetitions_of(artefact_id, meta)
+    return found
+
+
+def _repetitions_of(artefact_id: str, meta: Mapping[str, Any]) -> dict[tuple[str, str, str], int]:
     return {
         (artefact_id, dataset, one["scale"]): len(one["seeds"])
-        for artefact_id, (_, meta) in runs.items()
         for dataset, one in meta["sets"].items()
     }
 
 
 def kept_repetitions(results: Path, artefact_ids: Sequence[str]) -> dict[tuple[str, str, str], int]:
-    """Return the same without reading the rows.
+    """Return what :func:`repetitions` does, without reading the rows.
 
     Raises
     ------
@@ -259,9 +265,7 @@ def kept_repetitions(results: Path, artefact_ids: Sequence[str]) -> dict[tuple[s
             continue
         try:
             meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-            for dataset, one in meta["sets"].items():
-                scale = one.get("scale", meta.get("scale"))
-                found[artefact_id, dataset, scale] = len(one["seeds"])
+            found |= _repetitions_of(artefact_id, meta)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(folder, error) from error
     return found

@@ -118,6 +118,9 @@ def test_a_set_that_was_run_takes_as_long_again(tmp_path):
     assert minutes_left(CLAIMS[0], 0, [TOY], measured) == pytest.approx(3 * 2.5)
     assert minutes_left(CLAIMS[0], 3, [TOY], measured) == pytest.approx((2 + 1) * 2.5)
     part = CLAIMS[0].parts[0]
+    assert storing.kept_repetitions(tmp_path, [TOY.id, "never-run"]) == {
+        (TOY.id, "nearby", "overnight"): 2
+    }
     kept = {(part.artefact, part.dataset, part.scale): 10_000}  # of it nothing is run again
     assert minutes_left(CLAIMS[0], 3, [TOY], measured, kept) == 0
     (tmp_path / "primary" / TOY.id / "meta.json").write_text("{}")
