@@ -128,6 +128,17 @@ def test_a_set_that_was_run_takes_as_long_again(tmp_path):
         storing.measured(tmp_path, [TOY.id])
 
 
+def test_a_board_counts_no_set_again_of_which_more_is_kept(tmp_path):
+    """Four are kept and three were judged: of five the first and the last are left to be run."""
+    rows = pd.DataFrame({"dataset": "nearby", "seed": range(2000, 2004)})
+    made = storing.Made(rows, {"data": {"nearby": {}}, "scale": "overnight"}, 1200.0)
+    storing.add(tmp_path, TOY.id, "nearby", made)
+    undecided = ("toy-better", "undecided", 0.05, -0.1, 0.2, 3, "0.05")
+    table = table_of(undecided).assign(needs="2 more", chance=0.3)
+    (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table))
+    assert toy_board(tmp_path).lines[0].needs.startswith("2 more, about 5 min;")
+
+
 def test_a_set_takes_as_long_as_in_the_published_run_of_its_scale(tmp_path):
     folder = tmp_path / TOY.id
     folder.mkdir()
