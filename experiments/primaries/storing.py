@@ -197,9 +197,17 @@ def _write(
         kept["data"] = old_meta["data"] | meta["data"]
     kept["seeds"] = sorted({seed for one in kept["sets"].values() for seed in one["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(folder, dataset), lzma.compress(csv_bytes(rows), preset=9))
+    short = _with_short_times(rows, meta.get("timing_columns", ()))
+    write_atomically(_file(folder, dataset), lzma.compress(csv_bytes(short), preset=9))
     described = {name: value for name, value in meta.items() if name != "chosen"}
     write_atomically(folder / "meta.json", json_bytes({**described, **kept}))
+
+
+def _with_short_times(rows: pd.DataFrame, timed: Sequence[str]) -> pd.DataFrame:
+    """Round times to six digits: those behind are chance, and were a quarter of a file."""
+    return rows.assign(
+        **{name: [text and f"{float(text):.6g}" for text in rows[name]] for name in timed}
+    )
 
 
 def read(results: Path, artefact_ids: Sequence[str]) -> Runs:

@@ -227,6 +227,17 @@ def test_cells_have_the_declared_scale(toy, tmp_path, run):
     assert meta["scale"] == "smoke"
 
 
+def test_times_are_kept_with_six_digits_and_all_else_as_it_is(tmp_path):
+    rows = pd.DataFrame({"dataset": "one", "seed": [2000, 2001, 2002]})
+    rows = rows.assign(score=[1 / 3, 2 / 3, 1.0], fit_seconds=[1 / 3, 20_000 / 3, None])
+    meta = {"data": {"one": {}}, "timing_columns": ["fit_seconds"]}
+    storing.add(tmp_path, "toy-figure2", "one", storing.Made(rows, meta, 1.0))
+    kept, _ = storing.read(tmp_path, ["toy-figure2"])["toy-figure2"]
+    assert kept["score"].tolist() == [1 / 3, 2 / 3, 1.0]
+    assert kept["fit_seconds"].tolist()[:2] == [0.333333, 6666.67]
+    assert kept["fit_seconds"].isna().tolist() == [False, False, True]
+
+
 def test_sets_are_kept_beside_each_other(tmp_path):
     """A set that is run takes the place of its own earlier rows alone."""
 
