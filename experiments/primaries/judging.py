@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from experiments.primaries.pooling import (
     Pooled,
     SetMean,
     chance,
+    enough,
     of_drawn_queries,
     of_queries,
     of_repetitions,
@@ -145,8 +147,11 @@ def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
 
 def _chance(primary: Primary, sets: Sequence[SetMean], look: Look) -> float:
     """Chance that a look decides, by the sets' means of an earlier one."""
-    rule, delta = RULES[primary.kind], primary.delta
-    return chance(sets, look.n, look.level, delta, lambda one: rule(one, delta) != UNDECIDED)
+    return chance(sets, look.n, look.level, primary.delta, partial(_decides, primary))
+
+
+def _decides(primary: Primary, found: Pooled) -> bool:
+    return RULES[primary.kind](found, primary.delta) != UNDECIDED
 
 
 def as_row(judged: Judged, paper: str) -> dict[str, Any]:
@@ -183,10 +188,12 @@ def needs(judged: Judged) -> str:
         return OTHER_DATA
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
-    found = judged.found
-    if found is None or math.isinf(found.needs):
+    wanted = math.inf
+    if judged.found is not None:
+        wanted = enough(judged.found, judged.n, partial(_decides, judged.primary))
+    if math.isinf(wanted):
         return OTHER_DATA
-    return f"about {found.needs:.0f} repetitions of each set, beyond its declared limit"
+    return f"about {wanted:.0f} repetitions of each set, beyond its declared limit"
 
 
 def outlook(primary: Primary, chance: float) -> str:

@@ -259,21 +259,8 @@ class Pooled:
         return math.sqrt(max(spread - np.mean([one.variance() for one in self.sets]), 0.0))
 
     @property
-    def detectable(self) -> float:
-        """Effect that is found with a probability of 80 % at this number of repetitions."""
-        return _detectable(self.sets, self.level)
-
-    @property
-    def needs(self) -> float:
-        """Repetitions of each set from which `detectable` is at most δ.
-
-        Infinite beyond :data:`MOST_REPETITIONS`.
-        """
-        return _needed(self.sets, self.level, self.delta)
-
-    @property
     def floor(self) -> float:
-        """What of `detectable` is left however many repetitions there are, in units of δ."""
+        """Smallest detectable effect of however many repetitions, in units of δ."""
         left = math.sqrt(sum(one.floor() for one in self.sets)) / len(self.sets)
         z = float(special.ndtri((1 + self.level) / 2) + special.ndtri(POWER))
         return z * left / self.delta
@@ -329,6 +316,37 @@ def chance(
     return sum(map(decides, intervals)) / len(effects)
 
 
+def enough(found: Pooled, n: int, decides: Callable[[Pooled], bool]) -> float:
+    """Return the repetitions of each set by which a verdict is more likely than not.
+
+    Parameters
+    ----------
+    found : Pooled
+        By the repetitions there are.
+    n : int
+        How many there are of each set; the smallest number that is returned is one more.
+    decides : callable
+        Whether an interval does.
+
+    Returns
+    -------
+    float
+        Infinite beyond :data:`MOST_REPETITIONS`, as where an effect lies near δ or test examples
+        are too few.
+    """
+
+    def likely(n: int) -> bool:
+        return chance(found.sets, n, found.level, found.delta, decides) > 0.5
+
+    if n >= MOST_REPETITIONS or not likely(MOST_REPETITIONS):
+        return math.inf
+    too_few, are_enough = n, MOST_REPETITIONS
+    while are_enough - too_few > 1:
+        middle = (too_few + are_enough) // 2
+        too_few, are_enough = (too_few, middle) if likely(middle) else (middle, are_enough)
+    return float(are_enough)
+
+
 def _error(sets: Sequence[SetMean], n: int | None = None) -> tuple[float, float]:
     """Standard error of the pooled mean, and Satterthwaite's degrees of freedom."""
     variances = [one.variance(n) / len(sets) ** 2 for one in sets]
@@ -343,22 +361,3 @@ def _quantile(p: float, freedom: float) -> float:
     if math.isinf(freedom):
         return float(special.ndtri(p))
     return float(special.stdtrit(freedom, p))
-
-
-def _detectable(sets: Sequence[SetMean], level: float, n: int | None = None) -> float:
-    error, freedom = _error(sets, n)
-    return (_quantile((1 + level) / 2, freedom) + _quantile(POWER, freedom)) * error
-
-
-def _needed(sets: Sequence[SetMean], level: float, delta: float) -> float:
-    """Smallest number of repetitions at which the detectable effect is at most `delta`."""
-    if _detectable(sets, level, MOST_REPETITIONS) > delta:
-        return math.inf
-    low, high = 1, MOST_REPETITIONS  # `low` is too few, `high` is enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _detectable(sets, level, middle) <= delta:
-            high = middle
-        else:
-            low = middle
-    return float(high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import statistics
 
 import numpy as np
@@ -101,6 +102,12 @@ def test_later_repetitions_choose_no_rival_of_an_earlier_look():
     assert judged.found.effect == pytest.approx(1.0, abs=0.02)
 
 
+def beyond(judged):
+    """Repetitions that a claim at its limit is said to need."""
+    pattern = r"about (\d+) repetitions of each set, beyond its declared limit"
+    return int(re.fullmatch(pattern, as_row(judged, "toy")["needs"]).group(1))
+
+
 def test_what_an_undecided_claim_needs():
     assert as_row(judge(CLAIM, {}, 1), "toy")["needs"] == "10 more repetitions of each set"
     noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 12))
@@ -109,9 +116,15 @@ def test_what_an_undecided_claim_needs():
     noisy = np.random.default_rng(3).normal(0.3, 3.0, (2, 40))
     judged = judge(CLAIM, runs(*noisy), 1)
     assert (judged.verdict, judged.next) == ("undecided", None)
-    assert "beyond its declared limit" in as_row(judged, "toy")["needs"]
+    assert beyond(judged) > 40
     judged = judge(CLAIM, runs(*noisy, overlap=0.9), 1)
     assert as_row(judged, "toy")["needs"] == "other test data"
+    # Twenty would find an effect of δ; this is just above δ, which is neither no effect nor more.
+    equal = dataclasses.replace(CLAIM, kind="equivalence", looks=(20,))
+    near = np.linspace(-1, 1, 20) * 0.2 + 0.5
+    judged = judge(equal, runs(near, near), 1)
+    assert (judged.verdict, judged.next) == ("undecided", None)
+    assert beyond(judged) > 100
     reason = "12 queries: floor 3 δ"
     judged = judge(dataclasses.replace(CLAIM, undecidable=reason), runs(*noisy), 1)
     row = as_row(judged, "toy")

@@ -12,6 +12,7 @@ from experiments.primaries import pooling
 from experiments.primaries.pooling import (
     SetMean,
     chance,
+    enough,
     of_drawn_queries,
     of_queries,
     of_repetitions,
@@ -65,17 +66,28 @@ def test_spread_between_sets_is_beyond_noise():
     assert pooled(noisy, 0.95, 0.1).tau == 0.0
 
 
-def test_needs_is_the_first_number_that_detects_delta():
-    one = SetMean(0.0, 5, 1.0)
-    needs = int(pooled([one], 0.95, 0.5).needs)
-    assert pooling._detectable([one], 0.95, needs) <= 0.5
-    assert pooling._detectable([one], 0.95, needs - 1) > 0.5
-    assert math.isinf(pooled([SetMean(0.0, 5, 1.0, shared=0.25)], 0.95, 0.5).needs)
+def decided(found):
+    return found.low > 0 or found.high < found.delta
+
+
+def test_enough_is_the_first_number_that_decides_more_likely_than_not():
+    found = pooled([SetMean(0.4, 5, 1.0)], 0.95, 0.5)
+    n = int(enough(found, 5, decided))
+    assert chance(found.sets, n, 0.95, 0.5, decided) > 0.5
+    assert chance(found.sets, n - 1, 0.95, 0.5, decided) <= 0.5
+
+
+def test_no_repetitions_are_enough_for_few_test_rows_or_an_effect_of_delta():
+    shared = pooled([SetMean(0.4, 5, 1.0, shared=0.25)], 0.95, 0.5)
+    assert math.isinf(enough(shared, 5, decided))
+    near = pooled([SetMean(0.45, 5, 1.0)], 0.95, 0.5)
+    assert math.isinf(enough(near, 5, lambda found: found.low > found.delta))
+    assert math.isinf(enough(near, pooling.MOST_REPETITIONS, decided))
 
 
 def test_what_never_varies_has_no_error():
     found = pooled([of_repetitions(np.array([0.1] * 6))], 0.95, 0.05)
-    assert (found.low, found.high, found.needs) == (found.effect, found.effect, 2.0)
+    assert (found.low, found.high) == (found.effect, found.effect)
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [math.nan, 1.0]])
