@@ -188,9 +188,7 @@ def needs(judged: Judged) -> str:
         return OTHER_DATA
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
-    wanted = math.inf
-    if judged.found is not None:
-        wanted = enough(judged.found, judged.n, partial(_decides, judged.primary))
+    wanted = enough(judged.found, judged.n, partial(_decides, judged.primary))
     if math.isinf(wanted):
         return OTHER_DATA
     return f"about {wanted:.0f} repetitions of each set, beyond its declared limit"

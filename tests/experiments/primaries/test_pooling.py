@@ -77,6 +77,14 @@ def test_enough_is_the_first_number_that_decides_more_likely_than_not():
     assert chance(found.sets, n - 1, 0.95, 0.5, decided) <= 0.5
 
 
+def test_enough_is_where_the_half_width_is_less_than_the_effect():
+    """There the effect to come is as likely above it as below; a chance is a number of 400ths."""
+    found = pooled([SetMean(0.2, 5, 1.0)], 0.95, 0.5)
+    half = [stats.t.ppf(0.975, n - 1) / math.sqrt(n) for n in range(2, 200)]
+    first = next(n for n, width in enumerate(half, start=2) if width < 0.2)
+    assert first <= enough(found, 5, lambda later: later.low > 0) <= first + 1
+
+
 def test_no_repetitions_are_enough_for_few_test_rows_or_an_effect_of_delta():
     shared = pooled([SetMean(0.4, 5, 1.0, shared=0.25)], 0.95, 0.5)
     assert math.isinf(enough(shared, 5, decided))
