@@ -188,7 +188,7 @@ class Machine:
 
 
 def read_history(folder: Path) -> list[Machine]:
-    """Read the history of all machines; an empty list if there is none.
+    """Read the history of all machines, the longest first; an empty list if there is none.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def read_history(folder: Path) -> list[Machine]:
                 runs.setdefault(run["env_name"], []).append(run)
         for environment, benchmarks in sorted(runs.items()):
             machines.append(_machine(facts, environment, benchmarks, catalogue))
-    return machines
+    return sorted(machines, key=lambda machine: -len(machine.commits))
 
 
 def _load(path: Path, version: int, needed: Sequence[str]) -> dict[str, Any]:

@@ -76,12 +76,29 @@ def test_history_on_the_page(tmp_path):
     write_history(tmp_path / "asv", ("a", 1, [0.5, 2.5], "now"))
     html = report.build(tmp_path, [], papers_folder=tmp_path)["speed.html"]
     text = text_of(html)
-    assert "1 commit, from 1970-01-01 to 1970-01-01." in text
+    assert "1 commit, of 1970-01-01." in text
     assert "quiet, virtualenv-py3.11" in text
     assert "Toy time_fit a s 0.5" in text
     assert "<svg viewBox" not in html  # one commit is no history, only numbers
     assert "finds no rise" in text
     assert "no history yet" not in text
+
+
+def test_the_machine_that_measured_most_comes_first(tmp_path):
+    day = 86_400_000
+    write_history(tmp_path / "asv", ("a", 1, [0.5, 2.5], "now"), ("b", day, [0.5, 2.5], "now"))
+    write_history(tmp_path / "other", ("b", day, [0.7, 2.5], "now"))
+    (tmp_path / "other" / "quiet").rename(tmp_path / "asv" / "a-new-one")
+    machine = tmp_path / "asv" / "a-new-one" / "machine.json"
+    machine.write_text(machine.read_text().replace("quiet", "a-new-one"))
+    assert [one.name for one in history.read_history(tmp_path / "asv")] == ["quiet", "a-new-one"]
+    text = text_of(report.build(tmp_path, [], papers_folder=tmp_path)["speed.html"])
+    first, second = (
+        text.index(words)
+        for words in ("2 commits, from 1970-01-01 to 1970-01-02.", "1 commit, of 1970-01-02.")
+    )
+    assert first < second
+    assert "Numbers of two machines do not compare." in text
 
 
 def test_lines_are_grouped_by_the_first_parameter(tmp_path):
