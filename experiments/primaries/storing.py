@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import lzma
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,14 +22,12 @@ from experiments.primaries.judging import COLUMNS, Runs, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
     DamagedResults,
-    csv_bytes,
     damaged,
     json_bytes,
-    numbers,
     read_cell_times,
     read_meta,
-    read_rows,
 )
+from experiments.publishing.tables import content_of, csv_bytes, numbers, packed, read_rows
 from experiments.running.store import write_atomically
 
 FOLDER = "primary"
@@ -198,7 +195,7 @@ def _write(
     kept["seeds"] = sorted({seed for one in kept["sets"].values() for seed in one["seeds"]})
     folder.mkdir(parents=True, exist_ok=True)
     short = _with_short_times(rows, meta.get("timing_columns", ()))
-    write_atomically(_file(folder, dataset), lzma.compress(csv_bytes(short), preset=9))
+    write_atomically(_file(folder, dataset), packed(csv_bytes(short)))
     described = {name: value for name, value in meta.items() if name != "chosen"}
     write_atomically(folder / "meta.json", json_bytes({**described, **kept}))
 
@@ -227,7 +224,7 @@ def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
             meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
             sets = [_texts(_file(folder, dataset)) for dataset in sorted(meta["sets"])]
             rows = pd.concat(sets, ignore_index=True).apply(numbers)
-        except (OSError, lzma.LZMAError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise damaged(folder, error) from error
         runs[artefact_id] = (rows, meta)
     return runs
@@ -239,7 +236,7 @@ def _file(folder: Path, dataset: str) -> Path:
 
 def _texts(path: Path) -> pd.DataFrame:
     """Rows of a set as text, so that columns get their types from the rows of all sets."""
-    text = lzma.decompress(path.read_bytes()).decode()
+    text = content_of(path).decode()
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 

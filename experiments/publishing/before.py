@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.claims import shown_effect
-from experiments.publishing.output import csv_bytes, damaged
+from experiments.publishing.output import damaged
+from experiments.publishing.tables import csv_bytes
 from experiments.running.store import write_atomically
 
 FILE = "claims_before.csv"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import hashlib
 import json
 import shutil
@@ -11,13 +9,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.publishing import bisections, gaps
 from experiments.publishing.orders import order_tables
+from experiments.publishing.tables import (
+    content_of,
+    csv_bytes,
+    path_of,
+    read_rows,
+    write_table,
+)
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -50,47 +54,6 @@ class DamagedResults(ValueError):
 def json_bytes(meta: Mapping[str, Any]) -> bytes:
     """Return provenance as JSON that people can read."""
     return (json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def csv_bytes(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV; floats so that they read back as the same number."""
-    return table.to_csv(index=False, lineterminator="\n").encode()
-
-
-def read_rows(path: Path) -> pd.DataFrame:
-    """Read ``rows.csv`` bit for bit; an empty field is NaN.
-
-    pandas' own parsing of floats is not exact in every version, so Python's is used.
-
-    Raises
-    ------
-    ValueError
-        If it is no table, or ends within a line.
-    """
-    with path.open(encoding="utf-8", newline="") as file:
-        if len({len(line) for line in csv.reader(file)}) > 1:
-            raise ValueError(f"a line of {path.name} has too few fields")
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return table.apply(numbers)
-
-
-def numbers(column: pd.Series) -> pd.Series:
-    """Return a column of text as whole numbers or floats if all of it are; "" is a float, NaN.
-
-    NumPy asks Python's int and float for each text, which are exact.
-    """
-    if column.empty:
-        return column
-    texts = column.to_numpy(dtype=object)
-    with contextlib.suppress(ValueError):
-        try:
-            return pd.Series(texts.astype(np.int64), column.index, name=column.name)
-        except OverflowError:
-            return column.map(int)
-    texts = np.where(texts == "", "nan", texts)
-    with contextlib.suppress(ValueError):
-        return pd.Series(texts.astype(np.float64), column.index, name=column.name)
-    return column
 
 
 def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
@@ -166,16 +129,16 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     DamagedResults
         If one of the files is missing, cannot be read, or is not as it was written.
     """
-    paths = [folder / name for name in ("meta.json", "rows.csv")]
-    if not any(path.exists() for path in paths):
+    path = path_of(folder, "rows.csv")
+    if not (path.exists() or (folder / "meta.json").exists()):
         return None
     meta = read_meta(folder)
     try:
-        if meta.get("rows_sha256") not in (None, _sha256(paths[1].read_bytes())):
-            raise ValueError("rows.csv is not what meta.json says was written")
-        rows = read_rows(paths[1])
+        if meta.get("rows_sha256") not in (None, _sha256(content_of(path))):
+            raise ValueError(f"{path.name} is not what meta.json says was written")
+        rows = read_rows(path)
         timed = meta.get("timing_columns", [])
-        return _with_times(rows, folder / "timings.csv", timed) if timed else rows, meta
+        return _with_times(rows, path_of(folder, "timings.csv"), timed) if timed else rows, meta
     except FileNotFoundError as error:
         raise damaged(folder, f"{Path(error.filename).name} is missing") from None
     except (ValueError, KeyError) as error:
@@ -216,7 +179,7 @@ def read_cell_times(folder: Path) -> pd.DataFrame:
         If the file is missing or cannot be read.
     """
     try:
-        times = read_rows(folder / "timings.csv")
+        times = read_rows(path_of(folder, "timings.csv"))
         times = times.loc[times["cell"].astype(str) != "", ["dataset", "seed", "cell", "seconds"]]
         return times.astype({"seconds": float})
     except FileNotFoundError:
@@ -286,7 +249,7 @@ def same_data(a: Mapping[str, Mapping], b: Mapping[str, Mapping]) -> list[str]:
 def publish(
     run_folder: Path, results: Path, artefacts: Sequence[Artefact], artefact_id: str
 ) -> None:
-    """Copy a run to ``results/<id>``.
+    """Copy a run to ``results/<id>``, large tables compressed.
 
     Parameters
     ----------
@@ -302,8 +265,9 @@ def publish(
     target = results / artefact_id
     target.mkdir(parents=True, exist_ok=True)
     (artefact,) = (a for a in artefacts if a.id == artefact_id)
-    names = ["rows.csv", "timings.csv", "claims.csv", "meta.json", "table.md"]
-    names += [f"figure.{kind}" for kind in PICTURES]
+    for name in ("rows.csv", "timings.csv"):
+        write_table(target, name, (run_folder / name).read_bytes())
+    names = ["claims.csv", "meta.json", "table.md", *(f"figure.{kind}" for kind in PICTURES)]
     for name in names:
         shown = artefact.committed_picture or not name.startswith("figure.")
         if shown and (run_folder / name).exists():
@@ -321,9 +285,9 @@ def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _leave_out_pictures(folder: Path, artefact: Artefact) -> None:
     """Take the columns that only draw out of ``rows.csv``, and say so in ``meta.json``."""
-    rows = csv_bytes(committed(artefact, read_rows(folder / "rows.csv")))
+    rows = csv_bytes(committed(artefact, read_rows(path_of(folder, "rows.csv"))))
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    write_atomically(folder / "rows.csv", rows)
+    write_table(folder, "rows.csv", rows)
     write_atomically(folder / "meta.json", json_bytes({**meta, "rows_sha256": _sha256(rows)}))
 
 
@@ -339,7 +303,7 @@ def redraw(results: Path, artefact: Artefact) -> bool:
         return False
     rows, meta = published
     meta |= provenance.describe_artefact(artefact)
-    meta["rows_sha256"] = _sha256((folder / "rows.csv").read_bytes())
+    meta["rows_sha256"] = _sha256(content_of(path_of(folder, "rows.csv")))
     write_atomically(folder / "meta.json", json_bytes(meta))
     write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
     if artefact.committed_picture:

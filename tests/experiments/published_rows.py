@@ -21,17 +21,27 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 
 
+def table(artefact: str, name: str = "rows.csv") -> Path:
+    """A published table: as it is, or if it is large compressed."""
+    plain = RESULTS / artefact / name
+    return plain if plain.exists() else plain.with_name(f"{name}.xz")
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @cache
 def lines(artefact: str, name: str = "rows.csv") -> list[dict[str, str]]:
     """Lines of a published table, as text."""
-    with open(RESULTS / artefact / name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return _lines(table(artefact, name))
 
 
 def fresh(artefact: str, dataset: str) -> list[dict[str, str]]:
     """Kept repetitions of a set, as text: what primary claims are judged by."""
-    with lzma.open(RESULTS / "primary" / artefact / f"{dataset}.csv.xz", "rt", newline="") as file:
-        return list(csv.DictReader(file))
+    return _lines(RESULTS / "primary" / artefact / f"{dataset}.csv.xz")
 
 
 @cache

@@ -16,7 +16,7 @@ from experiments.greedy_miser_2012.show.comparison import pooled
 from experiments.publishing.gaps import widest_gaps
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS
-from tests.experiments.published_rows import readme
+from tests.experiments.published_rows import readme, table
 
 COST = "valid_cost"
 PAPER_COST = "valid_cost_paper"
@@ -29,7 +29,7 @@ def said(paper: str) -> str:
 
 
 def published(artefact: str, name: str) -> pd.DataFrame:
-    return pd.read_csv(ROOT / "results" / artefact / f"{name}.csv")
+    return pd.read_csv(table(artefact, f"{name}.csv"))
 
 
 def reach(

@@ -21,6 +21,7 @@ from experiments.lines import Lines
 from experiments.publishing import output
 from experiments.publishing.output import damaged
 from experiments.publishing.report import notes
+from experiments.publishing.tables import path_of, read_rows
 
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
@@ -116,7 +117,7 @@ def read(results: Path, artefact: Artefact) -> Published | None:
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
         claims=claims,
         measured=_measured(folder, artefact, meta),
-        files=[name for name in _LINKED if (folder / name).exists()],
+        files=[path.name for path in (path_of(folder, n) for n in _LINKED) if path.exists()],
         lines=None if lines is None else packed(lines.record()),
     )
 
@@ -235,7 +236,7 @@ def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
 def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[str, Any]]:
     stated = [c.id for c in artefact.make_claims(rows, meta) if c.dataset in meta["data"]]
     try:
-        table = output.read_rows(folder / "claims.csv")
+        table = read_rows(folder / "claims.csv")
         if tuple(table.columns) != COLUMNS:
             raise ValueError("other columns (python -m experiments redraw)")
         if list(table["claim"].astype(str)) != stated:

@@ -12,6 +12,7 @@ from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS, house_style
+from tests.experiments.published_rows import lines, table
 
 WITH_CURVES = [a for a in discover() if a.curve and (ROOT / "results" / a.id).exists()]
 
@@ -59,12 +60,10 @@ def naive_gaps(artefact):
     """Panel and method → lower and upper cost and seed, from the text of the published rows."""
     method, cost = artefact.curve
     costs, sets = defaultdict(set), {}
-    path = ROOT / "results" / artefact.id / "rows.csv"
-    with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row[cost] and float(row[cost]) > 0:
-                costs[row["panel"], row[method], row["seed"]].add(float(row[cost]))
-                sets[row["panel"]] = row["dataset"]
+    for row in lines(artefact.id):
+        if row[cost] and float(row[cost]) > 0:
+            costs[row["panel"], row[method], row["seed"]].add(float(row[cost]))
+            sets[row["panel"]] = row["dataset"]
     widest = {}
     for (panel, name, seed), values in costs.items():
         for low, high in pairwise(sorted(values)):
@@ -125,12 +124,10 @@ def test_letters_are_those_of_the_picture(artefact):
 def naive_bisections(artefact):
     """Panel, method, seed, ends → rows as text, the first step first; of Figure 2 of CEGB."""
     found = defaultdict(list)
-    path = ROOT / "results" / str(artefact.bisections) / "rows.csv"
-    if artefact.bisections and path.exists():
-        with open(path, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                key = (row["panel"], row["algorithm"], row["seed"])
-                found[*key, float(row["below"]), float(row["above"])].append(row)
+    if artefact.bisections and table(artefact.bisections).exists():
+        for row in lines(artefact.bisections):
+            key = (row["panel"], row["algorithm"], row["seed"])
+            found[*key, float(row["below"]), float(row["above"])].append(row)
     return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in found.items()}
 
 

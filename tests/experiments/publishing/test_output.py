@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import lzma
 import shutil
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from experiments.cli import main
-from experiments.publishing import output
+from experiments.publishing import output, tables
 from tests.experiments.toy_artefact import make_toy, run_cell, suite
 
 
@@ -120,6 +121,38 @@ def test_damaged_results_change_nothing(published, capsys, command, name, damage
     assert main([command], house) == 1
     assert message in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_large_tables_are_published_compressed(tmp_path, monkeypatch, capsys):
+    """They are the same rows, read, drawn and linked; a smaller run takes their place plainly."""
+    house = suite(tmp_path, make_toy())
+    folder, command = tmp_path / "toy-figure2", ["reproduce", "all", "--jobs", "1", "--quiet"]
+    assert main([*command, "--publish"], house) == 0
+    rows, meta = output.read_published(folder)
+    plain = {name: (folder / name).read_bytes() for name in ("rows.csv", "timings.csv")}
+    monkeypatch.setattr(tables, "LARGEST", 100)
+    assert main([*command, "--publish"], house) == 0
+    names = {path.name for path in folder.iterdir()}
+    assert {"rows.csv.xz", "timings.csv.xz"} <= names
+    assert not {"rows.csv", "timings.csv"} & names
+    assert lzma.decompress((folder / "rows.csv.xz").read_bytes()) == plain["rows.csv"]
+    packed, of_packed = output.read_published(folder)
+    pd.testing.assert_frame_equal(packed, rows, check_exact=True)
+    assert of_packed["rows_sha256"] == meta["rows_sha256"]
+    assert len(output.read_cell_times(folder)) == len(plain["timings.csv"].splitlines()) - 1
+    for each in (["redraw"], ["claims"], ["report"]):
+        assert main(each, house) == 0
+    assert 'href="toy-figure2/rows.csv.xz"' in (tmp_path / "toy.html").read_text("utf-8")
+    compressed = (folder / "rows.csv.xz").read_bytes()
+    for damage in (b"", b"no table", compressed[:-20]):
+        (folder / "rows.csv.xz").write_bytes(damage)
+        assert main(["claims"], house) == 1
+        assert "rows.csv.xz: " in capsys.readouterr().err
+    (folder / "rows.csv.xz").write_bytes(compressed)
+    monkeypatch.undo()
+    assert main([*command, "--publish"], house) == 0
+    assert (folder / "rows.csv").read_bytes() == plain["rows.csv"]
+    assert not [*folder.glob("*.xz")]
 
 
 def test_line_ends_of_a_checkout_are_no_damage(published):
@@ -241,7 +274,7 @@ def test_fewer_seeds_are_no_other_data():
 )
 def test_columns_of_text_are_numbers_where_all_of_it_are(texts, dtype):
     column = pd.Series(texts, dtype="str", index=range(5, 5 + len(texts)), name="score")
-    found = output.numbers(column)
+    found = tables.numbers(column)
     assert str(found.dtype) == dtype
     assert (found.name, list(found.index)) == ("score", list(column.index))
     if found.dtype == np.float64:
