@@ -15,13 +15,7 @@ from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.publishing import bisections, gaps
 from experiments.publishing.orders import order_tables
-from experiments.publishing.tables import (
-    content_of,
-    csv_bytes,
-    path_of,
-    read_rows,
-    write_table,
-)
+from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.running.store import write_atomically
@@ -265,8 +259,11 @@ def publish(
     target = results / artefact_id
     target.mkdir(parents=True, exist_ok=True)
     (artefact,) = (a for a in artefacts if a.id == artefact_id)
-    for name in ("rows.csv", "timings.csv"):
-        write_table(target, name, (run_folder / name).read_bytes())
+    rows = (run_folder / "rows.csv").read_bytes()
+    if not artefact.committed_picture:
+        rows = csv_bytes(committed(artefact, read_rows(run_folder / "rows.csv")))
+    write_table(target, "rows.csv", rows)
+    write_table(target, "timings.csv", (run_folder / "timings.csv").read_bytes())
     names = ["claims.csv", "meta.json", "table.md", *(f"figure.{kind}" for kind in PICTURES)]
     for name in names:
         shown = artefact.committed_picture or not name.startswith("figure.")
@@ -275,20 +272,13 @@ def publish(
         else:  # a figure that has become a table, or the other way round
             (target / name).unlink(missing_ok=True)
     if not artefact.committed_picture:
-        _leave_out_pictures(target, artefact)
+        meta = json.loads((target / "meta.json").read_text(encoding="utf-8"))
+        write_atomically(target / "meta.json", json_bytes({**meta, "rows_sha256": _sha256(rows)}))
 
 
 def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows as they may be committed: without the pixels of a picture that may not be."""
     return rows if artefact.committed_picture else rows.drop(columns=[*artefact.drawn_columns])
-
-
-def _leave_out_pictures(folder: Path, artefact: Artefact) -> None:
-    """Take the columns that only draw out of ``rows.csv``, and say so in ``meta.json``."""
-    rows = csv_bytes(committed(artefact, read_rows(path_of(folder, "rows.csv"))))
-    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    write_table(folder, "rows.csv", rows)
-    write_atomically(folder / "meta.json", json_bytes({**meta, "rows_sha256": _sha256(rows)}))
 
 
 def redraw(results: Path, artefact: Artefact) -> bool:
