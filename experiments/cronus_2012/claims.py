@@ -96,8 +96,8 @@ def of_figure2(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
             overlap = meta["data"][panel.dataset].get("test_overlap", 0.0)
             claim = Subject(panel.key, panel.name, panel.dataset, overlap).claim
             unit = "precision@5" if panel.ranking else "average precision"
-            rivals = [rival for rival in TIMED if may_be_timed(rows, panel.key, rival)]
-            claims += [*_step_claims(claim, unit), *_rival_claims(claim, unit, rivals)]
+            timed = [rival for rival in TIMED if may_be_timed(rows, panel.key, rival)]
+            claims += [*_step_claims(claim, unit), *_rival_claims(claim, unit, panel, timed)]
             claims += _exit_claims(claim, unit, panel)
     return claims
 
@@ -124,10 +124,12 @@ def _step_claims(claim: Callable, unit: str) -> list[Claim]:
     return claims
 
 
-def _rival_claims(claim: Callable, unit: str, timed: Sequence[str]) -> list[Claim]:
-    rivals = ("early_exit", "raykar_cascade", "and_or_cascade")
+def _rival_claims(claim: Callable, unit: str, panel: Panel, timed: Sequence[str]) -> list[Claim]:
+    frees = {"raykar_cascade": "raykar_free", "and_or_cascade": "and_or_free"}
+    tried = {rival: free for rival, free in frees.items() if rival in panel.families}
+    rivals = ("early_exit", *tried)
     claims = [_ahead(claim, unit, _INITIAL, "cronus_initial", rival) for rival in rivals]
-    for rival, free in (("raykar_cascade", "raykar_free"), ("and_or_cascade", "and_or_free")):
+    for rival, free in tried.items():
         name = _NAMES[rival]
         claims.append(_ahead(claim, unit, _POOR, "cronus", rival))
         text = f"{name} scores higher with trees in boosting order than with trees by price"

@@ -82,14 +82,14 @@ def _draw(ax, table: pd.DataFrame) -> None:
             i, 0.65,
             f"stage {row['stage']}\n{row['n_trees']} trees\n"
             f"+{row['n_features'] - int(before[i])} features",
-            ha="center", va="center", fontsize=8,
+            ha="center", va="center", fontsize=7,
         )  # fmt: skip
         ax.annotate("", (i - 0.36, 0.65), (i - 0.64, 0.65), arrowprops={"arrowstyle": "->"})
-        ax.text(i - 0.5, 0.72, f"{100 * row['hard']:.1f} %", ha="center", fontsize=7)
+        ax.text(i - 0.5, 0.72, f"{100 * row['hard']:.0f} %", ha="center", fontsize=7)
         last = i == places[-1]
         if not last and not np.isnan(row["threshold"]):
             ax.annotate("", (i, 0.1), (i, 0.36), arrowprops={"arrowstyle": "->"})
-            said = f"f < {row['threshold']:.2f}: −1\n{100 * leaving[i]:.1f} %"
+            said = f"f < {row['threshold']:.2f}: −1\n{100 * leaving[i]:.0f} %"
             ax.text(i + 0.04, 0.2, said, fontsize=7, va="center")
     ax.annotate(
         "", (len(table) - 0.36, 0.65), (len(table) - 0.64, 0.65), arrowprops={"arrowstyle": "->"}
