@@ -146,6 +146,11 @@ def test_where_greedy_misers_rivals_reach():
         assert f"{reach(rows, panel, 'cronus', PAPER_COST)[0]:,.0f} on {name}" in text
     cheapest = [reach(rows, panel, "greedy_miser", PAPER_COST)[0] for panel in "cf"]
     assert "Greedy Miser has {:.0f} and {:.0f}".format(*cheapest) in text
+    own = published("cronus-figure2", "rows")
+    begins = [f"{reach(own, panel, 'cronus', PAPER_COST, 'method')[0]:.0f}" for panel in "bce"]
+    known = (ROOT / "experiments" / "greedy_miser_2012" / "HISTORY.md").read_text(encoding="utf-8")
+    begun = "Cronus begins at {} on Yahoo!'s part, {} on MQ2008 and {} on MSLR;".format(*begins)
+    assert begun in " ".join(known.split())
     for panel in "de":  # the dear end only
         dearest = reach(rows, panel, "stagewise", PAPER_COST)[1]
         assert reach(rows, panel, "cronus", PAPER_COST)[0] > 0.8 * dearest
