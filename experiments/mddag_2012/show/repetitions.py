@@ -8,7 +8,7 @@ changes nothing of those there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,14 @@ from experiments.mddag_2012.show.selection import at_budgets, chain, runs_of, th
 
 
 def best_at(
-    runs: pd.DataFrame, methods: Sequence[str], quality: str, budgets: np.ndarray
+    runs: Mapping[str, pd.DataFrame], methods: Sequence[str], quality: str, budgets: np.ndarray
 ) -> np.ndarray:
     """Return the test score of the method that is best in training at each budget.
 
     Parameters
     ----------
-    runs : DataFrame
-        Of one repetition.
+    runs : Mapping of str to DataFrame
+        Of one repetition, by method.
     methods : sequence of str
     quality : str
         Column suffix of the score.
@@ -37,7 +37,9 @@ def best_at(
     (b,) float64
         NaN where none has a run within the budget.
     """
-    chains = [chain(runs[runs["method"] == method], quality) for method in methods]
+    chains = [chain(runs[method], quality) for method in methods if method in runs]
+    if not chains:
+        return np.full(len(budgets), np.nan)
     trained, tested = (
         np.array([at_budgets(chosen, f"{part}_{quality}", budgets) for chosen in chains])
         for part in ("train", "test")
@@ -80,7 +82,8 @@ def lead_of_each(
     for _, runs in _of(rows, panel, better, worse).groupby("seed", sort=True):
         begins = max(_cheapest(runs, group) for group in (better, worse))
         budgets = _within(low, high, begins) if np.isfinite(begins) else np.empty(0)
-        ours, theirs = (best_at(runs, group, quality, budgets) for group in (better, worse))
+        pools = dict(iter(runs.groupby("method")))
+        ours, theirs = (best_at(pools, group, quality, budgets) for group in (better, worse))
         leads.append(_mean(ours - theirs))
     return np.array(leads)
 
@@ -104,8 +107,9 @@ def lead_over_twice(rows: pd.DataFrame, panel: str, methods: Sequence[str]) -> n
         last = min(ends[False], ends[True] / SAVING)
         budgets = budgets_between(FEWEST_TREES, max(last, FEWEST_TREES))
         budgets = budgets[budgets <= max(last, budgets[0]) * (1 + 1e-9)]
-        ours = best_at(runs, methods, "ndcg", budgets)
-        leads.append(_mean(ours - best_at(runs, ("adaboost",), "ndcg", SAVING * budgets)))
+        pools = dict(iter(runs.groupby("method")))
+        ours = best_at(pools, methods, "ndcg", budgets)
+        leads.append(_mean(ours - best_at(pools, ("adaboost",), "ndcg", SAVING * budgets)))
     return np.array(leads)
 
 

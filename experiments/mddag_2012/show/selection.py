@@ -47,13 +47,11 @@ def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
     """
     if (runs["method"] == UNSELECTED).all():
         return runs.sort_values("train_evaluations", kind="stable")
-    runs = runs[runs["train_evaluations"] > 0]  # who evaluates nothing detects nothing
-    order = runs.sort_values(
-        ["train_evaluations", f"train_{quality}", "setting"], ascending=[True, False, True]
-    )
-    scores = order[f"train_{quality}"].to_numpy()
-    before = np.r_[-np.inf, np.maximum.accumulate(scores)[:-1]]
-    return order[scores > before]
+    evaluations, scores = (runs[f"train_{of}"].to_numpy() for of in ("evaluations", quality))
+    order = np.lexsort((runs["setting"].to_numpy(), -scores, evaluations))
+    order = order[evaluations[order] > 0]  # who evaluates nothing detects nothing
+    before = np.r_[-np.inf, np.maximum.accumulate(scores[order])[:-1]]
+    return runs.iloc[order[scores[order] > before]]
 
 
 def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.ndarray:
