@@ -10,19 +10,20 @@ import pandas as pd
 from scipy import stats
 
 from experiments.claims import Claim
-from experiments.curves import budgets_between
 from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.show.choices import difference, panels_there
 from experiments.mddag_2012.show.comparison import (
     CASCADES,
     FEW,
+    FULL_RANGE,
+    SLIGHTLY_HIGHER,
     evaluations_fall,
-    inside_of_best,
     train_minus_test,
 )
 from experiments.mddag_2012.show.panels import PANELS, Panel
-from experiments.mddag_2012.show.rankings import FEWEST_TREES, RANKINGS, SAVING
-from experiments.mddag_2012.show.selection import Curve, lead, there
+from experiments.mddag_2012.show.rankings import FEWEST_TREES, RANKINGS
+from experiments.mddag_2012.show.repetitions import lead_of_each, lead_over_twice
+from experiments.mddag_2012.show.selection import there
 from experiments.mddag_2012.show.toy import DATASET, of, on_two_paths
 from experiments.style import LOOKS
 
@@ -160,42 +161,53 @@ def _detection_claims(rows: pd.DataFrame, panel: Panel, record: Mapping) -> list
 
 
 def _compared(effects: partial) -> tuple[str, ...]:
-    """Return the two methods of a lead: of what no rows have nothing is claimed."""
-    return tuple(effects.keywords[name] for name in ("better", "worse") if name in effects.keywords)
+    """Return the methods of both sides: of what no rows have nothing is claimed."""
+    sides = (effects.keywords.get(name, ()) for name in ("better", "worse"))
+    return tuple(method for side in sides for method in side)
+
+
+def inside(rows: pd.DataFrame, panel: str, margin: float, **compared) -> np.ndarray:
+    """Return the margin plus :func:`lead_of_each`, by seed."""
+    return margin + lead_of_each(rows, panel, **compared)
 
 
 def _at_rate(suffix: str) -> list[tuple]:
     """Return what is claimed at one false positive rate: means over rates would hide signs."""
     quality, at = f"tpr_{suffix}", f"at an FPR of {FPRS[suffix]:g}"
-    few, beyond = f"{at} and up to {FEW:g} base classifiers", f"{at} and beyond {FEW:g}"
-    low, high = {"high": FEW, "quality": quality}, {"low": FEW, "quality": quality}
+
+    def range_of(low: float, high: float) -> tuple[str, dict]:
+        where = f"from {low:g} to {high:g}" if low > 1 else f"up to {high:g}"
+        given = {"quality": quality, "low": low, "high": high}
+        return f"{at} and {where} base classifiers", given
+
+    few, low = range_of(1.0, FEW)
+    more, higher = range_of(FEW, SLIGHTLY_HIGHER)
+    full, all_of_it = range_of(1.0, FULL_RANGE)
     margin = f"TPR inside the {_ADABOOST_MARGIN:g}"
     declared = [
         *((f"low-above-{method.replace('_', '-')}",
            f"{few} MDDAG.I's TPR is higher than that of {LOOKS[method].label}", _LOW,
-           _SMALLEST_TPR, "TPR", partial(lead, better="mddag_i", worse=method, **low))
+           _SMALLEST_TPR, "TPR", partial(lead_of_each, better=("mddag_i",), worse=(method,), **low))
           for method in CASCADES),
-        ("competitive", f"{beyond} base classifiers the better of MDDAG.I and MDDAG.EXP is "
+        ("competitive", f"{full} the better of MDDAG.I and MDDAG.EXP is "
          f"less than {_MARGIN:g} below the best cascade", _FULL, _INSIDE,
          f"TPR inside the {_MARGIN:g}",
-         partial(inside_of_best, methods=("mddag_i", "mddag_exp"), others=CASCADES,
-                 margin=_MARGIN, **high)),
+         partial(inside, margin=_MARGIN, better=("mddag_i", "mddag_exp"), worse=CASCADES,
+                 **all_of_it)),
         ("i-low", f"{few} MDDAG.I's TPR is higher than MDDAG.EXP's", _LOSSES, _SLIGHTLY, "TPR",
-         partial(lead, better="mddag_i", worse="mddag_exp", **low)),
-        ("exp-high", f"{beyond} base classifiers MDDAG.EXP's TPR is higher than MDDAG.I's",
-         _LOSSES, _SLIGHTLY, "TPR", partial(lead, better="mddag_exp", worse="mddag_i", **high)),
-        ("exp-shares-high", f"{beyond} base classifiers the TPR of MDDAG.EXP with the loss of f/Σα "
-         "is higher than MDDAG.I's", _LOSSES, _SLIGHTLY, "TPR",
-         partial(lead, better="mddag_exp_shares", worse="mddag_i", **high)),
-        ("exp-slow-high", f"{beyond} base classifiers the TPR of MDDAG.EXP with learning rate 0.02 "
-         "is higher than MDDAG.I's", _LOSSES, _SLIGHTLY, "TPR",
-         partial(lead, better="mddag_exp_slow", worse="mddag_i", **high)),
+         partial(lead_of_each, better=("mddag_i",), worse=("mddag_exp",), **low)),
+        *((name, f"{more} {words} is higher than MDDAG.I's", _LOSSES, _SLIGHTLY, "TPR",
+           partial(lead_of_each, better=(method,), worse=("mddag_i",), **higher))
+          for name, words, method in (
+              ("exp-high", "MDDAG.EXP's TPR", "mddag_exp"),
+              ("exp-shares-high", "the TPR of MDDAG.EXP with the loss of f/Σα", "mddag_exp_shares"),
+              ("exp-slow-high", "the TPR of MDDAG.EXP with learning rate 0.02", "mddag_exp_slow"),
+          )),
         *((name, f"{where} AdaBoost is less than {_ADABOOST_MARGIN:g} below the best cascade",
            _VANILLA, _INSIDE, margin,
-           partial(inside_of_best, methods=("adaboost",), others=CASCADES,
-                   margin=_ADABOOST_MARGIN, quality=quality, low=begins))
-          for name, where, begins in (("adaboost", at, 1.0),
-                                      ("adaboost-high", f"{beyond} base classifiers", FEW))),
+           partial(inside, margin=_ADABOOST_MARGIN, better=("adaboost",), worse=CASCADES, **given))
+          for name, (where, given) in (("adaboost", (full, all_of_it)),
+                                       ("adaboost-high", range_of(FEW, FULL_RANGE)))),
     ]  # fmt: skip
     return [(f"{name}-at-{suffix}", *others) for name, *others in declared]
 
@@ -223,20 +235,8 @@ _TWOFOLD = (
 
 
 def as_good_as_twice(rows: pd.DataFrame, panel: str, method: str) -> np.ndarray:
-    """Return the margin plus MDDAG's mean lead over AdaBoost.MH with twice its budget, by seed.
-
-    Over the budgets, from MDDAG's first run or three base classifiers to its last, at which
-    AdaBoost has twice as many.
-    """
-    if not there(rows, panel, method, "adaboost"):
-        return np.empty(0)
-    ours, theirs = (Curve(rows, panel, name, "ndcg") for name in (method, "adaboost"))
-    first, last = max(ours.first, FEWEST_TREES), min(ours.last, theirs.last / SAVING)
-    if first > last:
-        return np.full(len(ours.at(np.ones(1))), np.nan)
-    budgets = budgets_between(first, last)
-    budgets = np.unique(np.minimum(budgets, last))
-    return _NDCG_MARGIN + (ours.at(budgets) - theirs.at(SAVING * budgets)).mean(axis=1)
+    """Return the margin plus :func:`lead_over_twice` of one method, by seed."""
+    return _NDCG_MARGIN + lead_over_twice(rows, panel, (method,))
 
 
 def of_figure3(rows: pd.DataFrame, meta: Mapping) -> list[Claim]:

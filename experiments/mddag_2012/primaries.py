@@ -22,6 +22,8 @@ from functools import partial
 from experiments.mddag_2012.show.comparison import (
     CASCADES,
     FEW,
+    FULL_RANGE,
+    SLIGHTLY_HIGHER,
     evaluations_fall,
     train_minus_test,
 )
@@ -29,12 +31,6 @@ from experiments.mddag_2012.show.repetitions import lead_of_each, lead_over_twic
 from experiments.primaries.declared import Part, Primary
 
 QUALITY, AT = "tpr_10", "at an FPR of 0.1"
-
-FULL_RANGE = 30.0
-"""Base classifiers to which every cascade's curve reaches or has long stopped rising."""
-
-SLIGHTLY_HIGHER = 20.0
-"""Up to where "a slightly higher number of base classifiers" goes: four times the low number."""
 
 ZERO_ONE = ("mddag_i", "mddag_i_accuracy")
 EXPONENTIAL = ("mddag_exp", "mddag_exp_shares", "mddag_exp_slow")

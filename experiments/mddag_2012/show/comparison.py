@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.curves import budgets_between
-from experiments.mddag_2012.show.selection import Curve, runs_of, there
+from experiments.mddag_2012.show.selection import runs_of
 
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
 MDDAG = (
@@ -21,49 +20,11 @@ DETECTORS = (
 FEW = 5.0
 """Base classifiers: "the regime of low number base classifiers"."""
 
+SLIGHTLY_HIGHER = 20.0
+"""Up to where "a slightly higher number of base classifiers" goes: four times the low number."""
 
-def best_of(
-    rows: pd.DataFrame, panel: str, methods: tuple[str, ...], quality: str, budgets: np.ndarray
-) -> np.ndarray:
-    """Return the test score of the method that is best in training at each budget.
-
-    Chosen on test it would be too good by the noise of a maximum. A method counts up to its last
-    run; NaN where none has one; (n_seeds, n_budgets).
-    """
-    trained, tested = [], []
-    for method in methods:
-        curve = Curve(rows, panel, method, quality)
-        reaches = (budgets >= curve.first) & (budgets <= curve.last)
-        trained.append(np.where(reaches, curve.at(budgets, "train"), -np.inf))
-        tested.append(curve.at(budgets))
-    best = np.argmax(trained, axis=0)[None]
-    scores = np.take_along_axis(np.array(tested), best, axis=0)[0]
-    return np.where(np.isneginf(np.max(trained, axis=0)), np.nan, scores)
-
-
-def inside_of_best(
-    rows: pd.DataFrame,
-    panel: str,
-    methods: tuple[str, ...],
-    others: tuple[str, ...],
-    margin: float,
-    quality: str,
-    low: float = 1.0,
-) -> np.ndarray:
-    """Return the margin plus the mean lead of the best of some methods over the best of others.
-
-    Over the budgets from `low` on that both kinds reach; one value per seed, NaN if there is no
-    such budget.
-    """
-    if not there(rows, panel, *methods, *others):
-        return np.empty(0)
-    last = max(Curve(rows, panel, method, quality).last for method in (*methods, *others))
-    budgets = budgets_between(low, max(low, last))
-    ours, theirs = (best_of(rows, panel, group, quality, budgets) for group in (methods, others))
-    difference = ours - theirs
-    shared = ~np.isnan(difference).any(axis=0)
-    empty = np.full(len(difference), np.nan)
-    return margin + (difference[:, shared].mean(axis=1) if shared.any() else empty)
+FULL_RANGE = 30.0
+"""Base classifiers to which every cascade's curve reaches or has long stopped rising."""
 
 
 def plain_runs(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
