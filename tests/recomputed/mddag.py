@@ -7,7 +7,7 @@ import statistics
 from collections import defaultdict
 from functools import cache
 
-from tests.experiments.published_rows import by_seed, correlation, lines
+from tests.experiments.published_rows import by_seed, correlation, lines, mean_of_known
 
 CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
 
@@ -89,7 +89,8 @@ class Runs:
             for row in rows
         ]
         self.chosen = []
-        self.dearest = max((run[3] for run in runs if run[0] > 0), default=-math.inf)
+        self.cheapest = min((run[3] for run in runs if run[0] > 0), default=math.inf)
+        self.dearest = max((run[3] for run in runs), default=-math.inf)
         if not selected:
             self.chosen = sorted(runs)
             return
@@ -100,10 +101,6 @@ class Runs:
             first = min((run for run in within if run[1] == best), key=lambda run: (run[0], run[2]))
             if first not in self.chosen:
                 self.chosen.append(first)
-
-    def ends(self):
-        """From the first run that the rule chooses to the dearest of all."""
-        return min((run[3] for run in self.chosen), default=math.inf), self.dearest
 
     def at(self, budget, column=4):
         within = [run for run in self.chosen if run[3] <= budget * (1 + 1e-9)]
@@ -127,35 +124,40 @@ def seeds_of(runs, panel):
     return sorted({key[2] for key in runs if key[0] == panel}, key=int)
 
 
-def shared(runs, panel, methods):
-    """First and last budget that all have on every division."""
-    seeds = seeds_of(runs, panel)
-    ends = {method: [runs[panel, method, seed].ends() for seed in seeds] for method in methods}
-    first = max(end[0] for of_method in ends.values() for end in of_method)
-    return first, min(min(end[1] for end in of_method) for of_method in ends.values())
+def best(division, side, budget):
+    """Test score of the method of a side that is best in training at a budget; NaN without one."""
+    there = [runs for runs in (division[m] for m in side) if not math.isnan(runs.at(budget))]
+    if not there:
+        return math.nan
+    return max(there, key=lambda runs: runs.trained(budget)).at(budget)
 
 
-def lead(runs, panel, better, worse, low, high):
-    """Mean lead by seed over the budgets above `low` and up to `high`; NaN if there are none."""
-    first, last = shared(runs, panel, (better, worse))
-    last, seeds = min(high, last), seeds_of(runs, panel)
-    budgets = grid(max(low, first), last) if max(low, first) <= last else []
-    budgets = [b for b in budgets if low < b <= last]
-    if not budgets:
-        return [math.nan] * len(seeds)
-    return [
-        statistics.mean(
-            runs[panel, better, seed].at(b) - runs[panel, worse, seed].at(b) for b in budgets
-        )
-        for seed in seeds
-    ]
+def lead(division, better, worse, low, high):
+    """Mean lead over the budgets above `low` and up to `high` at which both sides have a run.
+
+    If they first have one beyond `high`, that budget counts alone. Beyond its last run a method
+    keeps it.
+    """
+    begins = max(min(division[m].cheapest for m in side) for side in (better, worse))
+    if begins == math.inf:
+        return math.nan
+    budgets = [b for b in grid(max(low, begins), max(high, begins)) if b > low * (1 + 1e-9)]
+    budgets = [b for b in budgets if b <= max(high, budgets[0]) * (1 + 1e-9)]
+    leads = [best(division, better, b) - best(division, worse, b) for b in budgets]
+    return mean_of_known(leads)
 
 
-BUDGETS = {
-    "i-low": ("mddag_i", "mddag_exp", 0.0, 5.0),
-    "exp-high": ("mddag_exp", "mddag_i", 5.0, math.inf),
-    "exp-shares-high": ("mddag_exp_shares", "mddag_i", 5.0, math.inf),
-    "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, math.inf),
+def divisions(runs, panel):
+    """For each seed the runs of each method."""
+    for seed in seeds_of(runs, panel):
+        yield {method: mine for (p, method, s), mine in runs.items() if (p, s) == (panel, seed)}
+
+
+SIDES = {
+    "i-low": ("mddag_i", "mddag_exp", 1.0, 5.0),
+    "exp-high": ("mddag_exp", "mddag_i", 5.0, 20.0),
+    "exp-shares-high": ("mddag_exp_shares", "mddag_i", 5.0, 20.0),
+    "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, 20.0),
 }
 
 
@@ -169,48 +171,21 @@ def ahead(claim):
     panel, name, runs = at_rate(claim)
     if "-above-" in name:
         rival = name.removeprefix("low-above-").replace("-", "_")
-        better, worse, low, high = "mddag_i", rival, 0.0, 5.0
+        better, worse, low, high = "mddag_i", rival, 1.0, 5.0
     else:
-        better, worse, low, high = BUDGETS[name]
-    return lead(runs, panel, better, worse, low, high)
-
-
-def reaching(runs, panel, methods, budget):
-    """Those of the methods that have runs up to a budget on every division, and from it on."""
-    spans = {method: shared(runs, panel, (method,)) for method in methods}
-    return [method for method, (first, last) in spans.items() if first <= budget <= last]
-
-
-def inside(runs, panel, methods, low, margin):
-    """Margin and mean lead of whoever is best in training, over the best cascade in training."""
-    last = max(shared(runs, panel, (method,))[1] for method in (*methods, *CASCADES))
-    leads = defaultdict(list)
-    for budget in grid(low, max(low, last)):
-        groups = [reaching(runs, panel, group, budget) for group in (methods, CASCADES)]
-        if not all(groups):
-            continue
-        for seed in seeds_of(runs, panel):
-            ours, theirs = (
-                runs[panel, best, seed].at(budget)
-                for best in (
-                    max(group, key=lambda m: runs[panel, m, seed].trained(budget))
-                    for group in groups
-                )
-            )
-            leads[seed].append(ours - theirs)
-    return [
-        margin + statistics.mean(leads[s]) if leads[s] else math.nan for s in seeds_of(runs, panel)
-    ]
+        better, worse, low, high = SIDES[name]
+    return [lead(one, (better,), (worse,), low, high) for one in divisions(runs, panel)]
 
 
 def within_margin(claim):
+    """Margin and mean lead of whoever is best in training, over the best cascade in training."""
     panel, name, runs = at_rate(claim)
     methods, low, margin = {
-        "competitive": (("mddag_i", "mddag_exp"), 5.0, 0.01),
+        "competitive": (("mddag_i", "mddag_exp"), 1.0, 0.01),
         "adaboost": (("adaboost",), 1.0, 0.02),
         "adaboost-high": (("adaboost",), 5.0, 0.02),
     }[name]
-    return inside(runs, panel, methods, low, margin)
+    return [margin + lead(one, methods, CASCADES, low, 30.0) for one in divisions(runs, panel)]
 
 
 def of_policies(claim):
@@ -239,20 +214,14 @@ def not_overfitted(rows):
 def twofold(claim):
     """0.01 less what is lost in NDCG to AdaBoost.MH with twice as many base classifiers."""
     runs, panel, method = all_runs("mddag-figure3", "ndcg"), claim[0], claim[2:].replace("-", "_")
-    first, last = shared(runs, panel, (method,))
-    first = max(first, 3.0)
-    last = min(last, shared(runs, panel, ("adaboost",))[1] / 2)
-    budgets = sorted({min(b, last) for b in grid(first, last)}) if first <= last else []
-    return [
-        0.01
-        + statistics.mean(
-            runs[panel, method, seed].at(b) - runs[panel, "adaboost", seed].at(2 * b)
-            for b in budgets
-        )
-        if budgets
-        else math.nan
-        for seed in seeds_of(runs, panel)
-    ]
+    found = []
+    for division in divisions(runs, panel):
+        ours, theirs = division[method], division["adaboost"]
+        last = max(min(ours.dearest, theirs.dearest / 2), 3.0)
+        budgets = grid(3.0, last)
+        budgets = [b for b in budgets if b <= max(last, budgets[0]) * (1 + 1e-9)]
+        found.append(0.01 + mean_of_known([ours.at(b) - theirs.at(2 * b) for b in budgets]))
+    return found
 
 
 # --- beside the paper -----------------------------------------------------------------------------
