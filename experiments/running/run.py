@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from experiments.artefact import DATA_SCALES, Artefact
 from experiments.cell import Cell
+from experiments.data_kinds import STAND_IN
 from experiments.running.provenance import cell_key, describe_data, row_hashes, worker_state
 from experiments.running.store import Store
 from experiments.running.workers import Task, Workers
@@ -219,6 +220,7 @@ def run(
     keys = [cell_key(cell, scale, _identity(data, cell), by) for cell in cells]
     finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
     pending = [i for i in range(len(cells)) if i not in finished]
+    pending.sort(key=lambda i: data[cells[i].dataset]["kind"] == STAND_IN)  # what answers, first
     kept = len(finished)
     log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
     if pending:
