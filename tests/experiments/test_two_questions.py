@@ -15,6 +15,7 @@ from experiments.greedy_miser_2012.show.comparison import pooled
 from experiments.publishing.gaps import widest_gaps
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS
+from tests.experiments.cronus_2012.test_published_numbers import SETS
 from tests.experiments.published_rows import readme, table
 
 COST = "valid_cost"
@@ -219,9 +220,7 @@ def test_the_papers_best_side_of_cronus():
     claims = published("cronus-figure2", "claims").set_index("claim")
     assert not claims.index.str.endswith("-slower").any()  # 100 trees, and limits that end rivals
     tenth = claims[claims.index.str.endswith("-tenfold") & (claims["high"] < 1)]
-    shown = [
-        f"{CRONUS_SETS[claim[0]]} ({tenth.loc[claim, 'effect']:+.3f})" for claim in tenth.index
-    ]
+    shown = [f"{SETS[claim[0]]} ({tenth.loc[claim, 'effect']:+.3f})" for claim in tenth.index]
     assert f"a tenth of the cost, in decades: {', '.join(shown)} |" in text
     told = {
         "as many features": "g-whole-features f-whole-features",
@@ -230,23 +229,13 @@ def test_the_papers_best_side_of_cronus():
         "above each other rule": "c-proximity-best e-proximity-best",
     }
     for words, named in told.items():
-        effects = [(CRONUS_SETS[one[0]], claims.loc[one, "effect"]) for one in named.split()]
+        effects = [(SETS[one[0]], claims.loc[one, "effect"]) for one in named.split()]
         assert f"{words}, on {' and '.join(f'{n} ({e:+.3f})' for n, e in effects)} |" in text
     against = claims[(claims["high"] < 0) & (claims.index.str[0] > "a")]
     assert set(against.index) == set(" ".join(told.values()).split())
     gaps = {(gap.panel, gap.method): f"{gap.factor:.1f}" for gap in cronus_gaps()}
     assert f"gaps are wider ({gaps['f', 'plain_l1']} and {gaps['f', 'single_stage']})" in text
     assert f"a gap of a factor of {gaps['e', 'early_exit_proximity']}" in text
-
-
-CRONUS_SETS = {
-    "g": "VJ faces",
-    "b": "Yahoo!'s part",
-    "c": "MQ2008",
-    "d": "ClueWeb09",
-    "e": "MSLR",
-    "f": "CBCL",
-}
 
 
 def cronus_gaps():
@@ -262,7 +251,7 @@ def test_gaps_of_cronus():
     assert f", {on_real} of them on real sets" in text
     assert f"{with_gap} of the {curves} curves have a gap wider" in readme("cronus_2012")
     own = {gap.panel: f"{gap.factor:.1f}" for gap in gaps if gap.method == "cronus"}
-    factors = [f"{own[key]} on {name}" for key, name in CRONUS_SETS.items() if key in own]
+    factors = [f"{own[key]} on {name}" for key, name in SETS.items() if key in own]
     assert f"Cronus's own are {', '.join(factors)}." in text
 
 
@@ -275,6 +264,8 @@ def test_trials_of_cronus_and_its_rivals():
     assert f"Cronus, the soft cascade and AND-OR have {n_models} models each" in text
     (few,) = set(sizes[["single_stage", "plain_l1"]])
     assert f"both have {few} models a repetition" in text
+    (free,) = set(sizes["and_or_free"])
+    assert f"{free} models against {n_models} |" in text
     capped = 100 * real.groupby(["method", "panel"])["capped"].mean()
     ours, theirs = capped["cronus"], capped["and_or_cascade"]
     said_of_ours = f"optimisations {ours.min():.0f} to {ours.max():.0f} % ended at a limit by set"

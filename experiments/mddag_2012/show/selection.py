@@ -94,9 +94,9 @@ class Curve:
         runs = [one[one["train_evaluations"] > 0]["test_evaluations"].tolist() for one in by_seed]
         self.last = min((max(values, default=-np.inf) for values in runs), default=-np.inf)
 
-    def at(self, budgets: np.ndarray, part: str = "test") -> np.ndarray:
-        """Return the scores on the test, or training, windows, (n_seeds, n_budgets)."""
-        quality = f"{part}_{self._quality}"
+    def at(self, budgets: np.ndarray) -> np.ndarray:
+        """Return the scores on the test windows, (n_seeds, n_budgets)."""
+        quality = f"test_{self._quality}"
         return np.array([at_budgets(chosen, quality, budgets) for chosen in self._chains])
 
     def drawn(self) -> tuple[np.ndarray, ...]:
