@@ -6,8 +6,9 @@ each file carries its checksum: of one that is damaged, cut off or another kerne
 unpickled, and the kernel is compiled again.
 
 numba's cache notices an edit of the file that defines a kernel, not of a kernel that it calls in
-another file, and would then return stale results. The folder is therefore named after a hash of
-every source file of this package (DESIGN §4).
+another file, and would then return stale results. Here a kernel's folder is named after a hash of
+the source files that it can reach (DESIGN §4): its module, what that imports of this package, and
+the same for the classes that choose code by their type. Comments and docstrings do not count.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ import inspect
 import itertools
 import os
 import pickle
+import re
 import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
 import llvmlite
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
     IndexDataCacheFile,
     _CacheLocator,
-    _SourceFileBackedLocatorMixin,
 )
 
 from .thread_pool import refers_to_pool, start_pool
@@ -44,13 +48,83 @@ _VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
+# --- what a kernel can reach --------------------------------------------------------------------
+
+# A text that begins a line is a docstring; `tests/algorithms/kernels/test_cache.py` keeps it so.
+_UNSEEN = re.compile(rb'^[ \t]*(?:"""(?:[^"\\]|\\.|"(?!""))*"""[ \t]*|#[ \t][^\n]*)$', re.M | re.S)
+_BLANK = re.compile(rb"\n\s*\n")
+_IMPORT = re.compile(rb"^[ \t]*from[ \t]+(\.+)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.M)
+
+
+class _Source(NamedTuple):
+    """A file of the package: a digest of what runs, and the files that it imports."""
+
+    digest: bytes
+    imports: tuple[Path, ...]
+
+
+@functools.cache
+def _read_source(path: Path) -> _Source:
+    content = path.read_bytes()
+    imports = set()
+    for dots, module, names in _IMPORT.findall(content):
+        folder = path.parents[len(dots) - 1].joinpath(*filter(None, module.decode().split(".")))
+        found = [folder, *(folder / name for name in re.findall(r"\w+", names.decode()))]
+        imports.update(one.with_suffix(".py") for one in found)
+        imports.update(one / "__init__.py" for one in found)
+    seen = _BLANK.sub(b"\n", _UNSEEN.sub(b"", content))
+    return _Source(hashlib.sha256(seen).digest(), tuple(one for one in imports if one.is_file()))
+
+
+def _hash_of(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256(_PACKAGE.name.encode())
+    for path in paths:
+        name = path.relative_to(_PACKAGE) if path.is_relative_to(_PACKAGE) else path.name
+        digest.update(os.fsencode(name) + _read_source(path).digest)
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
 def source_hash() -> str:
     """Hash of all sources of the package: 16 hexadecimal digits."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return _hash_of(sorted(_PACKAGE.rglob("*.py")))
+
+
+@functools.cache
+def reach_hash(path: Path) -> str:
+    """Hash of a file and all that it imports of the package: 16 hexadecimal digits.
+
+    Of somebody else's file the imports are not followed: it may reach the whole package.
+    """
+    if not path.is_relative_to(_PACKAGE):
+        return _hash_of([path, *sorted(_PACKAGE.rglob("*.py"))])
+    reached, new = set(), [path]
+    while new:
+        one = new.pop()
+        if one not in reached:
+            reached.add(one)
+            new += _read_source(one).imports
+    return _hash_of([path, *sorted(reached)])
+
+
+def _choosing(kind: object) -> Iterator[Callable]:
+    """Classes of named tuples, and kernels, in a type of numba's or in a signature."""
+    if isinstance(kind, tuple):
+        for one in kind:
+            yield from _choosing(one)
+    elif isinstance(kind, types.BaseTuple):
+        if isinstance(kind, types.BaseNamedTuple):
+            yield kind.instance_class
+        yield from _choosing(tuple(kind.types))
+    elif isinstance(kind, types.Dispatcher):
+        yield kind.dispatcher.py_func
+
+
+def _reach_by_types(signature: object) -> tuple[str, ...]:
+    """Hash of the reach of each module whose classes or kernels a signature names."""
+    names = {one.__module__ for one in _choosing(signature)}
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(names))
+    return tuple(reach_hash(Path(file).resolve()) for file in files if file)
 
 
 # --- the folder ---------------------------------------------------------------------------------
@@ -119,7 +193,7 @@ def _chosen_folder() -> Path | None:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Folder of the compiled kernels, chosen once.
+    """Folder of all compiled kernels, chosen once; each kernel's own lies in it.
 
     In this order: below NUMBA_CACHE_DIR, COST_AWARE_BOOSTING_CACHE, the user's own cache folder;
     then, if that is not private or not writable, below the system's temporary folder.
@@ -131,29 +205,42 @@ def cache_folder() -> Path | None:
     """
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
     fallback = Path(tempfile.gettempdir()).resolve() / f"cost-aware-boosting-{user}"
-    key = source_hash()
-    for parent in (_chosen_folder(), fallback):
-        if parent is not None and _usable(parent) and _usable(parent / key):
-            return parent / key
+    for folder in (_chosen_folder(), fallback):
+        if folder is not None and _usable(folder):
+            return folder
     return None
 
 
 # --- the files ----------------------------------------------------------------------------------
 
 
-class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+class _Locator(_CacheLocator):
     """Places the files of a kernel below :func:`cache_folder`."""
 
-    def __init__(self, py_func, py_file) -> None:
-        self._py_file = py_file
-        self._lineno = py_func.__code__.co_firstlineno
-        self._cache_path = str(cache_folder() / self.get_suitable_cache_subpath(py_file))
+    def __init__(self, py_file: str) -> None:
+        self._stamp = reach_hash(Path(py_file).resolve())
 
     def get_cache_path(self) -> str:
-        return self._cache_path
+        return str(cache_folder() / self._stamp)
 
     def ensure_cache_path(self) -> None:
-        os.makedirs(self._cache_path, mode=0o700, exist_ok=True)
+        os.makedirs(self.get_cache_path(), mode=0o700, exist_ok=True)
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+    @classmethod
+    def from_function(cls, py_func: Callable, py_file: str) -> _Locator:
+        return cls(py_file)
+
+
+def _crc(code: CodeType) -> int:
+    """Tell functions of one name apart, wherever in their file they stand."""
+    values = tuple(one for one in code.co_consts[1:] if not hasattr(one, "co_code"))
+    return zlib.crc32(repr((code.co_code, values, code.co_names)).encode())
 
 
 class _Placement(CompileResultCacheImpl):
@@ -161,8 +248,8 @@ class _Placement(CompileResultCacheImpl):
 
     def __init__(self, py_func, form: str) -> None:
         source = inspect.getfile(py_func)
-        self._lineno = py_func.__code__.co_firstlineno
-        self._locator = _Locator(py_func, source)
+        self._lineno = _crc(py_func.__code__)  # numba's place for it
+        self._locator = _Locator(source)
         name = f"{Path(source).stem}.{py_func.__qualname__}"
         if form:
             name += f".{form}"
@@ -267,6 +354,9 @@ class KernelCache(FunctionCache):
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),
         )
+
+    def _index_key(self, sig, codegen):
+        return *super()._index_key(sig, codegen), _reach_by_types(sig)
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep a compiled kernel; a folder that is full or gone costs time, not the run."""
