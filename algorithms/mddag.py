@@ -13,19 +13,18 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .adaboost_mh import AdaBoostMH
 from .decision_dag.base_classifiers import fit_base
 from .decision_dag.estimator import DecisionDAGEstimator
-from .decision_dag.parameters import ATTRIBUTES, OF_CLASSES, OF_NUMBERS
-from .decision_dag.rewards import CUSTOM, EXPONENTIAL, SQUARED, ZERO_ONE
+from .decision_dag.parameters import ATTRIBUTES, PARAMETERS
+from .decision_dag.rewards import CUSTOM, EXPONENTIAL, ZERO_ONE
 from .estimators.fitting import all_or_nothing, weights_by_class
 from .estimators.parameters import checked_parameters, documented, keep
 from .estimators.scoring import ScoredInFull
 from .exits.responses import Responses, check_classes
-from .gbrt import GBRTRegressor
 from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
@@ -61,7 +60,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
     (1.0, True)
     """
 
-    _parameters = OF_CLASSES
+    _parameters = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
 
     def __init__(
@@ -120,7 +119,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
             of them answer 0.
         """
         options = checked_parameters(self)
-        X, y, weights = self._checked_rows(X, y, sample_weight, y_numeric=False)
+        X, y, weights = self._checked_rows(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
         weights = weights_by_class(self.class_weight, self.classes_, label, weights)
@@ -134,12 +133,11 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
             )
         self.estimator_ = fitted
         if len(self.classes_) == 1:
-            self._be_constant(responses, 0.0, self.classes_.tolist()[0])
+            self._be_constant(responses)
             return self
         custom = None if isinstance(self.reward, str) else self.reward
         kind = _REWARDS[self.reward] if custom is None else CUSTOM
-        target = np.zeros(len(label))
-        self._learn(responses, X, label.astype(np.int64), target, weights, kind, custom, options)
+        self._learn(responses, X, label.astype(np.int64), weights, kind, custom, options)
         return self
 
     def _labelled(self, responses: Responses, y, label: np.ndarray) -> np.ndarray:
@@ -193,111 +191,3 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         if steps.shape[1] == 1:
             return self.classes_[(steps[:, 0] > 0).astype(np.int64)]
         return self.classes_[np.argmax(steps, axis=1)]
-
-
-@documented
-class MDDAGRegressor(ScoredInFull, RegressorMixin, DecisionDAGEstimator):
-    """A sparse decision DAG for numbers, with the reward that the paper's section 5 suggests.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from algorithms.gbrt import GBRTRegressor
-    >>> from algorithms.mddag import MDDAGRegressor
-    >>> X = np.arange(100.0)[:, None]
-    >>> model = MDDAGRegressor(GBRTRegressor(n_estimators=20), beta=1.0, solver="descent")
-    >>> bool(model.fit(X, X[:, 0]).evaluations(X).mean() < 20)
-    True
-    """
-
-    _parameters = OF_NUMBERS
-    _attributes: ClassVar = {name: v for name, v in ATTRIBUTES.items() if name != "classes_"}
-
-    def __init__(
-        self,
-        estimator: object = None,
-        *,
-        beta: float = 0.01,
-        reward: Literal["squared"] | Callable = "squared",
-        value_function: Literal["auto", "bins", "gaussians"] = "auto",
-        n_bins: int | Literal["auto"] = "auto",
-        solver: Literal["sarsa", "descent"] = "sarsa",
-        n_episodes: int = 1_000_000,
-        score_every: int = 10_000,
-        learning_rate: float = 0.2,
-        rate_schedule: Literal["constant", "decreasing"] = "constant",
-        trace_decay: float = 0.95,
-        exploration: float = 0.3,
-        update: Literal["sarsa", "q"] = "sarsa",
-        normalisation: Literal["final", "running"] = "final",
-        start: Literal["eval", "sarsa"] = "eval",
-        tree_cost: float = 1.0,
-        feature_costs: FeatureCosts = None,
-        split_cost: float | None = None,
-        feature_groups: FeatureGroups = None,
-        group_costs: GroupCosts = None,
-        n_threads: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Seed = None,
-    ) -> None:
-        keep(self, locals())
-
-    @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the base classifiers, unless they are, and the policy.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Numbers. All the same: the model is constant, and says so.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for :class:`MDDAGClassifier`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If an input or a parameter does not fit, or the model has no base classifiers, or all
-            of them answer 0.
-        """
-        options = checked_parameters(self)
-        X, y, weights = self._checked_rows(X, y, sample_weight, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        estimator = GBRTRegressor() if self.estimator is None else self.estimator
-        self.estimator_, responses = fit_base(estimator, X, y, None, weights)
-        if responses.link is not None or responses.n_columns > 1:
-            raise ValueError(f"{responses.name} does not predict one number.")
-        if np.all(y == y[0]):
-            self._be_constant(responses, float(y[0]), float(y[0]))
-            return self
-        label = np.zeros(len(y), dtype=np.int64)
-        self._learn(responses, X, label, y, weights, SQUARED, None, options)
-        return self
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict numbers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
-        return self._predicted(self._steps(X)[0])
-
-    def _predicted(self, steps: np.ndarray) -> np.ndarray:
-        return self._scores(steps)[:, 0]

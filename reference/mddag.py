@@ -16,10 +16,10 @@ Q, r, δ, λ           ``q`` (N + 1, n_cells, 3), ``reward``, ``delta``, ``decay
 τ, ε                 the training episode, from 1; ``exploration``
 ===================  ======================================================================
 
-Two classes have one score, K = 1: f_1, and f_2 is -f_1; label 1 is the positive class. With one
-score and no classes (regression) ``targets`` are numbers.
+Two classes have one score, K = 1: f_1, and f_2 is -f_1; label 1 is the positive class.
 
-Deliberately absent: how base classifiers are learned, and the threshold θ of a detector.
+Deliberately absent: how base classifiers are learned, the threshold θ of a detector, and the
+squared loss for regression (section 5 names it, and has no figure of it).
 
 Deviations and choices
 
@@ -89,7 +89,7 @@ class Problem:
 
     ``unit`` is the value of a step of the scores, ``beta_step`` β times that of a step of prices.
     ``constant`` (N,): which base classifiers have no split (None: none).
-    ``loss`` is "zero_one", "exponential", "squared" or a function (scores, label) -> float;
+    ``loss`` is "zero_one", "exponential" or a function (scores, label) -> float;
     ``loss_exponent`` k: a ``loss_step`` is 2**-k. ``kind`` is "bins", "margin"
     or "gaussians". ``n_bins`` None: :func:`bins_for`. ``negative_weight`` of what label 0 loses.
     """
@@ -100,7 +100,6 @@ class Problem:
     unit: float
     initial: np.ndarray
     labels: np.ndarray
-    targets: np.ndarray
     copies: np.ndarray
     beta_step: float
     prices: Prices | None = None
@@ -233,9 +232,6 @@ def loss(problem: Problem, scores: np.ndarray, i: int) -> int:
         return exponential_loss(scores, label, problem.unit, tables, weight)
     if problem.loss == "zero_one":
         value = float(margin_of(scores, label) <= 0)
-    elif problem.loss == "squared":
-        error = float(scores[0]) * problem.unit - float(problem.targets[i])
-        value = error * error
     else:
         value = problem.loss(scores * problem.unit, label)
     return int(np.rint(np.ldexp(value * weight, problem.loss_exponent)))

@@ -10,11 +10,7 @@ from algorithms.decision_dag import rewards
 from algorithms.decision_dag.episodes import Objective
 from reference import mddag
 
-KINDS = {
-    "zero_one": rewards.ZERO_ONE,
-    "exponential": rewards.EXPONENTIAL,
-    "squared": rewards.SQUARED,
-}
+KINDS = {"zero_one": rewards.ZERO_ONE, "exponential": rewards.EXPONENTIAL}
 
 
 class Both(NamedTuple):
@@ -40,18 +36,17 @@ def both(
     values, sizes = (np.rint(part / unit).astype(np.int64) for part in (answers, sizes))
     initial = (seed % 2) * np.rint(0.5 * rng.normal(size=n_columns) / unit).astype(np.int64)
     labels = rng.integers(0, max(2, n_columns), size=n)
-    targets, copies = 3 * rng.normal(size=n), rng.integers(1, 4, size=n)
+    copies = rng.integers(1, 4, size=n)
     kind = KINDS[loss] if function is None else rewards.CUSTOM
-    largest = (np.abs(targets).max() + unit * (np.abs(initial).max() + sizes.sum())) ** 2
-    exponent = rewards.loss_exponent(kind, float(largest), int(copies.sum()), negative_weight)
+    exponent = rewards.loss_exponent(kind, int(copies.sum()), negative_weight)
     of_world, of_problem = _prices(rng, codes, n_codes) if priced else (_ones(answers), None)
     world = rewards.World(
         codes, values, 1, rewards.Cells(initial, sizes, n_columns > 1, n_bins, running),
-        rewards.losses(kind, labels, targets, unit, exponent, negative_weight), of_world,
+        rewards.losses(kind, labels, unit, exponent, negative_weight), of_world,
     )  # fmt: skip
     problem = mddag.Problem(
         outputs=values[np.arange(n_base), codes], sizes=sizes, normaliser=2**40, unit=unit,
-        initial=initial, labels=labels, targets=targets, copies=copies, beta_step=beta,
+        initial=initial, labels=labels, copies=copies, beta_step=beta,
         prices=of_problem, loss=loss if function is None else function.py_func,
         loss_exponent=exponent, n_bins=n_bins, running=running, negative_weight=negative_weight,
         kind="gaussians" if gaussians else "margin" if n_columns > 1 else "bins",

@@ -29,7 +29,7 @@ from ..trees.predictor import next_node
 from .rewards import SPAN_BITS, Prices
 
 _BILL_BITS = 30  # of the largest bill: what rows of 2**30 copies pay fits 61 bits
-_SMALLEST_UNIT, _LARGEST_TOTAL = 1e-290, 1e150  # squares and exponents stay numbers
+_SMALLEST_UNIT, _LARGEST_TOTAL = 1e-290, 1e150  # a reward may square them
 _LARGEST_START = 2.0**12  # constant scores, in the size of all answers
 
 

@@ -68,16 +68,16 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
 
     # --- fitting ------------------------------------------------------------------------------
 
-    def _checked_rows(self, X, y, sample_weight, y_numeric: bool):
+    def _checked_rows(self, X, y, sample_weight):
         """Check a training set; return rows as they were given, without those of weight 0."""
-        checked, y = validate_data(self, X, y, dtype=_KINDS, y_numeric=y_numeric)
+        checked, y = validate_data(self, X, y, dtype=_KINDS)
         weights, kept = check_sample_weight(sample_weight, len(checked))
         if kept is not None:
             rows = np.flatnonzero(kept)
             X, y, weights = _safe_indexing(X, rows), y[kept], weights[kept]
         return X, y, weights
 
-    def _learn(self, responses, X, label, target, weights, kind: int, custom, options) -> None:
+    def _learn(self, responses, X, label, weights, kind: int, custom, options) -> None:
         """Learn the policy of a model's base classifiers."""
         base, priced = base_classifiers(responses), self._priced(responses)
         leaves, copies = leaves_of(base), whole_copies(weights, len(label))
@@ -85,13 +85,12 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         as_seen = getattr(priced.meter, "_as_seen", None)
         rows = validate_data(self, X, dtype=_KINDS, reset=False)
         codes = leaf_codes(base, leaves, dag.columns(rows, as_seen), threads_of(self))
-        largest = (np.max(np.abs(target), initial=0.0) + self._largest_score(base)) ** 2
-        weight = float(options.get("negative_weight", 1.0))
-        exponent = loss_exponent(kind, float(largest), int(copies.sum()), weight)
+        weight = float(options["negative_weight"])
+        exponent = loss_exponent(kind, int(copies.sum()), weight)
         prices, price_exponent = self._training_prices(base, leaves, priced, options["tree_cost"])
         world = World(
             codes, leaves.values, base.n_parts, dag.cells,
-            losses(kind, label, target, base.unit, exponent, weight), prices,
+            losses(kind, label, base.unit, exponent, weight), prices,
         )  # fmt: skip
         dearest = math.ldexp(2.0**_BILL_BITS, -price_exponent) if price_exponent else base.n_base
         check_factor("beta", options["beta"], dearest)
@@ -123,7 +122,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
                 options["trace_decay"],
                 options["rate_schedule"] == "decreasing",
                 options["update"] == "q",
-                options.get("select") == "accuracy",
+                options["select"] == "accuracy",
                 options["value_function"] == "gaussians",
             )
             rng = np.random.default_rng(self._seed())
@@ -134,15 +133,15 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         start = np.full(shape, EVAL, dtype=np.int8) if learned is None else learned.policy
         return descend(world, custom, objective, start, n_threads)
 
-    def _be_constant(self, responses: Responses, value: float, said) -> None:
-        """Predict the same for all rows, without any base classifier; say what."""
+    def _be_constant(self, responses: Responses) -> None:
+        """Predict the only class for all rows, without any base classifier; say so."""
         warnings.warn(
-            f"y is constant ({said!r}): the model predicts it for every row.",
+            f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every row.",
             ConstantModelWarning,
             stacklevel=4,
         )
         self._priced(responses)
-        base = nothing(np.array([value]))
+        base = nothing(np.zeros(1))
         policy = np.zeros((0, self._cells(base).n_cells), dtype=np.int8)
         self.objective_, self.history_ = 0.0, np.zeros(0)
         self._set_up(responses, base, policy)
@@ -166,10 +165,6 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         n_bins = GAUSSIAN_CELLS if wanted == "gaussians" else n_bins
         running = self.normalisation == "running"
         return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
-
-    @staticmethod
-    def _largest_score(base) -> float:
-        return base.unit * float(np.max(np.abs(base.initial)) + base.sizes.sum())
 
     def _training_prices(self, base, leaves, priced: Responses, tree_cost: float):
         """What training charges: this estimator's own prices if it has any, or 1 for each."""

@@ -18,18 +18,14 @@ from ..exits.parameters import PRICED, PRICED_CLASSES, check_tree_cost
 from .rewards import LARGEST_LOSS
 
 
-def _check_reward(words: tuple[str, ...]):
-    """Give a check of a reward: one of some words, or a compiled function."""
-
-    def check(name: str, value):
-        if isinstance(value, CPUDispatcher) or (isinstance(value, str) and value in words):
-            return value
-        listed = " or ".join(map(repr, words))
-        raise ValueError(
-            f"{name} must be {listed}, or a function compiled with numba, got {shown(value)}."
-        )
-
-    return check
+def _check_reward(name: str, value):
+    """Give a reward: one of two words, or a compiled function; refuse anything else."""
+    if isinstance(value, CPUDispatcher) or (isinstance(value, str) and value in _REWARDS):
+        return value
+    raise ValueError(
+        f"{name} must be {' or '.join(map(repr, _REWARDS))}, or a function compiled with numba, "
+        f"got {shown(value)}."
+    )
 
 
 def _check_share(name: str, value) -> float:
@@ -49,13 +45,14 @@ def _check_bins(name: str, value):
     return check_whole_number(name, value, 1, most=_MOST_BINS)
 
 
+_REWARDS = ("zero_one", "exponential")
 _MOST_BINS = 2**16
 _LARGEST_WEIGHT = 100.0  # it takes bits from the grid of losses, whose sums have 61
 _OWN_FUNCTION = (
     "or a function (scores, y) -> loss compiled with numba, whose values are numbers of at "
     f"most {LARGEST_LOSS:g} in size"
 )
-OF_CLASSES = {
+PARAMETERS = {
     "estimator": Parameter(
         "estimator or None",
         "The additive model whose rounds are the base classifiers. Boosted trees and stumps of "
@@ -73,7 +70,7 @@ OF_CLASSES = {
         "What a row that quits loses: 1 if its class does not have the largest score alone, the "
         f"exponential loss of its scores, {_OWN_FUNCTION}; y is the number of its class, and two "
         "classes have one score.",
-        _check_reward(("zero_one", "exponential")),
+        _check_reward,
     ),
     "value_function": choice(
         "What of the scores is a part of the state: uniform bins of the only score, or the winning "
@@ -144,7 +141,7 @@ OF_CLASSES = {
         "Seed of the episodes. The estimator has its own.",
     ),
 }
-OF_CLASSES["feature_costs"] = PRICED["feature_costs"]._replace(
+PARAMETERS["feature_costs"] = PRICED["feature_costs"]._replace(
     text=PRICED["feature_costs"].text + " If this or another price is given here, beta multiplies "
     "all prices, `tree_cost` among them; else each evaluation costs beta."
 )
@@ -164,26 +161,5 @@ ATTRIBUTES = {
     "n_features_in_": Parameter("int", "Number of columns."),
     "feature_names_in_": Parameter(
         "ndarray of str", "Names of the columns, if `fit` was given a table with names."
-    ),
-}
-_OF_CLASSES_ALONE = ("select", "negative_weight", "class_weight")
-OF_NUMBERS = {k: part for k, part in OF_CLASSES.items() if k not in _OF_CLASSES_ALONE} | {
-    "estimator": OF_CLASSES["estimator"]._replace(
-        text="The additive model whose rounds are the base classifiers. Boosted trees of this "
-        "package are cloned and fitted; what is in a FrozenEstimator, a MeteredForest, and models "
-        "of LightGBM, CatBoost and scikit-learn are taken as fitted. None: GBRTRegressor."
-    ),
-    "reward": Parameter(
-        '{"squared"}',
-        "What a row that quits loses: its squared error.",
-        choice("", "squared").check,
-    ),
-    "value_function": choice(
-        'What of the score is a part of the state: uniform bins of it. "auto" is the same. Or '
-        "values are sums of Gaussians, whose centres grow; then policies are tables of 1,001 "
-        "cells.",
-        "auto",
-        "bins",
-        "gaussians",
     ),
 }

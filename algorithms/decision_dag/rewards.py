@@ -18,7 +18,7 @@ from ..kernels.arrays import read_only
 from ..kernels.decorators import small_kernel
 
 SPAN_BITS = 41  # scores lie in [-2**40, 2**40]: the sizes of the base classifiers sum to 2**40
-ZERO_ONE, EXPONENTIAL, SQUARED, CUSTOM = range(4)
+ZERO_ONE, EXPONENTIAL, CUSTOM = range(3)
 LARGEST_LOSS = 2.0**20  # of a user's function
 NEVER = 2**31 - 1  # of a base classifier at which something is bought
 WRONG = np.iinfo(np.int64).min  # in the place of a loss that is no number, or too large
@@ -33,11 +33,9 @@ class Losses(NamedTuple):
     Attributes
     ----------
     kind : int
-        ``ZERO_ONE``, ``EXPONENTIAL``, ``SQUARED`` or ``CUSTOM``.
+        ``ZERO_ONE``, ``EXPONENTIAL`` or ``CUSTOM``.
     label : ndarray of shape (n_samples,), int64
         Class of each row.
-    target : ndarray of shape (n_samples,), float64
-        Number to be predicted.
     unit : float
         Value of a step of the scores.
     scale : float
@@ -52,7 +50,6 @@ class Losses(NamedTuple):
 
     kind: int
     label: np.ndarray
-    target: np.ndarray
     unit: float
     scale: float
     upper: np.ndarray
@@ -139,14 +136,12 @@ class World(NamedTuple):
     prices: Prices
 
 
-def loss_exponent(kind: int, largest: float, total: int, negative_weight: float = 1.0) -> int:
+def loss_exponent(kind: int, total: int, negative_weight: float = 1.0) -> int:
     """Exponent k of the grid 2**-k of losses whose sum over rows fits 61 bits.
 
     Parameters
     ----------
     kind : int
-    largest : float
-        Bound of a squared loss.
     total : int
         Sum of the rows' copies.
     negative_weight : float
@@ -154,15 +149,13 @@ def loss_exponent(kind: int, largest: float, total: int, negative_weight: float 
     """
     if kind == ZERO_ONE and negative_weight.is_integer():
         return 0
-    bound = {ZERO_ONE: 1.0, EXPONENTIAL: math.exp(_HIGH), SQUARED: largest, CUSTOM: LARGEST_LOSS}
-    bound = bound[kind] * max(negative_weight, 1.0)
-    return _SUM_BITS - total.bit_length() - max(math.frexp(bound)[1], -900)
+    bound = {ZERO_ONE: 1.0, EXPONENTIAL: math.exp(_HIGH), CUSTOM: LARGEST_LOSS}[kind]
+    return _SUM_BITS - total.bit_length() - math.frexp(bound * max(negative_weight, 1.0))[1]
 
 
 def losses(
     kind: int,
     label: NDArray[np.int64],
-    target: NDArray[np.float64],
     unit: float,
     exponent: int,
     negative_weight: float = 1.0,
@@ -174,8 +167,7 @@ def losses(
     lower = np.exp(np.arange(half) * step)
     scale = math.ldexp(1.0, exponent)
     places = unit * per_unit, -_LOW * per_unit
-    truth = read_only(label), read_only(target)
-    return Losses(kind, *truth, unit, scale, upper, lower, *places, negative_weight)
+    return Losses(kind, read_only(label), unit, scale, upper, lower, *places, negative_weight)
 
 
 class Scratch(NamedTuple):
@@ -247,12 +239,6 @@ def _zero_one(losses, label, margin):
 
 
 @small_kernel
-def _squared(losses, f, i):
-    error = np.float64(f) * losses.unit - losses.target[i]
-    return np.int64(np.rint((error * error) * losses.scale))
-
-
-@small_kernel
 def _exponential(losses, label, above):
     """From two tables; `above` is how far the other scores are above the label's."""
     place = np.floor(np.float64(above) * losses.factor + losses.offset)
@@ -264,8 +250,6 @@ def _exponential(losses, label, above):
 @small_kernel
 def loss_of_score(losses: Losses, f: int, i: int) -> int:
     """As :func:`quit_loss`, for the only score f and without a function of the user's."""
-    if losses.kind == SQUARED:
-        return _squared(losses, f, i)
     label = losses.label[i]
     margin = f if label == 1 else -f
     if losses.kind == ZERO_ONE:
@@ -310,8 +294,6 @@ def quit_loss(
         return loss_of_score(losses, g[0], i)
     if losses.kind == ZERO_ONE:
         return _zero_one(losses, label, _margin(g, label))
-    if losses.kind == SQUARED:
-        return _squared(losses, g[0], i)
     above = -g[label]
     for k in range(g.shape[0]):
         if k != label:

@@ -270,7 +270,7 @@ class OnDemandPredictor:
     model : regressor or classifier of CEGB, Greedy Miser or GBRT, EarlyExit around one, a cascade,\
  or a decision DAG
         Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
-        MDDAGClassifier and MDDAGRegressor decision DAGs, whatever their trees came from. An
+        MDDAGClassifier decision DAGs, whatever their trees came from. An
         EarlyExit has the rule ``"score"`` or ``"likelihood"``, by which rows leave one by one. It
         is taken as it is now: a later `fit` or `set_params` changes nothing here.
     functions : mapping

@@ -26,7 +26,7 @@ from {PACKAGE}.fcboost import FCBoostClassifier
 from {PACKAGE}.gbrt import GBRTClassifier, GBRTRegressor
 from {PACKAGE}.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from {PACKAGE}.interop import MeteredForest, from_lightgbm
-from {PACKAGE}.mddag import MDDAGClassifier, MDDAGRegressor
+from {PACKAGE}.mddag import MDDAGClassifier
 from {PACKAGE}.on_demand import Fetch, OnDemandPredictor
 from {PACKAGE}.pipelines import PricedPipeline
 from {PACKAGE}.prices import PriceLists
@@ -66,7 +66,6 @@ begun: CronusClassifier = cascade.initialised()
 RaykarCascadeClassifier().fit(X, y).prediction_cost(X)
 AndOrCascadeClassifier().fit(X, y).predict(X)
 dag: MDDAGClassifier = MDDAGClassifier(trees, beta=1e-3).fit(X, y)
-MDDAGRegressor().fit(X, y).evaluations(X)
 stumps: AdaBoostMH = AdaBoostMH(n_estimators=3, sampler="laminating").fit(X, y)
 for detector in (ViolaJonesClassifier(), FCBoostClassifier(), BourdevCascadeClassifier()):
     detector.fit(X, y).predict(X)

@@ -19,7 +19,7 @@ def problem_of(outputs, labels, *, beta=0.1, n_bins=4, **others) -> mddag.Proble
     n = len(labels)
     return mddag.Problem(
         outputs, sizes, int(sizes.sum()), 1.0, np.zeros(1, dtype=np.int64), np.array(labels),
-        np.zeros(n), np.ones(n, dtype=np.int64), beta, n_bins=n_bins, **others,
+        np.ones(n, dtype=np.int64), beta, n_bins=n_bins, **others,
     )  # fmt: skip
 
 

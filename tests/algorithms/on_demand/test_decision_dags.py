@@ -7,30 +7,30 @@ import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.decision_dag.values import EVAL, QUIT, SKIP
-from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.mddag import MDDAGClassifier, MDDAGRegressor
+from algorithms.gbrt import GBRTClassifier
+from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import OnDemandPredictor, reach
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 
 PRICES = np.array([1.0, 2.0, 0.5, 4.0, 3.0])
 GROUPS = {"feature_groups": [3, 4, 3, 4, 5], "group_costs": {3: 8.0, 4: 0.5, 5: 2.0}}
 MODELS = {
-    "stumps": (MDDAGClassifier, AdaBoostMH(n_estimators=15), 2),
-    "stumps of three classes": (MDDAGClassifier, AdaBoostMH(n_estimators=15), 3),
-    "trees for each class": (MDDAGClassifier, GBRTClassifier(n_estimators=6, max_leaves=4), 3),
-    "numbers": (MDDAGRegressor, GBRTRegressor(n_estimators=10, max_leaves=4), None),
+    "stumps": (AdaBoostMH(n_estimators=15), 2),
+    "stumps of three classes": (AdaBoostMH(n_estimators=15), 3),
+    "trees": (GBRTClassifier(n_estimators=10, max_leaves=4), 2),
+    "trees for each class": (GBRTClassifier(n_estimators=6, max_leaves=4), 3),
 }
 
 
 def fitted(kind, **options):
-    cls, estimator, n_classes = MODELS[kind]
+    estimator, n_classes = MODELS[kind]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = X[:, 0] + np.abs(X[:, 1]) * X[:, 2]
-    if n_classes is not None:
-        y = np.digitize(y, [0.0, 1.0][: n_classes - 1])
+    y = np.digitize(y, [0.0, 1.0][: n_classes - 1])
     options = {"beta": 1e-3, "solver": "descent", "tree_cost": 0.25, **options}
-    return cls(estimator, feature_costs=PRICES, split_cost=0.125, **options).fit(X, y), X
+    dag = MDDAGClassifier(estimator, feature_costs=PRICES, split_cost=0.125, **options)
+    return dag.fit(X, y), X
 
 
 @pytest.mark.parametrize("groups", [{}, GROUPS], ids=["features", "groups with remainders"])
@@ -47,9 +47,8 @@ def test_equals_the_full_matrix(kind, groups):
         np.testing.assert_array_equal(result.evaluations, model.evaluations(X))
         np.testing.assert_array_equal(result.cost, model.prediction_cost(X))
         assert_accounted(model, functions, result)
-        if kind != "numbers":
-            decided = predictor.decision_function(range(len(X))).predictions
-            np.testing.assert_array_equal(decided, model.decision_function(X))
+        decided = predictor.decision_function(range(len(X))).predictions
+        np.testing.assert_array_equal(decided, model.decision_function(X))
 
 
 def test_a_row_that_quits_at_once_asks_for_nothing():
@@ -70,7 +69,7 @@ def test_a_dag_that_sends_no_row_to_any_tree_needs_no_function():
 
 @pytest.mark.filterwarnings("ignore::algorithms.estimators.fitting.ConstantModelWarning")
 def test_a_constant_dag_needs_no_function():
-    model, X = fitted("numbers")
+    model, X = fitted("stumps")
     model.fit(X, np.ones(len(X)))
     np.testing.assert_array_equal(OnDemandPredictor(model, {}).predict([1, 2]).predictions, 1.0)
 
