@@ -21,7 +21,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,6 @@ from ..kernels.decorators import kernel
 from ..metering.trees import DENSE_FEATURES
 from ..trees.predictor import next_node
 from .course import course_of
-from .fetching import Fetch, Fetched, check_failures, failed
 from .functions import Source, check_answer, check_rows, sources, take
 
 if TYPE_CHECKING:
@@ -199,9 +198,6 @@ of shape (n_rows, n_features)
         Number of calls of each function, and of rows it was asked for, by its key.
     exits : Exits or None
         How each row left a cascade, or an EarlyExit, as its ``exits``.
-    lacking_by_function : dict
-        Rows that did not get what a :class:`.fetching.Fetch` was asked for, by its key, and were
-        taken to be missing it.
     """
 
     predictions: np.ndarray
@@ -213,7 +209,6 @@ of shape (n_rows, n_features)
     calls_by_function: dict[Any, int]
     rows_by_function: dict[Any, int]
     exits: Exits | EarlyExits | None = None
-    lacking_by_function: dict[Any, int] = field(default_factory=dict)
 
 
 class _Tally:
@@ -225,27 +220,15 @@ class _Tally:
         self.seconds = dict.fromkeys(keys, 0.0)
         self.calls = dict.fromkeys(keys, 0)
         self.rows = dict.fromkeys(keys, 0)
-        of_services = [s.key for s in units.values() if isinstance(s.function, Fetch)]
-        self.lacking = dict.fromkeys(of_services, 0)
 
-    def call(self, source: Source, rows, n_rows: int) -> Fetched:
+    def call(self, source: Source, rows, n_rows: int) -> dict[int, np.ndarray]:
         """Call a function for the rows that need it; return the features that trees test."""
-        begin, function = time.perf_counter(), source.function
-        if isinstance(function, Fetch):
-            answer = function.fetch(source, rows, n_rows, self.may_miss)
-        else:
-            try:
-                answer = function(rows)
-            except Exception as error:
-                raise failed(source, n_rows, error) from error
+        begin = time.perf_counter()
+        answer = source.function(rows)
         self.seconds[source.key] += time.perf_counter() - begin
         self.calls[source.key] += 1
         self.rows[source.key] += n_rows
-        if isinstance(answer, Fetched):
-            self.lacking[source.key] += int(np.count_nonzero(answer.lacking))
-            return answer
-        values = check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
-        return Fetched(values, np.zeros(n_rows, dtype=bool))
+        return check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
 
 
 def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
@@ -286,7 +269,7 @@ class OnDemandPredictor:
         NaN, missing, and is paid for like any other. Features that no row can be tested for need
         no function: no tree tests them, or only trees behind an exit that every row takes, or trees
         that a DAG sends no row to.
-        A function that may fail or take long goes into a :class:`.fetching.Fetch`.
+        An exception of a function is the caller's.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
         does not depend on it.
@@ -336,7 +319,6 @@ class OnDemandPredictor:
         self.model, self._course = copy.copy(model), course_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
         self._sources = sources(self._course.meter, functions, self._course.asked)
-        check_failures(self._sources.values(), self._course.may_miss)
         self.functions = {source.key: source.function for source in self._sources.values()}
         self._prepare(feature_costs, split_cost)
 
@@ -379,9 +361,6 @@ class OnDemandPredictor:
             If there are no rows, or some are masked, or they are no sequence of rows; if a function
             returns anything but finite numbers (of boosted trees: or NaN) of the right shape; or a
             series or table whose index tells another order of rows than was asked.
-        RuntimeError
-            If a function fails; its own exception is the cause. KeyboardInterrupt and the like
-            pass through. Nothing of the prediction is kept.
         """
         return self._predict(rows, "predict")
 
@@ -401,8 +380,6 @@ class OnDemandPredictor:
         ------
         ValueError
             If the model gives none, and as :meth:`predict`.
-        RuntimeError
-            As :meth:`predict`.
         """
         return self._predict(rows, "predict_proba")
 
@@ -421,8 +398,6 @@ class OnDemandPredictor:
         ------
         ValueError
             If the model gives none, and as :meth:`predict`.
-        RuntimeError
-            As :meth:`predict`.
         """
         return self._predict(rows, "decision_function")
 
@@ -461,7 +436,6 @@ class OnDemandPredictor:
             tally.calls,
             tally.rows,
             exits,
-            tally.lacking,
         )
 
 
@@ -490,7 +464,6 @@ class _Batch:
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
-        self.unbilled: list[tuple[int, np.ndarray]] = []  # units, and rows that did not get them
         grown = (predictor._forest, predictor._prices)
         self.fixed = (*grown, course.contributions, course.weights, course.dag)
 
@@ -515,17 +488,7 @@ class _Batch:
             walk.node[gone] = course.forest.tree[-1]  # behind all that others wait at
             if not len(remaining):
                 break
-        self.take_back()
         return exit_stage
-
-    def take_back(self) -> None:
-        """Take off the bills what rows did not get and need not pay."""
-        prices, walk = self.predictor._prices, self.walk
-        for unit, rows in self.unbilled:
-            walk.paid[rows] -= prices.unit_price[unit]
-            for m in np.flatnonzero(prices.unit == unit):
-                tested = walk.tested[rows, m >> 6] >> np.uint64(m & 63) & np.uint64(1)
-                walk.paid[rows] -= tested.astype(np.int64) * prices.own_price[m]
 
     def walk_to(self, stop: int, stage: int, moving, rows, first: int, tally: _Tally) -> None:
         """Bring the rows `moving` to the end of a stage, buying what they need."""
@@ -538,9 +501,7 @@ class _Batch:
             moving = (walk.waiting == unit).nonzero()[0]
             source = self.predictor._source_of_unit[unit]
             answer = tally.call(source, take(rows, first + moving), len(moving))
-            if isinstance(source.function, Fetch) and not source.function.bill_failures:
-                self.unbilled.append((unit, moving[answer.lacking]))
-            self.hand_over(unit, moving, answer.values)
+            self.hand_over(unit, moving, answer)
 
     def hand_over(self, unit: int, rows: np.ndarray, answer: dict[int, np.ndarray]) -> None:
         """Give rows what a unit brings; no row may get it twice."""

@@ -27,7 +27,7 @@ from {PACKAGE}.gbrt import GBRTClassifier, GBRTRegressor
 from {PACKAGE}.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from {PACKAGE}.interop import MeteredForest, from_lightgbm
 from {PACKAGE}.mddag import MDDAGClassifier
-from {PACKAGE}.on_demand import Fetch, OnDemandPredictor
+from {PACKAGE}.on_demand import OnDemandPredictor
 from {PACKAGE}.pipelines import PricedPipeline
 from {PACKAGE}.prices import PriceLists
 from {PACKAGE}.raykar_cascade import RaykarCascadeClassifier
@@ -79,7 +79,7 @@ print(metered.predict(X), metered.prediction_cost(X))
 table: pd.DataFrame = cost_curve(trees, X, y)
 assert_budget(trees, X, 2.5)
 search: BudgetSearchCV = BudgetSearchCV(trees, {{"tradeoff": [1e-3, 1e-2]}}, budget=1.0).fit(X, y)
-predictor = OnDemandPredictor(trees, {{"a": Fetch(lambda rows: np.zeros(len(rows)), timeout=1.0)}})
+predictor = OnDemandPredictor(trees, {{"a": lambda rows: np.zeros(len(rows))}})
 print(predictor.predict([0, 1]).lacking_by_function)
 print(load_model("model.zip").predict(X), plot_tree(trees))
 nodes: pd.DataFrame = trees.to_frame()
