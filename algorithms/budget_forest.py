@@ -64,7 +64,6 @@ from .forests.voting import (
 )
 from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.arrays import read_only
-from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.binning import MAX_BINS
 
@@ -263,11 +262,10 @@ class _BudgetForest(VotingForest):
     def _growing_prices(self) -> np.ndarray:
         """Price of each feature by itself; wrong prices of the meter show up here, too."""
         names, n_features = column_labels(self), self.n_features_in_
-        paid = charged(self, n_features)
         listed = costs.price_list(
-            paid.feature_costs, self.feature_groups, paid.group_costs, n_features, names
+            self.feature_costs, self.feature_groups, self.group_costs, n_features, names
         )
-        costs.split_prices(paid.split_cost, self.feature_sharing, n_features, names)
+        costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
         return listed.shared[listed.unit] + listed.own
 
     def _validation_rows(self, eval_set) -> np.ndarray | None:

@@ -433,23 +433,9 @@ class BudgetPruneClassifier(SavedPruning):
         split_cost = 0.0 if by.split_cost is None else by.split_cost
         return once, costs.split_prices(split_cost, by.feature_sharing, n_features, names)
 
-    def _grid_prices(
-        self, feature_costs=None, split_cost=None, unit: str | None = None
-    ) -> costs.GridPrices:
-        if unit is not None:
-            raise ValueError("Prunings have one price list: give other prices as feature_costs.")
-        by = self._priced_by()
-        own = 0.0 if by.split_cost is None else by.split_cost
-        return costs.grid_prices(
-            by.feature_costs if feature_costs is None else feature_costs,
-            own if split_cost is None else split_cost,
-            by.feature_groups,
-            by.feature_sharing,
-            self.n_features_in_,
-            int(np.count_nonzero(self.trees_.feature >= 0)),
-            column_labels(self),
-            by.group_costs,
-        )
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+        unsaid = split_cost is None and self._priced_by().split_cost is None
+        return super()._grid_prices(feature_costs, 0.0 if unsaid else split_cost)
 
     # --- files --------------------------------------------------------------------------------
 

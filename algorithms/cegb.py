@@ -27,9 +27,7 @@ from .estimators.parameters import (
     TREES,
     check_number,
     documented,
-    in_several_units,
 )
-from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
@@ -39,7 +37,7 @@ _MOST_ROWS = 2.0**54  # more than row weights may sum to
 class _CEGB:
     """Costs enter the training."""
 
-    _parameters = TREES | in_several_units(PENALISED)
+    _parameters = TREES | PENALISED
 
     def __init__(
         self,
@@ -115,11 +113,10 @@ class _CEGB:
     def _prices(self, n_features: int) -> Prices:
         tradeoff = check_number("tradeoff", self.tradeoff)
         names = column_labels(self)
-        paid = charged(self, n_features)
-        groups = (self.feature_groups, paid.group_costs)
-        units, row, own = costs.price_list(paid.feature_costs, *groups, n_features, names)
+        groups = (self.feature_groups, self.group_costs)
+        units, row, own = costs.price_list(self.feature_costs, *groups, n_features, names)
         model = costs.unit_prices(self.model_feature_costs, units, "model_feature_costs", names)
-        split = costs.split_prices(paid.split_cost, self.feature_sharing, n_features, names)
+        split = costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
         largest = max(float(np.max(prices)) for prices in (row, own, model, split))
         if not math.isfinite(tradeoff * (largest * _MOST_ROWS)):
             raise ValueError(

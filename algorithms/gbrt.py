@@ -11,8 +11,7 @@ import numpy as np
 
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
-from .estimators.parameters import METERED, TREES, documented, in_several_units
-from .metering.units import charged
+from .estimators.parameters import METERED, TREES, documented
 from .prices.by_name import column_labels
 from .trees.penalty import Prices
 
@@ -20,7 +19,7 @@ from .trees.penalty import Prices
 class _GBRT:
     """Costs do not enter the training, only the cost meter."""
 
-    _parameters = TREES | in_several_units(METERED)
+    _parameters = TREES | METERED
     _newton_leaves = True
 
     def __init__(
@@ -89,10 +88,9 @@ class _GBRT:
     def _prices(self, n_features: int) -> Prices:
         # Checked here all the same: a wrong price must not first show at prediction time.
         names = column_labels(self)
-        paid = charged(self, n_features)
-        groups = (self.feature_groups, paid.group_costs)
-        units = costs.price_list(paid.feature_costs, *groups, n_features, names).unit
-        costs.split_prices(paid.split_cost, self.feature_sharing, n_features, names)
+        groups = (self.feature_groups, self.group_costs)
+        units = costs.price_list(self.feature_costs, *groups, n_features, names).unit
+        costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
         nothing = np.zeros(n_features)
         return Prices(0.0, nothing, nothing, nothing, nothing, units)
 

@@ -28,11 +28,9 @@ from .estimators.parameters import (
     check_number,
     choice,
     documented,
-    in_several_units,
     shown,
 )
 from .forest_costs import in_steps, staged_bill
-from .metering.units import charged
 from .prices.by_name import column_labels
 from .trees.miser_penalty import MiserPrices
 
@@ -101,7 +99,7 @@ _PARAMETERS = (
 class _GreedyMiser:
     """The model pays for each feature once."""
 
-    _parameters = in_several_units(_PARAMETERS)
+    _parameters = _PARAMETERS
 
     def __init__(
         self,
@@ -180,8 +178,7 @@ class _GreedyMiser:
     def _prices(self, n_features: int) -> MiserPrices:
         names = column_labels(self)
         prices = self._price_list(n_features)
-        split_cost = charged(self, n_features).split_cost
-        costs.split_prices(split_cost, self.feature_sharing, n_features, names)
+        costs.split_prices(self.split_cost, self.feature_sharing, n_features, names)
         tradeoff = check_number("tradeoff", self.tradeoff)
         largest = float(np.max(prices.shared[prices.unit] + prices.own))
         if not math.isfinite(tradeoff * largest):
@@ -202,11 +199,10 @@ class _GreedyMiser:
 
     def _price_list(self, n_features: int, feature_costs=None) -> costs.PriceList:
         """What the model pays once: the estimator's own prices but for those given here."""
-        paid = charged(self, n_features)
         return costs.price_list(
-            paid.feature_costs if feature_costs is None else feature_costs,
+            self.feature_costs if feature_costs is None else feature_costs,
             self.feature_groups,
-            paid.group_costs,
+            self.group_costs,
             n_features,
             column_labels(self),
         )

@@ -106,11 +106,6 @@ def prediction_cost(
     return np.ldexp(total, -k)
 
 
-def weighted_prices(lists, weights) -> np.ndarray:
-    """Prices (d,) that a model trains on: lists in several units, each times what one is worth."""
-    return sum(weight * np.asarray(lists[unit], dtype=float) for unit, weight in weights.items())
-
-
 def total_cost(bills, y, predicted, classes, confusion_costs) -> np.ndarray:
     """Turney's cost (n,) of each row: its bill, and the price of its error.
 

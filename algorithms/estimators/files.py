@@ -20,7 +20,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs.price_lists import PriceLists
 from ..inputs.types import StrPath
 from ..prices.by_name import by_place, labelled
 from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
@@ -56,8 +55,6 @@ def plain(name: str, value: object) -> Any:
         return value.item()
     if isinstance(value, list | tuple | range):
         return [plain(name, one) for one in value]
-    if isinstance(value, PriceLists):
-        return _plain_lists(name, value)
     pairs = labelled(value) if name in _MATCHED_BY_NAME else None
     if pairs is not None and (isinstance(value, Mapping) or pairs.labels != [*range(len(value))]):
         labels, values = plain("", pairs.labels), plain("", list(pairs.values))
@@ -71,39 +68,14 @@ def plain(name: str, value: object) -> Any:
     raise ValueError(f"Cannot save a model whose {name} is {value!r}: use a name or a number.")
 
 
-def _plain_lists(name: str, lists: PriceLists) -> dict:
-    groups = lists.group_costs
-    return {
-        "price_lists": {unit: plain(name, values) for unit, values in lists.lists.items()},
-        "train_on": lists.weights,
-        "split_costs": {unit: plain(name, one) for unit, one in lists.split_costs.items()},
-        "group_costs": groups and {unit: plain("group_costs", g) for unit, g in groups.items()},
-    }
-
-
 def restored(value: object) -> Any:
     """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict.
 
     Raises
     ------
     ValueError
-        If labels are no labels, or price lists are none.
+        If labels are no labels.
     """
-    if not isinstance(value, dict) or "price_lists" not in value:
-        return _with_labels(value)
-    if set(value) != {"price_lists", "train_on", "split_costs", "group_costs"}:
-        raise ValueError("its price lists do not have the parts that price lists have")
-    parts = {
-        name: {unit: _with_labels(one) for unit, one in part.items()}
-        if isinstance(part, dict)
-        else part
-        for name, part in value.items()
-    }
-    return PriceLists(parts.pop("price_lists"), **parts)
-
-
-def _with_labels(value: object) -> Any:
-    """Turn labels and values into a dict again; anything else is as it was."""
     if not isinstance(value, dict) or value.keys() != {"labels", "values"}:
         return value
     try:

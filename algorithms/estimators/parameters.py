@@ -387,14 +387,6 @@ TREES = {
 }
 
 
-def in_several_units(table: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Give a table whose `feature_costs` may be several price lists."""
-    line = table["feature_costs"]
-    text = f"{line.text} Several lists, each in its unit: :class:`algorithms.prices.PriceLists`."
-    kind = line.kind.replace(" or None", ", PriceLists or None")
-    return {**table, "feature_costs": line._replace(kind=kind, text=text)}
-
-
 # --- what estimators do with their table ----------------------------------------------------------
 
 

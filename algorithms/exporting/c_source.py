@@ -78,7 +78,7 @@ _BY_SET = """\
 """
 
 
-def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = None) -> str:
+def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     """Write a model as C: one function that predicts a row and returns what that cost.
 
     Parameters
@@ -87,9 +87,6 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
         GBRT, CEGB or Greedy Miser; the prices are its own.
     name : str
         What the function's name begins with: ``<name>_predict``.
-    prices : str, optional
-        Charge by this one of the model's own price lists, see
-        :class:`algorithms.prices.PriceLists`.
 
     Returns
     -------
@@ -105,7 +102,7 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
     TypeError
         If it is no model of boosted trees.
     ValueError
-        If `name` is no name in C, or `prices` no list of the model.
+        If `name` is no name in C.
 
     Examples
     --------
@@ -120,7 +117,7 @@ def export_c(model: BoostedTrees, *, name: str = "model", prices: str | None = N
         raise ValueError(
             f"name must be a name in C: a letter, then letters, digits or _, got {name!r}."
         )
-    grid = model._grid_prices(None, None, prices)
+    grid = model._grid_prices()
     forest, n_scores = what.forest, len(what.initial)
     n_units, n_features = len(grid.unit_price), what.n_features
     meaning = "the prediction"

@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from .price_lists import PriceLists
-
-# One number for each column, or by the columns' names, or several such lists where the estimator
-# takes them. A Series is an ArrayLike; None is the default.
-FeatureCosts: TypeAlias = ArrayLike | Mapping[str, float] | PriceLists | None
+# One number for each column, or by their names. A Series is an ArrayLike; None is the default.
+FeatureCosts: TypeAlias = ArrayLike | Mapping[str, float] | None
 # A label for each column, or by the columns' names.
 FeatureGroups: TypeAlias = ArrayLike | Mapping[str, int] | Mapping[str, str] | None
 # A price for each label.

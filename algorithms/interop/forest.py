@@ -143,10 +143,8 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         ]
         return Labelled(labels, pairs.values)
 
-    def _grid_prices(
-        self, feature_costs=None, split_cost=None, unit: str | None = None
-    ) -> costs.GridPrices:
-        return super()._grid_prices(self._in_its_spelling(feature_costs), split_cost, unit)
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
+        return super()._grid_prices(self._in_its_spelling(feature_costs), split_cost)
 
     def _check_X(self, X) -> np.ndarray:
         """Rows as the library compares them."""

@@ -36,7 +36,7 @@ class _Paths(MeteredTrees):
     def _check_X(self, X) -> np.ndarray:
         return read_only(np.ascontiguousarray(self._model._check_X(X), dtype=np.float64))
 
-    def _grid_prices(self, feature_costs=None, split_cost=None, unit=None) -> costs.GridPrices:
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
         n_splits = int(np.count_nonzero(self.trees_.feature >= 0))
         return self._model._grid_prices(feature_costs, split_cost, n_splits)
 

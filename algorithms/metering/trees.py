@@ -26,7 +26,6 @@ from ..trees.paths import names_of_features
 from ..trees.predictor import charge
 from .frame import frame_of
 from .importances import mean_cost_by_feature
-from .units import charged
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -156,22 +155,22 @@ class MeteredTrees:
         """Prices or groups with the columns' names as the model writes them."""
         return values
 
-    def _grid_prices(
-        self, feature_costs=None, split_cost=None, unit: str | None = None
-    ) -> costs.GridPrices:
+    def _priced_by(self):
+        """Whose prices count."""
+        return self
+
+    def _grid_prices(self, feature_costs=None, split_cost=None) -> costs.GridPrices:
         """Prices on the cost meter's grid: the estimator's own but for those given here."""
-        if unit is not None and (feature_costs is not None or split_cost is not None):
-            raise ValueError("Give prices, one of the model's own lists, or others, not both.")
-        own = charged(self, self.n_features_in_, unit)
+        by = self._priced_by()
         return costs.grid_prices(
-            own.feature_costs if feature_costs is None else feature_costs,
-            own.split_cost if split_cost is None else split_cost,
-            self.feature_groups,
-            self.feature_sharing,
+            by.feature_costs if feature_costs is None else feature_costs,
+            by.split_cost if split_cost is None else split_cost,
+            by.feature_groups,
+            by.feature_sharing,
             self.n_features_in_,
             int(np.count_nonzero(self.trees_.feature >= 0)),
             column_labels(self),
-            own.group_costs,
+            by.group_costs,
         )
 
     def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
@@ -217,7 +216,6 @@ of shape (n_samples, n_features)
         *,
         feature_costs: FeatureCosts = None,
         split_cost: float | None = None,
-        prices: str | None = None,
     ) -> np.ndarray:
         """Cost of predicting each row, Eqs. (4) and (6): first uses of features, and split nodes.
 
@@ -227,9 +225,6 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
-        prices : str, optional
-            Charge by this one of the model's own price lists, in its unit; None: by what the model
-            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -237,7 +232,7 @@ of shape (n_samples, n_features)
             In the unit of the prices.
         """
         X = self._check_X(X)
-        grid = self._grid_prices(feature_costs, split_cost, prices)
+        grid = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
         ((_, paid, _),) = self._walk(X, grid)
         return grid.cost(paid)
@@ -249,7 +244,6 @@ of shape (n_samples, n_features)
         feature_costs: FeatureCosts = None,
         split_cost: float | None = None,
         rounds: Iterable[int] | None = None,
-        prices: str | None = None,
     ) -> Iterator[np.ndarray]:
         """Cost of predicting each row with the first 1, 2, … rounds.
 
@@ -259,9 +253,6 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
-        prices : str, optional
-            Charge by this one of the model's own price lists, in its unit; None: by what the model
-            is trained on. See :class:`algorithms.prices.PriceLists`.
         rounds : sequence of int, optional
             Only after these rounds, ascending, which is faster than all.
 
@@ -275,7 +266,7 @@ of shape (n_samples, n_features)
             If `rounds` do not ascend from 1 or more to at most those of the model.
         """
         X = self._check_X(X)
-        grid = self._grid_prices(feature_costs, split_cost, prices)
+        grid = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
         n_columns = len(self.initial_scores_)
         n_rounds = self.trees_.n_trees // n_columns
@@ -293,7 +284,6 @@ of shape (n_samples, n_features)
         *,
         feature_costs: FeatureCosts = None,
         split_cost: float | None = None,
-        prices: str | None = None,
     ) -> np.ndarray:
         """Features by what rows really pay for them; beside `feature_importances_`, by gain.
 
@@ -304,9 +294,6 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
-        prices : str, optional
-            Charge by this one of the model's own price lists, in its unit; None: by what the model
-            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -316,7 +303,7 @@ of shape (n_samples, n_features)
             price of a group counts for the feature that brought it.
         """
         X = self._check_X(X)
-        grid = self._grid_prices(feature_costs, split_cost, prices)
+        grid = self._grid_prices(feature_costs, split_cost)
         warn_if_free(self, feature_costs, split_cost)
         return mean_cost_by_feature(self.trees_, grid, dense_rows(X, "cost_importances"))
 
@@ -329,7 +316,6 @@ of shape (n_samples, n_features)
         *,
         feature_costs: FeatureCosts = None,
         split_cost: float | None = None,
-        prices: str | None = None,
     ) -> DataFrame:
         """Give all trees as a table of pandas, a row for each node.
 
@@ -338,9 +324,6 @@ of shape (n_samples, n_features)
         feature_costs, split_cost : optional
             Charge these prices instead of the estimator's own. A dict or a Series is matched by
             the names of the columns.
-        prices : str, optional
-            Charge by this one of the model's own price lists, in its unit; None: by what the model
-            is trained on. See :class:`algorithms.prices.PriceLists`.
 
         Returns
         -------
@@ -353,7 +336,7 @@ of shape (n_samples, n_features)
             If prices do not fit.
         """
         check_is_fitted(self)
-        grid = self._grid_prices(feature_costs, split_cost, prices)
+        grid = self._grid_prices(feature_costs, split_cost)
         categories = getattr(self, "categories_", None)
         return frame_of(self._shown_forest(), grid, names_of_features(self), categories)
 

@@ -1,5 +1,1 @@
-"""Prices as users write them: by the names of columns, for groups of features, in several units."""
-
-from ..inputs.price_lists import PriceLists
-
-__all__ = ["PriceLists"]
+"""Prices as users write them: by the names of columns, and for groups of features."""

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..inputs.price_lists import PriceLists
-
 _SHOWN = 5  # names that an error message lists
 
 
@@ -74,8 +72,6 @@ def by_place(model: object, name: str, values: object) -> Any:
 
     So files hold them, whether or not they hold the numbers. Anything else is returned as it is.
     """
-    if isinstance(values, PriceLists):
-        return values.map(lambda one: by_place(model, name, one))
     numbers, pairs = getattr(model, "_column_numbers_", None), labelled(values)
     of_columns = name not in ("group_costs", "class_weight") and pairs is not None
     if numbers is None or not of_columns or not _are(pairs.labels, numbers):
@@ -136,11 +132,6 @@ def in_column_order(
     ValueError
         If a label is missing, unknown or there twice.
     """
-    if isinstance(values, PriceLists):
-        raise ValueError(
-            f"{name} is several price lists, and one is taken here: give the list of one unit, "
-            f"such as prices[{next(iter(values.lists))!r}]."
-        )
     pairs = labelled(values)
     if pairs is None:
         return values

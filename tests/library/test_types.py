@@ -29,7 +29,6 @@ from {PACKAGE}.interop import MeteredForest, from_lightgbm
 from {PACKAGE}.mddag import MDDAGClassifier
 from {PACKAGE}.on_demand import OnDemandPredictor
 from {PACKAGE}.pipelines import PricedPipeline
-from {PACKAGE}.prices import PriceLists
 from {PACKAGE}.raykar_cascade import RaykarCascadeClassifier
 from {PACKAGE}.selection import BudgetSearchCV, TotalCostScorer, assert_budget, cost_curve
 from {PACKAGE}.selection import total_cost
@@ -80,19 +79,19 @@ table: pd.DataFrame = cost_curve(trees, X, y)
 assert_budget(trees, X, 2.5)
 search: BudgetSearchCV = BudgetSearchCV(trees, {{"tradeoff": [1e-3, 1e-2]}}, budget=1.0).fit(X, y)
 predictor = OnDemandPredictor(trees, {{"a": lambda rows: np.zeros(len(rows))}})
-print(predictor.predict([0, 1]).lacking_by_function)
+print(predictor.predict([0, 1]).rows_by_function)
 print(load_model("model.zip").predict(X), plot_tree(trees))
 nodes: pd.DataFrame = trees.to_frame()
 texts: list[str] = [export_dot(trees, 1), export_c(trees, name="trees"), export_lightgbm(plain)]
-lists = PriceLists({{"usd": [1, 2, 3], "ms": {{"a": 1.0, "b": 0.5, "c": 9.0}}}}, train_on="usd")
-both: CEGBRegressor = CEGBRegressor(feature_costs=lists, n_jobs=-1, verbose=1).fit(
+named = {{"a": 1.0, "b": 0.5, "c": 9.0}}
+priced: CEGBRegressor = CEGBRegressor(feature_costs=named, n_jobs=-1, verbose=1).fit(
     frame, y, callbacks=[lambda told: told.number > 3]
 )
-milliseconds: np.ndarray = both.prediction_cost(frame, prices="ms")
+cents: np.ndarray = priced.prediction_cost(frame, feature_costs=[1, 2, 3])
 whole: np.ndarray = total_cost(trees, X, y, [[0, 1], [5, 0]])
 score: float = TotalCostScorer({{0: {{1: 1.0}}, 1: {{0: 5.0}}}})(trees, X, y)
-priced: PricedPipeline = PricedPipeline(make_pipeline(trees), feature_costs=lists["ms"])
-priced = priced.fit(frame, y)
+piped: PricedPipeline = PricedPipeline(make_pipeline(trees), feature_costs=named)
+piped = piped.fit(frame, y)
 bills: np.ndarray = priced.prediction_cost(frame)
 """
 

@@ -12,7 +12,6 @@ from algorithms.exporting import export_c, export_lightgbm, export_onnx
 from algorithms.exporting.onnx_model import rounded_down
 from algorithms.gbrt import GBRTClassifier
 from algorithms.interop import from_lightgbm
-from algorithms.prices import PriceLists
 from tests.algorithms.exporting.fitted import SMALL, WORDS, X, models, raw_scores, rows
 
 NAMES = ["numbers", "two classes", "three classes", "no trees"]
@@ -49,15 +48,6 @@ def test_c_scores_and_bills_bit_for_bit(fitted, name, tmp_path):
         assert scores.tobytes() == wanted[i].tobytes()
     assert bills.tobytes() == model.prediction_cost(Z).tobytes()
     assert name == "no trees" or len(set(bills)) > 3
-
-
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
-def test_c_charges_by_one_of_several_lists(tmp_path):
-    lists = PriceLists({"usd": [1.0, 2.0, 3.0, 4.0], "ms": [40.0, 3.0, 2.0, 0.5]}, train_on="usd")
-    model = GBRTClassifier(**SMALL, feature_costs=lists).fit(X, X[:, 0] > 0)
-    run, score = compiled(export_c(model, prices="ms"), tmp_path), np.empty(1)
-    bills = [run(np.ascontiguousarray(row), score) for row in X[:20]]
-    assert bills == model.prediction_cost(X[:20], prices="ms").tolist()
 
 
 # --- LightGBM -------------------------------------------------------------------------------------
