@@ -46,7 +46,7 @@ from ..watching.rounds import Callback, Validation, check_callbacks
 from .categories import ReadsCategories
 from .files import SavedForest
 from .fit_options import options_of, refuse_on_dask, signs_of
-from .objectives import earlier_model, ranking_loss
+from .objectives import decisive, earlier_model, ranking_loss
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
@@ -180,7 +180,8 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         if read is not None:
             X = read_only(self._learn_categories(X, table, weights, options.max_bins))
             options = options._replace(n_known=self._n_known())
-        options = options._replace(signs=signs_of(self, X.shape[1], loss))
+        options = options._replace(signs=signs_of(self, X.shape[1], loss.n_trees))
+        self._decided_ = decisive(self, options, prices)
         validation = self._check_eval_set(eval_set, loss)
         earlier = earlier_model(self, X, options)
         if np.all(encoded == encoded[0]) or nothing_to_rank(loss):
@@ -213,6 +214,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             self.n_features_in_ = X.shape[1]
             encoded, loss = self._encode_targets(rows.targets)
             prices = self._prices(X.shape[1])
+            self._decided_ = decisive(self, options, prices)
             validation = self._check_eval_set(eval_set, loss)
             if encoded[0] == encoded[-1]:
                 return self._constant(encoded[0], loss, validation)
@@ -253,7 +255,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         self.initial_scores_ = fitted.initial
         self.n_estimators_ = fitted.n_rounds
         # As it was in `fit`: a parameter that is set later must not change predictions.
-        self._learning_rate, self._fitted_objective = learning_rate, self.objective
+        self._learning_rate = learning_rate
         self._contributions = learning_rate * fitted.forest.value
         self._layouts = Layouts(fitted.forest, self._contributions, fitted.initial)
 

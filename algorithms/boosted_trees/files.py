@@ -11,6 +11,8 @@ from ..estimators.files import SavedModel, finite_number, n_score_columns, whole
 from ..metrics import check_eval_metric
 from ..trees.categorical_forest import check_sets, with_sets
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
+from .fit_options import signs_of
+from .objectives import decisive
 from .saved_categories import restored_categories, stored_categories
 
 
@@ -44,6 +46,8 @@ class SavedForest(SavedModel):
             "initial_scores": self.initial_scores_,
             "validation_scores": self.validation_scores_,
         }
+        if self.random_state is None and self._decided_["random_state"] is not None:
+            header["seed"] = self._decided_["random_state"]
         header |= stored_categories(self.categories_)
         arrays |= self.trees_._asdict()
         arrays.pop("by_set", None)  # the header says of which features there are sets
@@ -80,15 +84,18 @@ class SavedForest(SavedModel):
                 f"it must hold {n_columns} tree(s) for each of {n_rounds} rounds, "
                 f"got {forest.n_trees}"
             )
+        if "seed" in header:  # before parameters are read that would draw one
+            self._decided_ = {"random_state": whole_number(header, "seed", 0)}
         self.validation_scores_ = arrays["validation_scores"]
         self._set_fitted(Boosted(forest, initial, n_rounds), learning_rate)
 
     def _check_restored(self) -> None:
-        n_features = self.n_features_in_
-        self._options()
-        self._prices(n_features)
+        n_features, n_scores = self.n_features_in_, n_score_columns(self)
+        signs = signs_of(self, n_features, n_scores)
+        options = self._options()._replace(signs=signs)
+        self._decided_ = decisive(self, options, self._prices(n_features))
         loss = (self.objective or "squared") if not hasattr(self, "classes_") else "logistic"
-        if n_score_columns(self) > 1:
+        if n_scores > 1:
             loss = "multinomial"
         check_eval_metric(self.eval_metric, loss, has_queries=True)
         self._grid_prices()

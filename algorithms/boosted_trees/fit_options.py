@@ -12,7 +12,6 @@ from ..boosting import Options
 from ..estimators.constraints import constraint_signs
 from ..estimators.parameters import check_seed, checked_parameters
 from ..estimators.threads import threads_of
-from ..losses import Loss
 from ..prices.by_name import column_labels
 from ..trees.samples import Sampling
 from ..trees.splitter import Limits
@@ -70,17 +69,21 @@ def _sampling(estimator: Any, rows: float, features: float) -> Sampling | None:
     """How trees draw; None, and no seed is asked for, where nothing is drawn."""
     if rows == features == 1.0:
         return None
-    return Sampling(rows, features, check_seed("random_state", estimator.random_state))
+    given, fitted = estimator.random_state, vars(estimator).get("_earlier", estimator)
+    drawn = getattr(fitted, "_decided_", {}).get("random_state")
+    if drawn is not None and (given is None or isinstance(given, np.random.RandomState)):
+        given = drawn  # to go on as one fit would
+    return Sampling(rows, features, check_seed("random_state", given))
 
 
-def signs_of(estimator: Any, n_features: int, loss: Loss) -> np.ndarray | None:
+def signs_of(estimator: Any, n_features: int, n_scores: int) -> np.ndarray | None:
     """Monotonic constraints by column, (n_features,) int8; None if there is none (ValueError)."""
     known = estimator._n_known()
     categorical = None if known is None else known >= 0
     signs = constraint_signs(
         estimator.monotonic_cst, n_features, column_labels(estimator), categorical
     )
-    if signs is not None and loss.n_trees > 1:
+    if signs is not None and n_scores > 1:
         raise ValueError(
             "monotonic_cst is for one score: regressors, and classifiers of two classes."
         )

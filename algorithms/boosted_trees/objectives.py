@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..boosting import Boosted, Earlier, Options
+from ..estimators.parameters import checked_parameters, shown
 from ..inputs.sparse_rows import SparseColumns
 from ..kernels.arrays import read_only
 from ..lambdarank import TRUNCATION, LambdaRank
+
+# How long to train, who computes, and what is compared as what it comes to for the columns.
+_NOT_DECISIVE = frozenset({
+    "n_estimators", "early_stopping_rounds", "warm_start", "n_threads", "verbose",
+    "categorical_features",
+})  # fmt: skip
 
 
 def earlier_model(
@@ -32,8 +40,8 @@ def earlier_model(
     Raises
     ------
     ValueError
-        If the earlier fit had another learning rate, objective, width, classes or categories, or
-        more rounds.
+        If the earlier fit had another width, other classes or categories, more rounds, or another
+        value of what decides the trees (:func:`decisive`).
     """
     model = vars(estimator).get("_earlier")
     if model is None or not hasattr(model, "trees_") or model.n_estimators_ == 0:
@@ -41,16 +49,14 @@ def earlier_model(
     why = None
     if options.n_estimators < model.n_estimators_:
         why = f"n_estimators={options.n_estimators} is less than {model.n_estimators_} rounds"
-    elif model._learning_rate != options.learning_rate:
-        why = f"learning_rate={options.learning_rate:g} differs from {model._learning_rate:g}"
-    elif model._fitted_objective != estimator.objective:
-        why = f"objective={estimator.objective!r} differs from {model._fitted_objective!r}"
     elif X.shape[1] != model.n_features_in_:
         why = f"X has {X.shape[1]} features and not the {model.n_features_in_}"
     elif not np.array_equal(getattr(estimator, "classes_", 0), getattr(model, "classes_", 0)):
         why = "y has other classes than those"
     elif not _same_categories(estimator._known_categories(), model._known_categories()):
         why = "columns of X have other categories than those"
+    else:
+        why = _first_difference(estimator._decided_, model._decided_)
     if why is not None:
         raise ValueError(
             f"warm_start=True goes on from the earlier fit, and {why} of it: give what it had, "
@@ -65,6 +71,41 @@ def earlier_model(
 
 def _same_categories(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray]) -> bool:
     return ours.keys() == theirs.keys() and all(np.array_equal(ours[m], theirs[m]) for m in ours)
+
+
+def decisive(estimator: Any, options: Options, prices: Any) -> dict[str, Any]:
+    """What decides the trees of a fit, by parameter: one that goes on from it must agree.
+
+    Parameters
+    ----------
+    estimator : estimator
+    options : Options
+    prices : Charging
+
+    Returns
+    -------
+    dict
+        Name to checked value; constraints by column, and a seed also where one was drawn.
+    """
+    checked = checked_parameters(estimator)
+    told = {name: value for name, value in checked.items() if name not in _NOT_DECISIVE}
+    told["monotonic_cst"] = None if options.signs is None else options.signs.tolist()
+    told["random_state"] = None if options.sampling is None else options.sampling.seed
+    if checked.get("tradeoff", 0.0) > 0.0 or checked.get("budget") is not None:
+        # Steps of a bill depend on the rounds that are asked for.
+        parts = [np.ravel(part) for name, part in vars(prices).items() if name != "steps"]
+        told["prices"] = np.concatenate(parts)
+    return told
+
+
+def _first_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | None:
+    """Say which parameter is another than in the earlier fit; None if all agree."""
+    for name, value in ours.items():
+        if not np.array_equal(value, theirs[name]):
+            if name == "prices":
+                return "prices differ from those"
+            return f"{name}={shown(value)} differs from {shown(theirs[name])}"
+    return None
 
 
 def ranking_loss(

@@ -370,7 +370,8 @@ TREES = {
     ),
     "warm_start": flag(
         "Whether `fit` goes on from the earlier fit, to `n_estimators` rounds, owning and owing "
-        "what its trees bought. On the same rows it gives the model of one fit, bit for bit."
+        "what its trees bought. On the same rows it gives the model of one fit, bit for bit: a "
+        "drawn seed is kept, and what decides the trees must be as it was."
     ),
     "n_threads": N_THREADS,
     "n_jobs": N_JOBS,

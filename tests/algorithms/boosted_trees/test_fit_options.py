@@ -8,7 +8,7 @@ import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.greedy_miser import GreedyMiserRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.trees import grower
 from reference import cegb, gbrt, greedy_miser
 from reference.losses import class_weights
@@ -303,6 +303,81 @@ def test_what_nothing_goes_on_from(tmp_path):
     assert longer.predict_proba(X).tobytes() == cold.predict_proba(X).tobytes()
 
 
+PRICED = {"feature_costs": [1.0, 2.0, 3.0], "tradeoff": 0.01, "n_estimators": 2}
+GOING_ON = [
+    CEGBRegressor(**SMALL | PRICED, **SHARES, warm_start=True),
+    GreedyMiserClassifier(**SMALL | PRICED, budget=99.0, warm_start=True),
+    GBRTRegressor(**SMALL | {"n_estimators": 2}, warm_start=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "changed", "message"),
+    [
+        (GOING_ON[2], {"monotonic_cst": {0: 1}}, r"monotonic_cst=\[1, 0, 0\] differs from None"),
+        (GOING_ON[2], {"reg_lambda": 1.0}, r"reg_lambda=1\.0 differs from 0\.0"),
+        (GOING_ON[2], {"max_leaves": None}, "max_leaves=None differs from 31"),
+        (GOING_ON[2], {"max_bins": 9}, "max_bins=9 differs from 255"),
+        (GOING_ON[2], {"init": "zero"}, "init='zero' differs from 'mean'"),
+        (GOING_ON[2], {"objective": "lambdarank"}, "objective='lambdarank' differs from None"),
+        (GOING_ON[2], {"subsample": 0.5}, r"subsample=0\.5 differs from 1\.0"),
+        (GOING_ON[0], {"random_state": 1}, "random_state=1 differs from 3"),
+        (GOING_ON[0], {"feature_costs": [1.0, 2.0, 4.0]}, "prices differ from those"),
+        (GOING_ON[0], {"feature_groups": [0, 0, 1], "feature_costs": [1, 1, 3]}, "prices differ"),
+        (GOING_ON[0], {"tradeoff": 0.0}, r"tradeoff=0\.0 differs from 0\.01"),
+        (GOING_ON[1], {"budget": 9.0}, r"budget=9\.0 differs from 99\.0"),
+        (GOING_ON[1], {"class_weight": "balanced"}, "class_weight='balanced' differs from None"),
+    ],
+)
+def test_what_decides_trees_is_as_it_was(model, changed, message, tmp_path):
+    y = Y if "Regressor" in type(model).__name__ else Y > 0
+    y = y if "objective" not in changed else (Y > 0) * 1.0
+    asked = {name: model.get_params()[name] for name in changed}
+    query = np.repeat(np.arange(12), 10)
+    model.fit(X, y).save(tmp_path / "m")
+    for earlier in (model, type(model).load(tmp_path / "m"), model.first_rounds(1)):
+        before = earlier.predict(X).tobytes()
+        with pytest.raises(ValueError, match=f"and {message}.* of it: give what it had"):
+            earlier.set_params(**changed).fit(X, y, query_id=query)
+        assert earlier.predict(X).tobytes() == before
+        earlier.set_params(**asked)
+
+
+@pytest.mark.parametrize(
+    ("model", "same"),
+    [
+        (GOING_ON[0], {"monotonic_cst": [0, 0, 0], "feature_costs": {2: 3.0, 0: 1, 1: 2}}),
+        (
+            GOING_ON[0],
+            {"n_threads": 2, "eval_metric": "ndcg@5", "verbose": 9, "random_state": None},
+        ),
+        (GOING_ON[2], {"feature_costs": [1.0, 2.0, 3.0], "split_cost": 1.0}),
+    ],
+)
+def test_what_decides_no_trees_may_differ(model, same):
+    once = type(model)(**model.get_params() | {"n_estimators": 4}).fit(X, Y)
+    parts = type(model)(**model.get_params()).fit(X, Y).set_params(n_estimators=4, **same)
+    assert parts.fit(X, Y).predict(X).tobytes() == once.predict(X).tobytes()
+
+
+def test_a_drawn_seed_is_kept(tmp_path):
+    def drawing(seed):
+        return CEGBRegressor(**GOING_ON[0].get_params() | {"random_state": seed})
+
+    once = drawing(np.random.RandomState(3)).set_params(n_estimators=4).fit(X, Y)
+    parts = drawing(np.random.RandomState(3)).fit(X, Y).set_params(n_estimators=4).fit(X, Y)
+    assert parts.predict(X).tobytes() == once.predict(X).tobytes()
+    parts = drawing(None).fit(X, Y)
+    parts.save(tmp_path / "m")
+    parts, loaded = (
+        one.set_params(n_estimators=4).fit(X, Y)
+        for one in (parts, type(parts).load(tmp_path / "m"))
+    )
+    assert parts.predict(X).tobytes() == loaded.predict(X).tobytes()
+    anew = parts.set_params(warm_start=False).fit(X, Y)
+    assert anew.predict(X).tobytes() != loaded.predict(X).tobytes()
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -312,6 +387,7 @@ def test_what_nothing_goes_on_from(tmp_path):
         ({"colsample_bytree": -1}, "colsample_bytree must be a finite number > 0"),
         ({"colsample_bytree": 2}, "colsample_bytree must be above 0 and at most 1, got 2"),
         ({"subsample": 0.5, "random_state": "a"}, "random_state must be None, a whole number"),
+        ({"subsample": 0.5, "random_state": np.random.default_rng(0)}, "or a RandomState, got Gen"),
         ({"warm_start": 1}, "warm_start must be True or False, got 1"),
     ],
 )
