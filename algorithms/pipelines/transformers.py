@@ -16,8 +16,6 @@ import numpy as np
 from sklearn import feature_selection, impute, pipeline, preprocessing
 from sklearn.compose import ColumnTransformer
 
-from ..prices.by_name import listed
-
 # Whether made feature i needs column j, (n_made, n_columns).
 Needs: TypeAlias = np.ndarray
 Rule: TypeAlias = Callable[[Any, int], Needs]
@@ -53,7 +51,7 @@ def made_of(transformer: Any, names: Sequence[str]) -> Needs:
     ----------
     transformer : fitted transformer, Pipeline, ColumnTransformer or FeatureUnion
     names : sequence of str of length n_columns
-        Names of the columns that it was fitted on, for those that choose columns by name.
+        Names of the columns that it was fitted on.
 
     Returns
     -------
@@ -95,19 +93,18 @@ def made_of(transformer: Any, names: Sequence[str]) -> Needs:
 
 
 def _of_pipeline(steps: pipeline.Pipeline, names: Sequence[str]) -> Needs:
-    needs, names = np.eye(len(names), dtype=bool), list(names)
+    needs = np.eye(len(names), dtype=bool)
     for _, step in steps.steps:
-        made = made_of(step, names)
-        needs = made @ needs
-        if len(made) != len(names) or not np.array_equal(made, np.eye(len(names), dtype=bool)):
-            names = _names_out(step, len(made), names)
+        needs = made_of(step, names) @ needs
+        names = [f"x{m}" for m in range(len(needs))]
     return needs
 
 
 def _of_column_transformer(transformer: ColumnTransformer, names: Sequence[str]) -> Needs:
     parts = [np.zeros((0, len(names)), dtype=bool)]
+    called = getattr(transformer, "feature_names_in_", names)  # steps before may have renamed them
     for _, part, columns in transformer.transformers_:
-        chosen = _places(columns, names)
+        chosen = _places(columns, called)
         if (isinstance(part, str) and part == "drop") or not len(chosen):
             continue
         inner = made_of(part, [names[m] for m in chosen])
@@ -130,26 +127,10 @@ def _places(columns: Any, names: Sequence[str]) -> np.ndarray:
     if isinstance(columns, str | int | np.integer):
         columns = [columns]
     if not isinstance(columns, slice):
-        columns = list(columns)
-        unknown = [c for c in columns if isinstance(c, str) and c not in place]
-        if unknown:
-            raise ValueError(
-                f"A ColumnTransformer chooses {listed(unknown)} by name, but its columns have no "
-                "such names: let the steps before it give tables (set_output)."
-            )
         columns = [place[c] if isinstance(c, str) else c for c in columns]
         if not columns:
             return np.zeros(0, dtype=np.int64)
     return np.arange(len(names))[columns]
-
-
-def _names_out(step: Any, n_made: int, names: Sequence[str]) -> list[str]:
-    """Names of what a step of a pipeline makes, for the next one; places if they do not fit."""
-    try:
-        made = [str(name) for name in step.get_feature_names_out()]
-    except (AttributeError, ValueError):
-        made = []
-    return made if len(made) == n_made else [f"x{m}" for m in range(n_made)]
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -171,7 +152,7 @@ def _names_made(transformer: Any, names: np.ndarray | None) -> list[str]:
             if names is None
             else (transformer.get_feature_names_out(names))
         )
-    except (AttributeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{hidden} ({error})") from None
     return [str(name) for name in made]
 
@@ -204,7 +185,7 @@ def by_names(transformer: Any, n_columns: int) -> Needs:
     ----------
     transformer : fitted transformer
         Its ``get_feature_names_out(names)`` writes the names of the columns that a feature needs,
-        and of no others, into the feature's own.
+        and of no others, into the feature's own. None is a constant.
     n_columns : int
 
     Returns
@@ -214,15 +195,23 @@ def by_names(transformer: Any, n_columns: int) -> Needs:
     Raises
     ------
     ValueError
-        If it hides the names of its features.
+        If it hides the names of its features, or a feature's name is of no column.
     """
     nameless = copy.copy(transformer)  # it would insist on the names of its own columns
     vars(nameless).pop("feature_names_in_", None)
+    if hasattr(nameless, "feature_name_combiner"):  # names of the user's own need tell no column
+        nameless.feature_name_combiner = "concat"
     marks = np.array([f"\ue000{m}\ue001" for m in range(n_columns)], dtype=object)
     made = _names_made(nameless, marks)
     needs = np.zeros((len(made), n_columns), dtype=bool)
     for i, name in enumerate(made):
         needs[i, [int(m) for m in re.findall("\ue000([0-9]+)\ue001", name)]] = True
+        if not needs[i].any():
+            raise ValueError(
+                f"{type(transformer).__name__} makes a feature {name!r}, whose name is of none of "
+                "its columns, so that nobody knows which it needs: let get_feature_names_out write "
+                "the names of columns into it, or say what it makes with register_transformer."
+            )
     return needs
 
 
@@ -243,7 +232,6 @@ def _in_scikit_learn() -> Iterator[type]:
         preprocessing.MinMaxScaler,
         preprocessing.OneHotEncoder,
         preprocessing.OrdinalEncoder,
-        preprocessing.PolynomialFeatures,
         preprocessing.PowerTransformer,
         preprocessing.QuantileTransformer,
         preprocessing.RobustScaler,
@@ -259,3 +247,5 @@ def _in_scikit_learn() -> Iterator[type]:
 for _transformer in _in_scikit_learn():
     register_transformer(_transformer, by_names)
 register_transformer(preprocessing.FunctionTransformer, _of_function)
+# A power of 0 of all columns is a constant.
+register_transformer(preprocessing.PolynomialFeatures, lambda made, _: made.powers_ > 0)

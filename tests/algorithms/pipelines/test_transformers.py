@@ -17,6 +17,7 @@ from sklearn.preprocessing import (
     OrdinalEncoder,
     PolynomialFeatures,
     QuantileTransformer,
+    SplineTransformer,
     StandardScaler,
 )
 
@@ -28,11 +29,14 @@ X = rng.integers(0, 4, (60, 3)).astype(float)
 Y = X[:, 0] > 1
 HOLED = np.where(rng.random(X.shape) < 0.2, np.nan, X)
 NAMES = ["a", "b", "c"]
+TURNED = dict(zip(NAMES, ["b", "c", "a"], strict=True))
 OF_NUMBERS = [
     OneHotEncoder(drop="first"),
     OneHotEncoder(min_frequency=16, handle_unknown="infrequent_if_exist"),
     OrdinalEncoder(),
+    OneHotEncoder(feature_name_combiner=lambda column, category: f"is {category}"),
     PolynomialFeatures(2),
+    SplineTransformer(3),
     KBinsDiscretizer(3, encode="onehot-dense", quantile_method="averaged_inverted_cdf"),
     QuantileTransformer(n_quantiles=5),
     SelectKBest(k=2),
@@ -47,6 +51,13 @@ OF_NUMBERS = [
             ("e", OneHotEncoder(), make_column_selector(dtype_include=object)),
         ],
         remainder=MinMaxScaler(),
+    ),
+    # Columns change their names, and are chosen by the new ones.
+    make_pipeline(
+        ColumnTransformer(
+            [("n", StandardScaler(), NAMES)], verbose_feature_names_out=lambda _, name: TURNED[name]
+        ).set_output(transform="pandas"),
+        ColumnTransformer([("a", "passthrough", ["a"]), ("c", PCA(2), slice("c", "a"))]),
     ),
 ]
 OF_HOLES = [
@@ -77,6 +88,13 @@ def test_what_has_no_rule_needs_all():
     assert made_of(KNNImputer().fit(HOLED), NAMES).shape == (3, 3)
 
 
+class Nameless(StandardScaler):
+    """Its method takes no names."""
+
+    def get_feature_names_out(self):
+        return np.array(NAMES, dtype=object)
+
+
 class Sums:
     """A transformer of somebody's own: without names, or with a rule."""
 
@@ -88,7 +106,7 @@ class Sums:
 
 
 def test_hidden_names_are_one_sentence_and_a_rule_mends_them():
-    for hiding in (Sums(), FunctionTransformer(np.log1p).fit(X)):
+    for hiding in (Sums(), Nameless(), FunctionTransformer(np.log1p).fit(X)):
         with pytest.raises(ValueError, match="hides the names of the features that it makes"):
             made_of(make_pipeline(hiding).fit(X), NAMES)
     try:
@@ -103,7 +121,17 @@ def test_hidden_names_are_one_sentence_and_a_rule_mends_them():
         register_transformer(Sums(), None)
 
 
-def test_columns_by_names_that_are_lost_on_the_way():
-    inner = ColumnTransformer([("n", "passthrough", ["a"])]).fit(pd.DataFrame(X, columns=NAMES))
-    with pytest.raises(ValueError, match="chooses 'a' by name, but its columns have no such"):
-        made_of(inner, ["x0", "x1", "x2"])
+class Renaming(StandardScaler):
+    """Its names are the user's own, and the first is that of a column by chance."""
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array(["a", "x1", "bias"], dtype=object)
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda t: t, lambda t: FeatureUnion([("r", t)]), make_pipeline]
+)
+def test_names_that_tell_no_column_are_refused(wrapped):
+    table = pd.DataFrame(X, columns=NAMES)
+    with pytest.raises(ValueError, match="Renaming makes a feature 'a', whose name is of none"):
+        made_of(wrapped(Renaming()).fit(table), NAMES)
