@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from algorithms.estimators.fitting import weights_by_class
+from algorithms.kernels.arrays import read_only
 from datasets.dataset import checksum
 from datasets.sources.storage import set_aside
 from experiments.compare.own_columns import OwnColumns
@@ -24,7 +25,7 @@ _ARRAYS = ("X", "y", "query", "cluster", "weight")
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part.
+    """Rows of one part; trials share them, so that their arrays cannot be written to.
 
     Attributes
     ----------
@@ -44,6 +45,11 @@ class Part:
     query: np.ndarray | None
     cluster: np.ndarray | None
     weight: np.ndarray | None
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS[1:]:
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(values))
 
     def __len__(self) -> int:
         return len(self.y)
@@ -85,6 +91,9 @@ class Problem:
     class_weight: ClassWeight = None
     own: OwnColumns | None = None
     categorical: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "feature_costs", read_only(self.feature_costs))
 
     @property
     def prices(self) -> dict[str, Any]:

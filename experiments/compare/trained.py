@@ -120,8 +120,9 @@ class Single(Trained):
         self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield what it predicts, and what it says that it costs."""
-        yield np.asarray(self._model.predict(part.X)), prediction_cost(self._model, part.X)
+        """Yield what it predicts, and what it says that it costs, each of a copy of the rows."""
+        answer = np.asarray(self._model.predict(part.X.copy()))
+        yield answer, prediction_cost(self._model, part.X.copy())
 
     def model(self, cut: float):
         """Give the model."""

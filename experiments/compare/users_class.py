@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 from collections.abc import Mapping
@@ -57,7 +58,10 @@ def takes_weights(kind: type) -> bool:
 
 
 def of_the_user(problem: Problem, draw: Mapping) -> Trained:
-    """Train a class of the user's with a draw of its ``search_space``."""
+    """Train a class of the user's with a draw of its ``search_space``.
+
+    It gets copies: what it writes into its rows and prices is its own, and nobody else's.
+    """
     kind = imported(draw["method"])
     space = getattr(kind, "search_space", None)
     drawn = {}
@@ -67,9 +71,10 @@ def of_the_user(problem: Problem, draw: Mapping) -> Trained:
     any_name = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
     offered = {**problem.prices, "random_state": draw["seed"]}
     given = {n: v for n, v in offered.items() if v is not None and (any_name or n in accepted)}
-    model, part = kind(**given, **drawn), problem.fit
+    model, part = kind(**copy.deepcopy({**given, **drawn})), problem.fit
     extras = {"sample_weight": problem.fit_weight(), "query_id": part.query}
     takes = inspect.signature(model.fit).parameters
     extras = {n: v for n, v in extras.items() if v is not None and n in takes}
-    model.fit(part.X, part.y, **extras)
+    X, y, extras = copy.deepcopy((part.X, part.y, extras))
+    model.fit(X, y, **extras)
     return Single(model, {name: str(value) for name, value in drawn.items()})

@@ -1,6 +1,7 @@
 """Every method of the one list: it trains, predicts and is billed; or says why it cannot."""
 
 import dataclasses
+import pickle
 import warnings
 
 import numpy as np
@@ -13,6 +14,8 @@ from experiments.compare.methods import METHODS
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Part, Problem
 from experiments.compare.subsets import price_of, prices_of
+from experiments.compare.users_class import of_the_user
+from tests.experiments.compare.own_methods import Careless
 
 DRAW = {"u": [0.5, 0.5, 0.5, 0.5, 0.5], "rounds": 12, "seed": 3}
 
@@ -44,9 +47,16 @@ PROBLEMS = {
 }
 
 
+def read_by_trials(problem):
+    """Bytes of all rows and prices."""
+    rows = [np.asarray(v) for part in problem.parts.values() for v in vars(part).values()]
+    return pickle.dumps((rows, problem.names, problem.prices))
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_method_trains_or_says_why_not(name):
     problem = PROBLEMS[name]
+    before = read_by_trials(problem)
     known, trained = Facts.of(problem), []
     valid, total = problem.parts["valid"], float(problem.feature_costs.sum()) + 4.0
     for method in METHODS.values():
@@ -71,6 +81,28 @@ def test_every_method_trains_or_says_why_not(name):
     worst = {"ranking": 0.5, "three classes": 0.4}.get(name, 0.6)
     assert [known for known in trained if known[1] <= worst] == []
     assert len(trained) >= 8  # of the suite, without other libraries
+    assert read_by_trials(problem) == before
+
+
+def test_what_a_users_class_writes_into_is_its_own():
+    problem = made("ranking", 3, groups=["a", "b", "b"])
+    parts = {
+        name: dataclasses.replace(part, weight=np.full(len(part), 2.0))
+        for name, part in problem.parts.items()
+    }
+    problem = dataclasses.replace(problem, parts=parts)
+    before = read_by_trials(problem)
+    train, draw = problem.parts["train"], {"method": f"{Careless.__module__}:Careless", "seed": 0}
+    for _ in range(2):
+        careless = of_the_user(problem, draw)
+        model = careless.model(0.0)
+        sums = (train.X["dear"].sum(), train.y.sum(), train.weight.sum(), train.query.sum())
+        assert (model.read, model.paid) == (sums, (12.0 + 4.0, ("a", "b", "b")))
+        for part in (train, problem.parts["valid"], problem.parts["test"]):
+            ((answer, costs),) = careless.follow(part)
+            np.testing.assert_array_equal(answer, part.X["dear"])
+            np.testing.assert_array_equal(costs, np.abs(answer))
+    assert read_by_trials(problem) == before
 
 
 def test_reasons_in_a_few_words():
