@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,10 +16,11 @@ _AT_A_TIME = 500  # resamples, so that their counts take little memory
 
 
 def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
-    """Resample units and average them again, the same resamples for all models.
+    """Resample units and compute the score anew, the same resamples for all models.
 
-    Units of one cluster are drawn together. Of more than 4,000 clusters random blocks of several
-    are drawn: the means are as sure, for less work.
+    Strata that a resample lacks are not in its mean. Units of one cluster are drawn together. Of
+    more than 4,000 clusters random blocks of several are drawn: the means are as sure, for less
+    work.
 
     Parameters
     ----------
@@ -31,20 +33,27 @@ def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
     (RESAMPLES, n_models) float64
     """
     rng = np.random.default_rng([seed, 95])
-    _, block = np.unique(models[0].cluster, return_inverse=True)
+    shared = models[0]
+    _, block = np.unique(shared.cluster, return_inverse=True)
     n_blocks = int(block.max()) + 1
     if n_blocks > _MOST_BLOCKS:
         block = (rng.permutation(n_blocks) % _MOST_BLOCKS)[block]
         n_blocks = _MOST_BLOCKS
-    weight = np.bincount(block, weights=models[0].weight, minlength=n_blocks)
-    sums = np.stack(
-        [np.bincount(block, weights=m.weight * m.value, minlength=n_blocks) for m in models], axis=1
-    )
+    shape = n_blocks, int(shared.stratum.max()) + 1
+    cell = np.ravel_multi_index((block, shared.stratum), shape)
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        return np.bincount(cell, weights=values, minlength=math.prod(shape)).reshape(shape)
+
+    weights = summed(shared.weight)
+    sums = np.concatenate([summed(m.weight * m.value) for m in models], axis=1)
     means = np.empty((RESAMPLES, len(models)))
     for start in range(0, RESAMPLES, _AT_A_TIME):
         n = min(_AT_A_TIME, RESAMPLES - start)
         counts = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n)
-        means[start : start + n] = (counts @ sums) / (counts @ weight)[:, None]
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a resample lacks a stratum
+            by_stratum = (counts @ sums).reshape(n, len(models), -1) / (counts @ weights)[:, None]
+        means[start : start + n] = np.nanmean(by_stratum, axis=2)
     return means
 
 

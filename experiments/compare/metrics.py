@@ -1,4 +1,7 @@
-"""Scores that are means over units, rows or queries, so that units can be resampled."""
+"""Scores that are means over units, rows or queries, or over classes of such means.
+
+So units can be resampled, and the score computed anew of each resample.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ CHOICES = {
 
 
 class Units(NamedTuple):
-    """What a score is the weighted mean of.
+    """What a score is the weighted mean of; where units have strata, the plain mean over these.
 
     Attributes
     ----------
@@ -44,15 +47,19 @@ class Units(NamedTuple):
     weight : (n_units,) float64
     cluster : (n_units,) int64
         Units with one number are resampled together.
+    stratum : (n_units,) int64
+        0, 1, …: the class, of balanced accuracy; else 0.
     """
 
     value: np.ndarray
     weight: np.ndarray
     cluster: np.ndarray
+    stratum: np.ndarray
 
     def mean(self) -> float:
-        """Weighted mean."""
-        return float(np.average(self.value, weights=self.weight))
+        """Weighted mean, of each stratum."""
+        each = (self.stratum == k for k in np.unique(self.stratum))
+        return float(np.mean([np.average(self.value[k], weights=self.weight[k]) for k in each]))
 
 
 def known(task: str, metric: str) -> bool:
@@ -101,18 +108,19 @@ def units(metric: str, part: Part, predicted: np.ndarray) -> Units:
         by_query = _RANKINGS[name](part.y, predicted, part.query, int(k), per_query=True)
         there = np.flatnonzero(~np.isnan(by_query))
         first = np.flatnonzero(np.diff(part.query, prepend=-1))
-        return Units(by_query[there], np.ones(len(there)), part.cluster[first[there]])
+        ones, one_stratum = np.ones(len(there)), np.zeros(len(there), dtype=np.int64)
+        return Units(by_query[there], ones, part.cluster[first[there]], one_stratum)
     weight = np.ones(len(part)) if part.weight is None else part.weight
+    stratum = np.zeros(len(part), dtype=np.int64)
     if metric in ("accuracy", "balanced_accuracy"):
         value = (np.asarray(predicted) == part.y).astype(np.float64)
         if metric == "balanced_accuracy":
-            _, number = np.unique(part.y, return_inverse=True)
-            weight = weight / np.bincount(number, weights=weight)[number]
+            stratum = np.unique(part.y, return_inverse=True)[1]
     else:
         error = np.asarray(predicted, dtype=np.float64) - part.y
         value = -np.square(error) if metric == "neg_mean_squared_error" else -np.abs(error)
     cluster = np.arange(len(part)) if part.cluster is None else part.cluster
-    return Units(value, weight, cluster)
+    return Units(value, weight, cluster, stratum)
 
 
 def mean_cost(part: Part, costs: np.ndarray) -> float:

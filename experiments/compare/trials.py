@@ -83,9 +83,10 @@ def run_chosen(cell: Cell, problem: Problem) -> list[dict]:
     Returns
     -------
     list of dict
-        One row: ``value, weight, cluster`` of the test units, ``test_cost``; ``not_retrained``: why
-        the chosen model was kept, or None; ``model`` (base64) and ``module, class`` of what loads
-        it, None where the class has no ``save``. If the method raised, one row, ``failed``.
+        One row: ``value, weight, cluster, stratum`` of the test units, ``test_cost``;
+        ``not_retrained``: why the chosen model was kept, or None; ``model`` (base64) and ``module,
+        class`` of what loads it, None where the class has no ``save``. If the method raised, one
+        row, ``failed``.
     """
     try:
         trained, why = _retrained(cell, problem)
@@ -126,9 +127,7 @@ def _whole(trained: Trained, problem: Problem) -> dict:
     file = _file(model)
     kind = None if file is None else type(model)
     return {
-        "value": score.value.tolist(),
-        "weight": score.weight.tolist(),
-        "cluster": score.cluster.tolist(),
+        **{name: values.tolist() for name, values in score._asdict().items()},
         "cut": trained.cuts[0],
         "test_cost": mean_cost(test, costs),
         "model": file,

@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error
 
 from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.budget_prune import BudgetPruneClassifier
@@ -22,9 +23,9 @@ from experiments.cli import main
 from experiments.compare import choosing, command, comparison, facts, intervals, plan, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.methods import METHODS
-from experiments.compare.metrics import Units
+from experiments.compare.metrics import Units, units
 from experiments.compare.preparing import Asked
-from experiments.compare.problem import load, with_validation
+from experiments.compare.problem import Part, load, with_validation
 from experiments.compare.users_class import allows_nan
 from experiments.running import workers
 
@@ -406,16 +407,47 @@ def test_intervals_and_corrections():
     assert intervals.holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
     rng = np.random.default_rng(0)
     value, cluster = rng.normal(size=5000), np.arange(5000)
-    units = Units(value, np.ones(5000), cluster)
-    better = Units(value + 0.001, np.ones(5000), cluster)
+    units = Units(value, np.ones(5000), cluster, np.zeros(5000, dtype=np.int64))
+    better = units._replace(value=value + 0.001)
     means = intervals.resampled_means([units, better, units], 0)
     assert means[:, 0].std() == pytest.approx(value.std() / np.sqrt(5000), rel=0.05)
     assert intervals.p_value(means[:, 1] - means[:, 0]) == pytest.approx(2 / 10_000)  # paired
     assert intervals.p_value(means[:, 2] - means[:, 0]) == 1.0
     # Ten copies of each row are no more sure than the row.
-    copies = Units(np.repeat(value[:500], 10), np.ones(5000), np.repeat(np.arange(500), 10))
+    copies = units._replace(value=np.repeat(value[:500], 10), cluster=np.repeat(np.arange(500), 10))
     spread = intervals.resampled_means([copies], 0).std()
     assert spread == pytest.approx(value[:500].std() / np.sqrt(500), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("metric", "score"),
+    [
+        ("accuracy", accuracy_score),
+        ("balanced_accuracy", balanced_accuracy_score),
+        ("neg_mean_absolute_error", lambda y, z, **w: -mean_absolute_error(y, z, **w)),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, monkeypatch):
+    monkeypatch.setattr(intervals, "RESAMPLES", 400)
+    rng = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(60), 2)
+    y, weight = np.where(rng.random(120) < 0.1, 1, 0), rng.integers(1, 4, size=120).astype(float)
+    part = Part(pd.DataFrame(index=range(120)), y, None, cluster, weight if weighted else None)
+    answers = [np.zeros(120), np.where(rng.random(120) < 0.2, 1, y)]
+    scored = [units(metric, part, answer) for answer in answers]
+    means = intervals.resampled_means(scored, 7)
+    drawn = np.random.default_rng([7, 95]).multinomial(60, np.full(60, 1 / 60), size=400)
+    by_hand = []
+    for counts in drawn:
+        rows = np.repeat(np.arange(120), counts[cluster])
+        of_rows = {"sample_weight": weight[rows]} if weighted else {}
+        by_hand.append([score(y[rows], answer[rows], **of_rows) for answer in answers])
+    np.testing.assert_allclose(means, by_hand, rtol=1e-12)
+    if metric == "balanced_accuracy":
+        np.testing.assert_array_equal(means[:, 0], 0.5)  # who always says the same knows nothing
+    of_all = {"sample_weight": part.weight}
+    assert [s.mean() for s in scored] == pytest.approx([score(y, a, **of_all) for a in answers])
 
 
 # --- the command --------------------------------------------------------------------------------
