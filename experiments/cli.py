@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 from tqdm.contrib.logging import logging_redirect_tqdm
 
+from datasets.sources.storage import write_atomically
 from experiments.artefact import SCALES, Artefact
 from experiments.claims import sentence
 from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
@@ -396,7 +397,7 @@ def _check_one(suite, artefact, options, workers, folder, update):
         compared = check_module.compare(artefact, output.read_expected(expected_path), rows)
     if update:
         expected_path.parent.mkdir(parents=True, exist_ok=True)
-        output.write_atomically(expected_path, output.csv_bytes(output.committed(artefact, rows)))
+        write_atomically(expected_path, output.csv_bytes(output.committed(artefact, rows)))
         click.echo(f"Written: {shown(expected_path)}")
     return compared
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from datasets.errors import ChecksumMismatch, DamagedData, DataUnavailable, UnknownDataset
 from datasets.features import NAMES, families_of, images_of, prices, sizes
 from datasets.features.families import PAPER_TOTALS
-from datasets.sources.storage import write_text
+from datasets.sources.storage import write_atomically
 
 README = Path(__file__).with_name("README.md")
 MARK = "<!-- from here on written by python -m datasets.features --remeasure -->\n"
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kind = images.provenance["kind"]
                 prices.write(prices.measure(name, families, images.train, kind))
         if options.remeasure:
-            write_text(README, readme())
+            write_atomically(README, readme().encode())
         print(size_table(names))
     except UnknownDataset as error:
         print(error, file=sys.stderr)

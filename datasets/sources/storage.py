@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -200,12 +201,33 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small text file atomically."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file by way of another one beside it, forced to disk before it is renamed.
+
+    Its name is random: two containers on one volume may have equal process numbers. A file that is
+    there keeps its mode, and a link is written through.
+
+    Raises
+    ------
+    OSError
+        With the file's name, which the system leaves out when a write fails: a full disk, say.
+        The earlier content is then still there, and nothing of the new one.
+    """
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(path, temporary)
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -243,40 +265,35 @@ def decoded(
     Where the cache cannot be written (a read-only home), the tables are built in memory.
     """
     folder = cache_folder() / dataset / "decoded" / key
-    if not _is_whole(folder):
-        try:
-            with obstacle_named(), full_disk_named(folder.parent, key), locked(folder):
-                if not _is_whole(folder):  # another process was faster
-                    _build(folder, build)
-        except PermissionError:
-            return _in_memory(build)
-        except OSError as error:
-            if error.errno != errno.EROFS:
-                raise
-            return _in_memory(build)
+    try:
+        if (found := _if_there(folder)) is not None:
+            return found
+    except DamagedIndex as error:
+        announce(f"{error}: the tables are decoded anew")
+    try:
+        with obstacle_named(), full_disk_named(folder.parent, key), locked(folder):
+            with contextlib.suppress(DamagedIndex):
+                if (found := _if_there(folder)) is not None:  # another process was faster
+                    return found
+            _build(folder, build)
+    except PermissionError:
+        return _in_memory(build)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        return _in_memory(build)
     return read_decoded(folder)
 
 
-def _is_whole(folder: Path) -> bool:
-    """Say whether decoded tables are there with a readable index; name what is damaged.
-
-    A table with other content than its index says is another matter: :func:`read_decoded` refuses
-    it.
-    """
-    if not os.path.lexists(folder / "index.json"):
-        return False
-    try:
-        for name in read_index(folder)["files"]:
-            if not (folder / name).is_file():
-                raise DamagedIndex(f"{folder / name} is missing or no file")
-    except DamagedIndex as error:
-        announce(f"{error}: the tables are decoded anew")
-        return False
-    return True
+def _if_there(folder: Path) -> tuple[dict[str, np.ndarray], dict] | None:
+    return read_decoded(folder) if os.path.lexists(folder / "index.json") else None
 
 
 class DamagedIndex(DamagedData):
-    """The index of decoded tables cannot be read, or a table that it names is not there."""
+    """The index of decoded tables cannot be read, or what it names is not there or no table.
+
+    A table with other bytes than its index says is another matter, a :class:`ChecksumMismatch`.
+    """
 
 
 def read_index(folder: Path) -> dict:
@@ -290,21 +307,30 @@ def read_index(folder: Path) -> dict:
     Raises
     ------
     DamagedIndex
-        If it is empty, cut off, a folder, or not of this form; names it.
+        If it is empty, cut off, a folder, changed, or not of this form; names it.
     """
     path = folder / "index.json"
     try:
         index = json.loads(path.read_text(encoding="utf-8"))
         files = index["files"]
+        if index.get("sha256", now := _index_sha256(index)) != now:  # older ones have none
+            raise ValueError("its own checksum does not match")
         if not isinstance(index["facts"], dict):
             raise TypeError("its facts are no table")
         for name, entry in files.items():
             if name != Path(name).name or not isinstance(entry["sha256"], str):
                 raise ValueError(f"{name!r} is no entry")
-            int(entry["bytes"])
+            if not isinstance(entry["bytes"], int):
+                raise TypeError(f"the size of {name} is no number")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedIndex(f"{path} is damaged ({type(error).__name__}: {error})") from error
     return index
+
+
+def _index_sha256(index: dict) -> str:
+    """Give what tells that an index is as it was written: its files, and what the decoder noted."""
+    content = json.dumps([index["files"], index["facts"]], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _build(folder: Path, build: Callable[[Path], dict | None]) -> None:
@@ -320,7 +346,8 @@ def _build(folder: Path, build: Callable[[Path], dict | None]) -> None:
                 path.name: {"sha256": file_sha256(path), "bytes": path.stat().st_size}
                 for path in sorted(workspace.glob("*.npy"))
             }
-            index = {"files": files, "facts": facts}
+            index = json.loads(json.dumps({"files": files, "facts": facts}))  # as it is read back
+            index["sha256"] = _index_sha256(index)
             (workspace / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
             workspace.chmod(0o755)
             os.rename(workspace, folder)
@@ -359,14 +386,26 @@ def read_decoded(folder: Path, *, full: bool = False) -> tuple[dict[str, np.ndar
     arrays = {}
     for name, entry in index["files"].items():
         path = folder / name
-        size = path.stat().st_size if path.is_file() else -1
+        if not path.is_file():
+            raise DamagedIndex(f"{path} is missing or no file")
+        size = path.stat().st_size
         small = entry["bytes"] <= FULL_CHECK_BYTES
         if size != entry["bytes"]:
-            instead = f"(a file of {max(size, 0)} instead of {entry['bytes']} bytes)"
+            instead = f"(a file of {size} instead of {entry['bytes']} bytes)"
         else:
             instead = file_sha256(path) if small or full else entry["sha256"]
         if instead != entry["sha256"]:
             advice = f"Delete the folder {folder}; it is made anew from the raw file."
             raise ChecksumMismatch(str(path), entry["sha256"], instead, advice)
-        arrays[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
+        arrays[path.stem] = _mapped(path)
     return arrays, index["facts"]
+
+
+def _mapped(path: Path) -> np.ndarray:
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # whatever Python's own parser makes of its header
+        raise DamagedIndex(f"{path} is damaged ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise DamagedIndex(f"{path} is damaged (it holds no numbers but {array.dtype})")
+    return array

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from algorithms.selection.scoring import is_within
+from datasets.sources.storage import write_atomically
 from experiments.cell import Cell, rounded
 from experiments.compare import limited, show
 from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
@@ -216,7 +217,7 @@ def _write_models(
         row = whole[line.method, line.trial, line.cut]
         path = folder / f"budget-{plain(line.budget)}.zip"
         if row["model"] is not None:
-            path.write_bytes(base64.b64decode(row["model"]))
+            write_atomically(path, base64.b64decode(row["model"]))
         models[line.budget] = {
             "path": path if row["model"] is not None else None,
             "module": row["module"],

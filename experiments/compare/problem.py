@@ -14,9 +14,8 @@ import pandas as pd
 from algorithms.estimators.fitting import weights_by_class
 from algorithms.kernels.arrays import read_only
 from datasets.dataset import checksum
-from datasets.sources.storage import set_aside
+from datasets.sources.storage import set_aside, write_atomically
 from experiments.compare.own_columns import OwnColumns
-from experiments.running.store import write_atomically
 
 PARTS = ("train", "valid", "test")
 ClassWeight = None | str | dict[Any, float]

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments.compare import plan
 from experiments.compare.choosing import CONSTANT
 from experiments.compare.methods import method_of
@@ -19,7 +20,6 @@ from experiments.compare.picture import picture
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
 from experiments.compare.reading import shown
-from experiments.running.store import write_atomically
 from experiments.style import house_style, picture_bytes
 
 WHEEL = "cost_aware_boosting"

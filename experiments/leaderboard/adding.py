@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments.compare.methods import method_of
 from experiments.leaderboard.ratings import ranking
 from experiments.leaderboard.results import Played, played, write
+from experiments.publishing.tables import csv_bytes
 from experiments.running.workers import Workers
 
 KEYS = ["dataset", "prices", "method", "budget"]
@@ -61,9 +63,9 @@ def add(
     write(folder, own)
     mine = own.scores[own.scores["method"] == name]
     joined = pd.concat([others, mine]).sort_values(KEYS, kind="stable", ignore_index=True)
-    joined.to_csv(folder / "scores.csv", index=False, lineterminator="\n")
+    write_atomically(folder / "scores.csv", csv_bytes(joined))
     ranked = ranking(joined)
-    ranked.to_csv(folder / "ranking.csv", index=False, lineterminator="\n")
+    write_atomically(folder / "ranking.csv", csv_bytes(ranked))
     return ranked
 
 

@@ -13,11 +13,11 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from datasets.sources.storage import write_atomically
 from experiments.leaderboard import answers, pictures, ratings
 from experiments.leaderboard.judging import CONSTANT
 from experiments.leaderboard.labels import UNITS, label_of
 from experiments.leaderboard.problems import METRICS
-from experiments.running.store import write_atomically
 from experiments.style import house_style, picture_bytes
 
 _SALT = "leaderboard"

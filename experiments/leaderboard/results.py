@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments.compare.methods import Method
 from experiments.leaderboard import problems, running
 from experiments.leaderboard.budgets import declared
@@ -18,7 +19,6 @@ from experiments.leaderboard.judging import CHOSEN, SCORES, Judged, Model, judge
 from experiments.leaderboard.plan import Skipped
 from experiments.leaderboard.ratings import ranking
 from experiments.running.provenance import environment
-from experiments.running.store import write_atomically
 from experiments.running.workers import Workers
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries.confirming import Minutes
 from experiments.primaries.declared import Primary
@@ -28,7 +29,6 @@ from experiments.publishing.output import (
     read_meta,
 )
 from experiments.publishing.tables import content_of, csv_bytes, numbers, packed, read_rows
-from experiments.running.store import write_atomically
 
 FOLDER = "primary"
 TABLE = "primary_claims.csv"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments.claims import shown_effect
 from experiments.publishing.output import damaged
 from experiments.publishing.tables import csv_bytes
-from experiments.running.store import write_atomically
 
 FILE = "claims_before.csv"
 COLUMNS = ("artefact", "claim", "verdict_before", "became", "now")

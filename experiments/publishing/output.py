@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from datasets.sources.storage import write_atomically
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.publishing import bisections, gaps
@@ -18,7 +19,6 @@ from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
 from experiments.running.run import Result
-from experiments.running.store import write_atomically
 from experiments.style import house_style, picture_bytes
 
 PICTURES = ("svg", "png")

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.claims import described
 from experiments.primaries import storing
@@ -21,7 +22,6 @@ from experiments.primaries.judging import OTHER_DATA, as_row, hopeless, judge, o
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import before, output
 from experiments.registry import PAPERS, short_name
-from experiments.running.store import write_atomically
 
 Left = Callable[[Primary, int], float]
 """The minutes that a claim with so many repetitions still needs."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.running.store import write_atomically
+from datasets.sources.storage import write_atomically
 
 LARGEST = 10**6
 """Bytes of a table that is published as it is."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from datasets.sources.storage import set_aside
+from datasets.sources.storage import set_aside, write_atomically
 from experiments.cell import canonical_json
 
 log = logging.getLogger(__name__)
@@ -81,31 +81,12 @@ class Store:
             if hashlib.sha256(body).hexdigest() != header["sha256"]:
                 raise ValueError("its checksum does not match")
             rows = [json.loads(line) for line in body.decode().splitlines()]
-            return rows, float(header["seconds"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if not all(isinstance(row, dict) for row in rows):
+                raise TypeError("a row has no names")
+            seconds = float(header["seconds"])
+            if not math.isfinite(seconds):
+                raise ValueError("its time is no number")
+            return rows, seconds
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             log.warning("stored result %s is damaged (%s): computing it again", path, error)
             return None
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file by way of a temporary one beside it, forced to disk before it is renamed.
-
-    Raises
-    ------
-    OSError
-        With the file's name, which the system leaves out when a write fails: a full disk, say.
-        The earlier content is then still there, and nothing of the new one.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from types import MappingProxyType
 import jinja2
 from markupsafe import Markup
 
+from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries.confirming import Declared
 from experiments.publishing import scoreboard
@@ -28,7 +29,6 @@ from experiments.publishing.report.moved import moved
 from experiments.publishing.report.papers import Paper, gather
 from experiments.registry import PAPERS
 from experiments.running.provenance import ROOT
-from experiments.running.store import write_atomically
 
 _FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"

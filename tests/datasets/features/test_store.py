@@ -155,7 +155,11 @@ def test_a_file_of_another_size_is_computed_anew(capsys, harm):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"train": {}}', '{"train": 1, "test": 2}', "[" * 10**5]
+    "content",
+    [
+        *("", "{", "[]", '{"train": {}}', '{"train": 1, "test": 2}', "[" * 10**5),
+        '{"train": {"first": null, "second": null, "third": null}, "test": {}}',
+    ],
 )
 def test_a_damaged_index_is_no_index(capsys, content):
     columns, index = make(FIRST, SECOND, THIRD)

@@ -59,6 +59,61 @@ def test_damaged_index_is_named_and_the_tables_are_made_anew(cache, capsys, text
     assert capsys.readouterr().err == ""
 
 
+def object_array(table, entry):
+    np.save(table, np.array([{}] * 1000, dtype=object), allow_pickle=True)
+
+
+def words(table, entry):
+    np.save(table, np.arange(1000).astype(bytes))
+
+
+def plain_text(table, entry):
+    table.write_text("1,2,3\n" * 100)
+
+
+def no_header(table, entry):
+    table.write_bytes(table.read_bytes().replace(b"(1000,), }", b"(" * 10))
+
+
+def no_file_is_so_long(table, entry):
+    table.write_bytes(table.read_bytes().replace(b"(1000,), }   ", b"(10000000,), }"))
+
+
+def size_as_text(table, entry):
+    return {"bytes": str(entry["bytes"])}
+
+
+@pytest.mark.parametrize(
+    "change", [object_array, words, plain_text, no_header, no_file_is_so_long, size_as_text]
+)
+@pytest.mark.parametrize("sealed", [True, False])
+def test_wrong_content_with_right_checksums_is_made_anew(cache, capsys, change, sealed):
+    decode_tiny()
+    folder = cache / "tiny" / "decoded" / "v1"
+    table, index = folder / "table.npy", json.loads((folder / "index.json").read_text())
+    entry = index["files"][table.name]
+    odd = change(table, entry) or {}
+    whole = {"sha256": storage.file_sha256(table), "bytes": table.stat().st_size}
+    index["files"][table.name] = {**whole, **odd}
+    index["sha256"] = storage._index_sha256(index)
+    if not sealed:  # as it was once written
+        del index["sha256"]
+    (folder / "index.json").write_text(json.dumps(index))
+    decode_tiny()
+    assert capsys.readouterr().err.count(" is damaged (") == 1
+    decode_tiny()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("what", ["facts", "files"])
+def test_an_index_without_what_was_noted_is_damaged(cache, capsys, what):
+    decode_tiny()
+    path = cache / "tiny" / "decoded" / "v1" / "index.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), what: {}}))
+    decode_tiny()
+    assert f"{path} is damaged" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["index.json", "table.npy"])
 @pytest.mark.parametrize("harm", ["gone", "folder"])
 def test_table_or_index_that_is_no_file_is_made_anew(cache, capsys, name, harm):
