@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,19 @@ ONE_THREAD = {
 
 class WorkersDiffer(RuntimeError):
     """The cluster's workers are not equal to the driver, so results could not be shared."""
+
+
+class WorkerDied(RuntimeError):
+    """The process of a worker ended before its cell was done."""
+
+    def __init__(self, address: str, scheduler: str | None) -> None:
+        advice = f"The log of the worker {address} says more."
+        if scheduler is None:
+            advice = "Fewer --jobs leave each of them more."
+        super().__init__(
+            "its worker's process ended before it was done, as the system ends one that wants more "
+            f"memory than there is. {advice}"
+        )
 
 
 @dataclass(frozen=True)
@@ -255,6 +269,7 @@ class Workers:
 
     def _gather(self, tasks, indices) -> Iterator[tuple[int, Any]]:
         from distributed import as_completed
+        from distributed.scheduler import KilledWorker
 
         if not indices:
             return
@@ -264,8 +279,13 @@ class Workers:
         futures = [client.submit(compute, tasks[i], dead, pure=False, retries=0) for i in indices]
         index_of = {future.key: index for future, index in zip(futures, indices, strict=True)}
         for future in as_completed(futures):
-            error = future.exception() if future.status == "error" else None
-            if future.status == "cancelled":
-                error = RuntimeError("the scheduler cancelled it")
-            yield index_of[future.key], error or future.result()
+            try:
+                outcome = future.result()
+            except KilledWorker as error:
+                outcome = WorkerDied(error.last_worker.address, self.scheduler)
+            except CancelledError:
+                outcome = RuntimeError("the scheduler cancelled it, or is gone")
+            except Exception as error:  # what the cell raised
+                outcome = error
+            yield index_of[future.key], outcome
             future.release()

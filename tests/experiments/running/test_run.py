@@ -1,5 +1,6 @@
 """Running cells: interrupted, damaged, failing, on one worker or many."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -234,10 +235,18 @@ def die(cell, dataset):
     os._exit(1)
 
 
-def test_dying_worker_fails_the_run_and_names_the_cell(tmp_path, capfd):
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_dying_worker_fails_the_run_and_names_the_cell(tmp_path, capfd, elsewhere):
     toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1, n_steps=1), die)
-    assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path, toy)) == 1
-    assert "nearby · better · seed 0" in capfd.readouterr().err
+    where, advice = ["--jobs", "1"], "Fewer --jobs leave each of them more"
+    with cluster_of(1) if elsewhere else contextlib.nullcontext() as cluster:
+        if elsewhere:
+            where, advice = ["--scheduler", cluster.scheduler_address], "The log of the worker tcp"
+        assert main(["reproduce", "all", *where], suite(tmp_path, toy)) == 1
+    said = capfd.readouterr().err
+    assert "nearby · better · seed 0" in said
+    assert f"more memory than there is. {advice}" in said
+    assert "KilledWorker" not in said
 
 
 def threads_of_worker(cell, dataset):
