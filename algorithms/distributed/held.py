@@ -46,8 +46,9 @@ def checked_part(
     weights: ArrayLike | None,
     is_classifier: bool,
     accepted: Accepted,
+    n_features: int,
 ) -> Part:
-    """Check a block of rows as `fit` checks all of them.
+    """Check a block of rows as `fit` checks all of them, and that it is what its array declares.
 
     Parameters
     ----------
@@ -58,12 +59,20 @@ def checked_part(
     weights : array-like of shape (n_samples,), or None
     is_classifier : bool
     accepted : Accepted
+    n_features : int
+        That the array declares.
 
     Raises
     ------
     ValueError
         As `fit` of the estimator.
     """
+    if np.ndim(X) != 2 or np.shape(X)[1] != n_features:
+        raise ValueError(
+            f"its shape is {np.shape(X)}, and the array declares {n_features} columns."
+        )
+    if np.shape(y)[:1] != (len(X),):
+        raise ValueError(f"X has {len(X)} rows, and y the shape {np.shape(y)}.")
     if len(X):
         finite = "allow-nan" if accepted.missing else True
         X = masked_as_missing(X, accepted.missing, "the estimator")
@@ -71,8 +80,6 @@ def checked_part(
         X, y = check_X_y(
             X, y, dtype=accepted.dtypes, order="C", ensure_all_finite=finite, y_numeric=False
         )
-    elif len(y):
-        raise ValueError(f"A block of X has no rows, and that of y {len(y)}.")
     if is_classifier and len(X):
         # Few rows of a block may well be of many classes; three times the same rows draw no warning
         # of it. Filters of warnings are the whole process's, where other threads check blocks, too.

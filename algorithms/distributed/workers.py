@@ -263,7 +263,8 @@ def rows_on_workers(
         naming_a_lost_scheduler(client),
         _forgetting(client, keys),
     ):
-        parts = _parts(client, _blocks(X, y, sample_weight), is_classifier, kind.accepted, keys)
+        blocks = _blocks(X, y, sample_weight)
+        parts = _parts(client, blocks, keys, is_classifier, kind.accepted, X.shape[1])
         actors = {}
         for address, held in parts.items():
             keys.append(f"{kind.__name__}-{uuid.uuid4()}")
@@ -351,7 +352,12 @@ def _blocks(X, y, sample_weight) -> list[tuple]:
 
 
 def _parts(
-    client, blocks: list[tuple], is_classifier: bool, accepted: Accepted, keys: list[str]
+    client,
+    blocks: list[tuple],
+    keys: list[str],
+    is_classifier: bool,
+    accepted: Accepted,
+    n_features: int,
 ) -> dict[str, list]:
     """Have the blocks computed and checked; futures of those with rows, by worker.
 
@@ -361,17 +367,20 @@ def _parts(
     from distributed.scheduler import KilledWorker
 
     check, count = dask.delayed(checked_part), dask.delayed(_n_rows)
-    parts = [check(i, *block, is_classifier, accepted) for i, block in enumerate(blocks)]
+    rules = is_classifier, accepted, n_features
+    parts = [check(i, *block, *rules) for i, block in enumerate(blocks)]
     asked = [*parts, *map(count, parts)]
     keys += [one.key for one in asked]
     everything = client.compute(asked)
     _wait_for_blocks(client, everything)
     futures, counts = everything[: len(parts)], everything[len(parts) :]
-    for future in futures:
+    for i, future in enumerate(futures):
         if future.status != "finished":
             error = future.exception()
             if isinstance(error, KilledWorker):
                 raise WorkerLost(error.last_worker.address) from error
+            if isinstance(error, ValueError):
+                raise ValueError(f"Block {i} of the rows, counted from 0: {error}") from error
             raise error
     n_rows = np.array(client.gather(counts)).reshape(-1, 2)
     if not n_rows[:, 1].any():

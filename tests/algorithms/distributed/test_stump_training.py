@@ -330,6 +330,8 @@ def test_wrong_rows_end_in_a_sentence_and_leave_the_model(client):
     before, rows = saved(model), laid_out(client, FLOATS)
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(da.where(rows > 1, np.nan, rows), Y)
+    with pytest.raises(ValueError, match=r"Block 0 of the rows, .*, 8\), .* 9 columns"):
+        model.fit(rows.map_blocks(lambda block: block[:, 1:], meta=rows._meta), Y)
     with pytest.raises(ValueError, match="continuous"):
         model.fit(rows, FLOATS[:, 0])
     with pytest.raises(ValueError, match="column that X lacks"):

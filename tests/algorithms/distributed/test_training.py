@@ -155,9 +155,30 @@ def infinite():
     return wrong
 
 
+def declared_else(change, values=X):
+    """Blocks of 100 rows, of which the second is another than the array declares."""
+    whole = da.from_array(values, chunks=(100, *values.shape[1:]))
+    return whole.map_blocks(
+        lambda block, block_id: change(block) if block_id[0] == 1 else block, meta=whole._meta
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (lambda: (declared_else(lambda rows: rows[:, :6]), Y), r"Block 1 .* \(100, 6\), .* 7 col"),
+        (lambda: (declared_else(lambda rows: rows[:, [0, *range(7)]]), Y), r"Block 1 .*\(100, 8\)"),
+        (lambda: (declared_else(lambda rows: rows[:, 0]), Y), r"Block 1 .* \(100,\), .* 7 columns"),
+        (
+            lambda: (declared_else(lambda rows: rows[:90]), Y),
+            r"Block 1 .*X has 90 rows, .*\(100,\)",
+        ),
+        (lambda: (declared_else(lambda rows: rows[:0]), Y), r"Block 1 .*X has 0 rows, .*\(100,\)"),
+        (
+            lambda: (da.from_array(X, chunks=(100, 7)), declared_else(lambda y: y[:90], Y)),
+            r"Block 1 .*X has 100 rows, and y the shape \(90,\)",
+        ),
+        (lambda: (declared_else(lambda rows: np.full(rows.shape, "a")), Y), "Block 1 .*string"),
         (lambda: (da.from_array(X)[:, 0], Y), "must have rows and columns"),
         (lambda: (da.from_array(X), Y[1:]), "X has 403 rows and y 402"),
         (lambda: (da.from_array(X), Y[:, None]), "y must have one dimension"),

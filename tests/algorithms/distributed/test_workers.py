@@ -49,7 +49,7 @@ def test_a_block_of_as_many_classes_as_rows_draws_no_warning(y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         before = list(warnings.filters)
-        checked_part(0, X[:4], y, None, True, Accepted((np.float64,), False))
+        checked_part(0, X[:4], y, None, True, Accepted((np.float64,), False), X.shape[1])
         assert warnings.filters == before
 
 
