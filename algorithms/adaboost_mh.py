@@ -39,6 +39,7 @@ from .estimators.parameters import (
     checked_parameters,
     choice,
     documented,
+    keep,
     number,
     shown,
     whole,
@@ -242,23 +243,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.weak_learner = weak_learner
-        self.n_leaves = n_leaves
-        self.initial_weights = initial_weights
-        self.smoothing = smoothing
-        self.sampler = sampler
-        self.max_cost = max_cost
-        self.families = families
-        self.feature_costs = feature_costs
-        self.split_cost = split_cost
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.n_threads = n_threads
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        keep(self, locals())
 
     # --- fitting ------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from .estimators.parameters import (
     TREES,
     check_number,
     documented,
+    keep,
 )
 from .prices.by_name import column_labels
 from .trees.penalty import Prices
@@ -76,39 +77,7 @@ class _CEGB:
         verbose=0,
         random_state=None,
     ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.growth = growth
-        self.tradeoff = tradeoff
-        self.split_cost = split_cost
-        self.feature_costs = feature_costs
-        self.model_feature_costs = model_feature_costs
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.feature_sharing = feature_sharing
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.stop_on_negative_gain = stop_on_negative_gain
-        self.second_order = second_order
-        self.init = init
-        self.min_hessian_leaf = min_hessian_leaf
-        self.early_stopping_rounds = early_stopping_rounds
-        self.eval_metric = eval_metric
-        self.class_weight = class_weight
-        self.objective = objective
-        self.lambdarank_truncation = lambdarank_truncation
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.reg_lambda = reg_lambda
-        self.monotonic_cst = monotonic_cst
-        self.warm_start = warm_start
-        self.n_threads = n_threads
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        keep(self, locals())
 
     def _prices(self, n_features: int) -> Prices:
         tradeoff = check_number("tradeoff", self.tradeoff)

@@ -28,6 +28,7 @@ from .estimators.parameters import (
     check_number,
     choice,
     documented,
+    keep,
     shown,
 )
 from .forest_costs import in_steps, staged_bill
@@ -135,36 +136,7 @@ class _GreedyMiser:
         verbose=0,
         random_state=None,
     ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.tradeoff = tradeoff
-        self.budget = budget
-        self.tree_cost = tree_cost
-        self.charging = charging
-        self.split_cost = split_cost
-        self.feature_costs = feature_costs
-        self.feature_groups = feature_groups
-        self.group_costs = group_costs
-        self.feature_sharing = feature_sharing
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.init = init
-        self.early_stopping_rounds = early_stopping_rounds
-        self.eval_metric = eval_metric
-        self.class_weight = class_weight
-        self.objective = objective
-        self.lambdarank_truncation = lambdarank_truncation
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.reg_lambda = reg_lambda
-        self.monotonic_cst = monotonic_cst
-        self.warm_start = warm_start
-        self.n_threads = n_threads
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        keep(self, locals())
 
     def _fixed_options(self) -> dict:
         return {

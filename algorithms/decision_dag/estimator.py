@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +17,9 @@ from ..estimators.fitting import ConstantModelWarning, check_sample_weight
 from ..estimators.parameters import check_factor, check_seed
 from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
-from ..exits.parameters import PRICES, check_tree_cost, warn_if_unpriced
+from ..exits.parameters import PRICES
 from ..exits.priced import PricedTrees
 from ..exits.responses import Responses
-from ..inputs.types import AcquiredFeatures, FeatureCosts
-from ..metering.trees import from_bits
 from ..prices.by_name import column_labels
 from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
 from .descent import descend
@@ -258,85 +255,10 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
 
     # --- paying -------------------------------------------------------------------------------
 
-    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
-        """Features that each row's paths ask for in the base classifiers that it evaluates.
+    def _payer(self, priced: bool):
+        responses = self._priced(self._responses_) if priced else self._responses_
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
+        def charge(X, prices, staged: bool):
+            return self._dag_.charge(X, prices, threads_of(self), staged=staged)
 
-        Returns
-        -------
-        ndarray of bool, or CSR matrix if there are more than 256 features, \
-of shape (n_samples, n_features)
-        """
-        X, d = self._rows(X), self.n_features_in_
-        nothing_costs = costs.free_of_charge(d)
-        ((used, _, _),) = self._dag_.charge(X, nothing_costs, threads_of(self))
-        return from_bits(used, d)
-
-    def prediction_cost(
-        self,
-        X: ArrayLike,
-        *,
-        feature_costs: FeatureCosts = None,
-        split_cost: float | None = None,
-        tree_cost: float | None = None,
-    ) -> np.ndarray:
-        """Cost of predicting each row: what its own paths ask for, and a price per evaluation.
-
-        Constant votes are free, as they are everywhere.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        feature_costs, split_cost, tree_cost : optional
-            Charge these prices instead of the model's own. A dict or a Series is matched by the
-            names of the columns.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-            In the unit of the prices.
-        """
-        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        (cost,) = self._costs(X, False, **given)
-        return cost
-
-    def staged_cost(
-        self,
-        X: ArrayLike,
-        *,
-        feature_costs: FeatureCosts = None,
-        split_cost: float | None = None,
-        tree_cost: float | None = None,
-    ) -> Iterator[np.ndarray]:
-        """Cost of predicting each row until base classifiers 1 … N, as far as it evaluates them.
-
-        Parameters
-        ----------
-        X, feature_costs, split_cost, tree_cost
-            As for :meth:`prediction_cost`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,), float64
-        """
-        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        yield from self._costs(X, True, **given)
-
-    def _costs(
-        self, X, staged: bool, *, feature_costs, split_cost, tree_cost
-    ) -> Iterator[np.ndarray]:
-        """Yield the cost after each base classifier, or after all."""
-        check_is_fitted(self)
-        meter = self._priced(self._responses_).meter
-        prices = meter._grid_prices(feature_costs, split_cost)
-        each = self._price_of_an_evaluation(tree_cost)
-        X, n_threads = self._rows(X), threads_of(self)
-        warn_if_unpriced(self, meter, feature_costs, split_cost, tree_cost, stacklevel=4)
-        for _, paid, evaluations in self._dag_.charge(X, prices, n_threads, staged=staged):
-            yield prices.cost(paid) + each * evaluations
-
-    def _price_of_an_evaluation(self, tree_cost=None) -> float:
-        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
+        return responses.meter, charge

@@ -14,7 +14,7 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -253,6 +253,10 @@ class SavedModel:
     _optional_arrays: frozenset[str] = frozenset()
     # Parameters that files had not always, and the value that says nothing and is not written.
     _neutral: ClassVar[Mapping[str, Any]] = {"n_jobs": None, "class_weight": None, "verbose": 0}
+
+    if TYPE_CHECKING:  # parameters are attributes that `keep` sets
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         """What was fitted: entries for the header, and arrays."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -24,12 +23,11 @@ from ..estimators.fitting import (
 from ..estimators.parameters import Parameter
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
-from ..inputs.types import AcquiredFeatures, FeatureCosts
+from ..inputs.types import FeatureCosts
 from ..kernels.arrays import read_only
-from ..metering.trees import from_bits
 from ..metrics import query_starts
 from .hard_exits import Exits, HardCascade
-from .parameters import THRESHOLDS, check_tree_cost, warn_if_unpriced
+from .parameters import THRESHOLDS
 from .priced import PricedTrees
 from .ranking import ranks_by_exit
 from .responses import Responses
@@ -233,87 +231,19 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         X, hard = self._rows(X), self._now()
         return hard.charge(X, costs.free_of_charge(X.shape[1]), hard.exits(X).stage)
 
-    def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
-        """Features that each row's paths ask for until its exit.
+    def _payer(self, priced: bool):
+        hard = self._now(priced=priced)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
+        def charge(X, prices, staged: bool):
+            stage = hard.exits(X).stage
+            if staged:
+                for paid, n_trees in hard.staged_charges(X, prices, stage):
+                    yield None, paid, n_trees
+                return
+            used, paid, _, n_trees = hard.charge(X, prices, stage)
+            yield used, paid, n_trees
 
-        Returns
-        -------
-        ndarray of bool, or CSR matrix if there are more than 256 features, \
-of shape (n_samples, n_features)
-        """
-        used, *_ = self._free_walk(X)
-        return from_bits(used, self.n_features_in_)
-
-    def prediction_cost(
-        self,
-        X: ArrayLike,
-        *,
-        feature_costs: FeatureCosts = None,
-        split_cost: float | None = None,
-        tree_cost: float | None = None,
-    ) -> np.ndarray:
-        """Cost of predicting each row: what its own paths ask for until its exit, and e per tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        feature_costs, split_cost, tree_cost : optional
-            Charge these prices instead of the model's own. A dict or a Series is matched by the
-            names of the columns.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-            In the unit of the prices. Without a `split_cost` never above
-            :meth:`forest_cost_until_exit`.
-        """
-        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        hard, each, prices, X = self._charging(X, **given)
-        warn_if_unpriced(self, hard.responses.meter, **given)
-        _, paid, _, n_trees = hard.charge(X, prices, hard.exits(X).stage)
-        return prices.cost(paid) + each * n_trees
-
-    def staged_cost(
-        self,
-        X: ArrayLike,
-        *,
-        feature_costs: FeatureCosts = None,
-        split_cost: float | None = None,
-        tree_cost: float | None = None,
-    ) -> Iterator[np.ndarray]:
-        """Cost of predicting each row until stages 1 … K, or its exit if that comes first.
-
-        Parameters
-        ----------
-        X, feature_costs, split_cost, tree_cost
-            As for :meth:`prediction_cost`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,), float64
-        """
-        given = {"feature_costs": feature_costs, "split_cost": split_cost, "tree_cost": tree_cost}
-        hard, each, prices, X = self._charging(X, **given)
-        warn_if_unpriced(self, hard.responses.meter, **given)
-        for paid, n_trees in hard.staged_charges(X, prices, hard.exits(X).stage):
-            yield prices.cost(paid) + each * n_trees
-
-    def _charging(self, X, *, feature_costs, split_cost, tree_cost):
-        """The cascade with its prices, the price of a tree, prices on their grid, and rows."""
-        hard, each = self._now(priced=True), self._price_of_a_tree(tree_cost)
-        return (
-            hard,
-            each,
-            hard.responses.meter._grid_prices(feature_costs, split_cost),
-            self._rows(X),
-        )
-
-    def _price_of_a_tree(self, tree_cost=None) -> float:
-        return check_tree_cost("tree_cost", self.tree_cost if tree_cost is None else tree_cost)
+        return hard.responses.meter, charge
 
     def stage_bills(
         self, *, feature_costs: FeatureCosts = None, tree_cost: float | None = None

@@ -253,7 +253,7 @@ def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
         np.zeros((0, 0)),
         np.array([forest.n_trees]),
         features_of_dag(model._dag_, responses.meter.n_features_in_),
-        np.array([model._price_of_an_evaluation(tree_cost)]),
+        np.array([model._price_of_a_tree(tree_cost)]),
         getattr(responses.meter, "_as_seen", _as_it_is),
         predictions,
         Steps(base.answers, base.n_parts, cells, policy, base.evaluates),
