@@ -25,7 +25,7 @@ OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
-  bench-steps bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
+  bench-gate bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
 
 help:
 	@sed -n '2,8s/^# \{0,1\}//p' Makefile
@@ -111,6 +111,7 @@ bench-machine: setup
 	"$(PY)" -m benchmarks.machine $(MACHINE)
 bench: bench-machine
 	$(ASV_RUN) --bench '^(?!long)'
+	"$(PY)" -m benchmarks.gate
 bench-long: bench-machine
 	$(ASV_RUN) --bench '^long'
 
@@ -118,9 +119,9 @@ bench-long: bench-machine
 bench-check: setup
 	"$(PY)" -m asv check --python=same
 
-# What became slower in the committed history and has no reason in benchmarks/accepted.toml.
-bench-steps: setup
-	"$(PY)" -m benchmarks.steps $(ARGS)
+# What is slower than at the newest point of the history before this one, both timed now.
+bench-gate: setup
+	"$(PY)" -m benchmarks.gate $(ARGS)
 
 bench-kernels: setup
 	"$(PY)" -m pytest benchmarks/bench_kernels.py --benchmark-only $(ARGS)

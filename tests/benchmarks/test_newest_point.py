@@ -7,39 +7,23 @@ import subprocess
 
 import pytest
 
-from benchmarks.steps import HISTORY
+from benchmarks.gate import ROOT, points
 
 MOST = 60
-ROOT = HISTORY.parents[1]
 
 
 def git(*arguments, folder=ROOT):
     return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
 
 
-def measured(history):
-    """Hashes of the commits of which there is something."""
-    files = (path for path in history.glob("*/*.json") if path.name != "machine.json")
-    return {json.loads(path.read_text("utf-8"))["commit_hash"] for path in files}
-
-
-def age(history, folder) -> int:
-    """Commits since the newest that was measured."""
-    ages = []
-    for commit in measured(history):
-        since = git("rev-list", "--count", f"{commit}..HEAD", folder=folder)
-        if since.returncode == 0:
-            ages.append(int(since.stdout))
-    return min(ages, default=10**9)
-
-
 def test_the_newest_point_is_not_old():
     if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("a shallow clone, or an archive: how old a point is cannot be seen")
-    assert age(HISTORY, ROOT) <= MOST, "Run `make bench` on an idle machine and commit its point."
+    newest = min(points().values(), default=MOST + 1)
+    assert newest <= MOST, "Run `make bench` on an idle machine and commit its point."
 
 
-def test_age_counts_commits(tmp_path):
+def test_points_by_the_commits_since(tmp_path):
     """In a repository of five commits, of which the second and the third were measured."""
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     git("init", "-q", folder=tmp_path)
@@ -51,8 +35,8 @@ def test_age_counts_commits(tmp_path):
     history = tmp_path / "asv"
     (history / "quiet").mkdir(parents=True)
     (history / "quiet" / "machine.json").write_text("{}")
-    assert age(history, tmp_path) == 10**9
+    assert points(history, tmp_path) == {}
     for commit in (*hashes[1:3], "f" * 40):  # the last one is of another branch, which is gone
         point = json.dumps({"commit_hash": commit})
         (history / "quiet" / f"{commit[:8]}-env.json").write_text(point)
-    assert age(history, tmp_path) == 2
+    assert points(history, tmp_path) == {hashes[1]: 3, hashes[2]: 2}

@@ -148,11 +148,11 @@ class Benchmark:
     commits: list[Commit]
     falls: bool
 
-    def rises(self, least: float = _REGRESSION) -> list[Rise]:
-        """Return what asv's detection of steps finds above a line's noise, from ``least`` on."""
+    def rises(self) -> list[Rise]:
+        """Return what asv's detection of steps finds above a line's noise."""
         if not self.falls:
             return []
-        lines = (_rises(line, self.unit, self.commits, least) for line in self.series)
+        lines = (_rises(line, self.unit, self.commits) for line in self.series)
         return [rise for line in lines for rise in line]
 
 
@@ -322,7 +322,7 @@ def _stays(points: Sequence[Point | None]) -> bool:
     return len({point.value for point in points if point}) < 2
 
 
-def _rises(line: Series, unit: str, commits: Sequence[Commit], least: float) -> Iterator[Rise]:
+def _rises(line: Series, unit: str, commits: Sequence[Commit]) -> Iterator[Rise]:
     """Yield what asv's detection of steps finds in a line, with its weights, above its noise.
 
     asv knows how much samples of one process differ; between processes threads and memory differ
@@ -332,7 +332,7 @@ def _rises(line: Series, unit: str, commits: Sequence[Commit], least: float) -> 
     from asv import step_detect  # takes a third of a second, and only a history needs it
 
     values = [point.value if point else None for point in line.points]
-    least = max(least, math.exp(_NOISE * _usual_change(values)) - 1)
+    least = max(_REGRESSION, math.exp(_NOISE * _usual_change(values)) - 1)
     weights = [2 / (p.high - p.low) if p and p.low < p.high else None for p in line.points]
     steps = step_detect.detect_steps(values, weights)
     _, _, rises = step_detect.detect_regressions(steps, least)
