@@ -5,7 +5,7 @@
 #   make leaderboard              every method on every real data set, under one meter
 #   make compile | test | test-slow | check | lint | report | dashboard | api | bench | bench-kernels | bench-peers | wheel
 #
-# Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|standin  JOBS=n  ARGS='further options'
+# Variables: SCALE=smoke|laptop|overnight|paper  DATA=auto|real|synthetic  JOBS=n  ARGS='further options'
 
 PYTHON ?= python3
 VENV ?= .venv

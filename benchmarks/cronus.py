@@ -1,6 +1,6 @@
 """Cronus at the paper's size, timed: ``python -m benchmarks.cronus``.
 
-Learning to rank as in the paper, on the stand-in: 141,397 documents, 519 features with prices,
+Learning to rank as in the paper, on the synthetic set: 141,397 documents, 519 features with prices,
 5,000 trees of depth 4, negatives counted ten times. The goals on two threads: an initialisation in
 5 minutes, one whole setting (initialisation and optimisation) in 20, 3 GB beside the rows, and on
 one thread a prediction whose speed-up over all trees is at least half the counted one. The trees
@@ -25,13 +25,13 @@ INITIALISATION, SETTING, GIGABYTES, OF_COUNTED = 5, 20, 3, 0.5
 
 
 def yahoo_sized(rows: int, tree_rows: int, trees: int):
-    """Training rows of the stand-in, their classes and weights, prices, and fitted trees."""
+    """Training rows of the synthetic set, their classes and weights, prices, and fitted trees."""
     import numpy as np
 
     import datasets
     from algorithms.gbrt import GBRTRegressor
 
-    data = datasets.load("yahoo_ltr", scale="paper", data="standin")
+    data = datasets.load("yahoo_ltr", scale="paper", data="synthetic")
     X, y = data.X_train[:rows].copy(), data.y_train[:rows] >= 3
     weights = np.where(y, 1.0, 10.0)
     model = GBRTRegressor(

@@ -1,7 +1,7 @@
 """The Greedy Miser at the paper's size, timed: ``python -m benchmarks.greedy_miser``.
 
 Learning to rank as in the paper: 473,134 documents, 519 features, grade 0 counted ten times, depth
-4, a validation set scored by NDCG@5. The data are the stand-in, in float32. The goals: 3,000 trees
+4, a validation set scored by NDCG@5. The data are synthetic, in float32. The goals: 3,000 trees
 in 12 minutes (better 8) on two threads, at most 0.8 of LightGBM's time for the same trees without
 prices, a peak that rises by no more than the binned matrix, 64 bytes a row and 64 MB, and a time
 that grows no faster than n^1.05 from 10,000 rows on. Fewer trees are measured and multiplied: a
@@ -24,12 +24,12 @@ UPDATES = 2.5  # of a row and feature in a tree: the root, and the smaller halve
 
 
 def yahoo_sized():
-    """Training and validation rows of the stand-in: arrays of float32, grades, queries, prices."""
+    """Training and validation rows, synthetic: arrays of float32, grades, queries, prices."""
     import numpy as np
 
     import datasets
 
-    data = datasets.load("yahoo_ltr", scale="paper", data="standin")
+    data = datasets.load("yahoo_ltr", scale="paper", data="synthetic")
     weights = np.where(data.y_train == 0, 10.0, 1.0)
     train = (data.X_train.astype(np.float32), data.y_train, weights)
     valid = (data.X_valid.astype(np.float32), data.y_valid, data.query_valid)

@@ -1,7 +1,7 @@
 """Boosted stumps on many Haar-like columns, timed: ``python -m benchmarks.haar_boosting``.
 
 1,000 rounds of AdaBoost.MH that search all 20,000 Haar-like columns of `vj_faces` (where the faces
-cannot be had, of their stand-in, and it says so) in each round. The goals on one thread: three
+cannot be had, of their synthetic, and it says so) in each round. The goals on one thread: three
 minutes and 1 GB resident. The columns are a file in the cache, computed once and before, and read
 as they lie there; resident memory holds what is read of it, which the system may drop at any time,
 and what the process itself has allocated: both are printed. Needs Linux (``/proc/self``).

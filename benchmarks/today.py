@@ -239,7 +239,7 @@ def cascade() -> list[Row]:
     model, *_ = cronus.timed_fit(forest, (X, y, weights), costs, tradeoff=1e-5, max_cycles=0)
     fast = cronus.speed_up(model, forest, X[:10_000])
     peer = ("all trees / counted speed-up", fast.all_trees / fast.counted, 1 / cronus.OF_COUNTED)
-    return [Row("Cronus, 5,000 trees (stand-in)", "a row", "µs", fast.cascade, *peer)]
+    return [Row("Cronus, 5,000 trees (synthetic)", "a row", "µs", fast.cascade, *peer)]
 
 
 _FIRST_FIT = """\

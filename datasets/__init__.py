@@ -1,4 +1,4 @@
-"""Data sets with checksummed sources, stand-ins and feature costs.
+"""Data sets with checksummed sources, synthetic data and feature costs.
 
 :func:`load` gives one data set, :func:`load_images` a set of images as bytes and
 :func:`load_features` the families of features computed from them. :func:`names`, :func:`describe`
@@ -18,7 +18,6 @@ from datasets.errors import (
     DamagedData,
     DamagedFiles,
     DataUnavailable,
-    StandInWarning,
     UnknownDataset,
 )
 from datasets.features.loading import load_features
@@ -31,7 +30,6 @@ __all__ = [
     "DamagedFiles",
     "DataUnavailable",
     "Dataset",
-    "StandInWarning",
     "UnknownDataset",
     "dataset_checksum",
     "describe",

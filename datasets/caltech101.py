@@ -15,7 +15,7 @@ aspect ratio (from 0.27 to 3.3, half of them between 0.9 and 1.5), averaging whe
 :func:`datasets.load` gives mean grey levels of blocks of 4×4 pixels (1,024 features) and sets a
 fifth of the training pictures aside for validation by seed.
 
-The smallest scale draws a stand-in of five classes (:mod:`datasets.standins.pictures`).
+The smallest scale draws synthetic data of five classes (:mod:`datasets.synthetic.pictures`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.pictures import PictureError, names_of, pictures, resized
 from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.standins import pictures as standins_pictures
+from datasets.synthetic import pictures as generated_pictures
 
 SIDE, N_CLASSES = 128, 101
 N_FIRST, N_TRAIN, N_MORE = 30, 15, 5
@@ -178,8 +178,8 @@ SPEC = ImageSpec(
     "training pictures validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
     real_images=_real_images,
-    draw=standins_pictures.categories,
-    smoke_draw=standins_pictures.five_categories,
+    draw=generated_pictures.categories,
+    smoke_draw=generated_pictures.five_categories,
     sizes=(1_212, 303, 1_515),
     smoke_sizes=(15, 5, 20),
     table=partial(coarse_table, block=BLOCK, task="multiclass"),

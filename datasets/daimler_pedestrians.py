@@ -25,7 +25,7 @@ each block of five repetitions draws blocks of neighbours of all five parts into
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.windows`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic.windows`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from datasets.sources.archives import TooLarge, damage_named, opened_tar
 from datasets.sources.find import Form, RawFile, find
 from datasets.sources.pictures import PictureError, read_pgm
 from datasets.sources.storage import decoded
-from datasets.standins import windows as standins_windows
+from datasets.synthetic import windows as generated_windows
 
 SHAPE = (36, 18)
 PARTS = ("1", "2", "3", "T1", "T2")
@@ -60,7 +60,7 @@ COUNTS = {1: 4_800, 0: 5_000}
 BLOCK = 16
 """Neighbours among INRIA's windows that are never torn apart."""
 SIZES = {"smoke": 750, "real": 5_000}
-"""Windows of the stand-in at the smallest scale and at the others."""
+"""Windows of the synthetic set at the smallest scale and at the others."""
 LIMIT, LARGEST = 2**28, 2**12
 """Bytes that the archive may hold unpacked (49,000 files of about 700), and one PGM file."""
 WANTED = re.compile(r"(?:.*/)?(1|2|3|T1|T2)/(ped_examples|non-ped_examples)/([^/]+)\.pgm")
@@ -96,7 +96,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     scale, data : str
         As :func:`datasets.load`.
     seed : int, default 0
-        Which windows a stand-in draws; real ones are the same for all seeds.
+        Which windows synthetic data draws; real ones are the same for all seeds.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     PictureError
         If an archive or a picture in it is damaged, or pictures are missing; names it.
     """
-    chosen = replace(SPEC, real=_real_images, standin=_drawn_images)
+    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
     request = Request("daimler_pedestrians", scale, data, seed)
     return serve(chosen, request, checksum=images_checksum)
 
@@ -134,8 +134,8 @@ def columns(
         In the order of :func:`images`.
     """
     haar_columns.families(per_kind)  # refuses what is no number
-    real, standin = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
-    chosen = replace(SPEC, real=real, standin=standin)
+    real, synthetic = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
+    chosen = replace(SPEC, real=real, synthetic=synthetic)
     request = Request("daimler_pedestrians", scale, data, seed)
     return serve(chosen, request, checksum=haar_columns.columns_checksum)
 
@@ -284,13 +284,13 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
     return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
 def _drawn_images(request: Request) -> ImageSet:
     n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    pixels, labels = standins_windows.pedestrians(n_windows, request.seed)
-    provenance = standins_windows.provenance(standins_windows.pedestrians)
+    pixels, labels = generated_windows.pedestrians(n_windows, request.seed)
+    provenance = generated_windows.provenance(generated_windows.pedestrians)
     return haar_columns.undivided("daimler_pedestrians", pixels, labels, provenance)
 
 
@@ -317,7 +317,7 @@ SPEC = DatasetSpec(
     "three train",
     cost_rule="uniform, 1 per Haar-like feature",
     real=partial(_table, give=_real_columns),
-    standin=partial(_table, give=_drawn_columns),
+    synthetic=partial(_table, give=_drawn_columns),
     files=(FILE,),
     pictures=images,
 )

@@ -112,10 +112,6 @@ class SourceFailed(Exception):
     """One source could not deliver; the next one is tried. Internal to the package."""
 
 
-class StandInWarning(UserWarning):
-    """A generated stand-in takes the place of real data."""
-
-
 def unavailable(name: str, attempts: Sequence[str], advice: str) -> DataUnavailable:
     """Describe every source tried and the way out.
 

@@ -27,7 +27,7 @@ levels of blocks of 4×4 pixels (512 features; all 24,576 values would take giga
 fifth of the training windows aside for validation by seed, window by window: one may validate while
 its reflection trains.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.pictures`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic.pictures`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from datasets.sources.find import Form, RawFile, find
 from datasets.sources.pictures import PictureError, check_size, names_of, pictures
 from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.standins import pictures as standins_pictures
+from datasets.synthetic import pictures as generated_pictures
 
 HEIGHT, WIDTH = 128, 64
 BLOCK = 4
@@ -298,7 +298,7 @@ SPEC = ImageSpec(
     "tests; a fifth of the training windows validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
     real_images=_real_images,
-    draw=standins_pictures.persons,
+    draw=generated_pictures.persons,
     sizes=(1_940, 485, 1_210),  # about as many as the mirror's part has
     smoke_sizes=(60, 20, 60),
     table=partial(coarse_table, block=BLOCK, task="binary"),

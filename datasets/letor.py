@@ -39,7 +39,7 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.rar import rar_member
 from datasets.sources.storage import decoded, file_sha256
 from datasets.sources.svmrank import Rows, read_rows
-from datasets.standins import ranking as standins
+from datasets.synthetic import ranking as generators
 
 N_FEATURES = 46
 GRADES = (0, 1, 2)
@@ -109,7 +109,7 @@ class Collection:
     subsets : tuple of RawFile
         S1 to S5.
     shape : Shape
-        Of its stand-in.
+        Of its synthetic set.
     digests : tuple of str
         Checksums of the decoded subsets (features, labels, queries); empty if none is known.
     rar_md5 : str or None
@@ -121,7 +121,7 @@ class Collection:
     n_documents: int
     n_queries: int
     subsets: tuple[RawFile, ...]
-    shape: standins.Shape
+    shape: generators.Shape
     digests: tuple[str, ...] = ()
     rar_md5: str | None = None
 
@@ -159,7 +159,7 @@ COLLECTIONS = {
         15_211,
         784,
         _subsets("mq2008", "MQ2008", _advice("mq2008", "MQ2008"), (_ARCHIVE,)),
-        standins.Shape(
+        generators.Shape(
             "mq2008",
             FEATURES,
             {"smoke": (2_000, 1_000, 1_000), "laptop": (9_126, 3_042, 3_043)},
@@ -186,7 +186,7 @@ COLLECTIONS = {
             _advice("mq2007", "MQ2007"),
             (),
         ),
-        standins.Shape(
+        generators.Shape(
             "mq2007",
             FEATURES,
             {"smoke": (2_000, 1_000, 1_000), "laptop": (41_774, 13_925, 13_924)},
@@ -221,9 +221,9 @@ def real(collection: Collection, request: Request) -> Dataset:
     return _dataset(collection.name, arrays, provenance)
 
 
-def standin(collection: Collection, request: Request) -> Dataset:
-    """Draw the stand-in at the sizes of the scale."""
-    arrays, record = standins.dataset_parts(collection.shape, request)
+def synthetic(collection: Collection, request: Request) -> Dataset:
+    """Draw the synthetic set at the sizes of the scale."""
+    arrays, record = generators.dataset_parts(collection.shape, request)
     return _dataset(collection.name, arrays, record)
 
 
@@ -302,7 +302,7 @@ def _spec(collection: Collection) -> DatasetSpec:
         "seed % 5 + 1, of a random division of all queries for each five seeds from 5 on",
         cost_rule="our own table: the published MSLR prices by kind and stream",
         real=partial(real, collection),
-        standin=partial(standin, collection),
+        synthetic=partial(synthetic, collection),
         files=collection.subsets,
     )
 

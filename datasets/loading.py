@@ -18,19 +18,20 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
     name : str
         One of :func:`names`.
     scale : {"smoke", "laptop", "paper"}, default "laptop"
-        ``smoke`` uses only stand-ins and bundled sets (about 2,000/1,000/1,000 rows; INRIA Person
-        60/20/60, Caltech-101 15/5/20, CBCL 599/151/1,000) and touches neither network nor cache
-        nor mirror.
-    data : {"auto", "real", "standin"}, default "auto"
-        ``auto``: real data from any source that can be reached, else the stand-in with a
-        :class:`StandInWarning`; ``real``: fail rather than stand in; ``standin``: no real data.
+        ``smoke`` uses only synthetic data and bundled sets (about 2,000/1,000/1,000 rows; INRIA
+        Person 60/20/60, Caltech-101 15/5/20, CBCL 599/151/1,000) and touches neither network nor
+        cache nor mirror.
+    data : {"auto", "real", "synthetic"}, default "auto"
+        ``auto``: what the scale says; ``real``: real data, which ``smoke`` never has;
+        ``synthetic``: generated data of the same form, on which nothing can be reproduced.
     seed : int, default 0
-        Selects the split (or the rows a stand-in draws). Frozen: see :mod:`datasets.splits`.
+        Selects the split (or the rows of synthetic data). Frozen: see :mod:`datasets.splits`.
 
     Returns
     -------
     Dataset
-        Frozen record; ``provenance["kind"]`` is "real" or "stand-in".
+        Frozen record; ``provenance["kind"]`` is "real", "synthetic" or, of a simulation of a
+        paper's own, "simulation".
 
     Raises
     ------
@@ -39,7 +40,7 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
     ValueError
         Unknown scale or data, or a seed that is none.
     DataUnavailable
-        No source has it and no stand-in may take its place.
+        No source has it; the message ends with what gets it. Or there is no synthetic form.
     ChecksumMismatch
         A file is not the one on record.
 

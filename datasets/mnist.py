@@ -15,7 +15,7 @@ alike; features of one's own start there. :func:`datasets.load` gives each pixel
 (float64, 440 MB) and sets 10,000 of the training images aside for validation by seed (of the part
 666 of 4,000); the test images are the same for all seeds.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.digits`), for :func:`images` 300 + 200
+The smallest scale draws synthetic digits, for :func:`images` 300 + 200
 of them: real MNIST is not always
 there, and scikit-learn's digits of 8×8 pixels are another set, too small for features made for
 28×28.
@@ -36,7 +36,7 @@ from datasets.sources.find import Form, Found, RawFile, find, present
 from datasets.sources.idx import IdxError, read_idx
 from datasets.sources.storage import decoded
 from datasets.sources.wheels import Wheel
-from datasets.standins import digits as standins_digits
+from datasets.synthetic import digits as generated_digits
 
 SIDE, N_CLASSES = 28, 10
 N_IMAGES = {"train": 60_000, "test": 10_000}
@@ -219,7 +219,7 @@ SPEC = ImageSpec(
     split_rule="the official 10,000 test images; 10,000 of the 60,000 training images validate",
     cost_rule="uniform, 1 per pixel",
     real_images=_real_images,
-    draw=standins_digits.digits,
+    draw=generated_digits.digits,
     sizes=(50_000, 10_000, 10_000),
     smoke_sizes=(250, 50, 200),
     smoke_table_sizes=(2_000, 1_000, 1_000),

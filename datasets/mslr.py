@@ -10,7 +10,7 @@ Split: the test half is fixed. The seed divides the 43 training queries, 70 % tr
 validate; rows keep the order of the file.
 
 Costs: one published cost per feature (WSDM 2019 code for joint cascade ranking, MIT). Where that
-table cannot be reached, :func:`own_costs` takes its place and the cost's origin says so.
+table cannot be reached, the set is unavailable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from datasets.dataset import Dataset
-from datasets.errors import CacheFull, DataUnavailable
 from datasets.ranking import query_facts
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, opened
@@ -72,7 +71,8 @@ COSTS = RawFile(
     folder="costs",
     title="MSLR feature costs",
     terms="MIT (rmit-ir/joint-cascade-ranking)",
-    advice="put mslr_web10k_feature_cost.txt into the folder costs/ of the mirror.",
+    advice="allow access to raw.githubusercontent.com, or put mslr_web10k_feature_cost.txt into "
+    "the folder costs/ of COST_AWARE_BOOSTING_MIRROR.",
     forms=(
         Form(
             "mslr_web10k_feature_cost.txt",
@@ -103,7 +103,7 @@ FEATURE_NAMES = (
 
 
 def own_costs() -> np.ndarray:
-    """Give our own table by kind of feature, for where the published one cannot be reached.
+    """Give a table of our own by kind of feature, for synthetic data.
 
     Stored with the document: 1. Otherwise the stream must be read: title and url 4, anchor 8,
     body 20, whole document 24; times 1 for counts of terms and idf, 2 for statistics of term
@@ -128,17 +128,8 @@ def own_costs() -> np.ndarray:
 
 
 def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
-    """Give costs, their origin, and the file they come from (none for our own table)."""
-    try:
-        file = find(COSTS)
-    except CacheFull:
-        raise
-    except DataUnavailable:
-        origin = (
-            "our own table by kind of feature (datasets.mslr.own_costs): the published table "
-            "could not be reached"
-        )
-        return own_costs(), origin, []
+    """Give the published costs, their origin, and the file they come from."""
+    file = find(COSTS)
     costs = np.loadtxt(file.path, dtype=np.float64)
     origin = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
     return costs, origin, [file.record()]
@@ -146,11 +137,11 @@ def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
 
 def real(request: Request) -> Dataset:
     """Load the sample, its training queries divided by seed."""
+    costs, origin, cost_files = feature_costs()
     halves = {half: _half(half) for half in FILES}
     X, y, query = halves["train"][0]
     train, valid = split_queries("mslr", request.seed, query, TRAIN_SHARE)
     X_test, y_test, query_test = halves["test"][0]
-    costs, origin, cost_files = feature_costs()
     halves_files = [halves[half][1] for half in FILES]
     return Dataset(
         name="mslr",
@@ -206,7 +197,7 @@ SPEC = DatasetSpec(
     terms=TERMS,
     shape="10,000 documents, 86 queries, 136 features, labels 0-4",
     split_rule="test file fixed; of the 43 training queries 70 % train, the rest validate",
-    cost_rule="published, 1 to 100 per feature; our own table by kind if that is out of reach",
+    cost_rule="published, 1 to 100 per feature",
     real=real,
     files=(*FILES.values(), COSTS),
     missing="all but the first 5,000 training and test documents of Fold1",

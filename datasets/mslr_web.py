@@ -34,8 +34,8 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import announce, decoded
 from datasets.sources.svmrank import read_pieces
-from datasets.standins import ranking as standins
-from datasets.standins.tables import PARTS
+from datasets.synthetic import ranking as generators
+from datasets.synthetic.tables import PARTS
 
 GRADES = (0, 1, 2, 3, 4)
 LAPTOP_SIZES = (20_000, 5_000, 10_000)
@@ -62,7 +62,7 @@ class Collection:
     test_sha256 : tuple of str
         Of ``Fold1/test.txt`` to ``Fold5/test.txt``.
     paper_sizes : (int, int, int)
-        Of the stand-in at paper scale.
+        Of the synthetic set at paper scale.
     """
 
     name: str
@@ -102,11 +102,11 @@ class Collection:
         return f"Fold{(k + 1) % 5 + 1}/test.txt"
 
     @property
-    def shape(self) -> standins.Shape:
-        """What the stand-in looks like."""
+    def shape(self) -> generators.Shape:
+        """What the synthetic set looks like."""
         sizes = {"smoke": (2_000, 1_000, 1_000), "laptop": LAPTOP_SIZES, "paper": self.paper_sizes}
         thresholds = (0.05, 1.26, 2.67, 3.55)
-        return standins.Shape(self.name, FEATURES, sizes, (20, 220), thresholds, scaled=False)
+        return generators.Shape(self.name, FEATURES, sizes, (20, 220), thresholds, scaled=False)
 
 
 COLLECTIONS = {
@@ -168,10 +168,10 @@ def real(collection: Collection, request: Request) -> Dataset:
     return _dataset(collection, arrays, costs, origin, provenance)
 
 
-def standin(collection: Collection, request: Request) -> Dataset:
-    """Draw the stand-in at the sizes of the scale."""
-    arrays, provenance = standins.dataset_parts(collection.shape, request)
-    origin = "our own table by kind of feature (datasets.mslr.own_costs), for the stand-in"
+def synthetic(collection: Collection, request: Request) -> Dataset:
+    """Draw the synthetic set at the sizes of the scale."""
+    arrays, provenance = generators.dataset_parts(collection.shape, request)
+    origin = "our own table by kind of feature (datasets.mslr.own_costs), for the synthetic set"
     return _dataset(collection, arrays, mslr.own_costs(), origin, provenance)
 
 
@@ -269,9 +269,9 @@ def _spec(collection: Collection) -> DatasetSpec:
         split_rule="five folds by LETOR's rotation: three parts train, one validates, one tests; "
         "fold seed % 5 + 1, of a random division of all queries for each five seeds from 5 on; at "
         "laptop scale whole queries drawn by seed, at most 20,000 / 5,000 / 10,000 documents",
-        cost_rule="published, 1 to 100 per feature; our own table by kind if that is out of reach",
+        cost_rule="published, 1 to 100 per feature",
         real=partial(real, collection),
-        standin=partial(standin, collection),
+        synthetic=partial(synthetic, collection),
         files=(*collection.subsets, mslr.COSTS),
     )
 

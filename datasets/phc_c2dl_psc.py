@@ -12,10 +12,12 @@ object here is a connected component (8 neighbours) of the mask: bodies that tou
 Bodies at the edge have no mask, as is the challenge's rule; no row is drawn from the outermost 48
 pixels, where they would count as ground.
 
-A row is a pixel, as in :mod:`datasets.flies` (:mod:`datasets.labelled_frames` draws them): frames 0
-to 8 train, 9 to 11 validate, 40 to 51 are the test, and rows come from the first of these. The
-frames are the same for every seed; it decides which pixels are drawn. The stand-in is the video of
-``flies_large``, with bright bodies.
+A row is a pixel: 32 features, eight filters on each of four resolutions
+(:mod:`datasets.features.pyramid`), class 1 if it belongs to a body. All features cost 0; what costs
+are evaluations, of which :data:`datasets.features.pyramid.SHARING` pixels share one.
+:mod:`datasets.labelled_frames` draws rows: frames 0 to 8 train, 9 to 11 validate, 40 to 51 are the
+test, and rows come from the first of these. The frames are the same for every seed; it decides
+which pixels are drawn.
 """
 
 from __future__ import annotations
@@ -33,13 +35,19 @@ from scipy import ndimage
 from datasets import labelled_frames
 from datasets.dataset import Dataset
 from datasets.errors import DamagedData
-from datasets.flies import SIZES
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, members
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
-from datasets.standins import tables as standins
-from datasets.standins.flies import LARGE, flies
+from datasets.synthetic import tables as generators
+from datasets.synthetic.flies import LARGE, flies
+
+SIZES = {
+    "smoke": (2_000, 1_000, 1_000),
+    "laptop": (100_000, 20_000, 20_000),
+    "paper": (1_000_000, 100_000, 100_000),
+}
+"""Rows that train, validate and test."""
 
 PARTS = {"train": range(9), "valid": range(9, 12), "test": range(40, 52)}
 """Numbers of the frames of each part."""
@@ -72,7 +80,7 @@ MISSING = (
     "(720×576); the masks' label numbers"
 )
 
-STANDIN = replace(
+SYNTHETIC = replace(
     LARGE,
     name="phc_c2dl_psc",
     frames={
@@ -94,10 +102,10 @@ def frames(
     part : {"train", "valid", "test"}
         Which frames.
     scale : {"smoke", "laptop", "paper"}
-        Size of the stand-in; the real frames are always the same.
+        Size of the synthetic set; the real frames are always the same.
     seed : int
-        Which video of the stand-in, 0 or more.
-    kind : {"real", "stand-in"}
+        Which video of the synthetic set, 0 or more.
+    kind : {"real", "synthetic"}
         As in the provenance of the data set that goes with the frames.
 
     Yields
@@ -114,12 +122,12 @@ def frames(
     DataUnavailable
         If `kind` is "real" and no source has the archive.
     """
-    if part not in standins.PARTS:
-        raise ValueError(f"part must be one of {', '.join(standins.PARTS)}, not {part!r}")
-    if kind not in ("real", "stand-in"):
-        raise ValueError(f'kind must be "real" or "stand-in", not {kind!r}')
+    if part not in generators.PARTS:
+        raise ValueError(f"part must be one of {', '.join(generators.PARTS)}, not {part!r}")
+    if kind not in ("real", "synthetic"):
+        raise ValueError(f'kind must be "real" or "synthetic", not {kind!r}')
     Request("phc_c2dl_psc", scale, "auto", seed)  # refuses a wrong scale or seed
-    return _real_frames(part)[0] if kind == "real" else _standin_frames(part, scale, seed)
+    return _real_frames(part)[0] if kind == "real" else _synthetic_frames(part, scale, seed)
 
 
 def _real_frames(part: str) -> tuple[Iterator[tuple[np.ndarray, np.ndarray]], Found]:
@@ -130,8 +138,8 @@ def _real_frames(part: str) -> tuple[Iterator[tuple[np.ndarray, np.ndarray]], Fo
     return ((np.array(image), labels.astype(np.int32)) for image, labels in pairs), archive
 
 
-def _standin_frames(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for image, labels in flies(part, scale, seed, STANDIN):
+def _synthetic_frames(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for image, labels in flies(part, scale, seed, SYNTHETIC):
         yield 255 - image, labels
 
 
@@ -170,13 +178,13 @@ def _grey(name: str, content: bytes) -> np.ndarray:
 def _rows(request: Request, kind: str) -> dict[str, np.ndarray]:
     """Draw pixels of all parts."""
     arrays = {}
-    for part, size in zip(standins.PARTS, SIZES[request.scale], strict=True):
-        n_frames = len(PARTS[part]) if kind == "real" else STANDIN.frames[request.scale][part]
+    for part, size in zip(generators.PARTS, SIZES[request.scale], strict=True):
+        n_frames = len(PARTS[part]) if kind == "real" else SYNTHETIC.frames[request.scale][part]
         arrays[f"X_{part}"], arrays[f"y_{part}"] = labelled_frames.sample(
             frames(part, scale=request.scale, seed=request.seed, kind=kind),
             n_frames if part == "train" else 1,
             size,
-            standins.part_generator("phc_c2dl_psc rows", request.seed, part),
+            generators.part_generator("phc_c2dl_psc rows", request.seed, part),
             MARGIN if kind == "real" else 0,
         )
     return arrays
@@ -189,10 +197,10 @@ def real(request: Request) -> Dataset:
     return labelled_frames.table("phc_c2dl_psc", _rows(request, "real"), record)
 
 
-def standin(request: Request) -> Dataset:
-    """Draw pixels of the stand-in's video."""
-    rows = _rows(request, "stand-in")
-    return labelled_frames.table("phc_c2dl_psc", rows, labelled_frames.STANDIN_RECORD)
+def synthetic(request: Request) -> Dataset:
+    """Draw pixels of the synthetic set's video."""
+    rows = _rows(request, "synthetic")
+    return labelled_frames.table("phc_c2dl_psc", rows, labelled_frames.SYNTHETIC_RECORD)
 
 
 SPEC = DatasetSpec(
@@ -206,7 +214,7 @@ SPEC = DatasetSpec(
     f"{labelled_frames.SHAPE_RULE}",
     cost_rule=labelled_frames.COST_RULE,
     real=real,
-    standin=standin,
+    synthetic=synthetic,
     files=(FILE,),
     missing=MISSING,
 )

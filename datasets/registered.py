@@ -20,8 +20,6 @@ TABLES = {
     "covertype": "covertype",
     "daimler_pedestrians": "daimler_pedestrians",
     "digits": "digits",
-    "flies": "flies",
-    "flies_large": "flies_large",
     "hepmass_1000": "hepmass",
     "hepmass_not1000": "hepmass",
     "miniboone": "miniboone",

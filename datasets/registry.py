@@ -1,18 +1,17 @@
-"""What a data set module declares, and how real data and stand-in are chosen."""
+"""What a data set module declares, and how real or synthetic data are chosen."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from datasets.dataset import SCALES, Dataset, dataset_checksum
-from datasets.errors import CacheFull, DataUnavailable, StandInWarning
+from datasets.errors import DataUnavailable
 from datasets.sources.find import RawFile
 from datasets.splits import split_generator
 
-DATA = ("auto", "real", "standin")
+DATA = ("auto", "real", "synthetic")
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,8 @@ class DatasetSpec:
         What it is made from; empty if it is bundled with a dependency.
     real : callable
         Request -> Dataset from real data; raises DataUnavailable.
-    standin : callable or None
-        Request -> Dataset, generated; None if there is no stand-in.
+    synthetic : callable or None
+        Request -> Dataset, generated; None if there is no synthetic form.
     bundled : bool
         Always there, inside a dependency.
     pictures : callable or None
@@ -68,7 +67,7 @@ class DatasetSpec:
     split_rule: str
     cost_rule: str
     real: Callable[[Request], Dataset]
-    standin: Callable[[Request], Dataset] | None = None
+    synthetic: Callable[[Request], Dataset] | None = None
     files: tuple[RawFile, ...] = ()
     missing: str = "nothing"
     bundled: bool = False
@@ -81,10 +80,10 @@ def serve(
     request: Request,
     *,
     real: Callable[[Request], Any] | None = None,
-    standin: Callable[[Request], Any] | None = None,
+    synthetic: Callable[[Request], Any] | None = None,
     checksum: Callable[[Any], str] = dataset_checksum,
 ) -> Dataset:
-    """Choose between real data and stand-in by scale and ``data``, and complete the provenance.
+    """Choose between real and synthetic data by scale and ``data``, and complete the provenance.
 
     Parameters
     ----------
@@ -92,15 +91,15 @@ def serve(
         The data set.
     request : Request
         What is wanted of it.
-    real, standin : callable, optional
-        What gives real data and stand-in, instead of the specification's own.
+    real, synthetic : callable, optional
+        What gives real and synthetic data, instead of the specification's own.
     checksum : callable, default dataset_checksum
         Digest of what is delivered.
 
     Returns
     -------
     Dataset
-        With provenance and checksum. Where `real` and `standin` give another frozen
+        With provenance and checksum. Where `real` and `synthetic` give another frozen
         record with a ``provenance`` (a set of images, say), that one.
 
     Raises
@@ -108,39 +107,20 @@ def serve(
     DataUnavailable, ChecksumMismatch
         See :func:`datasets.load`.
     """
-    real, standin = real or spec.real, standin or spec.standin
-    wants_standin = request.data == "standin" or (request.scale == "smoke" and not spec.bundled)
-    if wants_standin and standin is None:
-        reason = (
-            "scale 'smoke' uses only stand-ins and bundled data"
-            if request.data != "standin"
-            else "data 'standin' was asked for"
-        )
+    real, synthetic = real or spec.real, synthetic or spec.synthetic
+    if request.data != "synthetic" and (request.scale != "smoke" or spec.bundled):
+        return _complete(spec, request, real(request), checksum)
+    if synthetic is None:
         raise DataUnavailable(
-            f"{spec.name} has no stand-in, and {reason}. "
-            "Next: use scale 'laptop' with data 'auto' or 'real', or the set 'digits'."
+            f"{spec.name} has no synthetic form. Next: use scale 'laptop' with data 'auto' or "
+            "'real', or the set 'digits'."
         )
-    if wants_standin and request.data == "real":
+    if request.data == "real":
         raise DataUnavailable(
             f"{spec.name}: scale 'smoke' never reads real data, and data 'real' was asked for. "
             "Next: use scale 'laptop', or data 'auto'."
         )
-    if wants_standin:
-        return _complete(spec, request, standin(request), checksum)
-    try:
-        return _complete(spec, request, real(request), checksum)
-    except CacheFull:
-        raise
-    except DataUnavailable as error:
-        if request.data == "real" or standin is None:
-            raise
-        warnings.warn(
-            f"A STAND-IN TAKES THE PLACE OF {spec.name.upper()}: nothing shown on it reproduces "
-            f"the paper.\n{error}",
-            StandInWarning,
-            stacklevel=3,
-        )
-    return _complete(spec, request, standin(request), checksum)
+    return _complete(spec, request, synthetic(request), checksum)
 
 
 def _complete(

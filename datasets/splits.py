@@ -13,7 +13,7 @@ import numpy as np
 
 
 def split_generator(name: str, seed: int) -> np.random.Generator:
-    """Give the generator that draws splits (and stand-ins) of a data set.
+    """Give the generator that draws splits (and synthetic data) of a data set.
 
     Parameters
     ----------

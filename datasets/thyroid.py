@@ -37,7 +37,7 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.splits import split_generator
-from datasets.standins import thyroid as standins
+from datasets.synthetic import thyroid as generators
 
 ROWS = {"train": 3_772, "test": 3_428}
 N_TRAIN = 2_640
@@ -104,11 +104,11 @@ def real(request: Request) -> Dataset:
     return _dataset(arrays, costs, group_costs, groups, COST_ORIGIN, provenance)
 
 
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in at the sizes of the scale."""
-    arrays, provenance = standins.dataset_parts(request)
-    costs, group_costs, groups = standins.prices()
-    origin = "Turney's prices, given to the stand-in's features"
+def synthetic(request: Request) -> Dataset:
+    """Draw the synthetic set at the sizes of the scale."""
+    arrays, provenance = generators.dataset_parts(request)
+    costs, group_costs, groups = generators.prices()
+    origin = "Turney's prices, given to the synthetic set's features"
     return _dataset(arrays, costs, group_costs, groups, origin, provenance)
 
 
@@ -265,6 +265,6 @@ SPEC = DatasetSpec(
     cost_rule="published, dollars: 1.00 a question, 9.31 to 20.68 a blood test, and 2.10 once for "
     "drawing blood",
     real=real,
-    standin=standin,
+    synthetic=synthetic,
     files=tuple(FILES.values()),
 )

@@ -19,7 +19,7 @@ repetitions draws the blocks into divisions anew.
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
 
-The smallest scale draws a stand-in (:mod:`datasets.standins.windows`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic.windows`).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from datasets.registry import DatasetSpec, Request, serve
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.matlab import read_bytes
 from datasets.sources.storage import decoded
-from datasets.standins import windows as standins_windows
+from datasets.synthetic import windows as generated_windows
 
 SHAPE = (24, 24)
 COUNTS = {"faces": 4_916, "nonfaces": 7_872}
 BLOCK = 64
 """Neighbours in the files that are never torn apart."""
 SIZES = {"smoke": 750, "real": 12_788}
-"""Windows of the stand-in at the smallest scale and at the others."""
+"""Windows of the synthetic set at the smallest scale and at the others."""
 TERMS = (
     "none stated; for research use: single pictures are not to be shown or passed on. Cite Viola "
     "and Jones (2004)"
@@ -85,7 +85,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     scale, data : str
         As :func:`datasets.load`.
     seed : int, default 0
-        Which windows a stand-in draws; real ones are the same for all seeds.
+        Which windows synthetic data draws; real ones are the same for all seeds.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> Image
     DamagedData
         If a file does not hold what it should; names it.
     """
-    chosen = replace(SPEC, real=_real_images, standin=_drawn_images)
+    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
     return serve(chosen, Request("vj_faces", scale, data, seed), checksum=images_checksum)
 
 
@@ -124,8 +124,8 @@ def columns(
         In the order of :func:`images`.
     """
     haar_columns.families(per_kind)  # refuses what is no number
-    real, standin = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
-    chosen = replace(SPEC, real=real, standin=standin)
+    real, synthetic = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
+    chosen = replace(SPEC, real=real, synthetic=synthetic)
     request = Request("vj_faces", scale, data, seed)
     return serve(chosen, request, checksum=haar_columns.columns_checksum)
 
@@ -209,13 +209,13 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
     return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
 def _drawn_images(request: Request) -> ImageSet:
     n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    pixels, labels = standins_windows.faces(n_windows, request.seed)
-    provenance = standins_windows.provenance(standins_windows.faces)
+    pixels, labels = generated_windows.faces(n_windows, request.seed)
+    provenance = generated_windows.provenance(generated_windows.faces)
     return haar_columns.undivided("vj_faces", pixels, labels, provenance)
 
 
@@ -239,7 +239,7 @@ SPEC = DatasetSpec(
     "the next one validates, three train",
     cost_rule="uniform, 1 per Haar-like feature",
     real=partial(_table, give=_real_columns),
-    standin=partial(_table, give=_drawn_columns),
+    synthetic=partial(_table, give=_drawn_columns),
     files=FILES,
     pictures=images,
 )

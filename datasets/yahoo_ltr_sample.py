@@ -6,8 +6,8 @@ ships with LightGBM as ``examples/lambdarank``, and a maintainer says that it is
 queries; of the 700 features only 1 to 300 were kept, of which 218 occur, with values to two
 decimals. Yahoo's terms: research use, no redistribution.
 
-Costs: the published ones of set 1, by feature number (all 218 have one); uniform where that table
-cannot be reached.
+Costs: the published ones of set 1, by feature number (all 218 have one); where that table cannot
+be reached, the set is unavailable.
 
 Split: the test file is fixed; the seed divides the 201 training queries, 70 % train, the others
 validate; rows keep the order of the file.
@@ -28,8 +28,8 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.svmrank import read_rows
 from datasets.splits import split_queries
-from datasets.standins import tables as standins
-from datasets.standins.ranking import standin_record
+from datasets.synthetic import tables as generators
+from datasets.synthetic.ranking import synthetic_record
 
 N_FEATURES, N_PRESENT = 300, 218
 TRAIN_SHARE = 0.7
@@ -59,9 +59,9 @@ FILES = {
     )
     for name, (digest, size) in _DIGESTS.items()
 }
-STANDIN_SIZES = {"smoke": (1_000, 400, 500)}
-STANDIN_FULL_SIZES = (2_108, 897, 768)
-STANDIN_GROUPS = ((1, 53), (5, 12), (20, 71), (50, 58), (100, 10), (150, 14))
+SYNTHETIC_SIZES = {"smoke": (1_000, 400, 500)}
+SYNTHETIC_FULL_SIZES = (2_108, 897, 768)
+SYNTHETIC_GROUPS = ((1, 53), (5, 12), (20, 71), (50, 58), (100, 10), (150, 14))
 """Prices of the 218 features that occur and how many have each, as in the real part."""
 
 
@@ -73,7 +73,7 @@ def real(request: Request) -> Dataset:
         raise DamagedData(f"yahoo_ltr_sample: {occurs.sum()} features occur, not {N_PRESENT}")
     columns = np.flatnonzero(occurs)
     table, origin, cost_files = yahoo_ltr.cost_table()
-    costs = np.ones(columns.size) if table is None else table[columns]
+    costs = table[columns]
     if (costs == yahoo_ltr.ABSENT).any():
         raise DamagedData("yahoo_ltr_sample: a feature that occurs has no published cost")
     tables = halves["train"][0]
@@ -96,33 +96,33 @@ def real(request: Request) -> Dataset:
     return yahoo_ltr.dataset("yahoo_ltr_sample", arrays, costs, origin, names, provenance)
 
 
-def standin_columns() -> np.ndarray:
-    """Give the features of the stand-in of set 1 that this one keeps.
+def synthetic_columns() -> np.ndarray:
+    """Give the features of the synthetic set of set 1 that this one keeps.
 
     Returns
     -------
     ndarray of shape (218,), int64
         The first ones of each price, ascending.
     """
-    costs = standins.yahoo_costs()
-    first = [np.flatnonzero(costs == price)[:count] for price, count in STANDIN_GROUPS]
+    costs = generators.yahoo_costs()
+    first = [np.flatnonzero(costs == price)[:count] for price, count in SYNTHETIC_GROUPS]
     return np.sort(np.concatenate(first))
 
 
-def standin(request: Request) -> Dataset:
-    """Draw 218 features of the stand-in of :mod:`datasets.yahoo_ltr`, from a stream of its own."""
-    sizes = STANDIN_SIZES.get(request.scale, STANDIN_FULL_SIZES)
-    columns, parts = standin_columns(), {}
-    for part, size in zip(standins.PARTS, sizes, strict=True):
-        X, y, query = standins.yahoo_ltr(
+def synthetic(request: Request) -> Dataset:
+    """Draw 218 features of that of :mod:`datasets.yahoo_ltr`, from a stream of its own."""
+    sizes = SYNTHETIC_SIZES.get(request.scale, SYNTHETIC_FULL_SIZES)
+    columns, parts = synthetic_columns(), {}
+    for part, size in zip(generators.PARTS, sizes, strict=True):
+        X, y, query = generators.yahoo_ltr(
             size, request.seed, part, stream="yahoo_ltr_sample", low=5, high=25
         )
         parts[part] = (X[:, columns], y, query)
     arrays, queries = ranking.part_arrays(parts)
-    provenance = {**standin_record(sizes), "queries": queries}
-    names = tuple(f"standin_{column:03d}" for column in columns)
-    origin = "the published costs, given to as many of the stand-in's features"
-    costs = standins.yahoo_costs()[columns]
+    provenance = {**synthetic_record(sizes), "queries": queries}
+    names = tuple(f"synthetic_{column:03d}" for column in columns)
+    origin = "the published costs, given to as many of the synthetic set's features"
+    costs = generators.yahoo_costs()[columns]
     return yahoo_ltr.dataset("yahoo_ltr_sample", arrays, costs, origin, names, provenance)
 
 
@@ -170,9 +170,9 @@ SPEC = DatasetSpec(
     terms=yahoo_ltr.TERMS,
     shape="3,773 documents, 251 queries, 218 features, labels 0-4",
     split_rule="test file fixed; of the 201 training queries 70 % train, the others validate",
-    cost_rule="published, 1 to 150 per feature; uniform if that is out of reach",
+    cost_rule="published, 1 to 150 per feature",
     real=real,
-    standin=standin,
+    synthetic=synthetic,
     files=(*FILES.values(), yahoo_ltr.COSTS),
     missing=MISSING,
 )

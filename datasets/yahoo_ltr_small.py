@@ -16,8 +16,8 @@ import numpy as np
 from datasets import ranking, yahoo_ltr
 from datasets.dataset import Dataset
 from datasets.registry import DatasetSpec, Request
-from datasets.standins import tables as standins
-from datasets.standins.ranking import standin_record
+from datasets.synthetic import tables as generators
+from datasets.synthetic.ranking import synthetic_record
 
 ROWS = (141_397, 146_769, 184_968)
 LAPTOP_SIZES = (20_000, 5_000, 10_000)
@@ -50,12 +50,11 @@ def real(request: Request) -> Dataset:
     tables, facts, file = yahoo_ltr.part_tables("train")
     yahoo_ltr.check_rows({"train": tables["y"].size})
     table, origin, cost_files = yahoo_ltr.cost_table()
-    columns = np.flatnonzero(tables["occurs"])
-    if table is not None:  # a feature may occur in the official validation and test files only
-        columns = np.union1d(columns, np.flatnonzero(table != yahoo_ltr.ABSENT))
+    # A feature may occur in the official validation and test files only.
+    columns = np.flatnonzero(tables["occurs"] | (table != yahoo_ltr.ABSENT))
     edges = [0, *cuts(tables["query"], ROWS), tables["y"].size]
     parts = {}
-    for i, part in enumerate(standins.PARTS):
+    for i, part in enumerate(generators.PARTS):
         where = slice(edges[i], edges[i + 1])
         rows = _rows(tables["query"][where], i, request)
         X = tables["X"][where][rows][:, columns].astype(np.float64, order="C")
@@ -76,26 +75,26 @@ def real(request: Request) -> Dataset:
 def _rows(query: np.ndarray, i: int, request: Request) -> np.ndarray | slice:
     if request.scale == "paper":
         return slice(None)
-    stream = f"yahoo_ltr_small {standins.PARTS[i]}"
+    stream = f"yahoo_ltr_small {generators.PARTS[i]}"
     return ranking.sample_queries(stream, request.seed, query, LAPTOP_SIZES[i])
 
 
-def standin(request: Request) -> Dataset:
-    """Draw the stand-in of :mod:`datasets.yahoo_ltr` at this set's sizes, from its own stream."""
+def synthetic(request: Request) -> Dataset:
+    """Draw that of :mod:`datasets.yahoo_ltr` at this set's sizes, from its own stream."""
     sizes = {"smoke": SMOKE_SIZES, "paper": ROWS}.get(request.scale, LAPTOP_SIZES)
     parts = {
-        part: standins.yahoo_ltr(size, request.seed, part, stream="yahoo_ltr_small")
-        for part, size in zip(standins.PARTS, sizes, strict=True)
+        part: generators.yahoo_ltr(size, request.seed, part, stream="yahoo_ltr_small")
+        for part, size in zip(generators.PARTS, sizes, strict=True)
     }
     arrays, queries = ranking.part_arrays(parts)
-    costs = standins.yahoo_costs()
+    costs = generators.yahoo_costs()
     provenance = {
-        **standin_record(sizes),
+        **synthetic_record(sizes),
         "sparsity": float(np.mean(arrays["X_train"] == 0.0)),
         "queries": queries,
     }
-    names = tuple(f"standin_{i:03d}" for i in range(costs.size))
-    origin = "the cost groups of the paper, given to the stand-in's features"
+    names = tuple(f"synthetic_{i:03d}" for i in range(costs.size))
+    origin = "the cost groups of the paper, given to the synthetic set's features"
     return yahoo_ltr.dataset("yahoo_ltr_small", arrays, costs, origin, names, provenance)
 
 
@@ -109,9 +108,9 @@ SPEC = DatasetSpec(
     split_rule="the official training file in its order: 141,397 / 146,769 / 184,968 documents, "
     "cut at the nearest border of a query; at laptop scale whole queries drawn by seed, at most "
     "20,000 / 5,000 / 10,000 documents",
-    cost_rule="published, 1 to 200 per feature; uniform if that is out of reach",
+    cost_rule="published, 1 to 200 per feature",
     real=real,
-    standin=standin,
+    synthetic=synthetic,
     files=(yahoo_ltr.FILES["train"], yahoo_ltr.COSTS),
     missing="the official validation and test files, as in the papers",
 )

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.cell import rounded
-from experiments.data_kinds import STAND_IN, extent
+from experiments.data_kinds import SYNTHETIC, extent
 from experiments.estimates import (
     Estimate,
     do_not_vary,
@@ -144,13 +144,13 @@ def evaluate(
     rows : DataFrame
         The artefact's rows.
     data : Mapping
-        Provenance of each data set; ``kind`` is "real", "no data" or "stand-in".
+        Provenance of each data set; ``kind`` is "real", "no data" or "synthetic".
 
     Returns
     -------
     DataFrame
         One row per claim, see :data:`COLUMNS`: ``data, extent`` (whole set, part, simulation or
-        stand-in), ``effect`` with its 95 % interval, ``n`` repetitions or units, ``note``.
+        synthetic), ``effect`` with its 95 % interval, ``n`` repetitions or units, ``note``.
     """
     found = [
         _describe(claim, rows, data[claim.dataset]) for claim in claims if claim.dataset in data
@@ -189,13 +189,13 @@ def _estimate(claim: Claim, known: np.ndarray) -> Estimate:
     )
 
 
-STANDS_IN = "stand-in: contains what we built into it"
+STANDS_IN = "synthetic: contains what we built into it"
 NOT_RUN = "not run at this scale"
 
 
 def _notes(claim: Claim, where: str, effects: np.ndarray, known: np.ndarray) -> list[str]:
     """Say what keeps an effect from saying more; nothing of most."""
-    notes = [DENIED] * is_denied(claim.paper_effect) + [STANDS_IN] * (where == STAND_IN)
+    notes = [DENIED] * is_denied(claim.paper_effect) + [STANDS_IN] * (where == SYNTHETIC)
     if effects.size == 0:
         return [*notes, NOT_RUN]
     what = "repetition" if claim.spread in ("seeds", "crossed") else "unit"

@@ -31,7 +31,7 @@ from experiments.publishing.ending import Ending, end, together
 from experiments.publishing.report.command import report_command
 from experiments.registry import Registry, UnknownArtefact, discover
 from experiments.running import provenance
-from experiments.running.run import CellsFailed, NoStandIn
+from experiments.running.run import CellsFailed, NoData
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
 from experiments.running.workers import Workers, WorkersDiffer
 
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
         return _fail(USAGE, str(error))
     except CellsFailed as error:
         return _fail(REGRESSION, str(error))
-    except (DataProblem, NoStandIn) as error:
+    except (DataProblem, NoData, output.NotPublishable) as error:
         return _fail(NO_DATA, str(error))
     except output.DamagedResults as error:
         return _fail(REGRESSION, str(error))
@@ -160,8 +160,8 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
     if scale == "smoke":
         if data_mode == "real":
             raise click.UsageError(
-                "Smoke scale uses stand-ins and data inside our dependencies only; for real data "
-                "take --scale laptop."
+                "Smoke scale uses synthetic data and data inside our dependencies only; for real "
+                "data take --scale laptop."
             )
         data_mode = "auto"  # at this scale nothing outside the suite is ever read
     if quiet:
@@ -186,10 +186,11 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
 @click.option(
     "--data",
     "data_mode",
-    type=click.Choice(["auto", "real", "standin"]),
+    type=click.Choice(["auto", "real", "synthetic"]),
     default="auto",
     show_default=True,
-    help="Real data, generated stand-ins, or (auto) stand-ins where real data are unavailable.",
+    help="auto: real data, our published rows in grey where there are none; real: fail then; "
+    "synthetic: generated data.",
 )
 @click.option(
     "--seeds",
@@ -221,7 +222,7 @@ def reproduce(
     """Regenerate figures and tables, and describe their claims.
 
     ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
-    all. Of several, those whose data are unavailable are left out, and the exit status is 3.
+    all. What is published of data that cannot be had here is shown in grey.
     """
     artefacts, notes = suite.registry.resolve(names)
     for note in notes:
@@ -232,7 +233,7 @@ def reproduce(
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
     if dry_run:
         failing = describe_plans(suite, artefacts, options, every_cell)
-        if failing and (data_mode != "standin" or len(artefacts) == 1):
+        if failing and (data_mode != "synthetic" or len(artefacts) == 1):
             return _fail(NO_DATA, f"the run would fail for want of data: {', '.join(failing)}")
         return 0
     options = replace(options, command=_command(names, options))
@@ -245,7 +246,7 @@ def reproduce(
             try:
                 folder = base / artefact.id
                 endings.append(_reproduce_one(suite, artefact, options, workers, folder))
-            except (NoStandIn, DataProblem) as error:
+            except (NoData, DataProblem) as error:
                 if len(artefacts) == 1:
                     raise
                 click.secho(f"LEFT OUT: {error}", bold=True)
@@ -295,11 +296,8 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> Ending:
     )
     source_tree = provenance.source_tree_hash()
     result = compute(suite, artefact, options, workers)
-    for name, record in result.data.items():
-        if record["kind"] == "stand-in":
-            click.secho(f"  {name}: STAND-IN of ours, not the real data", bold=True)
     meta = describe(artefact, options, result, source_tree)
-    output.write_run(folder, artefact, result, meta)
+    output.write_run(folder, artefact, result, meta, published=suite.results / artefact.id)
     click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
     judged = output.evaluate_claims(artefact, result.rows, meta)
     for row in judged.to_dict("records"):
@@ -311,6 +309,7 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> Ending:
 
 
 def _publish(suite: Suite, folder: Path, artefact: Artefact) -> None:
+    output.check_publishable(folder, suite.results / artefact.id)
     output.publish(folder, suite.results, suite.registry.artefacts, artefact.id)
     scoreboard.write(suite.results, declared_by(suite), suite.registry.artefacts)
     click.echo(f"Published: {shown(suite.results / artefact.id)}")
@@ -380,6 +379,8 @@ def _check_one(suite, artefact, options, workers, folder, update):
     rows = result.rows
     if published is not None:
         same = output.same_data(meta["data"], published[1]["data"])
+        for name in meta.get("absent", {}):
+            click.echo(f"{artefact.id}: {name} is not here, its published rows are not compared")
         for name in sorted(set(meta["data"]) - set(same)):
             click.echo(f"{artefact.id}: other data for {name} than published, not compared")
         expected = published[0][published[0]["dataset"].isin(same)]
@@ -388,6 +389,8 @@ def _check_one(suite, artefact, options, workers, folder, update):
             expected = parts.rows_of(artefact, expected, parts.cells_of_run(artefact, meta))
             # What a method's other models keep from being published is no drift.
             rows = rows.merge(expected[artefact.row_keys()], on=artefact.row_keys())
+        if not meta["data"]:
+            return [], []
         return check_module.compare(artefact, expected, rows[rows["dataset"].isin(same)])
     compared = (
         [],

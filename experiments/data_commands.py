@@ -45,13 +45,13 @@ def list_data(suite, as_json: bool) -> None:
     if as_json:
         echo_json(suite.datasets.status())
         return
-    head = ("data set", "source", "here", "size", "stand-in", "terms")
+    head = ("data set", "source", "here", "size", "synthetic", "terms")
     table = [head]
     for record in suite.datasets.status():
         here = "yes" if record["present"] else "no"
-        stand_in = "yes" if record["stand_in"] else "none"
+        synthetic = "yes" if record["synthetic"] else "none"
         size = _size(record["bytes"])
-        table.append((record["name"], record["source"], here, size, stand_in, record["terms"]))
+        table.append((record["name"], record["source"], here, size, synthetic, record["terms"]))
     widths = [max(len(row[i]) for row in table) for i in range(len(head) - 1)]
     for row in table:
         cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
@@ -163,6 +163,9 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes} B" if n_bytes else "-"
 
 
+ABSENT = "not computed, published rows are shown in grey"
+
+
 def sources(
     datasets, names: Sequence[str], scale: str, data_mode: str
 ) -> dict[str, tuple[str, bool]]:
@@ -190,23 +193,23 @@ def sources(
             lines[name] = ("nothing is read", True)
             continue
         record = records[images_named(name)]
-        nowhere = record["source"] in ("stand-in", "none")
+        nowhere = record["source"] == "none"
         if record["source"] == "bundled":
             lines[name] = ("real, bundled with a dependency", True)
-        elif scale == "smoke" or data_mode == "standin":
-            absent = "left out" if data_mode == "standin" else "the run will fail"
-            line = "stand-in" if record["stand_in"] else f"{absent}: it has no stand-in"
-            lines[name] = (line, record["stand_in"])
-        elif nowhere and (data_mode == "real" or not record["stand_in"]):
+        elif scale == "smoke" or data_mode == "synthetic":
+            absent = "left out" if data_mode == "synthetic" else "the run will fail"
+            line = "synthetic" if record["synthetic"] else f"{absent}: it has no synthetic form"
+            lines[name] = (line, record["synthetic"])
+        elif nowhere and data_mode == "real":
             lines[name] = ("unavailable here: the run will fail", False)
         elif nowhere:
-            lines[name] = ("stand-in", True)
+            lines[name] = (f"not here: {ABSENT}", True)
         elif record["present"]:
             lines[name] = (f"real, from the {record['source']}", True)
         else:
             otherwise = "the run fails"
-            if record["stand_in"] and data_mode == "auto":
-                otherwise = "a stand-in takes its place"
+            if data_mode == "auto":
+                otherwise = ABSENT
             line = f"real, to be fetched ({record['source']}); else {otherwise}"
             lines[name] = (line, True)
     return lines

@@ -1,12 +1,12 @@
 """What the cells of a simulation are given: nothing, and a record that says so.
 
 Some figures of a paper rest on distributions that the paper itself defines. There is nothing to
-fetch and nothing that could be a stand-in, so a verdict on a claim may be drawn.
+fetch and nothing that could be synthetic data, so a verdict on a claim may be drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,18 @@ NAME = "simulation"
 """Name of the data set of such cells."""
 
 KIND = "no data"
-"""Beside "real" and "stand-in", what ``provenance["kind"]`` can be."""
+"""Beside "real" and "synthetic", what ``provenance["kind"]`` can be."""
 
-STAND_IN = "stand-in"
-"""Data that we generated because the real ones are unavailable."""
+SIMULATION = "simulation"
+"""Data that we draw as a paper describes its own."""
 
-EXTENTS = ("whole set", "part", "simulation", STAND_IN)
+SYNTHETIC = "synthetic"
+"""Data that we generate for smoke scale and tests; no claim is judged on them."""
+
+PUBLISHED = "published"
+"""Real data that are not here: what is drawn of them are published rows, and no claim is made."""
+
+EXTENTS = ("whole set", "part", SIMULATION, SYNTHETIC)
 """What :func:`extent` says of data, those that speak for most first."""
 
 
@@ -67,15 +73,15 @@ def load(name: str, *, scale: str, data: str, seed: int) -> NoData:
 
 
 def extent(record: Mapping) -> str:
-    """Say of what a claim is tested on: "whole set", "part", "simulation" or "stand-in".
+    """Say of what a claim is tested on: "whole set", "part", "simulation" or "synthetic".
 
     Parameters
     ----------
     record : Mapping
         As for :func:`kind_in_words`.
     """
-    words = {"real": "whole set", "real, a part": "part", KIND: "simulation"}
-    return words.get(kind_in_words(record), STAND_IN)
+    words = {"real": "whole set", "real, a part": "part", KIND: SIMULATION, SIMULATION: SIMULATION}
+    return words.get(kind_in_words(record), SYNTHETIC)
 
 
 def kind_in_words(record: Mapping) -> str:
@@ -90,3 +96,29 @@ def kind_in_words(record: Mapping) -> str:
         record.get("missing", "nothing") == "nothing" and record.get("selection", "all") == "all"
     )
     return "real, a part" if record["kind"] == "real" and not whole else record["kind"]
+
+
+def is_synthetic(record: Mapping) -> bool:
+    """Whether data can say nothing of a paper: they are of no other kind that there is."""
+    return record["kind"] not in ("real", KIND, SIMULATION, PUBLISHED)
+
+
+def in_words(record: Mapping) -> str:
+    """Say for a panel's title of what kind its data are."""
+    if record["kind"] == PUBLISHED:
+        return "OUR PUBLISHED ROWS"
+    if is_synthetic(record):
+        return "SYNTHETIC data, for checks alone"
+    return "real data" if record["kind"] == "real" else record["kind"]
+
+
+def aside(record: Mapping) -> str:
+    """Say behind a data set's name that nothing real was computed of it now; of others nothing."""
+    if record["kind"] == PUBLISHED:
+        return " (OUR PUBLISHED ROWS)"
+    return " (SYNTHETIC)" if is_synthetic(record) else ""
+
+
+def computed_first(panels: Iterable[Any], meta: Mapping) -> list[Any]:
+    """Order what has a ``dataset`` so that published rows come after what was computed now."""
+    return sorted(panels, key=lambda panel: meta["data"][panel.dataset]["kind"] == PUBLISHED)

@@ -176,11 +176,10 @@ def lines_of(
 
 
 def _titles(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to their first lines, where these tell as many apart; stand-ins are named."""
+    """Shorten titles to their first lines, where these tell as many apart."""
     short = []
     for title in titles:
-        first, *rest = title.split("\n")
-        short.append(first + ", STAND-IN" * any("STAND-IN" in line for line in rest))
+        short.append(title.partition("\n")[0])
     alike = [{t for t, s in zip(titles, short, strict=True) if s == own} for own in short]
     return [
         own if len(whole) == 1 else ", ".join(title.split("\n"))

@@ -67,5 +67,5 @@ def _describe(
         "in the store"
     )
     lacking = [name for name, (_, served) in plan.items() if not served]
-    # Of stand-ins those are taken that there are.
-    return lacking if options.data_mode != "standin" or len(lacking) == len(plan) else []
+    # Of synthetic data those are taken that there are.
+    return lacking if options.data_mode != "synthetic" or len(lacking) == len(plan) else []

@@ -20,6 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
+from datasets.registered import images_named
+from experiments.data_kinds import PUBLISHED, is_synthetic
+
 _BLACK, _ORANGE, _SKY = "#000000", "#E69F00", "#56B4E9"
 _BLUE, _VERMILION, _PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # Eight colours do not reach for all methods: darker shades of them, and grey.
@@ -70,7 +73,6 @@ LOOKS = {
     "gbrt": Look("GBRT, no costs", _BLACK, "x", ":"),
     "cegb_breadth_first": Look("CEGB, deep, breadth first", _PURPLE, "v", (0, (3, 1, 1, 1))),
     "cegb_all_splits": Look("CEGB, no stop at negative gain", _OLIVE, "+", "--"),
-    "cegb_literal": Look("CEGB, priced α·ε as printed", _BROWN, ".", "--"),
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
     "lightgbm_lambdarank": Look("LightGBM, lambdarank", _CLAY, "X", (0, (3, 1, 1, 1))),
@@ -456,12 +458,53 @@ def label_points(
         )
 
 
+FADED = "0.7"
+"""Colour of what is published and was not computed now."""
+
 _STAMP = (0.42, 0.16)
 """Width and height that a stamp takes, in shares of a panel."""
 
 
-def stamp(ax: Axes, text: str) -> None:
-    """Write into a panel's emptiest corner what must not be overlooked, when all is drawn."""
+def mark(ax: Axes, record: Mapping) -> None:
+    """Mark a panel that shows nothing real computed now, when all is drawn.
+
+    Parameters
+    ----------
+    ax : Axes
+    record : Mapping
+        Provenance of its data: published rows become grey and say what gets the data; synthetic
+        data are stamped; of others nothing is said.
+    """
+    if record["kind"] == PUBLISHED:
+        _fade(ax)
+        _in_a_corner(ax, not_recomputed(record), fontsize=7, color="0.3", zorder=5)
+    elif is_synthetic(record):
+        _in_a_corner(ax, "SYNTHETIC", fontsize=20, color="0.8", zorder=0)
+
+
+def not_recomputed(record: Mapping) -> str:
+    """Say in narrow lines of published rows that they are no more, and what gets their data."""
+    return (
+        f"not recomputed (scale {record['scale']});\nfor its data:\npython -m experiments\n"
+        f"data fetch {images_named(record['name'])}"
+    )
+
+
+def _fade(ax: Axes) -> None:
+    """Draw all that a panel shows in grey."""
+    for artist in (*ax.lines, *ax.collections, *ax.texts):
+        artist.set_color(FADED)
+    for line in ax.lines:
+        line.set_markerfacecolor(FADED)
+        line.set_markeredgecolor(FADED)
+    for patch in (*ax.patches, *ax.spines.values()):
+        patch.set_edgecolor(FADED)
+    ax.set_title(ax.get_title(loc="left"), loc="left", color="0.4")
+    ax.tick_params(colors=FADED, which="both")
+
+
+def _in_a_corner(ax: Axes, text: str, **how) -> None:
+    """Write into a panel's emptiest corner."""
     width, height = _STAMP
     corners = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1.0, 1.0))
 
@@ -477,9 +520,7 @@ def stamp(ax: Axes, text: str) -> None:
         transform=ax.transAxes,
         ha="right" if right else "left",
         va="top" if upper else "baseline",
-        fontsize=20,
-        color="0.8",
-        zorder=0,
+        **how,
     )
 
 

@@ -1,7 +1,7 @@
 """Scanning a picture: ``python -m benchmarks.followed.scanning``, and what asv follows of it.
 
 A detector of 500 boosted stumps is trained on `vj_faces` (where they cannot be had, on their
-stand-in, and it says so) and scans scikit-image's astronaut, 512×512 pixels in grey, every window
+synthetic, and it says so) and scans scikit-image's astronaut, 512×512 pixels in grey, every window
 at every scale. Beside it run soft cascades made of the same stumps on the validation rows, at two
 detection rates, and MDDAGs of the same stumps on the training rows. *ns an evaluation* is CPU time
 of one thread for the whole scan, integral images and smaller pictures included, by stumps
@@ -152,7 +152,7 @@ def scan_all() -> tuple[dict[str, Line], str]:
     lines : dict
         What each took, the full model first.
     kind : str
-        Of the data that they were trained on: "real" or "stand-in".
+        Of the data that they were trained on: "real" or "synthetic".
     """
     from skimage.data import astronaut
 

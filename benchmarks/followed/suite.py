@@ -50,7 +50,7 @@ class Task(NamedTuple):
 
 
 def task(kind: str, n_train: int = N_TRAIN) -> Task:
-    """Seeded data of the suite's own: it must not change when a stand-in does.
+    """Seeded data of the suite's own: it must not change when synthetic data does.
 
     Parameters
     ----------

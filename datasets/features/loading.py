@@ -74,11 +74,11 @@ def load(
         One of :data:`datasets.features.NAMES`.
     scale : {"laptop", "smoke", "paper"}, default "laptop"
         All that the source gives, but of MNIST the first 45,000 training images and of CIFAR-10 the
-        first 10,000 training and test images; a small stand-in; all.
-    data : {"auto", "real", "standin"}, default "auto"
+        first 10,000 training and test images; a small synthetic; all.
+    data : {"auto", "real", "synthetic"}, default "auto"
         As :func:`datasets.load`.
     seed : int, default 0
-        Which images a stand-in draws; real images are the same for all seeds.
+        Which images synthetic data draws; real images are the same for all seeds.
     n_jobs : int or None, default None
         Processes that compute, 1 or more; None for as many as there are processors.
     progress : bool, default True

@@ -97,7 +97,7 @@ def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: 
     images : ndarray of shape (n, ...), uint8
         One block of them is used.
     kind : str
-        What images they are: real, or a stand-in.
+        What images they are: real, or synthetic data.
 
     Returns
     -------

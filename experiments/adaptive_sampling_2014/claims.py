@@ -45,7 +45,7 @@ from experiments.adaptive_sampling_2014.show.simulations import (
     differences,
 )
 from experiments.claims import Claim
-from experiments.data_kinds import NAME
+from experiments.data_kinds import NAME, is_synthetic
 
 # --- Tables 1 to 4 --------------------------------------------------------------------------------
 
@@ -72,8 +72,8 @@ def of_table(dataset: str, rows: pd.DataFrame, meta: Mapping) -> list[Claim]:
     else:
         claims = [*_ahead(dataset), *_at_the_end(dataset)]
     features = headline_of(dataset, meta)
-    real = meta["data"][features]["kind"] == "real"
-    only = " (on these images, the same for every seed)" if real else ""
+    drawn = is_synthetic(meta["data"][features])
+    only = "" if drawn else " (on these images, the same for every seed)"
     return [
         replace(
             claim,

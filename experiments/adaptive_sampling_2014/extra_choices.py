@@ -14,6 +14,7 @@ from experiments.adaptive_sampling_2014.cells.variants import read
 from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside, is_synthetic
 
 _ROUNDS = (10, 100, 1_000)
 ROUNDS = {"smoke": (10,), "laptop": _ROUNDS, "overnight": _ROUNDS, "paper": _ROUNDS}
@@ -174,8 +175,8 @@ def _of(
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return a table for each data set, and one of exact thresholds."""
     families, n_seeds = ", ".join(EXACT_FAMILIES), len(meta["seeds"])
-    same = all(record["kind"] == "real" for record in meta["data"].values())
-    images = "; the images are the same" if same else ", and a stand-in's in its images"
+    drawn = any(is_synthetic(record) for record in meta["data"].values())
+    images = ", and of synthetic data in the images" if drawn else "; the images are the same"
     parts = [
         f"# Adaptive sampling: what the paper leaves open, and our deviations "
         f"(scale {meta['scale']})",
@@ -270,14 +271,14 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     }
     (dataset, method, says), most = max(moved.items(), key=lambda item: abs(item[1]))
     median = float(np.median(np.abs(list(moved.values()))))
-    standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][dataset])
     (exact,), after = THRESHOLDS.changes, EXACT_ROUNDS[meta["scale"]][-1]
     difference = differences(rows, "mnist", THRESHOLDS, exact, after)["log10_loss"].mean()
     return (
         f"Tables of {len(moved)} changes to Laminating, M.A.S. Naive and Tasting 1.Q, each against "
         f"our default. After {last:,} rounds half of them move the log10 training loss by less "
         f"than {median:.3f}; the largest effect has {method} with {says}, on {TITLES[dataset]}"
-        f"{standin}: {_number(most, '+.3f')}. Exact thresholds instead of 8-bit columns move it by "
+        f"{noted}: {_number(most, '+.3f')}. Exact thresholds instead of 8-bit columns move it by "
         f"{_number(difference, '+.3f')} after {after} rounds."
     )
 

@@ -20,8 +20,9 @@ from experiments.adaptive_sampling_2014.cells.headline import (
 from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact, Cell
+from experiments.data_kinds import aside
 from experiments.estimates import t_interval
-from experiments.style import LOOKS, headline, stamp
+from experiments.style import LOOKS, headline, mark
 
 REFERENCE = "tasting_1q"
 """Searches its features on all examples."""
@@ -149,8 +150,7 @@ def _draw_panel(ax, rows: pd.DataFrame, images: str, last: int, record: Mapping)
     ax.tick_params(axis="x", labelrotation=45)
     ax.set_xlabel("training images N (dashed: the paper's)")
     ax.set_title(f"{printed.title}, {kind_of(record)}", loc="left")
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -169,8 +169,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
                 f"{means.iloc[-1]:+.3f} with {table.columns[-1]:,} images, "
                 f"{trend(table).mean():+.3f} a doubling [{low[0]:+.3f}, {high[0]:+.3f}]"
             )
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
-        said.append(f"{SETS[images].title}{standin}: {'; '.join(each)}.")
+        noted = aside(meta["data"][dataset])
+        said.append(f"{SETS[images].title}{noted}: {'; '.join(each)}.")
     return (
         f"Decades of training loss after {last:,} rounds of equal cost above that of Tasting 1.Q, "
         f"for methods that sample examples. {' '.join(said)}"

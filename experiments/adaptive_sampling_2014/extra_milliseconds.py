@@ -26,6 +26,7 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.data_kinds import aside
 from experiments.style import headline
 
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
@@ -77,9 +78,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         means = with_total(ends).groupby("algorithm")[["feature_seconds", "total_seconds"]].mean()
         fastest = means["total_seconds"].idxmin()
         share = (means["feature_seconds"] / means["total_seconds"]).median()
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        noted = aside(meta["data"][dataset])
         said.append(
-            f"{SETS[dataset].title}{standin}: {100 * share:.0f} % features, fastest "
+            f"{SETS[dataset].title}{noted}: {100 * share:.0f} % features, fastest "
             f"{NAMES[fastest]} with {means['total_seconds'].min():.3g} s"
         )
     return (

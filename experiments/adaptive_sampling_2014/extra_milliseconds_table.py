@@ -19,6 +19,7 @@ from experiments.adaptive_sampling_2014.extra_milliseconds import last_within, m
 from experiments.adaptive_sampling_2014.show.curve_panels import FIRST, kind_of
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.adaptive_sampling_2014.show.tables import number, table_rounds
+from experiments.data_kinds import aside
 
 YARDSTICK = "uniform_naive"
 
@@ -49,11 +50,11 @@ def _table(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
     rounds = table_rounds(rows[rows["dataset"] == dataset])
     seconds = {t: mean_seconds(rows, dataset, YARDSTICK, t) for t in rounds}
     record = meta["data"][dataset]
-    kind = kind_of(record) if record["kind"] == "real" else "**STAND-IN of ours**"
     heads = [f"{seconds[t]:.3g} s (T = {t:,})" for t in rounds]
     ends = ["features for all T [s]", "training [s]", "all trainings, features too [s]"]
     lines = [
-        f"## {SETS[dataset].title} ({kind}), {record['rows']['train']:,} training images",
+        f"## {SETS[dataset].title} ({kind_of(record)}), "
+        f"{record['rows']['train']:,} training images",
         "",
         f"Milliseconds of the features: {record['cost_origin']}.",
         "",
@@ -102,9 +103,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             if len(reached):
                 losses[method.key] = reached["log10_loss"].mean()
         best = min(losses, key=losses.get)
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        noted = aside(meta["data"][dataset])
         said.append(
-            f"{SETS[dataset].title}{standin}: {NAMES[best]}, {number(losses[best], 2)} within "
+            f"{SETS[dataset].title}{noted}: {NAMES[best]}, {number(losses[best], 2)} within "
             f"{seconds:.3g} s"
         )
     return (

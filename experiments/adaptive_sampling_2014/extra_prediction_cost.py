@@ -27,6 +27,7 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact
+from experiments.data_kinds import aside
 from experiments.style import headline
 
 UNIT = "cost of one prediction [ms of one core]"
@@ -78,9 +79,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         if least is None:
             continue
         method, rounds, error, cost = least
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+        noted = aside(meta["data"][dataset])
         said.append(
-            f"{SETS[dataset].title}{standin}: {NAMES[method]} after {rounds:,} rounds, "
+            f"{SETS[dataset].title}{noted}: {NAMES[method]} after {rounds:,} rounds, "
             f"{error:.3g} % at {cost:.3g} ms"
         )
     return (

@@ -11,8 +11,9 @@ from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
 from experiments.adaptive_sampling_2014.claims import of_figure2
 from experiments.adaptive_sampling_2014.show.simulations import differences
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside, in_words, is_synthetic
 from experiments.estimates import t_interval
-from experiments.style import LOOKS, draw_curve, headline, stamp
+from experiments.style import LOOKS, draw_curve, headline, mark
 
 STRATEGIES = ("uniform_naive", "uniform_examples", "laminating")
 """Few features on all examples; all features on few examples; Laminating."""
@@ -55,7 +56,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw a panel for each cost, as in the paper."""
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     record = meta["data"]["mnist"]
-    real = record["kind"] == "real"
     n_samples = record["rows"]["train"]
     all_passes = sorted(rows["passes"].unique())
     for ax, passes in zip(figure.subplots(1, 2, sharey=True), all_passes, strict=True):
@@ -70,16 +70,16 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_xlabel("boosting round")
         ax.legend(loc="upper right")
         ax.set_ylim(bottom=0)
-        if not real:
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     figure.axes[0].set_ylabel("largest edge less edge of the stump taken")
     headline(
         figure,
         "Adaptive sampling (JMLR 2014), Figure 2 · MNIST pixels, "
-        f"{'real data' if real else 'STAND-IN of ours, not the real data'}, {n_samples:,} training "
+        f"{in_words(record)}, {n_samples:,} training "
         f"images · scale {meta['scale']}\nmean over {len(meta['seeds'])} seeds of the sampling "
-        f"({'the images are the same' if real else 'and of the images'}); bands: 95 % t intervals "
-        "over seeds\nthe final search for the taken feature's threshold is not part of QS",
+        f"({'and of the images' if is_synthetic(record) else 'the images are the same'}); "
+        "bands: 95 % t intervals over seeds\nthe final search for the taken feature's threshold "
+        "is not part of QS",
     )
     return figure
 
@@ -95,7 +95,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         cost = int(rows.loc[rows["algorithm"] == "uniform_naive"].set_index("passes")
                    .loc[passes, "cost"].iloc[0])  # fmt: skip
         said.append(f"at a cost of {cost:,} evaluations a round: {each}")
-    kind = "" if meta["data"]["mnist"]["kind"] == "real" else " (stand-in)"
+    kind = aside(meta["data"]["mnist"])
     return (
         f"How far the edge of the stump taken is below the largest one on MNIST pixels{kind}, over "
         f"{rows['round'].max()} boosting rounds, for three strategies; on average "

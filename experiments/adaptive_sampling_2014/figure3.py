@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, mosaic, picture, run_cell
-from experiments.style import headline, stamp
+from experiments.data_kinds import aside, in_words
+from experiments.style import headline, mark
 
 SETS = {
     "mnist": ("MNIST", "first image of each digit", "first of each class", 1, 5),
@@ -50,15 +51,13 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         images = [picture(row) for row in mine.sort_values("place").to_dict("records")]
         ax.imshow(mosaic(images, per_line), interpolation="nearest")
         record = meta["data"][name]
-        real = record["kind"] == "real"
         ax.set_title(
-            f"{title}: {says}\n{'real data' if real else 'STAND-IN of ours, not the real data'}, "
+            f"{title}: {says}\n{in_words(record)}, "
             f"{record['rows']['train']:,} training images, shown at "
             f"{images[0].shape[1]}×{images[0].shape[0]} pixels",
             loc="left",
         )
-        if not real:
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     headline(
         figure,
         f"Adaptive sampling (JMLR 2014), Figure 3 · sample images · scale {meta['scale']}",
@@ -72,7 +71,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for name, (title, says, _, _, _) in SETS.items():
         mine = rows[(rows["dataset"] == name) & (rows["seed"] == rows["seed"].min())]
         if len(mine):
-            kind = "" if meta["data"][name]["kind"] == "real" else " (stand-in)"
+            kind = aside(meta["data"][name])
             size = f"{mine['width'].iloc[0]}×{mine['height'].iloc[0]} pixels"
             said.append(f"{len(mine)} of {title}{kind}, {says}, {size}")
     return "Sample images: " + "; ".join(said) + "."

@@ -11,6 +11,7 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import final_score
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, panel_name, settings
+from experiments.data_kinds import aside
 from experiments.tables import mean_and_deviation
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a'", "c", "d"))
@@ -72,7 +73,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × (ours and every change) × λ."""
     cells = {}
     for panel in SHOWN:
-        # Without a stand-in of its own, the priced panel takes that of Yahoo! LTR.
+        # Without synthetic data of its own, the priced panel takes that of Yahoo! LTR.
         dataset = (panel.smoke_dataset or "yahoo_ltr") if scale == "smoke" else panel.dataset
         for seed in seeds:
             for change in CHANGES:
@@ -142,10 +143,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
                 differences = effects(rows, change, panel.key, tradeoff)
                 if len(differences):
                     dataset = rows.loc[rows["panel"] == panel.key, "dataset"].iloc[0]
-                    standin = "" if meta["data"][dataset]["kind"] == "real" else " (STAND-IN)"
+                    noted = aside(meta["data"][dataset])
                     score = "AP@5" if panel.relevant_from else "accuracy"
                     lines.append(
-                        f"| {change.says} | {panel_name(panel, dataset)}{standin} | {tradeoff:g} "
+                        f"| {change.says} | {panel_name(panel, dataset)}{noted} | {tradeoff:g} "
                         f"| {mean_and_deviation(differences['score'], '+.4f')} {score} "
                         f"| {mean_and_deviation(differences['cost'], '.3f')} |"
                     )
@@ -164,12 +165,12 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     }
     (says, panel), most = max(moved.items(), key=lambda item: abs(item[1]))
     dataset = dataset_of[panel.key]
-    standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][dataset])
     median = float(np.median(np.abs(list(moved.values()))))
     return (
         f"A table of {len(moved)} changes to the training, each against our own way. Half of them "
         f"move the test score by less than {median:.4f}; the largest effect has: {says}, on "
-        f"{panel_name(panel, dataset)}{standin}: {most:+.4f}."
+        f"{panel_name(panel, dataset)}{noted}: {most:+.4f}."
     )
 
 

@@ -30,8 +30,9 @@ from experiments.cegb_2017.show.panels import (
     score_label,
 )
 from experiments.curves import advantage, curves
+from experiments.data_kinds import aside
 from experiments.lines import lines_of
-from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
@@ -197,8 +198,7 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
         say_speaking_queries(ax, rows)
     ax.set_xlabel(cost_label(panel, record))
     ax.set_ylabel(score_label(panel))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -209,8 +209,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         if mine.empty:
             continue
         dataset = mine["dataset"].iloc[0]
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
-        name = f"{panel_name(panel, dataset)}{standin}"
+        noted = aside(meta["data"][dataset])
+        name = f"{panel_name(panel, dataset)}{noted}"
         leads = []
         for method in METHODS:
             if (curve := curves(mine, panel.key, method)) is None:

@@ -19,6 +19,7 @@ from experiments.cegb_2017.claims import both_kinds, of_queries
 from experiments.cegb_2017.show.design import REPETITIONS
 from experiments.cegb_2017.show.panels import TRACE_TOLERANCES
 from experiments.claims import evaluate
+from experiments.data_kinds import aside
 
 KEYS = ("a'", "b'", "y", "m", "w")
 """Panels with real ranking data."""
@@ -81,9 +82,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     ]
     for seeds, queries in judged:
         panel, _, name = seeds["claim"].partition("-")
-        standin = "" if queries["data"] == "real" else " (STAND-IN)"
+        data = queries["dataset"] + aside(meta["data"][queries["dataset"]])
         lines.append(
-            f"| {panel} | {queries['dataset']}{standin} | {name} | {queries['n']} | "
+            f"| {panel} | {data} | {name} | {queries['n']} | "
             f"{_interval(queries)} | {_interval(seeds)} |"
         )
     lines += ["", "Claims, in AP@5:", ""]

@@ -19,7 +19,8 @@ from experiments.cegb_2017.show.curves_of_panel import say_no_data
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import PANELS, Panel, cost_label, panel_name, panel_title
 from experiments.curves import advantage, curves
-from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.data_kinds import aside
+from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "b'", "c", "d"))
 METHODS = ("cegb", "budget_prune", "budget_forest")
@@ -133,8 +134,7 @@ def _draw_panel(ax, panel: Panel, metric: str, rows: pd.DataFrame, meta: Mapping
     ax.set_title(panel_title(panel, dataset, record), loc="left")
     ax.set_xlabel(cost_label(panel, record))
     ax.set_ylabel(_label(panel, metric))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -144,13 +144,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         if mine.empty:
             continue
         dataset = mine["dataset"].iloc[0]
-        standin = "" if meta["data"][dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][dataset])
         leads = []
         for method in METHODS[1:]:
             lead = advantage(mine, panel.key, better="cegb", worse=method)
             if lead.size and not np.isnan(lead).all():
                 leads.append(f"{np.nanmean(lead):+.3f} above {LOOKS[method].label}")
-        name = f"({panel.key}) {panel_name(panel, dataset)}{standin}, {_label(panel, metric)}"
+        name = f"({panel.key}) {panel_name(panel, dataset)}{noted}, {_label(panel, metric)}"
         said.append(f"{name}: {', '.join(leads) or 'no budget that both reach'}")
     return (
         "Panels of test score against mean prediction cost on a logarithmic axis, one curve each "

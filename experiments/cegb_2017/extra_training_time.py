@@ -16,7 +16,8 @@ from experiments.cegb_2017.cells.stopwatch import run_cell
 from experiments.cegb_2017.claims import AT_MOST, of_training_time
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
 from experiments.cegb_2017.show.training_time import VARIANTS, ratios
-from experiments.style import LOOKS, headline
+from experiments.data_kinds import PUBLISHED, aside, in_words
+from experiments.style import FADED, LOOKS, headline, not_recomputed
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
 ROUNDS = {"smoke": 3, "laptop": 20, "overnight": 100, "paper": 100}
@@ -48,6 +49,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     datasets = list(dict.fromkeys(rows["dataset"]))
     figure = Figure(figsize=(8.5, 4.6), layout="constrained")
     ax = figure.subplots()
+
+    def is_published(dataset: str) -> bool:
+        return meta["data"][dataset]["kind"] == PUBLISHED
+
     for offset, method in zip((-0.12, 0.12), VARIANTS, strict=True):
         for i, dataset in enumerate(datasets):
             values = ratios(rows, dataset, method).to_numpy()
@@ -57,7 +62,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
                 values,
                 linestyle="none",
                 marker=LOOKS[method].marker,
-                color=LOOKS[method].colour,
+                color=FADED if is_published(dataset) else LOOKS[method].colour,
                 label=VARIANTS[method] if i == 0 else None,
             )
     ax.axhline(1, color="0.4", linewidth=1)
@@ -96,10 +101,9 @@ def ratios_of_all(rows: pd.DataFrame) -> list[float]:
 def _name(rows: pd.DataFrame, dataset: str, meta: Mapping) -> str:
     record = meta["data"][dataset]
     plain = rows[(rows["dataset"] == dataset) & (rows["method"] == "gbrt")]["fit_seconds"].median()
-    kind = "real" if record["kind"] == "real" else "STAND-IN"
     return (
-        f"{dataset} ({kind})\n{record['rows']['train']:,} × {record['n_features']}\n"
-        f"plain: {plain:.2g} s"
+        f"{dataset} ({in_words(record)})\n{record['rows']['train']:,} × {record['n_features']}\n"
+        f"plain: {plain:.2g} s" + f"\n{not_recomputed(record)}" * (record["kind"] == PUBLISHED)
     )
 
 
@@ -108,8 +112,8 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     said = []
     for dataset in dict.fromkeys(rows["dataset"]):
         one, other = (ratios(rows, dataset, method).mean() for method in VARIANTS)
-        standin = "" if meta["data"][dataset]["kind"] == "real" else " (stand-in)"
-        said.append(f"{dataset}{standin} {one:.2f} and {other:.2f}")
+        noted = aside(meta["data"][dataset])
+        said.append(f"{dataset}{noted} {one:.2f} and {other:.2f}")
     return (
         "Training time of CEGB as a multiple of plain gradient boosting's, for each data set: "
         "first as it is, then with as many splits as plain boosting. "

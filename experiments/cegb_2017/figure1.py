@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import first_tree
 from experiments.cegb_2017.show.panels import PANELS, settings
-from experiments.style import LOOKS, headline, stamp
+from experiments.data_kinds import in_words
+from experiments.style import LOOKS, headline, mark
 
 METHODS = {
     "cegb_as_miser": {"max_leaves": 8, "max_depth": 3},
@@ -28,7 +29,7 @@ LEVEL = 0.05
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
-    """Return two cells: Figure 2a's setting on MSLR (smoke: on the stand-in of Yahoo! LTR)."""
+    """Return two cells: Figure 2a's setting on MSLR (smoke: on the synthetic set of Yahoo! LTR)."""
     panel = next(p for p in PANELS if p.key == ("a" if scale == "smoke" else "a'"))
     return [
         Cell(
@@ -107,9 +108,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"feature cost paid on arrival [{record['cost_unit']}],\n"
         f"drawn {LEVEL:.0%} of the most expensive path lower per level"
     )
-    if record["kind"] != "real":
-        stamp(axes[1], "STAND-IN")
-    kind = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+    mark(axes[1], record)
+    kind = in_words(record)
     headline(
         figure,
         f"CEGB (NIPS 2017), Figure 1 · {name}, {kind}, {record['rows']['train']:,} training rows · "
@@ -157,7 +157,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"leaf holds {most['count'] / leaves['count'].sum():.0%} of the rows at a cost of "
             f"{most['cost']:.3g}."
         )
-    kind = "real data" if record["kind"] == "real" else "a stand-in"
+    kind = in_words(record)
     return (
         f"Two decision trees from models trained on {name} ({kind}), drawn from top to bottom by "
         "the feature cost paid. " + " ".join(said)

@@ -15,7 +15,6 @@ from experiments.cegb_2017.cells.selection import choosable
 from experiments.cegb_2017.claims import of_figure2
 from experiments.cegb_2017.show.curves_of_panel import (
     draw_panel,
-    say_no_data,
     say_speaking_queries,
 )
 from experiments.cegb_2017.show.design import REPETITIONS, THINNED, cells_of, repetitions, tradeoffs
@@ -26,6 +25,7 @@ from experiments.cegb_2017.show.panels import (
     panel_name,
 )
 from experiments.curves import advantage
+from experiments.data_kinds import PUBLISHED
 from experiments.lines import lines_of
 from experiments.style import GAP_IN_WORDS
 
@@ -60,22 +60,31 @@ def selectable(rows: pd.DataFrame) -> pd.DataFrame:
 
 # --- picture ----------------------------------------------------------------------------------
 
-_ROWS, _COLUMNS = 3, 4
+_COLUMNS = 4
+
+
+def _shown(rows: pd.DataFrame, meta: Mapping) -> list[tuple[Panel, pd.DataFrame]]:
+    """Return the panels that have rows, those first that are not drawn of published ones."""
+    of_panel = [(panel, rows[rows["panel"] == panel.key]) for panel in PANELS]
+    there = [(panel, mine) for panel, mine in of_panel if len(mine)]
+    return sorted(there, key=lambda one: _is_published(one[1], meta))
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
-    """Draw a panel for each data set; one without rows says so. The last place is the legend's."""
-    figure = Figure(figsize=(16.5, 12.6), layout="constrained")
-    axes = list(figure.subplots(_ROWS, _COLUMNS).flat)
-    for ax, panel in zip(axes, PANELS, strict=False):
-        _draw_panel(ax, panel, rows[rows["panel"] == panel.key], meta)
+    """Draw a panel for each data set that has rows. The last place is the legend's."""
+    shown = _shown(rows, meta)
+    n_rows = -(-(len(shown) + 1) // _COLUMNS)
+    figure = Figure(figsize=(16.5, 4.2 * n_rows), layout="constrained")
+    axes = list(figure.subplots(n_rows, _COLUMNS, squeeze=False).flat)
     entries = {}
-    for ax in axes[: len(PANELS)]:
-        entries |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    for ax in axes[len(PANELS) :]:
+    for ax, (panel, mine) in zip(axes, shown, strict=False):
+        _draw_panel(ax, panel, mine, meta)
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    for ax in axes[len(shown) :]:
         ax.set_axis_off()
-    axes[len(PANELS)].legend(entries.values(), entries, loc="center", fontsize=9)
-    n_seeds = rows.groupby("panel")["seed"].nunique().max()  # c and d have seeds of their own
+    axes[len(shown)].legend(entries.values(), entries, loc="center", fontsize=9)
+    n_seeds = shown[0][1]["seed"].nunique()
     figure.suptitle(
         f"CEGB (NIPS 2017), Figure 2 · scale {meta['scale']} · {n_seeds} seeds, bands: "
         "95 % t intervals over seeds · for each budget the model with the best validation score\n"
@@ -85,10 +94,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
+def _is_published(rows: pd.DataFrame, meta: Mapping) -> bool:
+    return meta["data"][rows["dataset"].iloc[0]]["kind"] == PUBLISHED
+
+
 def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
-    if rows.empty:
-        say_no_data(ax, panel, panel.key, meta["scale"])
-        return
     record = meta["data"][rows["dataset"].iloc[0]]
     label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
     draw_panel(ax, panel, rows, record, SHOWN, ("greedy_miser", label))
@@ -99,19 +109,17 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say for each panel how far both CEGBs lie above Greedy Miser."""
     said = []
-    for panel in PANELS:
-        mine = rows[rows["panel"] == panel.key]
+    for panel, mine in _shown(rows, meta):
         lead = partial(advantage, rows, panel.key, worse="greedy_miser")
-        gains = [lead(better=method) for method in ("cegb", "cegb_shallow")] if len(mine) else []
-        if not gains or any(g.size == 0 or np.isnan(g).all() for g in gains):
+        gains = [lead(better=method) for method in ("cegb", "cegb_shallow")]
+        if any(g.size == 0 or np.isnan(g).all() for g in gains):
             said.append(f"({panel.key}) {panel.name}: no data")
             continue
         dataset = mine["dataset"].iloc[0]
         score = "accuracy" if panel.relevant_from is None else "average precision at 5"
-        standin = "" if meta["data"][dataset]["kind"] == "real" else ", stand-in"
         deep, shallow = (np.nanmean(gain) for gain in gains)
         said.append(
-            f"({panel.key}) {panel_name(panel, dataset)}{standin}: {deep:+.3f} deep, "
+            f"({panel.key}) {panel_name(panel, dataset)}: {deep:+.3f} deep, "
             f"{shallow:+.3f} shallow in {score}"
         )
     return (

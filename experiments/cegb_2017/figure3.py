@@ -30,9 +30,10 @@ from experiments.cegb_2017.show.penalties import (
     final,
 )
 from experiments.curves import advantage, curves
+from experiments.data_kinds import aside
 from experiments.estimates import t_interval
 from experiments.lines import lines_of
-from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, mark
 
 UNIT_COST_TRADEOFFS = (1e-4, 1e-3)
 """λ of the models trained at β = 1; the paper does not say which it took."""
@@ -85,8 +86,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             say_speaking_queries(ax, mine)
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
-            if record["kind"] != "real":
-                stamp(ax, "STAND-IN")
+            mark(ax, record)
     left, right = (
         max((ax.get_legend_handles_labels() for ax in column), key=lambda entries: len(entries[1]))
         for column in axes.T
@@ -160,9 +160,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
                 ("the same trained at β = 1", unit),
             )
         )
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else " (stand-in)"
+        noted = aside(meta["data"][panel.dataset])
         said.append(
-            f"{panel_name(panel, panel.dataset)}{standin}: {ends}. Best-first growth lies "
+            f"{panel_name(panel, panel.dataset)}{noted}: {ends}. Best-first growth lies "
             f"{np.nanmean(lead):+.3f} above breadth-first at equal cost."
         )
     return (

@@ -18,6 +18,7 @@ from experiments.cronus_2012.show.choices import (
     panels_there,
 )
 from experiments.cronus_2012.show.panels import START, Panel, make_cell
+from experiments.data_kinds import aside
 from experiments.tables import mean_and_deviation
 
 STEPS = {"smoke": [4], "laptop": [3, 9], "overnight": [3, 9], "paper": [3, 6, 9, 14]}
@@ -92,7 +93,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
 
 
 def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
-    standin = "" if meta["data"][panel.dataset]["kind"] == "real" else " (STAND-IN)"
+    noted = aside(meta["data"][panel.dataset])
     cells = []
     for method in ("cronus_initial", "cronus"):
         if variant == "ours":
@@ -105,7 +106,7 @@ def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mappi
     cells.append("1" if variant == "ours" else mean_and_deviation(cost, ".3f"))
     for method in ("cronus_initial", "cronus"):
         cells.append(f"{mean_by_seed(rows, panel.key, variant, method)['hard'].mean():.3f}")
-    return f"| {says} | {panel.name}{standin} | {' | '.join(cells)} |"
+    return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

@@ -18,6 +18,7 @@ from experiments.cronus_2012.show.divisions import (
     saved,
 )
 from experiments.cronus_2012.show.panels import Panel, make_cell
+from experiments.data_kinds import aside
 from experiments.estimates import over_units
 
 
@@ -71,7 +72,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
 
 
 def _named(panel: Panel, meta: Mapping) -> str:
-    return panel.name + ("" if meta["data"][panel.dataset]["kind"] == "real" else " (STAND-IN)")
+    return panel.name + (aside(meta["data"][panel.dataset]))
 
 
 def _line(says: str, name: str, each: pd.DataFrame) -> str:

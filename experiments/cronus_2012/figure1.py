@@ -26,7 +26,8 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import LOOKS, headline, stamp
+from experiments.data_kinds import aside
+from experiments.style import LOOKS, headline, mark
 
 SHOWN = ("g", "b", "c", "e")
 """Panels with real data; the paper's figure is a sketch without any."""
@@ -57,8 +58,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         record = meta["data"][panel.dataset]
         _draw(ax, stages(rows, panel.key))
         ax.set_title(panel_title(panel, record).replace("\n", " · "), loc="left")
-        if record["kind"] != "real":
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     headline(
         figure,
         f"Cronus (AISTATS 2012), Figure 1 · scale {meta['scale']} · the optimised cascade of the "
@@ -107,9 +107,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         if there(rows, panel.key, "cronus"):
             table = stages(rows, panel.key)
             kept = ", ".join(str(k) for k in table.loc[table["n_trees"] > 0, "stage"])
-            standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+            noted = aside(meta["data"][panel.dataset])
             said.append(
-                f"({panel.key}) {panel.name}{standin}: stages {kept or 'none'}, "
+                f"({panel.key}) {panel.name}{noted}: stages {kept or 'none'}, "
                 f"{100 * table['hard'].iloc[-1]:.1f} % come to the last"
             )
     return (

@@ -35,8 +35,9 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.curves import curves
+from experiments.data_kinds import aside
 from experiments.lines import lines_of
-from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -75,8 +76,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record, accounting))
             ax.set_ylabel(score_label(panel))
-            if record["kind"] != "real":
-                stamp(ax, "STAND-IN")
+            mark(ax, record)
             for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 named.setdefault(label, handle)
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
@@ -107,12 +107,12 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for panel in PANELS:
         if not there(rows, panel.key, "gbrt", "cronus"):
             continue
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         times = [
             f"{10 ** np.mean(decades_saved(rows, panel.key, method)):.1f}"
             for method in ("single_stage", "cronus_initial", "cronus", "early_exit")
         ]
-        said.append(f"({panel.key}) {panel.name}{standin}: {', '.join(times)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(times)}")
     return (
         "For each data set three panels of test score against cost on a logarithmic axis: the "
         "steps of Cronus, its rivals, and all of them metered. How many times cheaper than GBRT "

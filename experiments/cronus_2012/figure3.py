@@ -26,7 +26,8 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import LOOKS, headline, stamp
+from experiments.data_kinds import aside
+from experiments.style import LOOKS, headline, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -57,8 +58,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_xlabel("stage")
         ax.set_ylabel("share of test inputs that come there")
         ax.set_ylim(-0.03, 1.05)
-        if record["kind"] != "real":
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
@@ -93,9 +93,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     said = []
     for panel in PANELS:
         if there(rows, panel.key, *BOTH_ENDS):
-            standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+            noted = aside(meta["data"][panel.dataset])
             ends = [shares_remaining(rows, panel.key, m, "hard").mean().iloc[-1] for m in BOTH_ENDS]
-            said.append(f"({panel.key}) {panel.name}{standin}: {ends[0]:.2f} and {ends[1]:.2f}")
+            said.append(f"({panel.key}) {panel.name}{noted}: {ends[0]:.2f} and {ends[1]:.2f}")
     return (
         "Share of the test inputs that come to each stage of the cascade as it was initialised "
         "and as it was optimised, by hard exits and as the objective expects it. At the last "

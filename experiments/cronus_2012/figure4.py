@@ -20,7 +20,8 @@ from experiments.cronus_2012.show.comparison import (
     there,
 )
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
-from experiments.style import headline, stamp
+from experiments.data_kinds import aside
+from experiments.style import headline, mark
 
 # --- picture --------------------------------------------------------------------------------------
 
@@ -71,8 +72,7 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     ax.set_title(panel_title(panel, record), loc="left")
     title = "price\n[" + record["cost_unit"].replace(" ", "\n") + "]"
     ax.legend(fontsize=7, title=title, title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -85,12 +85,12 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             bought(rows, panel.key).groupby("price").mean(),
             features_by_price(rows, panel.key),
         )
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         ends = [
             f"price {price:g} {table.loc[price].iloc[-1] / there_are[price]:.2f}"
             for price in (table.index[0], table.index[-1])
         ]
-        said.append(f"({panel.key}) {panel.name}{standin}: {' and '.join(ends)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(ends)}")
     return (
         "Share of the features of each price that the optimised cascade has bought until each "
         f"stage. In the end: {'; '.join(said)}."

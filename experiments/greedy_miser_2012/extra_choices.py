@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.variants import CHANGES, varied
 from experiments.greedy_miser_2012.claims_beside import of_choices
 from experiments.greedy_miser_2012.show.choices import SAYS, SHOWN, effects
@@ -51,10 +52,10 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     for variant, says in SAYS.items():
         for panel in _there(rows):
             differences = effects(rows, panel.key, variant)
-            standin = "" if meta["data"][panel.dataset]["kind"] == "real" else " (STAND-IN)"
+            noted = aside(meta["data"][panel.dataset])
             score = mean_and_deviation(differences["score"], "+.4f")
             cost = mean_and_deviation(differences["cost"], ".3f")
-            lines.append(f"| {says} | {panel.name}{standin} | {score} | {cost} |")
+            lines.append(f"| {says} | {panel.name}{noted} | {score} | {cost} |")
     return "\n".join(lines) + "\n"
 
 

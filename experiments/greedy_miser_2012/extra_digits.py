@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.digits import run_cell
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.claims_beside import of_digits
@@ -23,7 +24,7 @@ from experiments.greedy_miser_2012.show.panels import (
     make_cell,
 )
 from experiments.greedy_miser_2012.show.shares import draw_shares
-from experiments.style import headline, stamp
+from experiments.style import headline, mark
 
 DRAWN = {"smoke": {"per_family": 4, "n_train": 120, "n_valid": 60}}
 DRAWN["laptop"] = {"per_family": 12, "n_train": 10_000, "n_valid": 5_000}
@@ -80,8 +81,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     ax.set_xlabel("share of λ = 0's bill that may be spent")
     ax.set_ylabel("test accuracy")
     ax.set_title(f"({DIGITS.key}) {DIGITS.name}", loc="left")
-    if meta["data"][DIGITS.dataset]["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, meta["data"][DIGITS.dataset])
     ax.legend(fontsize=8)
     headline(
         figure,
@@ -94,7 +94,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say the loss at a tenth and at half."""
-    standin = "" if meta["data"][DIGITS.dataset]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][DIGITS.dataset])
     said = [
         f"{name} {values.mean():+.3f}" if len(values) else f"{name} no model"
         for name, values in (
@@ -103,7 +103,7 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         )
     ]
     return (
-        f"Curves of test accuracy on MNIST{standin} against the share of λ = 0's bill, families of "
+        f"Curves of test accuracy on MNIST{noted} against the share of λ = 0's bill, families of "
         "features at their measured prices: Greedy Miser, feature subsets, early exit and λ = 0. "
         f"Greedy Miser's difference in accuracy to λ = 0 at shares of its bill: {', '.join(said)}."
     )

@@ -23,7 +23,7 @@ from experiments.greedy_miser_2012.show.divisions import (
 )
 from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
 from experiments.greedy_miser_2012.show.shares import draw_shares
-from experiments.style import headline, stamp
+from experiments.style import headline, mark
 
 FEWER_MARGINS = (1 / 8, 1 / 2, 2.0)
 """s of Greedy Miser with early exits; without exits it is among their models, too."""
@@ -99,8 +99,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_title(f"({panel.key}) {panel.name}\n{n_queries} queries", loc="left")
         ax.set_xlabel("share of λ = 0's bill that may be spent")
         ax.set_ylabel("test NDCG@5")
-        if record["kind"] != "real":
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5)

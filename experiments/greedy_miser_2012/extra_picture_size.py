@@ -16,6 +16,7 @@ import pandas as pd
 
 from datasets.scene15 import SIDES
 from experiments.artefact import Artefact, Cell
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012 import figure3
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.cells.scenes import measure
@@ -111,10 +112,9 @@ def effects(rows: pd.DataFrame, meta: Mapping, panel: str) -> dict[str, tuple[st
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the tables: one line per method, and one per claim of Figure 3."""
     large, small = (f"{side}×{side}" for side in (SIDES[p.dataset] for p in (SCENES, SMALL)))
-    real = all(meta["data"][panel.dataset]["kind"] == "real" for panel in (SCENES, SMALL))
     lines = [
         f"# Greedy Miser: Scene-15 on smaller pictures (scale {meta['scale']})"
-        + ("" if real else " (STAND-IN)"),
+        + max(aside(meta["data"][panel.dataset]) for panel in (SCENES, SMALL)),
         "",
         f"Figure 3 once as it is, on pictures of {large}, and once on the same pictures made "
         f"smaller, {small}: the same draws, codebooks, detectors and settings; descriptors, "
@@ -153,9 +153,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for name, algorithm, setting in tried(rows):
         found = compared(rows, algorithm, **setting)
         said.append(f"{name} {found['change'].mean():+.4f} and {found['cost'].mean():.2f}")
-    standin = "" if meta["data"][SMALL.dataset]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][SMALL.dataset])
     return (
-        f"Two tables on Scene-15{standin} with pictures of 200×200 and of 136×136. Change of the "
+        f"Two tables on Scene-15{noted} with pictures of 200×200 and of 136×136. Change of the "
         f"accuracy and ratio of the costs: {'; '.join(said)}."
     )
 

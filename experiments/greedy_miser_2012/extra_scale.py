@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.scaling import run_cell
 from experiments.greedy_miser_2012.claims_beside import of_scale
 from experiments.greedy_miser_2012.show.scale import METHODS, seconds_for_each_row
 
 DATASETS = {"smoke": "yahoo_ltr_sample"}
 DATASETS |= dict.fromkeys(("laptop", "overnight", "paper"), "covertype")
-"""Covertype has as many rows as the paper's set; the smallest scale has a stand-in of another."""
+"""Covertype has as many rows as the paper's set."""
 
 SIZES = {"smoke": (500, 1_000), "laptop": (50_000, 200_000, 473_134)}
 SIZES |= dict.fromkeys(("overnight", "paper"), SIZES["laptop"])
@@ -46,9 +47,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the table: one line per number of rows."""
     (name,) = rows["dataset"].unique()
     record = meta["data"][name]
-    standin = "" if record["kind"] == "real" else " (STAND-IN)"
+    noted = aside(record)
     lines = [
-        f"# Greedy Miser: memory and time over rows{standin} (scale {meta['scale']})",
+        f"# Greedy Miser: memory and time over rows{noted} (scale {meta['scale']})",
         "",
         f"{name}, {record['n_features']} features, {ROUNDS[meta['scale']]} rounds of depth 4 at "
         f"λ = {TRADEOFF:g}, squared loss, one thread, each training in a process of its own. "
@@ -81,9 +82,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             "as long as of the fewest rows"
         )
     (name,) = rows["dataset"].unique()
-    standin = "" if meta["data"][name]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][name])
     return (
-        f"A table of memory and time of training on {name}{standin}. On "
+        f"A table of memory and time of training on {name}{noted}. On "
         f"{rows['n_rows'].max():,} rows: {'; '.join(said)}."
     )
 

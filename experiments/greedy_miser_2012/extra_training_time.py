@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.stopwatch import run_cell
 from experiments.greedy_miser_2012.claims_beside import of_training_time
 from experiments.greedy_miser_2012.show.panels import make_cell
@@ -49,11 +50,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     ]
     for panel in panels_there(rows):
         record, mine = meta["data"][panel.dataset], rows[rows["dataset"] == panel.dataset]
-        standin = "" if record["kind"] == "real" else " (STAND-IN)"
+        noted = aside(record)
         plain = mine.loc[mine["method"] == "stagewise", "fit_seconds"].mean()
         times = ratios(rows, panel.dataset)
         lines.append(
-            f"| {panel.name}{standin} | {record['rows']['train']:,} × {record['n_features']} "
+            f"| {panel.name}{noted} | {record['rows']['train']:,} × {record['n_features']} "
             f"| {plain:.2g} | {times.mean():.2f} ({times.min():.2f} to {times.max():.2f}) |"
         )
     return "\n".join(lines) + "\n"

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.show import panels as cronus_panels
 from experiments.curves import curves
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.methods import run_cell
 from experiments.greedy_miser_2012.claims import of_figure1
 from experiments.greedy_miser_2012.show.comparison import (
@@ -52,7 +53,7 @@ from experiments.style import (
     headline,
     label_points,
     log_cost_axis,
-    stamp,
+    mark,
 )
 
 
@@ -119,8 +120,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             ax.set_title(panel_title(panel, record), loc="left")
             ax.set_xlabel(cost_label(panel, record))
             ax.set_ylabel(score_label(panel))
-            if record["kind"] != "real":
-                stamp(ax, "STAND-IN")
+            mark(ax, record)
             for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 named.setdefault(label, handle)
     for ax in axes[len(panels) :].flat:
@@ -198,13 +198,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for panel in PANELS:
         if not panel.rivals or of_panel(rows, panel.key, BASELINE).empty:
             continue
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         times = [
             f"{10 ** np.nanmean(decades_saved(rows, panel.key, m)):.1f}"
             for m in ("greedy_miser", "early_exit", "cronus")
             if not of_panel(rows, panel.key, m).empty
         ]
-        said.append(f"({panel.key}) {panel.name}{standin}: {', '.join(times)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(times)}")
     return (
         "Pairs of panels of test score against cost on a logarithmic axis: traces of Greedy Miser "
         "over rounds for several λ, and one curve for each method. How many times cheaper than "

@@ -9,6 +9,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.usage import usage
 from experiments.greedy_miser_2012.claims import of_figure2
 from experiments.greedy_miser_2012.show.comparison import shares
@@ -21,7 +22,7 @@ from experiments.greedy_miser_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import headline, stamp
+from experiments.style import headline, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -86,8 +87,7 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     ax.set_title(panel_title(panel, record), loc="left")
     title = "price\n[" + record["cost_unit"].replace(" ", "\n") + "]"
     ax.legend(fontsize=7, title=title, title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -97,12 +97,12 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
         if not (rows["panel"] == panel.key).any():
             continue
         table = shares(rows, panel.key).groupby("tradeoff").mean()
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         ends = [
             f"price {price:g} from {table[price].iloc[0]:.2f} to {table[price].iloc[-1]:.2f}"
             for price in (table.columns[0], table.columns[-1])
         ]
-        said.append(f"({panel.key}) {panel.name}{standin}: {' and '.join(ends)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(ends)}")
     return (
         "Share of the features that a model uses, a line for each price, over λ. From the smallest "
         f"λ to the largest: {'; '.join(said)}."

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.curves import curves
+from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.cells.scenes import measure
 from experiments.greedy_miser_2012.claims import of_figure3
@@ -31,7 +32,7 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
 )
 from experiments.lines import lines_of
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
 TRADEOFFS |= dict.fromkeys(("laptop", "overnight", "paper"), (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0))
@@ -112,8 +113,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             f"features on a picture's own paths\n[{record['cost_unit']}]"
         )  # fmt: skip
         ax.set_xlabel(f"{bill} CPU time per picture")
-        if record["kind"] != "real":
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     frame(axes, np.concatenate(scores))
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
@@ -170,9 +170,9 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
             f"{LOOKS[method].label}: accuracy {at['test_score'].mean():.3f} at "
             f"{at['test_cost_paper'].mean():,.0f} ms"
         )
-    standin = "" if meta["data"][SCENES.dataset]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][SCENES.dataset])
     return (
-        f"Two panels of test accuracy on Scene-15{standin} against CPU time per picture on a "
+        f"Two panels of test accuracy on Scene-15{noted} against CPU time per picture on a "
         "logarithmic axis, as a whole forest pays and as single pictures pay: Greedy Miser, "
         "stage-wise regression, early exits, and two baselines as points. Each at its best by "
         f"validation: {'; '.join(said)}."

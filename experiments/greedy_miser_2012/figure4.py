@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from datasets.scene15_pictures import CLASSES
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, picture, run_cell
-from experiments.style import headline, stamp
+from experiments.data_kinds import aside, in_words
+from experiments.style import headline, mark
 
 PER_LINE = 5
 
@@ -32,9 +33,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.imshow(picture(row), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
         ax.set_title(CLASSES[row["label"]], fontsize=8)
         ax.set_axis_off()
-        if record["kind"] != "real":
-            stamp(ax, "STAND-IN")
-    what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+        mark(ax, record)
+    what = in_words(record)
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 4 · a random picture of each class of Scene-15 · {what}",
@@ -45,10 +45,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say how many pictures of what are shown."""
     mine = rows[rows["seed"] == rows["seed"].min()]
-    standin = "" if meta["data"]["scene15"]["kind"] == "real" else " (stand-in)"
-    return (
-        f"{len(mine)} grey pictures, one of each class of Scene-15{standin}: {', '.join(CLASSES)}."
-    )
+    noted = aside(meta["data"]["scene15"])
+    return f"{len(mine)} grey pictures, one of each class of Scene-15{noted}: {', '.join(CLASSES)}."
 
 
 ARTEFACT = Artefact(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
 from experiments.mddag_2012.claims import of_choices
 from experiments.mddag_2012.show.choices import (
@@ -112,12 +113,12 @@ def _there(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
-    standin = "" if meta["data"][panel.dataset]["kind"] == "real" else " (STAND-IN)"
+    noted = aside(meta["data"][panel.dataset])
     table = mean_by_seed(rows, panel.key, variant)
     cells = [
         mean_and_deviation(table[value], form) for value, form in zip(VALUES, _FORMS, strict=True)
     ]
-    return f"| {says} | {panel.name}{standin} | {' | '.join(cells)} |"
+    return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

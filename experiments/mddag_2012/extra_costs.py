@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.curves import advantage, curves
+from experiments.data_kinds import aside, in_words
 from experiments.lines import lines_of
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         costs, scores = np.concatenate(drawn, axis=1)
         log_cost_axis(ax, with_nothing=bool((costs == 0).any()))
         frame(ax, scores[costs > 0])  # what costs nothing may know next to nothing
-        real = record["kind"] == "real"
         n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-        what = "real data" if real else "STAND-IN of ours, not the real data"
+        what = in_words(record)
         title = f"({panel.key}) {panel.name}\n{what}, {n_rows} train/valid/test"
         ax.set_label(panel.key)
         ax.set_title(title, loc="left")
         ax.set_xlabel(f"features that a row acquires\n[{record['cost_unit']}], mean over test rows")
         ax.set_ylabel(f"test {panel.score}")
-        if not real:
-            stamp(ax, "STAND-IN")
+        mark(ax, record)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     headline(
         figure,
@@ -116,13 +115,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     """Say for each data set MDDAG.EXP's mean lead over CEGB and Greedy Miser."""
     pool, said = named(rows), []
     for panel in _there(rows):
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         words = []
         for method in ("cegb", "greedy_miser"):
             leads = advantage(pool, panel.key, "mddag_exp", method)
             shared = len(leads) and not np.isnan(leads).all()
             words.append(f"{np.nanmean(leads):+.4f}" if shared else "no shared budget")
-        said.append(f"({panel.key}) {panel.name}{standin}: {' and '.join(words)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(words)}")
     others = " and ".join(LOOKS[method].label for method in ("cegb", "greedy_miser"))
     return (
         "Test score against the mean price of the features that a row acquires, on a logarithmic "

@@ -14,7 +14,7 @@ from experiments.mddag_2012.cells.toy import run_cell
 from experiments.mddag_2012.claims import of_figure1
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
 from experiments.mddag_2012.show.toy import BETA, DATASET, of, on_two_paths
-from experiments.style import LOOKS, headline, stamp
+from experiments.style import LOOKS, headline
 
 METHODS = ("mddag_i", "mddag_i_descent")
 CLASSIFIERS = {"smoke": 60, "laptop": 1000, "overnight": 1000, "paper": 1000}
@@ -56,9 +56,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     _draw_usage(c, first)
     _draw_scores(e, first)
     _draw_graph(lower.subplots(), first)
-    if meta["data"][DATASET]["kind"] != "real":
-        for ax in (a, b):
-            stamp(ax, "STAND-IN")
     headline(
         figure,
         f"MDDAG (ICML 2012), Figure 1 · scale {meta['scale']} · MDDAG.I, β = {BETA:g}, "

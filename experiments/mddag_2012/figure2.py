@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
+from experiments.data_kinds import aside
 from experiments.lines import lines_of
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.operating import FPRS
@@ -31,7 +32,7 @@ from experiments.mddag_2012.show.panels import (
 )
 from experiments.mddag_2012.show.repetitions import lead_of_each
 from experiments.mddag_2012.show.selection import Curve, runs_of, there
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -102,8 +103,7 @@ def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) ->
     ax.set_title(f"{panel_title(panel, record)}, FPR {FPRS[suffix]:g}", loc="left")
     ax.set_xlabel("base classifiers evaluated\n[mean over test background windows]")
     ax.set_ylabel("test TPR")
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def has_bands(rows: pd.DataFrame) -> bool:
@@ -155,13 +155,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for panel in PANELS:
         if not there(rows, panel.key, "mddag_i", *CASCADES, "adaboost"):
             continue
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         leads = [
             lead_of_each(rows, panel.key, ("mddag_i",), (other,), "tpr_10", 1.0, FEW)
             for other in (*CASCADES, "adaboost")
         ]
         words = ["–" if np.isnan(v).all() else f"{np.nanmean(v):+.3f}" for v in leads]
-        said.append(f"({panel.key}) {panel.name}{standin}: {', '.join(words)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(words)}")
     names = ", ".join(LOOKS[method].label for method in (*CASCADES, "adaboost"))
     return (
         "True positive rate against mean base classifiers evaluated on background windows, at "

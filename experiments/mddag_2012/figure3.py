@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.data_kinds import aside, in_words
 from experiments.lines import lines_of
 from experiments.mddag_2012.cells.documents import run_cell
 from experiments.mddag_2012.claims import of_figure3
@@ -16,7 +17,7 @@ from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.panels import BETA_ENDS_OF_SHARES, EPISODES, betas
 from experiments.mddag_2012.show.rankings import RANKINGS, Ranking
 from experiments.mddag_2012.show.selection import Curve, there
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, stamp
+from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 CLASSIFIERS = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 1000}
 """N, of AdaBoost.MH, with trees of eight leaves."""
@@ -81,15 +82,13 @@ def _draw(ax, rows: pd.DataFrame, panel: Ranking, record: Mapping) -> None:
     log_cost_axis(ax)
     if drawn:
         frame(ax, np.concatenate(drawn))
-    real = record["kind"] == "real"
     n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
-    what = "real data" if real else "STAND-IN of ours, not the real data"
+    what = in_words(record)
     ax.set_label(panel.key)
     ax.set_title(f"({panel.key}) {panel.name}\n{what}, {n_rows} train/test documents", loc="left")
     ax.set_xlabel("trees of 8 leaves evaluated [mean over test documents]")
     ax.set_ylabel("test NDCG, averaged over places")
-    if not real:
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -98,13 +97,13 @@ def alt(rows: pd.DataFrame, meta: Mapping) -> str:
     for panel in RANKINGS:
         if not there(rows, panel.key, "adaboost", "mddag_i", "mddag_exp"):
             continue
-        standin = "" if meta["data"][panel.dataset]["kind"] == "real" else ", stand-in"
+        noted = aside(meta["data"][panel.dataset])
         ends = []
         for method in ("adaboost", "mddag_i", "mddag_exp"):
             x, y, *_ = Curve(rows, panel.key, method, "ndcg").drawn()
             name = "AdaBoost.MH" if method == "adaboost" else LOOKS[method].label
             ends.append(f"{name} {y[-1]:.3f} at {x[-1]:.0f}" if len(x) else f"{name} has no run")
-        said.append(f"({panel.key}) {panel.name}{standin}: {', '.join(ends)}")
+        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(ends)}")
     return (
         "Averaged NDCG of test documents against mean trees evaluated, on a logarithmic axis. "
         f"Where the curves end: {'; '.join(said)}."

@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact
 from experiments.publishing import parts
-from experiments.publishing.output import read_published, same_data
+from experiments.publishing.output import read_meta, read_published, same_data
 from experiments.running.suite import shown
 
 
@@ -21,7 +21,7 @@ class Ending(NamedTuple):
     ----------
     artefact_id : str
     comparison : str
-        The first line of :func:`difference`.
+        The first line of what is said of its panels and of :func:`difference`.
     picture : Path
         Its figure or table.
     """
@@ -41,7 +41,10 @@ def end(artefact: Artefact, folder: Path, published: Path) -> tuple[Ending, list
     folder, published : Path
         Of the run, and ``results/<id>``.
     """
-    compared = difference(artefact, folder, published)
+    compared = [
+        *panels_computed(artefact, read_meta(folder)),
+        *difference(artefact, folder, published),
+    ]
     found = Ending(artefact.id, compared[0], picture_of(folder))
     return found, [*compared, _pictured(found.picture)]
 
@@ -60,7 +63,21 @@ def picture_of(folder: Path) -> Path:
     return figure if figure.exists() else folder / "table.md"
 
 
+def panels_computed(artefact: Artefact, meta: Mapping) -> list[str]:
+    """Say how many panels a run computed, if not all, and what gets the data of the others."""
+    absent = meta.get("absent", {})
+    if not absent:
+        return []
+    cells = artefact.cells(meta["scale"])
+    panels = {(cell.dataset, cell.params.get("panel", "")) for cell in cells}
+    here = [panel for panel in panels if panel[0] not in absent]
+    first = f"{len(here)} of {len(panels)} panels computed; the data of the others are not here:"
+    return [first, *(f"  {name}: {advice}" for name, advice in absent.items())]
+
+
 def _pictured(path: Path) -> str:
+    if not path.exists():
+        return "No picture: nothing is published of it."
     return f"{'Figure' if path.suffix == '.png' else 'Table'}: {shown(path)}"
 
 

@@ -14,12 +14,13 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments import claims as claims_module
 from experiments.artefact import Artefact
+from experiments.data_kinds import PUBLISHED, in_words, is_synthetic
 from experiments.publishing import bisections, gaps
 from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
 from experiments.running.run import Result
-from experiments.style import house_style, picture_bytes
+from experiments.style import house_style, not_recomputed, picture_bytes
 
 PICTURES = ("svg", "png")
 """Formats in which figures are published."""
@@ -51,8 +52,9 @@ def json_bytes(meta: Mapping[str, Any]) -> bytes:
 
 
 def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
-    """Return the evaluated claims of an artefact."""
-    return claims_module.evaluate(artefact.make_claims(rows, meta), rows, meta["data"])
+    """Return the evaluated claims of an artefact; none if it has no data."""
+    claims = artefact.make_claims(rows, meta) if meta["data"] else []
+    return claims_module.evaluate(claims, rows, meta["data"])
 
 
 def write_run(
@@ -61,6 +63,7 @@ def write_run(
     result: Result,
     meta: Mapping[str, Any],
     kinds: Sequence[str] = PICTURES,
+    published: Path | None = None,
 ) -> None:
     """Write rows, times, pictures or table, claims and provenance of a run.
 
@@ -76,6 +79,8 @@ def write_run(
         :func:`experiments.running.provenance.describe_run`.
     kinds : sequence of str
         Formats of a picture, of :data:`PICTURES`.
+    published : Path, optional
+        ``results/<id>``, of which the picture shows what is absent; no other file does.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
@@ -85,12 +90,72 @@ def write_run(
     table = evaluate_claims(artefact, result.rows, meta)
     write_atomically(folder / "claims.csv", csv_bytes(table))
     write_atomically(folder / "meta.json", json_bytes(meta))
-    draw(folder, artefact, result.rows, meta, kinds)
+    rows, meta = with_published(artefact, result.rows, meta, published)
+    if meta["data"]:
+        draw(folder, artefact, rows, meta, kinds)
 
 
 def _sha256(rows: bytes) -> str:
     """Hash ``rows.csv``, whatever a checkout made of its line ends."""
     return hashlib.sha256(rows.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def with_published(
+    artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any], published: Path | None
+) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    """Add to a run what is published of real data that it lacks: to be drawn, never to be written.
+
+    Returns
+    -------
+    rows : DataFrame
+    meta : dict
+        With the published record of each such data set, its kind :data:`PUBLISHED`; all of what is
+        published is described by its own ``meta.json`` if the run has no data.
+    """
+    lacking = meta.get("absent", {})
+    before = read_published(published) if lacking and published is not None else None
+    if before is None or not artefact.committed_picture:
+        return rows, meta
+    old_rows, old = before
+    records = {
+        name: {**old["data"][name], "kind": PUBLISHED, "scale": old["scale"]}
+        for name in lacking
+        if old["data"].get(name, {}).get("kind") == "real"
+    }
+    of_them = old_rows[old_rows["dataset"].isin(records)]
+    if not meta["data"]:
+        return of_them, {**old, "data": records}
+    of_them = of_them.reindex(columns=rows.columns)
+    data = {**meta["data"], **records}
+    return pd.concat([rows, of_them], ignore_index=True), {**meta, "data": data}
+
+
+class NotPublishable(ValueError):
+    """A run that may not take the place of what is published."""
+
+
+def check_publishable(folder: Path, published: Path) -> None:
+    """Raise :class:`NotPublishable` if a run lacks published real data, or has synthetic ones."""
+    meta, before = read_meta(folder), read_published(published)
+    if made := [name for name, record in meta["data"].items() if is_synthetic(record)]:
+        raise NotPublishable(f"not published, for these data are synthetic: {', '.join(made)}")
+    lacking, old = meta.get("absent", {}), {} if before is None else before[1]["data"]
+    lost = [name for name in lacking if old.get(name, {}).get("kind") == "real"]
+    if lost or not meta["data"]:
+        lines = [f"  {name}: {lacking[name]}" for name in lost or lacking]
+        raise NotPublishable("\n".join(["not published, for these data are not here:", *lines]))
+
+
+def rendered(artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]):
+    """Return an artefact's picture, or its table with a line for each set that is not here."""
+    with house_style(artefact.id):
+        drawn = artefact.render(rows, meta)
+    if isinstance(drawn, str):
+        for name, record in meta["data"].items():
+            if record["kind"] == PUBLISHED:
+                said = " ".join(not_recomputed(record).split())
+                drawn += f"\n{name}: {in_words(record)}, {said}\n"
+    return drawn
 
 
 def draw(
@@ -101,8 +166,7 @@ def draw(
     kinds: Sequence[str] = PICTURES,
 ) -> None:
     """Render rows into ``figure.svg`` and ``figure.png``, or ``table.md``."""
-    with house_style(artefact.id):
-        drawn = artefact.render(rows, meta)
+    drawn = rendered(artefact, rows, meta)
     if isinstance(drawn, str):
         write_atomically(folder / "table.md", drawn.encode())
         for kind in PICTURES:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from experiments.artefact import DATA_SCALES, Artefact
 from experiments.cell import Cell
-from experiments.data_kinds import STAND_IN
+from experiments.data_kinds import SYNTHETIC
 from experiments.running.provenance import cell_key, describe_data, row_hashes, worker_state
 from experiments.running.store import Store
 from experiments.running.workers import Task, Workers
@@ -44,8 +44,8 @@ class CellsFailed(RuntimeError):
         super().__init__("\n".join(lines))
 
 
-class NoStandIn(RuntimeError):
-    """Stand-ins are asked for, and no data set of the artefact has one."""
+class NoData(RuntimeError):
+    """Synthetic data are asked for, and no data set of the artefact has a synthetic form."""
 
 
 def _place(error: BaseException) -> str:
@@ -72,6 +72,8 @@ class Result:
         Cells computed now and cells that came from the store.
     chosen : dict
         What the artefact's ``chosen`` says of its cells; empty without it.
+    absent : dict of str to str
+        Data sets that cannot be had here, of which nothing was computed, each with what gets it.
     """
 
     rows: pd.DataFrame
@@ -80,11 +82,12 @@ class Result:
     computed: int
     kept: int
     chosen: dict[str, Any] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
 
 
 def find_data(
     cells: Sequence[Cell], load: Callable, *, scale: str, data_mode: str, unavailable: type
-) -> dict[str, dict[str, Any]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
     """Load each draw of each data set once, so that errors and terms come before any work.
 
     Parameters
@@ -101,14 +104,15 @@ def find_data(
 
     Returns
     -------
-    dict
+    found : dict
         For each set that is there its provenance and sizes, with one checksum for each seed under
         ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
         have in common. What is said is of the first seed; ``other_draws`` has for each further one
-        what differs (the fold, its rows and queries). Sets without a stand-in are missing when
-        `data_mode` is ``standin``; otherwise the exception passes.
+        what differs (the fold, its rows and queries).
+    absent : dict of str to str
+        For each other set what gets it. With ``real`` the exception passes instead.
     """
-    provenance, absent, first_test = {}, [], {}
+    provenance, absent, first_test = {}, {}, {}
     for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
         if name in absent:
             continue
@@ -118,10 +122,10 @@ def find_data(
                 warnings.simplefilter("always")
                 drawn = load(name, scale=scale, data=mode, seed=seed)
         except unavailable as error:
-            if data_mode != "standin":
+            if data_mode == "real" or name in provenance:  # a draw of a set that is there
                 raise
             log.warning("%s is left out: %s", name, error)
-            absent.append(name)
+            absent[name] = str(error).rpartition("Next: ")[2]
             continue
         described = describe_data(drawn)
         first = provenance.setdefault(name, described)
@@ -139,7 +143,7 @@ def find_data(
             if differs:
                 first.setdefault("other_draws", {})[str(seed)] = differs
         first["checksums"][str(seed)] = drawn.provenance["checksum"]
-    return provenance
+    return provenance, absent
 
 
 def _tested(drawn) -> np.ndarray:
@@ -158,14 +162,14 @@ def _tested(drawn) -> np.ndarray:
 
 
 def source_mode(kind: str, scale: str) -> str:
-    """Return how to load a set of which the first draw is known to be real or a stand-in.
+    """Return how to load a set of which the first draw is known to be real or synthetic.
 
     Later draws then neither try the sources again nor come from elsewhere. At smoke scale
     there is nothing to choose.
     """
     if scale == "smoke":
         return "auto"
-    return "real" if kind == "real" else "standin"
+    return "synthetic" if kind == SYNTHETIC else "real"
 
 
 def run(
@@ -187,7 +191,7 @@ def run(
     artefact : Artefact
         What to compute.
     scale, data_mode : str
-        Sizes of the data, and whether real data or stand-ins serve.
+        Sizes of the data, and whether real data or synthetic data serve.
     n_seeds : int or None
         Repetitions; None means the artefact's own number.
     store : Store
@@ -203,15 +207,17 @@ def run(
     ------
     CellsFailed
         If a cell raised, after all others are finished and kept.
-    NoStandIn
-        If stand-ins are asked for and there is none for any of its data.
+    NoData
+        If synthetic data are asked for and there are none for any of its data.
     """
     cells, scale = artefact.cells(scale, n_seeds), DATA_SCALES[scale]
     log.info("%s: reading the data", artefact.id)
-    data = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
+    data, absent = find_data(cells, load, scale=scale, data_mode=data_mode, unavailable=unavailable)
     cells = [cell for cell in cells if cell.dataset in data]
+    if not cells and data_mode == "synthetic":
+        raise NoData(f"none of the data of {artefact.id} has a synthetic form: leave out --data")
     if not cells:
-        raise NoStandIn(f"none of the data of {artefact.id} has a stand-in: leave out --data")
+        return Result(*_tables(artefact, [], [])[:2], data, computed=0, kept=0, absent=absent)
     names = tuple(dict.fromkeys(cell.dataset for cell in cells))
     described = (artefact.run_cell.__module__, load.__module__, names, tuple(artefact.requires))
     state = worker_state(*described)
@@ -220,7 +226,6 @@ def run(
     keys = [cell_key(cell, scale, _identity(data, cell), by) for cell in cells]
     finished = {i: entry for i, key in enumerate(keys) if (entry := store.get(key)) is not None}
     pending = [i for i in range(len(cells)) if i not in finished]
-    pending.sort(key=lambda i: data[cells[i].dataset]["kind"] == STAND_IN)  # what answers, first
     kept = len(finished)
     log.info("%s: %d cells, %d of them already in the store", artefact.id, len(cells), kept)
     if pending:
@@ -249,7 +254,8 @@ def run(
         finished.update(zip(pending, outcomes, strict=True))
     results = [finished[i] for i in range(len(cells))]
     rows, timings, chosen = _tables(artefact, cells, results)
-    return Result(rows, timings, data, computed=len(pending), kept=kept, chosen=chosen)
+    counts = {"computed": len(pending), "kept": kept}
+    return Result(rows, timings, data, **counts, chosen=chosen, absent=absent)
 
 
 def compute_and_keep(
@@ -327,8 +333,10 @@ def _tables(artefact: Artefact, cells, results) -> tuple[pd.DataFrame, pd.DataFr
     expected = [*keys, *artefact.tolerances, *artefact.drawn_columns, *artefact.timing_columns]
     table = pd.DataFrame(rows, columns=list(rows[0]) if rows else expected)
     odd = any(set(row) != set(rows[0]) for row in rows)
-    chosen = {} if odd or artefact.chosen is None else artefact.chosen(table)
-    if not odd and artefact.select is not None:  # sorted, so that ties end alike in every run
+    chosen = {} if odd or not rows or artefact.chosen is None else artefact.chosen(table)
+    if (
+        rows and not odd and artefact.select is not None
+    ):  # sorted, so that ties end alike in every run
         order = [key for key in keys if key in table]
         table = artefact.select(table.sort_values(order, kind="stable", ignore_index=True))
     if odd or set(table.columns) != set(expected):

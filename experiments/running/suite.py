@@ -90,7 +90,8 @@ def describe(artefact: Artefact, options: RunOptions, result: Result, source_tre
         jobs=None if options.scheduler else options.jobs,
         source_tree=source_tree,
     )
-    return {**meta, "chosen": result.chosen} if result.chosen else meta
+    further = {"chosen": result.chosen, "absent": result.absent}
+    return meta | {name: value for name, value in further.items() if value}
 
 
 def shown(path: Path) -> str:

@@ -118,7 +118,7 @@ def test_parts_give_rows_of_what_others_measure(monkeypatch):
     monkeypatch.setattr(mddag, "stumps_of", lambda *rows: None)
     monkeypatch.setattr(mddag, "sarsa", lambda *given: mddag.Sarsa(None, 0.3, 10_000_000))
     lines = {"all stumps": scanning.Line(100, 2000, 4e-5), "MDDAG": scanning.Line(100, 300, 3e-6)}
-    monkeypatch.setattr(scanning, "scan_all", lambda: (lines, "stand-in"))
+    monkeypatch.setattr(scanning, "scan_all", lambda: (lines, "synthetic"))
     monkeypatch.setattr(cronus, "yahoo_sized", lambda *sizes: (np.ones((9, 2)), *np.ones((4, 9))))
     monkeypatch.setattr(cronus, "timed_fit", lambda *given, **options: (None, 1.0, 1.0))
     monkeypatch.setattr(cronus, "speed_up", lambda *given: cronus.SpeedUp(50.0, 100.0, 4.0))
@@ -132,7 +132,7 @@ def test_parts_give_rows_of_what_others_measure(monkeypatch):
     assert "MiniBooNE: with prices | 1.00 s | LightGBM | 2.00 s | 0.50 | 0.1, missed" in text
     assert "one row, fast_predictor | 4.00 µs" in text
     assert "a step of SARSA, β = 0.001 | 30.0 ns |  |  |  | 12, missed" in text
-    scans = "detector of faces (stand-in) scans a picture: an evaluation, all stumps"
+    scans = "detector of faces (synthetic) scans a picture: an evaluation, all stumps"
     assert f"{scans} | 20.0 ns |  |  |  | 12, missed" in text
     assert "an evaluation, MDDAG | 10.0 ns |  |  |  | 12 |" in text
     assert "a row | 4.00 µs | all trees / counted speed-up | 2.00 µs | 2.00 | 2 |" in text

@@ -1,4 +1,4 @@
-"""Caltech-101: the official archives, a mirror's part, and the stand-in."""
+"""Caltech-101: the official archives, a mirror's part, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import datasets
 from datasets import caltech101
 from datasets.images import images_checksum
 from datasets.sources.pictures import PictureError, decode, resized
-from datasets.standins import pictures as standins_pictures
+from datasets.synthetic import pictures as generated_pictures
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import noise, packed, put, tar, zipped
 from tests.datasets.server import Server
@@ -143,29 +143,25 @@ def test_damaged_archive_is_named(cache, monkeypatch):
         caltech101.images(data="real")
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_images_are_the_stand_in(offline):
+def test_smoke_images_are_the_synthetic(offline):
     images = caltech101.images(scale="smoke", seed=1)
     assert images.train.shape == images.test.shape == (20, 128, 128, 3)
     assert np.bincount(images.y_train).tolist() == np.bincount(images.y_test).tolist() == [4] * 5
-    assert images.provenance["kind"] == "stand-in"
-    assert "datasets.standins.pictures" in images.provenance["missing"]
+    assert images.provenance["kind"] == "synthetic"
+    assert "datasets.synthetic.pictures" in images.provenance["missing"]
     assert not offline.exists()
 
 
-def test_nowhere_to_be_had_stands_in_loudly(unreachable, monkeypatch):
-    spec = replace(caltech101.SPEC, sizes=(90, 12, 101))
-    monkeypatch.setattr(caltech101, "SPEC", spec)
-    with pytest.warns(datasets.StandInWarning, match=r"(?s)CALTECH101.*data\.caltech\.edu"):
-        images = spec.images()
-    assert images.provenance["kind"] == "stand-in"
-    assert images.y_test.tolist() == list(range(101))
+def test_nowhere_to_be_had(unreachable):
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)data\.caltech\.edu.*Next:"):
+        caltech101.images()
 
 
-def test_stand_in_is_as_described():
-    drawn, labels = standins_pictures.five_categories(100, 0, "train")
+def test_synthetic_data_are_as_described():
+    drawn, labels = generated_pictures.five_categories(100, 0, "train")
     assert np.bincount(labels).tolist() == [20] * 5
     colours = np.array([drawn[labels == c].mean(axis=(0, 1, 2)) for c in range(5)])
     assert np.abs(colours - colours.mean(axis=0)).max() < 25  # colour says next to nothing

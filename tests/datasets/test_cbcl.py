@@ -1,4 +1,4 @@
-"""CBCL faces: the two tables, their columns, and the stand-in."""
+"""CBCL faces: the two tables, their columns, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import datasets
 from datasets import cbcl, cbcl_windows
 from datasets.features import pruning
 from datasets.features.faces import prices, tables
-from datasets.features.faces.families import FAMILIES, N_FEATURES
-from datasets.standins import faces as standins_faces
+from datasets.features.faces.families import FAMILIES
+from datasets.synthetic import faces as generated_faces
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.face_archives import MIRROR, contents, packed
 from tests.datasets.picture_archives import noise, put
@@ -91,17 +91,12 @@ def test_nowhere_to_be_had(unreachable, monkeypatch):
     for name in ("cbcl", "cbcl_divided"):
         with pytest.raises(datasets.DataUnavailable, match=r"(?s)cbcl\.mit\.edu.*Next: allow acc"):
             datasets.load(name, data="real")
-    monkeypatch.setattr(cbcl, "SIZES", {"real": (60, 100), "smoke": (0, 0)})
-    with pytest.warns(datasets.StandInWarning, match="CBCL"):
-        data = datasets.load("cbcl")
-    assert data.provenance["kind"] == "stand-in"
-    assert data.X_test.shape == (100, N_FEATURES)
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_windows_are_the_stand_in(offline):
+def test_smoke_windows_are_the_synthetic(offline):
     images = cbcl.images(scale="smoke")
     assert (images.train.shape, images.test.shape) == ((750, 19, 19), (1000, 19, 19))
     assert (images.y_train.sum(), images.y_test.sum()) == (261, 20)
@@ -114,8 +109,8 @@ def test_smoke_windows_are_the_stand_in(offline):
 FROZEN_WINDOWS = "57095eaef76f9f8fa2bf66fc31d345463440d3b3aa4bf14cfd61c747a824cf3e"
 
 
-def test_stand_in_is_as_described():
-    drawn, labels = standins_faces.windows(3000, 0, "train")
+def test_synthetic_data_are_as_described():
+    drawn, labels = generated_faces.windows(3000, 0, "train")
     assert labels.sum() == round(3000 * 2429 / 6977)
     faces, others = drawn[labels == 1].astype(float), drawn[labels == 0].astype(float)
     eyes = faces[:, 6:8, [5, 6, 12, 13]].mean(axis=(1, 2))
@@ -127,7 +122,7 @@ def test_stand_in_is_as_described():
     dark = plain[:, 6:8, [5, 6, 12, 13]].mean(axis=(1, 2))
     assert 0.35 < (dark < plain[:, 10:12, [5, 6, 12, 13]].mean(axis=(1, 2))).mean() < 0.65
     assert abs(faces.mean() - others.mean()) < 25  # brightness alone does not tell them apart
-    again, _ = standins_faces.windows(3000, 0, "train")
+    again, _ = generated_faces.windows(3000, 0, "train")
     np.testing.assert_array_equal(again, drawn)
 
 

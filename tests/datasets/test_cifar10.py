@@ -1,4 +1,4 @@
-"""CIFAR-10: the binary version's files, whole and part, and the stand-in."""
+"""CIFAR-10: the binary version's files, whole and part, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasets import cifar10
 from datasets.cifar10 import CifarError
 from datasets.images import images_checksum
 from datasets.sources.archives import UnsafeArchive
-from datasets.standins import shapes as standins_shapes
+from datasets.synthetic import shapes as generated_shapes
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.server import Server
 
@@ -149,27 +149,23 @@ def test_archive_that_leaves_its_folder(cache, monkeypatch):
 def test_no_source_at_all(unreachable, monkeypatch):
     with pytest.raises(datasets.DataUnavailable, match=r"(?s)www\.cs\.toronto\.edu.*Next:"):
         cifar10.images(data="real")
-    spec = replace(cifar10.SPEC, sizes=(30, 10, 10))
-    monkeypatch.setattr(cifar10, "SPEC", spec)
-    with pytest.warns(datasets.StandInWarning, match="CIFAR10"):
-        assert spec.images().provenance["kind"] == "stand-in"
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_images_are_the_stand_in(offline):
+def test_smoke_images_are_the_synthetic(offline):
     images = cifar10.images(scale="smoke", seed=1)
     assert (images.train.shape, images.test.shape) == ((300, 32, 32, 3), (200, 32, 32, 3))
     assert len(images.split(0)[1]) == 50
     data = datasets.load("cifar10", scale="smoke", seed=1)
-    expected, _ = standins_shapes.shapes(1000, 1, "test")
+    expected, _ = generated_shapes.shapes(1000, 1, "test")
     np.testing.assert_array_equal(data.X_test, expected.reshape(-1, 3072))
     assert not offline.exists()
 
 
-def test_stand_in_is_as_described():
-    images, labels = standins_shapes.shapes(1200, 0, "train")  # more than one chunk
+def test_synthetic_data_are_as_described():
+    images, labels = generated_shapes.shapes(1200, 0, "train")  # more than one chunk
     assert np.bincount(labels, minlength=10).min() > 80
     assert 100 < images.mean() < 155
     colours = np.array([images[labels == c].mean(axis=(0, 1, 2)) for c in range(10)])
@@ -178,8 +174,8 @@ def test_stand_in_is_as_described():
 
 def test_shapes_by_hand():
     inside = {
-        shape: [bool(standins_shapes.margin(shape, *np.array(point)) > 0) for point in POINTS]
-        for shape in standins_shapes.SHAPES
+        shape: [bool(generated_shapes.margin(shape, *np.array(point)) > 0) for point in POINTS]
+        for shape in generated_shapes.SHAPES
     }
     assert inside == {
         #                centre  right   below  corner  middle of the right half
@@ -201,7 +197,7 @@ POINTS = ((0.0, 0.0), (0.8, 0.0), (0.0, 0.8), (0.75, 0.75), (0.48, -0.1))
 
 def test_clouds_pass_through_their_lattice():
     lattice = np.random.default_rng(0).uniform(0.0, 255.0, (2, 5, 5, 3))
-    clouds = standins_shapes.clouds(lattice)
+    clouds = generated_shapes.clouds(lattice)
     np.testing.assert_allclose(clouds[:, ::8, ::8], lattice[:, :4, :4])
     np.testing.assert_allclose(clouds[:, 4, 0], lattice[:, :2, 0].mean(axis=1))
 

@@ -1,4 +1,4 @@
-"""Daimler's pedestrians: the official archive, INRIA's windows in their place, the stand-in."""
+"""Daimler's pedestrians: the official archive, INRIA's windows in their place, synthetic ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datasets.features.faces import haar_columns
 from datasets.resizing import resized
 from datasets.sources.archives import TooLarge
 from datasets.sources.pictures import PictureError
-from datasets.standins import windows as standins_windows
+from datasets.synthetic import windows as generated_windows
 from tests.datasets import test_inria_person
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.face_archives import pgm
@@ -166,10 +166,6 @@ def test_neither_to_be_had(unreachable, monkeypatch):
     message = r"(?s)lookingatpeople.*Nor can INRIA Person take its place.*inrialpes"
     with pytest.raises(datasets.DataUnavailable, match=message):
         datasets.load("daimler_pedestrians", data="real")
-    monkeypatch.setattr(daimler, "SIZES", {"real": 40, "smoke": 0})
-    with pytest.warns(datasets.StandInWarning, match="DAIMLER_PEDESTRIANS"):
-        data = datasets.load("daimler_pedestrians")
-    assert data.provenance["kind"] == "stand-in"
 
 
 def test_damaged_archive_is_no_reason_for_inria(inria, cache, monkeypatch):
@@ -182,16 +178,16 @@ def test_damaged_archive_is_no_reason_for_inria(inria, cache, monkeypatch):
         datasets.load("daimler_pedestrians", data="real")
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_windows_are_the_stand_in(offline):
+def test_smoke_windows_are_the_synthetic(offline):
     images = daimler.images(scale="smoke")
     assert images.train.shape == (750, 36, 18)
     assert images.y_train.sum() == round(750 * 24 / 49)
-    assert images.provenance["kind"] == "stand-in"
+    assert images.provenance["kind"] == "synthetic"
     assert not offline.exists()
-    drawn, labels = standins_windows.pedestrians(60, 0)
+    drawn, labels = generated_windows.pedestrians(60, 0)
     assert drawn.shape == (60, 36, 18)
     rough = np.abs(np.diff(drawn[:, 12:17, 7:11].astype(float), axis=1)).mean(axis=(1, 2))
     assert rough[labels == 1].mean() < rough[labels == 0].mean()  # a trunk is smooth

@@ -1,4 +1,4 @@
-"""The catalogue: loading, splits, stand-ins.
+"""The catalogue: loading, splits, synthetic data.
 
 The formats of the official files are in ``test_datasets_formats.py``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
@@ -18,20 +19,19 @@ import datasets
 from datasets import catalogue, miniboone
 from datasets.sources.find import Form, RawFile
 from datasets.splits import split_queries, split_rows
-from datasets.standins import tables as standins
-from tests.datasets.contract import PARTS, check_contract
+from datasets.synthetic import tables as generators
+from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
 from tests.datasets.server import Server
 
-STAND_INS = {
-    # SHA-256 of what is delivered at smoke scale, seed 0: the stand-ins are frozen
+MIRROR = Path(os.environ.get("COST_AWARE_BOOSTING_MIRROR", ""))
+SYNTHETIC = {
+    # SHA-256 of what is delivered at smoke scale, seed 0: the synthetic sets are frozen
     "caltech101": "0999cd00953ec3c4a65a8a1b224b6e37b2fdb99078d3b577f2eeab2bf8671a11",
     "cbcl": "2e546c233e755fe6ebdb6293f3e896c4fb413d6384394276cfec7fdf3e60bab1",
     "cbcl_divided": "7191d9cfd989822a04fc39aa4b4e13f9feae439c52534a2a83a0f88daed45672",
     "cifar10": "27bae22da3ac37c1a09d0cbc97aa657a0bb3f9114d471500c25e3f33c2919b61",
     "clueweb09": "46615140edf858022d56c13aeaf756e54c5660ebc667e19825937696ec716989",
     "daimler_pedestrians": "0527987f87697ac52dcc3a984e56fa751be256f45107d02a1a2abbf6f5e0322c",
-    "flies": "3926447e02fdca4ef52a4c98ca8c5010eb5d20c5d33092b8b405afc555db899e",
-    "flies_large": "7909483eaa733c07feda61104dcdb2f8acfb145c19807deee54a2b5397e16079",
     "hepmass_1000": "342a2353d32eda5968095fb930fac460723bc1bda01a0050ddf97f69b2c90226",
     "hepmass_not1000": "3d232df140a4c8f215e16ffd9f7022e2ef7212b383ee20dc49f0a7b47e10d35d",
     "inria_person": "4eb305ecf5808c91afb288129ca2ca90eaf3aa0a3cfccd5840ffff011b9f81c9",
@@ -64,7 +64,7 @@ OTHER_SIZES = {
     "vj_faces": [448, 151, 151],
     "yahoo_ltr_sample": [1000, 400, 500],  # the real part is small
 }
-"""Rows of the stand-ins that do not have the usual number at smoke scale."""
+"""Rows of the synthetic sets that do not have the usual number at smoke scale."""
 
 
 # --- the catalogue -------------------------------------------------------------------------------
@@ -103,43 +103,51 @@ def test_digits_are_always_there(offline):
     assert data.provenance["source"] == "bundled"
     with pytest.raises(FrozenInstanceError):
         data.name = "other"
-    with pytest.raises(datasets.DataUnavailable, match="no stand-in"):
-        datasets.load("digits", data="standin")
+    with pytest.raises(datasets.DataUnavailable, match="no synthetic form"):
+        datasets.load("digits", data="synthetic")
 
 
 @pytest.mark.parametrize("name", datasets.names())
 def test_smoke_touches_nothing(name, offline):
     record = datasets.describe(name)
-    if not record["stand_in"] and not record["bundled"]:
-        with pytest.raises(datasets.DataUnavailable, match="has no stand-in"):
+    if not record["synthetic"] and not record["bundled"]:
+        with pytest.raises(datasets.DataUnavailable, match="has no synthetic form"):
             datasets.load(name, scale="smoke")
     else:
         check_contract(datasets.load(name, scale="smoke"))
     assert not offline.exists()
 
 
-@pytest.mark.parametrize("name", sorted(STAND_INS))
+@pytest.mark.parametrize("name", sorted(SYNTHETIC.keys() - {"toy"}))
 def test_smoke_refuses_real_data(name, offline):
     with pytest.raises(datasets.DataUnavailable, match="never reads real data"):
         datasets.load(name, scale="smoke", data="real")
 
 
-def test_auto_stands_in_loudly_and_real_does_not(unreachable):
-    with pytest.warns(datasets.StandInWarning, match=r"(?s)MINIBOONE.*archive.ics.uci.edu"):
-        data = datasets.load("miniboone")
-    assert data.provenance["kind"] == "stand-in"
+@pytest.mark.parametrize("data", ["auto", "real"])
+def test_what_cannot_be_had_raises_with_what_gets_it(unreachable, data):
     with pytest.raises(datasets.DataUnavailable, match=r"(?s)cache:.*mirror:.*official:.*Next:"):
-        datasets.load("miniboone", data="real")
+        datasets.load("miniboone", data=data)
 
 
-def test_set_without_stand_in_fails_with_every_source_named(unreachable):
+@pytest.mark.parametrize("name", ["mslr", "yahoo_ltr_sample"])
+@NEEDS_MIRROR
+def test_missing_prices_are_missing_data(tmp_path, unreachable, monkeypatch, name):
+    """All of a mirror but its prices: no prices of ours take their place."""
+    (tmp_path / name).symlink_to(MIRROR / name)
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path))
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)feature costs.*Next:.*costs/"):
+        datasets.load(name)
+
+
+def test_it_fails_with_every_source_named(unreachable):
     with pytest.raises(datasets.DataUnavailable) as caught:
         datasets.load("covertype")
     for part in ("cache:", "mirror:", "archive.ics.uci.edu", "scikit-multiflow", "Next:"):
         assert part in str(caught.value)
 
 
-def test_damaged_file_is_no_reason_to_stand_in(cache, monkeypatch, unreachable):
+def test_a_damaged_file_is_an_error(cache, monkeypatch, unreachable):
     path = cache / "miniboone" / "miniboone_125649.npz"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"not the file")
@@ -174,14 +182,14 @@ def test_fetch_replaces_a_damaged_file(cache, monkeypatch):
 def test_describe_and_status_are_json(offline):
     for name in datasets.names():
         record = json.loads(json.dumps(datasets.describe(name)))
-        assert record["stand_in"] == (name in STAND_INS)
+        assert record["synthetic"] == (name in SYNTHETIC)
     status = {record["name"]: record for record in json.loads(json.dumps(datasets.status()))}
     assert sorted(status) == datasets.names()
     assert (status["digits"]["source"], status["digits"]["present"]) == ("bundled", True)
     assert (status["mslr"]["source"], status["mslr"]["present"]) == ("index", False)
     assert (status["covertype"]["source"], status["hepmass_1000"]["source"]) == (
         "official",
-        "stand-in",
+        "none",
     )
     assert status["hepmass_1000"]["bytes"] == 7_900_000_000
 
@@ -217,31 +225,31 @@ def test_queries_are_not_torn():
     assert (np.diff(train) > 0).all()
 
 
-# --- stand-ins -----------------------------------------------------------------------------------
+# --- synthetic data -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] if name == "daimler_pedestrians" else [])
-        for name in sorted(STAND_INS)
+        for name in sorted(SYNTHETIC)
     ],
 )
-def test_stand_in_is_frozen(name):
-    data = datasets.load(name, scale="smoke", data="standin")
-    assert data.provenance["checksum"] == STAND_INS[name]
+def test_synthetic_data_are_frozen(name):
+    data = datasets.load(name, scale="smoke", data="synthetic")
+    assert data.provenance["checksum"] == SYNTHETIC[name]
     assert [getattr(data, f"y_{part}").size for part in PARTS] == OTHER_SIZES.get(
         name, [2000, 1000, 1000]
     )
-    other = datasets.load(name, scale="smoke", data="standin", seed=1)
-    assert other.provenance["checksum"] != STAND_INS[name]
+    other = datasets.load(name, scale="smoke", data="synthetic", seed=1)
+    assert other.provenance["checksum"] != SYNTHETIC[name]
 
 
-def test_yahoo_stand_in_is_as_described():
-    X, y, query = standins.yahoo_ltr(6000, 3, "train")
-    costs = standins.yahoo_costs()
+def test_yahoo_synthetic_is_as_described():
+    X, y, query = generators.yahoo_ltr(6000, 3, "train")
+    costs = generators.yahoo_costs()
     assert sorted(zip(*np.unique(costs, return_counts=True), strict=True)) == sorted(
-        (float(cost), count) for cost, count in standins.YAHOO_GROUPS
+        (float(cost), count) for cost, count in generators.YAHOO_GROUPS
     )
     frequencies = np.bincount(y.astype(int)) / y.size
     np.testing.assert_allclose(frequencies, [0.26, 0.36, 0.28, 0.076, 0.019], atol=0.03)
@@ -259,23 +267,23 @@ def test_yahoo_stand_in_is_as_described():
 
 def test_query_sizes_add_up():
     for n_rows in (5, 6, 37, 44, 1000):
-        sizes = standins.query_sizes(np.random.default_rng(n_rows), n_rows)
+        sizes = generators.query_sizes(np.random.default_rng(n_rows), n_rows)
         assert sizes.sum() == n_rows
         assert sizes.min() >= 5
 
 
-def test_miniboone_stand_in_is_as_described():
-    X, y = standins.miniboone(20_000, 0, "train")
+def test_synthetic_miniboone_is_as_described():
+    X, y = generators.miniboone(20_000, 0, "train")
     assert abs(y.mean() - 0.2806) < 0.01
     outliers = (X == -999.0).all(axis=1)
     assert 0.002 < outliers.mean() < 0.006
     assert np.unique(X[:, 0]).size > 10_000
 
 
-def test_hepmass_stand_ins_are_as_described():
-    X, y = standins.hepmass("hepmass_not1000", 20_000, 0, "train")
+def test_synthetic_hepmass_are_as_described():
+    X, y = generators.hepmass("hepmass_not1000", 20_000, 0, "train")
     assert abs(y.mean() - 0.5) < 0.02
     assert set(X[:, -1]) == {500.0, 750.0, 1250.0, 1500.0}
-    X, _ = standins.hepmass("hepmass_1000", 20_000, 0, "train")
+    X, _ = generators.hepmass("hepmass_1000", 20_000, 0, "train")
     assert X.shape[1] == 27
     assert np.abs(X.mean(axis=0)).max() < 0.1

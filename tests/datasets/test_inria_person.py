@@ -1,8 +1,6 @@
-"""INRIA Person: the part of a mirror, the official archive, and the stand-in."""
+"""INRIA Person: the part of a mirror, the official archive, and the synthetic set."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from datasets import inria_person
 from datasets.images import images_checksum
 from datasets.inria_person import drawn_windows, windows_that_test
 from datasets.sources.pictures import PictureError
-from datasets.standins import pictures as standins_pictures
+from datasets.synthetic import pictures as generated_pictures
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import noise, packed, put, tar
 
@@ -215,27 +213,25 @@ def test_part_with_one_kind_only(cache, monkeypatch):
         inria_person.images(data="real")
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_images_are_the_stand_in(offline):
+def test_smoke_images_are_the_synthetic(offline):
     images = inria_person.images(scale="smoke", seed=1)
     assert (images.train.shape, images.test.shape) == ((80, 128, 64, 3), (60, 128, 64, 3))
     assert (images.y_train.sum(), images.y_test.sum()) == (54, 40)
-    assert images.provenance["kind"] == "stand-in"
+    assert images.provenance["kind"] == "synthetic"
     assert not np.array_equal(images.train, inria_person.images(scale="smoke", seed=2).train)
     assert not offline.exists()
 
 
-def test_nowhere_to_be_had_stands_in_loudly(unreachable, monkeypatch):
-    spec = replace(inria_person.SPEC, sizes=(20, 10, 9))
-    monkeypatch.setattr(inria_person, "SPEC", spec)
-    with pytest.warns(datasets.StandInWarning, match="INRIA_PERSON"):
-        assert spec.images().provenance["kind"] == "stand-in"
+def test_nowhere_to_be_had(unreachable):
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)Tried:.*Next:"):
+        inria_person.images()
 
 
-def test_stand_in_is_as_described():
-    drawn, labels = standins_pictures.persons(150, 0, "train")
+def test_synthetic_data_are_as_described():
+    drawn, labels = generated_pictures.persons(150, 0, "train")
     assert labels.mean() == pytest.approx(2 / 3)
     means = np.array([drawn[labels == c].mean(axis=(0, 1, 2)) for c in (0, 1)])
     assert np.abs(means[0] - means[1]).max() < 15  # colour says next to nothing

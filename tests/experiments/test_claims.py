@@ -14,7 +14,7 @@ from experiments.data_kinds import extent
 from experiments.estimates import over_crossed, over_seeds, over_trials, over_units
 from experiments.running.provenance import ROOT
 
-REAL = {"set": {"kind": "real"}, "made_up": {"kind": "stand-in"}}
+REAL = {"set": {"kind": "real"}, "made_up": {"kind": "synthetic"}}
 
 
 def claim(effects, *, claim_id="c", dataset="set", spread="seeds", worth=0.1, overlap=0.0):
@@ -89,7 +89,7 @@ def test_overlapping_test_sets_widen_the_interval():
 
 def test_a_stand_in_says_so():
     row = judge(claim(5 + NOISE, dataset="made_up")).iloc[0]
-    assert row["note"] == "stand-in: contains what we built into it"
+    assert row["note"] == "synthetic: contains what we built into it"
     assert row["effect"] == pytest.approx(5)
 
 
@@ -148,7 +148,7 @@ def test_the_papers_own_table_may_deny_it():
         assert judge(one)["note"].tolist() == ["denied by the paper's own table" * denied]
     nothing = dataclasses.replace(claim([], dataset="made_up"), paper_effect=-1.0)
     assert judge(nothing)["note"].tolist() == [
-        "denied by the paper's own table; stand-in: contains what we built into it; "
+        "denied by the paper's own table; synthetic: contains what we built into it; "
         "not run at this scale"
     ]
 
@@ -160,8 +160,8 @@ def test_the_papers_own_table_may_deny_it():
         ({"kind": "real", "missing": "most of it"}, "part"),
         ({"kind": "real", "selection": "the first 10"}, "part"),
         ({"kind": "no data"}, "simulation"),
-        ({"kind": "stand-in"}, "stand-in"),
-        ({"kind": "odd"}, "stand-in"),
+        ({"kind": "synthetic"}, "synthetic"),
+        ({"kind": "odd"}, "synthetic"),
     ],
 )
 def test_extent_of_the_data(record, expected):
@@ -173,10 +173,10 @@ def test_lines_and_tables_say_it():
     lines = [sentence(row) for row in table.to_dict("records")]
     assert lines[0].startswith("c: +0.1000 points [")
     assert lines[0].endswith("n = 5, smallest effect of interest 0.1")
-    assert lines[1].endswith("(stand-in: contains what we built into it)")
+    assert lines[1].endswith("(synthetic: contains what we built into it)")
     text = described({"toy-figure2": ({"title": "Toy", "scale": "laptop"}, table)})
     assert "| A is better than B. | set (whole set) | +0.1000 points [" in text
-    assert "| made_up (stand-in) |" in text
+    assert "| made_up (synthetic) |" in text
 
 
 def test_no_two_published_claims_of_a_paper_share_name_and_data():

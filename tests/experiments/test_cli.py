@@ -1,6 +1,7 @@
 """The command line: names, exit status, what it writes, check and claims."""
 
 import ast
+import dataclasses
 import errno
 import hashlib
 import json
@@ -130,7 +131,6 @@ def test_wrong_commands_exit_2_and_say_what_next(tmp_path, run, arguments, hint)
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("far", "mirror"),
         ("damaged", "expected aa"),
         ("cut_off", "picture 7 is cut off\n  Next: put a whole file in its place"),
     ],
@@ -142,11 +142,68 @@ def test_data_not_to_be_had_exits_3_before_any_cell(tmp_path, run, name, hint):
     assert not (tmp_path / "runs" / "store").exists()
 
 
+@pytest.fixture
+def with_far(tmp_path, run, monkeypatch):
+    """A toy of two data sets, both published, of which one can no longer be had."""
+    toy = suite(tmp_path, sets=("nearby", "far"), n_seeds=1, n_steps=1)
+    arguments = ("reproduce", "all", "--jobs", "1", "--quiet")
+    with monkeypatch.context() as there:
+        there.setenv("TOY_LACKS", "")
+        assert run(toy, *arguments, "--publish")[0] == 0
+    drawn = []
+    seen = dataclasses.replace(
+        toy.registry.artefacts[0], render=lambda rows, meta: drawn.append((rows, meta)) or "table"
+    )
+    toy = dataclasses.replace(toy, registry=Registry((seen,)))
+    return toy, arguments, drawn
+
+
+def test_what_is_not_here_is_shown_as_published_and_nothing_else(tmp_path, run, with_far):
+    toy, arguments, drawn = with_far
+    status, out, _ = run(toy, *arguments)
+    assert status == 0
+    assert "1 of 2 panels computed" in out
+    assert "far: put it into the mirror." in out
+    ((rows, meta),) = drawn
+    assert set(rows["dataset"]) == {"nearby", "far"}
+    assert meta["data"]["far"]["kind"] == "published"
+    run_folder = tmp_path / "runs" / "toy-figure2"
+    assert "far: OUR PUBLISHED ROWS" in (run_folder / "table.md").read_text()
+    assert set(pd.read_csv(run_folder / "rows.csv")["dataset"]) == {"nearby"}
+    assert set(json.loads((run_folder / "meta.json").read_text())["data"]) == {"nearby"}
+    assert "far" not in (run_folder / "claims.csv").read_text()
+    assert run(toy, "check", "--scale", "laptop", "--jobs", "1", "--quiet")[0] == 0
+
+
+def test_what_is_not_here_is_not_published_away(tmp_path, run, with_far):
+    toy, arguments, _ = with_far
+    before = (tmp_path / "toy-figure2" / "rows.csv").read_bytes()
+    status, _, err = run(toy, *arguments, "--publish")
+    assert (status, "not published" in err, "put it into the mirror" in err) == (3, True, True)
+    status, _, err = run(toy, *arguments, "--publish", "--data", "synthetic")
+    assert (status, "synthetic" in err) == (3, True)
+    assert (tmp_path / "toy-figure2" / "rows.csv").read_bytes() == before
+    assert run(toy, *arguments, "--data", "real")[0] == 3
+
+
+def test_all_grey_is_fine_too(tmp_path, run, with_far, monkeypatch):
+    toy, arguments, drawn = with_far
+    monkeypatch.setenv("TOY_LACKS", "far nearby")
+    status, out, _ = run(toy, *arguments)
+    assert (status, "0 of 2 panels computed" in out) == (0, True)
+    assert set(drawn[-1][0]["dataset"]) == {"nearby", "far"}
+    assert len(pd.read_csv(tmp_path / "runs" / "toy-figure2" / "rows.csv")) == 0
+    assert run(toy, "check", "--scale", "laptop", "--jobs", "1", "--quiet")[0] == 0
+    status, _, err = run(toy, *arguments, "--publish")
+    assert (status, "not published" in err) == (3, True)
+
+
 def test_of_several_the_others_are_made_and_the_exit_status_is_3(tmp_path, run):
     lost = make_toy(artefact_id="toy-figure1", sets=("far",))
-    status, out, err = run(suite(tmp_path, lost, make_toy()), "reproduce", "all", "--jobs", "1")
+    arguments = ("reproduce", "all", "--jobs", "1", "--data", "real")
+    status, out, err = run(suite(tmp_path, lost, make_toy(sets=("nearby",))), *arguments)
     assert status == 3
-    assert "LEFT OUT: far is unavailable; put it into the mirror." in out
+    assert "LEFT OUT: far is unavailable. Next: put it into the mirror." in out
     assert "not regenerated for want of data: toy-figure1" in err
     assert (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
     assert not (tmp_path / "runs" / "toy-figure1").exists()
@@ -272,7 +329,6 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     arguments = ("reproduce", "toy", "--jobs", "1", "--quiet")
     status, out, _ = run(toy, *arguments, "--publish")
     assert status == 0
-    assert "made_up: STAND-IN of ours" in out
     assert "Nothing is published yet" in out
     published = tmp_path / "toy-figure2"
     files = {path.name for path in published.iterdir()}
@@ -289,8 +345,7 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     assert list(rows.columns) == ["step", "dataset", "algorithm", "seed", "part", "score"]
     keys = ["step", "dataset", "algorithm", "seed", "part"]
     assert rows.equals(rows.sort_values(keys, ignore_index=True))
-    board = (tmp_path / "claims.md").read_text()
-    assert "stand-in: contains what we built into it" in board
+    assert "| made_up (simulation) |" in (tmp_path / "claims.md").read_text()
 
     status, out, _ = run(toy, "claims")
     assert status == 0
@@ -339,22 +394,22 @@ def test_every_progress_bar_is_for_terminals_only():
     assert bars_drawn_into_files("tqdm(x, disable=None)\ntqdm(x)\nF(progressbar=True)") == [2, 3]
 
 
-def test_standin_leaves_out_what_has_none(tmp_path, run):
+def test_synthetic_leaves_out_what_has_none(tmp_path, run):
     toy = suite(tmp_path)
-    status, _, _ = run(toy, "reproduce", "toy", "--data", "standin", "--jobs", "1")
+    status, _, _ = run(toy, "reproduce", "toy", "--data", "synthetic", "--jobs", "1")
     assert status == 0
     rows = pd.read_csv(tmp_path / "runs" / "toy-figure2" / "rows.csv")
     assert set(rows["dataset"]) == {"made_up"}
 
 
-def test_no_stand_in_at_all(tmp_path, run):
+def test_no_synthetic_form_at_all(tmp_path, run):
     """Alone it fails as unavailable data; among others it is left out loudly."""
     lonely = make_toy(artefact_id="toy-figure1", sets=("nearby",))
     both = suite(tmp_path, lonely, make_toy())
-    arguments = ("--data", "standin", "--jobs", "1", "--quiet")
+    arguments = ("--data", "synthetic", "--jobs", "1", "--quiet")
     status, _, err = run(both, "reproduce", "toy-figure1", *arguments)
     assert status == 3
-    assert "none of the data of toy-figure1 has a stand-in" in err
+    assert "none of the data of toy-figure1 has a synthetic form" in err
     status, out, _ = run(both, "reproduce", "toy", *arguments)
     assert status == 0
     assert "LEFT OUT: none of the data of toy-figure1" in out

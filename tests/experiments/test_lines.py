@@ -59,7 +59,7 @@ def test_they_are_read_from_the_picture():
     def render(rows, meta):
         figure = Figure()
         ax, point, other = figure.subplots(1, 3)
-        ax.set_title("(p) Set\nSTAND-IN of ours", loc="left")
+        ax.set_title("(p) Set\nreal data", loc="left")
         ax.set(label="p", xlabel="cost\n[coins]", ylabel="score", yscale="log")
         draw_curve(ax, "cegb", [3, 1, 2], [0.3, 0.1, 0.2], [0.2, 0.1, 0.1], [0.4, 0.2, 0.2])
         ax.plot([1, 2], [0.5, 0.6], color="0.5", label="a\nb")
@@ -76,7 +76,7 @@ def test_they_are_read_from_the_picture():
     shown = lines_of(render, "an interval")(rows, {})
     one, two = shown.panels
     assert (one.title, one.x_label, one.log_y, one.n, one.key, one.number) == (
-        *("(p) Set, STAND-IN", "cost [coins]", True, 2, "p", 1),
+        *("(p) Set", "cost [coins]", True, 2, "p", 1),
     )
     curve, plain, broken = one.lines
     assert [*broken.x, *broken.y, *broken.gaps] == [1, 2, 3, 0.5, 0.6, 0.7, 1]
@@ -94,8 +94,8 @@ def test_they_are_read_from_the_picture():
 
 
 def test_titles_tell_panels_apart():
-    assert lines._titles(["(a) S\nSTAND-IN, 5 rows", "(b) T\nreal\nx", "(b) T\nreal\nx"]) == [
-        *("(a) S, STAND-IN", "(b) T", "(b) T"),
+    assert lines._titles(["(a) S\nreal", "(b) T\nreal\nx", "(b) T\nreal\nx"]) == [
+        *("(a) S", "(b) T", "(b) T"),
     ]
     assert lines._titles(["(b) T\nFPR 1", "(b) T\nFPR 2"]) == ["(b) T, FPR 1", "(b) T, FPR 2"]
 

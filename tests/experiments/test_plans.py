@@ -11,7 +11,7 @@ def test_dry_run_sums_up_cells_data_and_time_and_computes_nothing(tmp_path, run)
     status, out, _ = run(toy, *arguments)
     assert status == 0
     assert "nearby · better" not in out
-    assert re.search(r"12 cells  far +real, to be fetched \(official\); else the run fails", out)
+    assert re.search(r"12 cells  far +real, to be fetched \(official\); else not computed", out)
     assert "24 cells, about 0.2 min" in out
     assert run(toy, *arguments, "-v")[1].count("nearby · better") == 6
     assert list(tmp_path.iterdir()) == []
@@ -21,13 +21,12 @@ def test_dry_run_exits_3_where_the_run_would(tmp_path, run):
     one = suite(tmp_path, sets=("nearby", "made_up"))
     plan = ("reproduce", "all", "--dry-run", "--data")
     assert run(one, *plan, "auto")[0] == 0
-    status, out, err = run(one, *plan, "real")
-    assert status == 3
-    assert "made_up  unavailable here: the run will fail" in out
-    assert "for want of data: toy-figure2 (made_up)" in err
-    assert run(one, *plan, "standin")[0] == 0  # nearby has none and is left out
+    assert run(one, *plan, "synthetic")[0] == 0  # nearby has none and is left out
     alone = suite(tmp_path, sets=("nearby",))
-    assert run(alone, *plan, "standin")[0] == run(alone, *plan[:2], "--data", "standin")[0] == 3
-    two = suite(tmp_path, make_toy(artefact_id="toy-figure1"), make_toy(sets=("made_up",)))
-    status, out, _ = run(two, *plan, "real")
+    assert run(alone, *plan, "synthetic")[0] == run(alone, *plan[:2], "--data", "synthetic")[0] == 3
+    two = suite(tmp_path, make_toy(artefact_id="toy-figure1"), make_toy(sets=("nowhere",)))
+    assert run(two, *plan, "auto")[0] == 0
+    status, out, err = run(two, *plan, "real")
     assert (status, "2 artefacts, 24 cells" in out) == (3, True)
+    assert "nowhere  unavailable here: the run will fail" in out
+    assert "for want of data: toy-figure2 (nowhere)" in err

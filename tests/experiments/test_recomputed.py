@@ -37,7 +37,7 @@ def printed_effect(artefact: str, claim: str) -> float:
 def extent(data: dict) -> str:
     """What data are, from their record."""
     if data["kind"] != "real":
-        return {"no data": "simulation"}.get(data["kind"], "stand-in")
+        return {"no data": "simulation"}.get(data["kind"], "synthetic")
     whole = data.get("missing", "nothing") == "nothing" and data.get("selection", "all") == "all"
     return "whole set" if whole else "part"
 
@@ -165,7 +165,7 @@ def test_the_rule_of_notes(values, expected):
     for kind, own, before in (
         ("real", math.nan, ""),
         ("no data", 1.0, ""),
-        ("stand-in", math.nan, "stand-in: contains what we built into it"),
+        ("synthetic", math.nan, "synthetic: contains what we built into it"),
         ("real", 0.0, "denied by the paper's own table"),
     ):
         said = intervals.notes({"data": kind}, "seeds", values, own)

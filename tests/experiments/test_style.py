@@ -11,8 +11,8 @@ from experiments.style import (
     frame,
     house_style,
     log_cost_axis,
+    mark,
     picture_bytes,
-    stamp,
 )
 from tests.experiments.pictures import unreadable
 
@@ -49,8 +49,8 @@ def test_what_goes_too_far_is_marked_and_said(figure):
     assert ax.get_ylim() == pytest.approx((0.5 - FARTHEST * 0.12, 0.62 + FARTHEST * 0.12))
     assert [text.get_text() for text in ax.texts] == ["▲ goes on to 0.92", "▼ goes on to 0.2"]
     assert unreadable(figure) == []
-    for mark in ax.collections[1:]:
-        mark.remove()
+    for triangle in ax.collections[1:]:
+        triangle.remove()
     assert len(unreadable(figure)) == 2
 
 
@@ -110,7 +110,7 @@ def test_a_gap_is_no_solid_line(figure):
     assert ax.get_legend_handles_labels()[0] == [line]
     log_cost_axis(ax)
     frame(ax, np.array([0.1, 0.11]))
-    stamp(ax, "STAND-IN")
+    mark(ax, {"kind": "synthetic"})
     assert ax.texts[0].get_text() == "▲ goes on to 0.5"
     assert unreadable(figure) == []
 
@@ -118,10 +118,10 @@ def test_a_gap_is_no_solid_line(figure):
 @pytest.mark.parametrize(
     ("scores", "corner"), [([0, 1], ("right", "baseline")), ([1, 0], ("left", "baseline"))]
 )
-def test_a_stamp_takes_the_emptiest_corner(figure, scores, corner):
+def test_a_mark_takes_the_emptiest_corner(figure, scores, corner):
     ax = figure.subplots()
     ax.plot([0, 1], scores)
-    stamp(ax, "STAND-IN")
+    mark(ax, {"kind": "synthetic"})
     assert (ax.texts[0].get_ha(), ax.texts[0].get_va()) == corner
 
 

@@ -28,9 +28,10 @@ from tests.experiments.toy_cells import (
 def status():
     common = {"present": True, "bytes": 1234, "terms": "free", "note": ""}
     return [
-        {"name": "nearby", "source": "cache", "stand_in": False, **common},
-        {"name": "made_up", "source": "stand-in", "stand_in": True, **common},
-        {"name": "far", "source": "official", "stand_in": False, **common, "present": False},
+        {"name": "nearby", "source": "cache", "synthetic": False, **common},
+        {"name": "made_up", "source": "bundled", "synthetic": True, **common},
+        {"name": "nowhere", "source": "none", "synthetic": False, **common, "present": False},
+        {"name": "far", "source": "official", "synthetic": False, **common, "present": False},
     ]
 
 

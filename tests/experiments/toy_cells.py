@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from types import SimpleNamespace
 
@@ -25,8 +26,10 @@ class DamagedData(ValueError):
 
 
 def load(name, *, scale, data, seed):
-    if name == "far" or (name == "nearby" and data == "standin"):
-        raise DataUnavailable(f"{name} is unavailable; put it into the mirror.")
+    if name in os.environ.get("TOY_LACKS", "far").split() or (
+        name == "nearby" and data == "synthetic"
+    ):
+        raise DataUnavailable(f"{name} is unavailable. Next: put it into the mirror.")
     if name == "damaged":
         raise ChecksumMismatch("damaged.txt: expected aa, found bb")
     if name == "cut_off":
@@ -36,7 +39,8 @@ def load(name, *, scale, data, seed):
     for part, n in (("train", 40), ("valid", 20), ("test", 30)):
         parts[f"X_{part}"] = rng.normal(size=(n, 3))
         parts[f"y_{part}"] = rng.integers(0, 2, size=n)
-    kind = "stand-in" if data == "standin" or name == "made_up" else "real"
+    kind = "simulation" if name == "made_up" else "real"
+    kind = "synthetic" if data == "synthetic" else kind
     provenance = {
         "name": name,
         "kind": kind,

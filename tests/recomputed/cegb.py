@@ -255,22 +255,6 @@ def on_frames(claim):
     }[claim]()
 
 
-def cheaper_on_stand_ins(claim):
-    panel = claim.split("-")[0]
-    of = segmentations()[0]
-    seeds = sorted({name[1] for name in of if name[0] == panel})
-    both = [
-        {seed: sorted_pool(of[name] for name in split(panel, seed)[side]) for seed in seeds}
-        for side in (1, 0)
-    ]
-    chosen = by_validation(*both).values()
-    return [math.log10(end["test_cost"] / mine["test_cost"]) for mine, end in chosen]
-
-
-def sorted_pool(pool):
-    return sorted(pool, key=lambda model: (-model["valid_score"], model["valid_cost"]))
-
-
 # --- training time --------------------------------------------------------------------------------
 
 

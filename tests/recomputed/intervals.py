@@ -107,7 +107,7 @@ def notes(row, spread, values, paper_effect) -> str:
         The same effect of the numbers that the paper prints; NaN if it prints none.
     """
     said = ["denied by the paper's own table"] * (paper_effect < 1e-9)
-    said += ["stand-in: contains what we built into it"] * (row["data"] == "stand-in")
+    said += ["synthetic: contains what we built into it"] * (row["data"] == "synthetic")
     if not values:
         return "; ".join([*said, "not run at this scale"])
     if spread == "crossed":

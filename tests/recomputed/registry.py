@@ -51,7 +51,6 @@ PATTERNS: dict[str, dict[str, Recomputation]] = {
     },
     "cegb-figure4": {
         r"b3-.*": Recomputation(cegb.on_frames, "units"),
-        r"b2?-cheaper": Recomputation(cegb.cheaper_on_stand_ins),
     },
     "cegb-queries": {
         r".*-(deep|shallow)(-paper)?-over-queries": Recomputation(cegb.over_queries, "crossed"),

@@ -260,7 +260,7 @@ def of_windows(
 
 
 def of_drawn(drawn: ImageSet, per_kind: int) -> HaarColumns:
-    """Compute the columns of a stand-in's windows, which fall into divisions one by one."""
+    """Compute the columns of synthetic data's windows, which fall into divisions one by one."""
     group = np.arange(len(drawn.y_train))
     fold = divisions(group, drawn.y_train)
     stored, shape = computed(drawn.train, per_kind), drawn.train.shape[1:]

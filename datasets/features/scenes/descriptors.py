@@ -135,8 +135,8 @@ DESCRIPTORS = _descriptors()
 """The descriptors, in the order of their columns and features."""
 
 
-def standin_descriptors(n_values: int) -> tuple[Descriptor, ...]:
-    """Give the same descriptors with a few columns each, as the stand-in draws them.
+def synthetic_descriptors(n_values: int) -> tuple[Descriptor, ...]:
+    """Give the same descriptors with a few columns each, as the synthetic set draws them.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from datasets.features.scenes.descriptors import (
     DESCRIPTORS,
     Descriptor,
     families,
-    standin_descriptors,
+    synthetic_descriptors,
 )
 from datasets.features.scenes.kernels import Kernel
 from datasets.features.scenes.learning import learn
@@ -30,7 +30,7 @@ from datasets.features.scenes.svm_features import svm_features
 from datasets.features.store import PARTS, columns_of, complete
 from datasets.images import ImageSet
 from datasets.sources.storage import decoded
-from datasets.standins import scenes as standins_scenes
+from datasets.synthetic import scenes as generated_scenes
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ def real_columns(
     return columns, {"learned": learned, "descriptors_checksum": digest}
 
 
-def standin_columns(
+def synthetic_columns(
     per_class: tuple[int, int, int, int], n_descriptors: int, seed: int
 ) -> tuple[tuple[Descriptor, ...], np.ndarray, np.ndarray]:
-    """Draw the descriptors of the stand-in.
+    """Draw the descriptors of the synthetic set.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def standin_columns(
     columns : ndarray of shape (n_columns, n_pictures), uint8
     labels : ndarray of shape (n_pictures,), int64
     """
-    descriptors = standin_descriptors(standins_scenes.N_VALUES)[:n_descriptors]
-    return descriptors, *standins_scenes.descriptors(sum(per_class), len(descriptors), seed)
+    descriptors = synthetic_descriptors(generated_scenes.N_VALUES)[:n_descriptors]
+    return descriptors, *generated_scenes.descriptors(sum(per_class), len(descriptors), seed)
 
 
 def features(described: Described, key: str | None) -> dict[str, np.ndarray]:
@@ -308,5 +308,5 @@ __all__ = [
     "features",
     "raw_descriptors",
     "real_columns",
-    "standin_columns",
+    "synthetic_columns",
 ]

@@ -27,9 +27,9 @@ from experiments.adaptive_sampling_2014.cells.methods import (
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Cell
-from experiments.data_kinds import kind_in_words
+from experiments.data_kinds import in_words, kind_in_words
 from experiments.lines import Line, LinePanel, Lines
-from experiments.style import LOOKS, stamp
+from experiments.style import LOOKS, mark
 
 LABELS = {"log10_loss": "training loss (log₁₀)", "test_error": "test error [%]"}
 
@@ -92,8 +92,7 @@ def draw_panels(
         stages = {key: _stages(rows, dataset, key, spent, quantity) for key in KEYS}
         for ax, (kind, methods) in zip(line, KINDS.items(), strict=True):
             _draw_panel(ax, stages, methods)
-            if meta["data"][dataset]["kind"] != "real":
-                stamp(ax, "STAND-IN")
+            mark(ax, meta["data"][dataset])
             if ax in axes[0]:
                 ax.set_title(kind, loc="right", fontweight="bold")
         _scales(line[0], quantity)
@@ -116,8 +115,8 @@ def panel_title(record: Mapping, dataset: str) -> str:
 
 
 def kind_of(record: Mapping) -> str:
-    """Say whether data are real, a part of the real ones, or a stand-in."""
-    return kind_in_words(record) if record["kind"] == "real" else "STAND-IN"
+    """Say whether data are real, a part of the real ones, or of another kind."""
+    return kind_in_words(record) if record["kind"] == "real" else in_words(record)
 
 
 def _stages(rows: pd.DataFrame, dataset: str, method: str, spent: str, quantity: str) -> np.ndarray:

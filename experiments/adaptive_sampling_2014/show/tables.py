@@ -39,6 +39,7 @@ from experiments.adaptive_sampling_2014.show.ranking import (
     order,
 )
 from experiments.artefact import Artefact
+from experiments.data_kinds import aside, in_words, is_synthetic
 
 _MINUS = "−"
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
@@ -162,9 +163,9 @@ def _head(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
 
 def _repeated(record: Mapping) -> str:
     """Say what differs between repetitions."""
-    if record["kind"] == "real":
-        return "The repetitions differ in what the methods draw, not in the images."
-    return "The repetitions differ in what the methods draw, and in the drawn images."
+    if is_synthetic(record):
+        return "The repetitions differ in what the methods draw, and in the drawn images."
+    return "The repetitions differ in what the methods draw, not in the images."
 
 
 def _spread(rows: pd.DataFrame) -> str:
@@ -176,9 +177,9 @@ def _spread(rows: pd.DataFrame) -> str:
 
 
 def _data_note(record: Mapping) -> str:
-    """Say whether the data are real, a part, or a stand-in."""
+    """Say whether the data are real, a part, or of another kind."""
     if record["kind"] != "real":
-        return "**STAND-IN of ours, not the paper's images: nothing here tests the paper**"
+        return f"**{in_words(record)}**"
     missing = record.get("missing", "nothing")
     said = f"real, from the {record['source']}"
     if record.get("selection", "all") != "all":
@@ -380,10 +381,10 @@ def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
             f"({errors[by_error].mean():.2f} %)"
         )
     rho = agreements(rows, dataset, rounds[-1])["log10_loss"].rho.value
-    standin = "" if meta["data"][features]["kind"] == "real" else " (stand-in)"
+    noted = aside(meta["data"][features])
     return (
         f"Two tables of log10 training loss and test error of the methods on "
-        f"{SETS[dataset].title}{standin}, ours beside the paper's. At equal cost as the paper "
+        f"{SETS[dataset].title}{noted}, ours beside the paper's. At equal cost as the paper "
         f"counts, {'; '.join(said)}. Spearman's ρ with the paper's order by loss after "
         f"{rounds[-1]:,} rounds: {number(rho, 2)}."
     )

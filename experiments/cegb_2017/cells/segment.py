@@ -13,8 +13,8 @@ from algorithms.cegb import CEGBClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier
 from algorithms.segmentation import object_scores, seg_measure, segment
-from datasets import flies, flies_large, phc_c2dl_psc
-from datasets.features.pyramid import LEVEL, LEVELS, SHARING, block_mean, pyramid
+from datasets import phc_c2dl_psc
+from datasets.features.pyramid import LEVEL, LEVELS, SHARING, pyramid
 from experiments.cell import Cell, at_rounds, rounded
 
 SPLIT_COST = 1.0
@@ -23,8 +23,8 @@ SPLIT_COST = 1.0
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 """Probabilities from which a pixel may count as body; chosen on the validation frames."""
 
-MIN_AREA = {"flies": 20, "flies_large": 100, "phc_c2dl_psc": 100}
-"""Components of fewer pixels are dropped; the smallest whole body has about 34, 471 and 230."""
+MIN_AREA = 100
+"""Components of fewer pixels are dropped; the smallest whole body has about 230."""
 
 STRIP = 16
 """Pixel rows of a frame that are scored at a time."""
@@ -47,11 +47,9 @@ def frames_of(cell: Cell, dataset, part: str) -> Iterator[tuple[np.ndarray, np.n
     part : {"valid", "test"}
         Which.
     """
-    given = {"scale": dataset.provenance["scale"], "seed": cell.seed}
-    if cell.dataset == "phc_c2dl_psc":
-        stream = phc_c2dl_psc.frames(part, kind=dataset.provenance["kind"], **given)
-    else:
-        stream = {"flies": flies, "flies_large": flies_large}[cell.dataset].frames(part, **given)
+    stream = phc_c2dl_psc.frames(
+        part, scale=dataset.provenance["scale"], seed=cell.seed, kind=dataset.provenance["kind"]
+    )
     return islice(stream, cell.params["frames"][part])
 
 
@@ -61,10 +59,9 @@ def train(one: Mapping, settings: Mapping, dataset):
     Parameters
     ----------
     one : Mapping
-        ``algorithm`` is ``gbrt``; ``cegb``, which goes on at a negative net gain; ``cegb_stops``,
-        which does not; or ``cegb_literal``: trained with the price alpha · eps_m, as section 5.2
-        prints it, but metered like the others. ``tradeoff`` is lambda; ``coarsest``
-        the side of the largest blocks whose features it may use.
+        ``algorithm`` is ``gbrt``; ``cegb``, which goes on at a negative net gain; or
+        ``cegb_stops``, which does not. ``tradeoff`` is lambda; ``coarsest`` the side of the
+        largest blocks whose features it may use.
     settings : Mapping
         Of the trees.
     dataset : Dataset
@@ -72,7 +69,7 @@ def train(one: Mapping, settings: Mapping, dataset):
     """
     options = {name: settings[name] for name in _PLAIN}
     options |= {"max_depth": None, "split_cost": SPLIT_COST, "n_threads": 1}
-    options["feature_sharing"] = 1 / SHARING if one["algorithm"] == "cegb_literal" else SHARING
+    options["feature_sharing"] = SHARING
     if one["algorithm"] == "gbrt":
         model = GBRTClassifier(**options)
     else:
@@ -84,7 +81,7 @@ def train(one: Mapping, settings: Mapping, dataset):
         # A large tradeoff may leave no split worth its cost; round 0 records that.
         warnings.simplefilter("ignore", ConstantModelWarning)
         model.fit(X, dataset.y_train)
-    return model.set_params(feature_sharing=SHARING)
+    return model
 
 
 def stages(model, wanted: list[int]) -> list[int]:
@@ -186,7 +183,7 @@ def choose_thresholds(models, rounds: list[list[int]], frames: Iterable, min_are
 
 
 def trace(cell: Cell, dataset) -> list[dict]:
-    """Train the models of a cell, segment its frames at a few stages, and draw the first.
+    """Train the models of a cell and segment its frames at a few stages.
 
     Returns
     -------
@@ -194,27 +191,22 @@ def trace(cell: Cell, dataset) -> list[dict]:
         Rows of kind ``score``, one for each model and stage: ``tradeoff, rounds, coarsest``,
         ``valid_score, test_score`` (SEG), ``valid_cost, test_cost`` (mean per pixel in split
         evaluations, shared ones in parts), ``test_splits`` (split nodes passed per pixel),
-        ``threshold``. Where the cell says ``by_frame`` also rows of kind ``frame``, whose
-        ``line`` is the number of the test frame and whose test values are those of this frame.
-        Where it says ``drawn``, rows of panel a whose text column ``pixels`` holds a line of a
-        picture, see :func:`picture`.
+        ``threshold``; and rows of kind ``frame``, whose ``line`` is the number of the test frame
+        and whose test values are those of this frame. ``pixels`` is empty.
     """
     wanted, settings = cell.params["models"], cell.params["settings"]
     models = [train(one, settings, dataset) for one in wanted]
     rounds = [stages(model, settings["checkpoints"]) for model in models]
-    area = MIN_AREA[cell.dataset]
-    chosen = choose_thresholds(models, rounds, frames_of(cell, dataset, "valid"), area)
+    chosen = choose_thresholds(models, rounds, frames_of(cell, dataset, "valid"), MIN_AREA)
     objects = [[[] for _ in stage] for stage in rounds]
-    costs, splits, drawn = [[] for _ in models], [[] for _ in models], []
-    for image, truth, results in measured(models, rounds, frames_of(cell, dataset, "test")):
+    costs, splits = [[] for _ in models], [[] for _ in models]
+    for _, truth, results in measured(models, rounds, frames_of(cell, dataset, "test")):
         for m, (scores, cost, passed) in enumerate(results):
             costs[m].append(cost)
             splits[m].append(passed)
             for stage, threshold in enumerate(chosen[m][0]):
-                result = segment(scores[stage], log_odds(threshold), area)
+                result = segment(scores[stage], log_odds(threshold), MIN_AREA)
                 objects[m][stage].append(object_scores(truth, result))
-        if cell.params["drawn"] and not drawn:
-            drawn = picture(image, truth)
     rows = []
     for m, one in enumerate(wanted):
         for stage, n_rounds in enumerate(rounds[m]):
@@ -223,11 +215,11 @@ def trace(cell: Cell, dataset) -> list[dict]:
             tested = [np.array(values)[:, stage] for values in (costs[m], splits[m])]
             whole = _tested(objects[m][stage], *tested)
             rows.append(_row(one, "score", n_rounds, 0, valid | whole))
-            for frame in range(len(tested[0]) if cell.params["by_frame"] else 0):
+            for frame in range(len(tested[0])):
                 part = slice(frame, frame + 1)
                 only = _tested(objects[m][stage][part], *(values[part] for values in tested))
                 rows.append(_row(one, "frame", n_rounds, frame, valid | only))
-    return rows + drawn
+    return rows
 
 
 def _tested(objects, cost, splits) -> dict[str, float]:
@@ -243,29 +235,3 @@ def _row(one: Mapping, kind: str, n_rounds: int, line: int, values: Mapping) -> 
     key = {name: one[name] for name in ("panel", "algorithm", "coarsest", "tradeoff")}
     values = {name: rounded(value) for name, value in values.items()}
     return {**key, "kind": kind, "rounds": n_rounds, "line": line, **values, "pixels": ""}
-
-
-# --- picture ----------------------------------------------------------------------------------
-
-THUMBNAIL = 256
-"""Side of the small picture of a frame, in its own pixels, at most."""
-
-_NOTHING = dict.fromkeys(
-    ("valid_score", "valid_cost", "test_score", "test_cost", "test_splits", "threshold"), 0.0
-)
-_NO_MODEL = {"panel": "a", "algorithm": "frame", "coarsest": 0, "tradeoff": 0.0}
-
-
-def picture(image: np.ndarray, truth: np.ndarray) -> list[dict]:
-    """Return a small picture of a frame as rows, one per line: hexadecimal digits after an x.
-
-    ``grey`` has two digits per pixel, the mask ``truth`` one for four pixels.
-    """
-    size = max(1, len(image) // THUMBNAIL)
-    small = np.rint(block_mean(image, size)).astype(np.uint8)
-    mask = np.packbits(block_mean(truth > 0, size) >= 0.5, axis=1)
-    return [
-        {**_row(_NO_MODEL, kind, 0, i, _NOTHING), "pixels": "x" + line.tobytes().hex()}
-        for kind, lines in (("grey", small), ("truth", mask))
-        for i, line in enumerate(lines)
-    ]

@@ -14,7 +14,7 @@ from experiments.cegb_2017.show.panels import (
     score_label,
 )
 from experiments.curves import curves
-from experiments.style import draw_curve, frame, log_cost_axis, stamp
+from experiments.style import draw_curve, frame, log_cost_axis, mark
 
 
 def draw_panel(
@@ -55,8 +55,7 @@ def draw_panel(
     ax.set_title(panel_title(panel, rows["dataset"].iloc[0], record), loc="left")
     ax.set_xlabel(cost_label(panel, record))
     ax.set_ylabel(score_label(panel))
-    if record["kind"] != "real":
-        stamp(ax, "STAND-IN")
+    mark(ax, record)
 
 
 def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
@@ -72,7 +71,7 @@ def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
         Smoke has only data that are always there.
     """
     ax.set_title(f"({key}) {panel.name}", loc="left")
-    why = "not part of the smoke scale" if scale == "smoke" else "no stand-in exists"
+    why = "not part of the smoke scale" if scale == "smoke" else "no synthetic form exists"
     ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
     ax.set_xticks([])
     ax.set_yticks([])

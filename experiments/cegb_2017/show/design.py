@@ -86,7 +86,7 @@ def tradeoffs(scale: str, panel: Panel, method: str) -> tuple[float, ...]:
 
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:
-    """Return the repetitions of a panel; at laptop scale one where a stand-in must be expected."""
+    """Return the repetitions of a panel; at laptop scale one where few have the data."""
     return seeds[:1] if panel.key in THINNED and scale == "laptop" else seeds
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -12,39 +10,9 @@ from experiments.curves import saving_by_validation
 LEVELS = (1, 2, 4, 8)
 
 
-@dataclass(frozen=True)
-class Video:
-    """A set of frames: one panel of curves by method, one by the resolutions available.
+DATASET, PANEL, LEVEL_PANEL = "phc_c2dl_psc", "b3", "c3"
+"""The frames, and the keys of the curves by method and by the resolutions available."""
 
-    Attributes
-    ----------
-    panel, by_level : str
-        Keys of the two panels.
-    dataset, name : str
-        Data set, and what the panel calls it.
-    seeds : int
-        Repetitions at laptop scale, at most.
-    frames : dict of str to int
-        Frames looked at, at laptop scale.
-    literal : bool
-        Whether the price as section 5.2 prints it is tried on it.
-    """
-
-    panel: str
-    by_level: str
-    dataset: str
-    name: str
-    seeds: int
-    frames: dict[str, int]
-    literal: bool = False
-
-
-VIDEOS = (
-    Video("b", "c", "flies", "stand-in 1: small insects", 2, {"valid": 1, "test": 3}, True),
-    Video("b2", "c2", "flies_large", "stand-in 2: large insects", 5, {"valid": 1, "test": 3}),
-    Video("b3", "c3", "phc_c2dl_psc", "microscopy", 1, {"valid": 3, "test": 12}),
-)
-REAL = VIDEOS[2]
 BY_LEVEL = 1e-2
 """λ of panel c."""
 
@@ -52,9 +20,9 @@ SIMILAR_SEG = 0.01
 """SEG that CEGB may lose and still be called similar."""
 
 
-def by_method(rows: pd.DataFrame, video: Video) -> pd.DataFrame:
-    """Return a set's rows of whole parts; λ = 0 is no CEGB, but with Friedman's plain boosting."""
-    mine = rows[(rows["panel"] == video.panel) & (rows["kind"] == "score")]
+def by_method(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of whole parts; λ = 0 is no CEGB, but with Friedman's plain boosting."""
+    mine = rows[(rows["panel"] == PANEL) & (rows["kind"] == "score")]
     plain = mine[(mine["tradeoff"] == 0) & mine["algorithm"].isin(("gbrt", "cegb"))]
     others = mine[mine["tradeoff"] > 0]
     return pd.concat([plain.assign(algorithm="gbrt"), others], ignore_index=True)
@@ -77,7 +45,7 @@ def _by_frame(rows: pd.DataFrame, chosen: pd.Series, column: str) -> np.ndarray:
 
 def over_seeds(rows: pd.DataFrame, of_one_seed) -> np.ndarray:
     """Mean over seeds of an effect on each test frame; empty if there are no rows."""
-    rows = rows[rows["panel"].isin((REAL.panel, REAL.by_level))]
+    rows = rows[rows["panel"].isin((PANEL, LEVEL_PANEL))]
     rows = rows.assign(origin=rows["algorithm"])
     found = [of_one_seed(mine) for _, mine in rows.groupby("seed")]
     return np.mean(found, axis=0) if found else np.empty(0)
@@ -91,7 +59,7 @@ def at_half_the_cost(rows: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Serie
     rows : DataFrame
         Of one seed, with ``origin``, the algorithm as it was trained.
     """
-    pools = by_method(rows, REAL)
+    pools = by_method(rows)
     plain = best(pools[pools["algorithm"] == "gbrt"])
     half = plain["valid_cost"] / 2
     cegb = pools[pools["algorithm"] == "cegb"]
@@ -126,10 +94,10 @@ def better(rows: pd.DataFrame) -> np.ndarray:
     return over_seeds(rows, of_one_seed)
 
 
-def by_levels(rows: pd.DataFrame, video: Video) -> pd.DataFrame:
+def by_levels(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of panel c: CEGB at one λ by the coarsest resolution available."""
     same = (rows["algorithm"] == "cegb") & (rows["tradeoff"] == BY_LEVEL)
-    return rows[same & rows["panel"].isin((video.panel, video.by_level))]
+    return rows[same & rows["panel"].isin((PANEL, LEVEL_PANEL))]
 
 
 def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
@@ -144,7 +112,7 @@ def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
     """
 
     def of_one_seed(mine):
-        mine = by_levels(mine, REAL)
+        mine = by_levels(mine)
         whole = mine[mine["kind"] == "score"]
         ends = [best(whole[whole["coarsest"] == level]) for level in (LEVELS[0], LEVELS[-1])]
         fine, all_four = (_by_frame(mine, end, column) for end in ends)
@@ -153,6 +121,6 @@ def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
     return over_seeds(rows, of_one_seed)
 
 
-def saving_on_video(rows: pd.DataFrame, video: Video) -> np.ndarray:
+def saving(rows: pd.DataFrame) -> np.ndarray:
     """Return how much cheaper CEGB is at the highest SEG that both reach, one value per seed."""
-    return saving_by_validation(by_method(rows, video), video.panel, "cegb", "gbrt")[0]
+    return saving_by_validation(by_method(rows), PANEL, "cegb", "gbrt")[0]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.artefact import Tolerance
+from experiments.data_kinds import in_words
 
 
 @dataclass(frozen=True)
@@ -169,12 +170,12 @@ def panel_title(panel: Panel, dataset: str, record: Mapping, key: str | None = N
         Letter instead of the panel's own.
     """
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = "STAND-IN of ours, not the real data"
+    what = in_words(record)
     if record["kind"] == "real":
         name = record["files"][0]["file"]
         if name.endswith(".whl"):  # project-version-…: the tags do not matter to a reader
             name = " ".join(name.split("-")[:2]) + " wheel"
-        what = f"real data: {name} ({record['source']})"
+        what += f": {name} ({record['source']})"
     return (
         f"({key or panel.key}) {panel_name(panel, dataset)}\n{what}\n"
         f"{rows} train/valid/test, {record['n_features']} features"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
 from experiments.cronus_2012.cells.rows import CHOSEN
+from experiments.data_kinds import in_words
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Panel:
     ranking : bool
         Scores are precision@5, else average precision.
     licensed : bool
-        Only its users have the real data: elsewhere a stand-in serves, fewer repetitions do.
+        Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do.
     in_smoke : bool
-        Its stand-in is part of the smoke scale.
+        Its synthetic set is part of the smoke scale.
     families : tuple of str
         Methods tried. Where all features cost the same, trees cannot be assigned to stages by
         price, and the rivals that do so have nothing to say.
@@ -201,7 +202,7 @@ def shown(scale: str) -> list[Panel]:
 
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:
-    """Return the repetitions of a panel: of a likely stand-in none at laptop, one overnight."""
+    """Return the repetitions of a panel: of a likely synthetic none at laptop, one overnight."""
     if scale == "laptop":
         return seeds[: panel.at_laptop]
     return seeds[:1] if scale == "overnight" and panel.licensed else seeds
@@ -250,7 +251,7 @@ def _of_boosting(scale: str, panel: Panel) -> dict:
 
 def _of_cronus(scale: str, panel: Panel) -> dict:
     def grid(groups):
-        # Of small stand-ins several settings score the same: what is chosen would be chance.
+        # Of small synthetic data several settings score the same: what is chosen would be chance.
         groups = () if scale == "smoke" else groups
         names = {name for group in groups for name in group}
         return {
@@ -344,7 +345,7 @@ MODEL_TOLERANCES = {
 def panel_title(panel: Panel, record: Mapping) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+    what = in_words(record)
     return (
         f"({panel.key}) {panel.name}\n{what}\n"
         f"{rows} train/valid/test, {record['n_features']} features"

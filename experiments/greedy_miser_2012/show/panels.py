@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
+from experiments.data_kinds import in_words
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Panel:
     tree_cost : float
         e of Eq. (3), in the unit of the prices.
     licensed : bool
-        Only its users have the real data: elsewhere a stand-in serves, fewer repetitions do.
+        Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do.
     in_smoke : bool
-        Its stand-in is part of the smoke scale.
+        Its synthetic set is part of the smoke scale.
     """
 
     key: str
@@ -130,7 +131,7 @@ def shown(scale: str) -> list[Panel]:
 
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:
-    """Return the repetitions of a panel; fewer where only a stand-in can be expected."""
+    """Return the repetitions of a panel; fewer where only synthetic data can be expected."""
     few = panel.licensed and scale in ("laptop", "overnight")
     return seeds[:SEEDS_OF_LICENSED] if few else seeds
 
@@ -188,7 +189,7 @@ TRACE_TOLERANCES = {
 def panel_title(panel: Panel, record: Mapping) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+    what = in_words(record)
     return (
         f"({panel.key}) {panel.name}\n{what}\n"
         f"{rows} train/valid/test, {record['n_features']} features"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from experiments.artefact import Cell, Tolerance
+from experiments.data_kinds import in_words
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Panel:
     dataset : str
         Name for :func:`datasets.load`.
     in_smoke : bool
-        Its stand-in is part of the smoke scale.
+        Its synthetic set is part of the smoke scale.
     fprs : tuple of str
         Suffixes of the false positive rates that it is drawn and judged at.
     object_share : float or None
@@ -220,6 +221,6 @@ in the last bits; a learned action may differ, too."""
 def panel_title(panel: Panel, record: Mapping) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
-    what = "real data" if record["kind"] == "real" else "STAND-IN of ours, not the real data"
+    what = in_words(record)
     name = record.get("title", panel.name)  # what stands in for a set says so
     return f"({panel.key}) {name}\n{what}, {rows} train/test"

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from experiments.artefact import Artefact
 from experiments.claims import COLUMNS
-from experiments.data_kinds import KIND, STAND_IN
+from experiments.data_kinds import in_words
 from experiments.lines import Lines
 from experiments.publishing import output
 from experiments.publishing.output import damaged
@@ -25,7 +25,6 @@ from experiments.publishing.tables import path_of, read_rows
 
 _LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
 _PIXELS_PER_POINT = 96 / 72
-_KINDS = {"real": "real", KIND: KIND}  # anything else passes for no more than a stand-in
 
 
 @dataclass(frozen=True)
@@ -214,14 +213,14 @@ def _table(path: Path, artefact: Artefact) -> Markup:
 
 
 def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page says of a data set; a stand-in can never be taken for real data."""
+    """Return what the page says of a data set; synthetic data can never be taken for real data."""
     files = ", ".join(file["file"] for file in record.get("files", []))
     rows = [record["rows"].get(part, 0) for part in ("train", "valid", "test")]
     others = record.get("other_draws", {})
     varies = any("rows" in draw for draw in others.values())
     return {
         "name": name,
-        "kind": _KINDS.get(record["kind"], "STAND-IN"),
+        "kind": in_words(record),
         "source": f"{record['source']}: {files}" if files else record["source"],
         "rows": " / ".join(f"{n:,}" for n in rows)
         + (f" (first of {1 + len(others)} draws)" if varies else ""),
@@ -247,7 +246,6 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
             claim["note"] = claim["note"] if isinstance(claim["note"], str) else ""
             paper = claim["paper_effect"]
             claim["shown_paper"] = "" if math.isnan(paper) else f"{paper:+.4g}".replace("-", "−")
-            claim["shown_data"] = "STAND-IN" if claim["extent"] == STAND_IN else claim["extent"]
     except FileNotFoundError:
         raise damaged(folder, "claims.csv is missing") from None
     except (ValueError, KeyError) as error:

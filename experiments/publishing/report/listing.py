@@ -32,7 +32,7 @@ class Row:
     sets : list of str
         Data sets.
     rests : str
-        What the rows are of, for example ``whole set`` or ``STAND-IN``; empty for primary claims.
+        What the rows are of, for example ``whole set`` or ``part``; empty for primary claims.
     effect, low, high : float
         In `unit`; NaN where there is none.
     unit, shown, interval : str
@@ -148,7 +148,7 @@ def _of_artefact(paper: Paper, entry: Entry, claim: dict[str, Any]) -> Row:
         sentence=claim["sentence"],
         place=claim["place"],
         sets=[claim["dataset"]],
-        rests=claim["shown_data"],
+        rests=claim["extent"],
         effect=claim["effect"],
         low=claim["low"],
         high=claim["high"],

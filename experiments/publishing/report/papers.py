@@ -39,16 +39,9 @@ class Entry:
     published: Published | None
 
     @property
-    def made_up(self) -> bool:
-        """Whether all of its data are stand-ins: it cannot say anything of the paper."""
-        data = self.published.data if self.published else []
-        return bool(data) and all(record["kind"] == "STAND-IN" for record in data)
-
-    @property
     def is_own(self) -> bool:
-        """Whether it is one of the paper's own figures or tables, and not on stand-ins alone."""
-        own = re.search(r", (Figure|Table) \w+(: [\w -]+)?$", self.artefact.title)
-        return own is not None and not self.made_up
+        """Whether it is one of the paper's own figures or tables."""
+        return re.search(r", (Figure|Table) \w+(: [\w -]+)?$", self.artefact.title) is not None
 
     def is_wide(self, paper: Paper) -> bool:
         """Whether its picture takes the page's width: the paper's face, unless it is tall."""

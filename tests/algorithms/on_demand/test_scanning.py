@@ -112,7 +112,7 @@ NAMES = (
 
 
 def picture() -> np.ndarray:
-    """Stand-in faces on noise, a slope, and a ground of one grey level."""
+    """Synthetic faces on noise, a slope, and a ground of one grey level."""
     found = np.random.default_rng(3).integers(0, 256, (61, 83), dtype=np.uint8)
     found[:, 50:] = 77
     found[30:, :40] = np.arange(40) * 3 + np.arange(31)[:, None]

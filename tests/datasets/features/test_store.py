@@ -294,7 +294,7 @@ def test_load():
         columns = features.families_of("mnist")[k].columns(part)
         np.testing.assert_array_equal(fs.test[fs.families[k], -5:], columns.T)
     assert fs.provenance["families"] == features.sizes("mnist")
-    assert fs.provenance["kind"] == "stand-in"
+    assert fs.provenance["kind"] == "synthetic"
     assert len(fs.provenance["features_checksum"]) == 64
     assert fs.milliseconds.shape == (19,)
     assert "one thread" in fs.milliseconds_origin

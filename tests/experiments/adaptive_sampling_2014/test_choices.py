@@ -327,11 +327,11 @@ def test_table():
     assert all("+0.100 ± 0.000 | +1.50 ± 0.71 | +0.100 ± 0.000 | +0.00" in x for x in changes[:9])
     assert "## MNIST (real), N = 10,000" in text
     assert "The first 2,000 training images" in text
-    assert "STAND-IN" not in text
+    assert "SYNTHETIC" not in text
     assert "the images are the same" in text
-    text = ARTEFACT.render(rows("smoke"), meta("smoke", "stand-in"))
-    assert "## MNIST (STAND-IN), N" in text
-    assert "and a stand-in's in its images" in text
+    text = ARTEFACT.render(rows("smoke"), meta("smoke", "synthetic"))
+    assert "## MNIST (SYNTHETIC data, for checks alone), N" in text
+    assert "and of synthetic data in the images" in text
 
 
 def test_what_costs_too_much_is_marked():
@@ -355,4 +355,4 @@ def test_alt_names_the_largest_effect():
     assert "Tasting 1.Q with R = 3, on CIFAR-10: +0.600" in text
     assert "less than 0.100" in text
     assert "by +0.100 after 200 rounds" in text
-    assert "(stand-in): +0.100" in ARTEFACT.alt(rows("smoke"), meta("smoke", "stand-in"))
+    assert "(SYNTHETIC): +0.100" in ARTEFACT.alt(rows("smoke"), meta("smoke", "synthetic"))

@@ -44,7 +44,7 @@ def test_few_examples_are_among_many_and_have_their_shares():
 
 def test_all_by_number_are_all():
     cell = next(c for c in ARTEFACT.make_cells("smoke", range(1)) if c.algorithm == "laminating")
-    data = load(cell.dataset, data="standin", scale="smoke")
+    data = load(cell.dataset, data="synthetic", scale="smoke")
     n_samples = len(data.y_train)
     rows = [
         run_cell(replace(cell, params={**cell.params, "n_train": n}), data)

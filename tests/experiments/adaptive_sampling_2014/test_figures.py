@@ -319,10 +319,10 @@ def test_difference_claims_and_picture():
     legend = [entry.get_text() for entry in figure.axes[0].get_legend().get_texts()]
     assert legend[0] == "Uniform Naive: Q = 2, S = 400"
     assert "real data" in figure.get_suptitle()
-    standin = {**meta, "data": {"mnist": {**record, "kind": "stand-in"}}}
-    figure, text = drawn(artefact, table, standin)
-    assert "STAND-IN" in figure.get_suptitle()
-    assert "(stand-in)" in text
+    synthetic = {**meta, "data": {"mnist": {**record, "kind": "synthetic"}}}
+    figure, text = drawn(artefact, table, synthetic)
+    assert "SYNTHETIC" in figure.get_suptitle()
+    assert "(SYNTHETIC)" in text
 
 
 # --- Figure 3 -------------------------------------------------------------------------------------
@@ -359,10 +359,10 @@ def test_sample_images_stay_at_home():
         [table_of(artefact, [cell], images) for cell in artefact.cells("smoke")], ignore_index=True
     )
     kinds = {name: {"kind": "real", "rows": {"train": 400}} for name in figure3.SETS}
-    kinds["cifar10"] = {"kind": "stand-in", "rows": {"train": 300}}
+    kinds["cifar10"] = {"kind": "synthetic", "rows": {"train": 300}}
     meta = {"data": kinds, "scale": "smoke", "seeds": [0]}
     figure, _ = drawn(artefact, table, meta)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert ["STAND-IN" in title for title in titles] == [False, False, False, True]
+    assert ["SYNTHETIC" in title for title in titles] == [False, False, False, True]
     text = artefact.alt(table.drop(columns="pixels"), meta)  # of published rows
-    assert "10 of CIFAR-10 (stand-in), the first images, 4×4 pixels" in text
+    assert "10 of CIFAR-10 (SYNTHETIC), the first images, 4×4 pixels" in text

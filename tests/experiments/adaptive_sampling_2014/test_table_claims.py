@@ -121,6 +121,6 @@ def test_what_the_papers_own_table_denies(dataset, rounds):
 
 def test_sentences_speak_for_the_images_that_all_seeds_share():
     rows, only = made_up({"others": -1.0}), "on these images, the same for every seed"
-    for kind, said in (("real", True), ("stand-in", False)):
+    for kind, said in (("real", True), ("synthetic", False)):
         claims = of_table("mnist", rows, meta_of("mnist", kind=kind))
         assert all((only in claim.sentence) == said for claim in claims)

@@ -66,11 +66,11 @@ def test_table_says_what_a_budget_does_not_pay_for():
 
 
 def test_a_stand_in_is_said():
-    rows, meta = made_up({"others": -1.0}), meta_of("mnist", kind="stand-in")
-    assert "STAND-IN of ours" in tables.render(rows, meta, dataset="mnist")
-    assert "(stand-in)" in tables.alt(rows, meta, dataset="mnist")
-    assert "(stand-in)" in extra_milliseconds.alt(rows, meta)
-    assert "STAND-IN" in extra_milliseconds_table.render(rows, meta)
+    rows, meta = made_up({"others": -1.0}), meta_of("mnist", kind="synthetic")
+    assert "SYNTHETIC data" in tables.render(rows, meta, dataset="mnist")
+    assert "(SYNTHETIC)" in tables.alt(rows, meta, dataset="mnist")
+    assert "(SYNTHETIC)" in extra_milliseconds.alt(rows, meta)
+    assert "SYNTHETIC" in extra_milliseconds_table.render(rows, meta)
 
 
 def test_time_and_prediction_cost_say_of_which_families_and_rules_they_are():

@@ -135,16 +135,16 @@ def test_effects_and_table():
             assert len(found) == 2
             np.testing.assert_allclose(found["score"], 0.1)
             np.testing.assert_allclose(found["cost"], 1.1)
-    kinds = {"kind": "stand-in"}
+    kinds = {"kind": "synthetic"}
     meta = {"scale": "smoke", "seeds": [0, 1], "data": dict.fromkeys(table["dataset"], kinds)}
     text = ARTEFACT.render(table, meta)
     lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
     assert len(lines) == 6 * 3 + 3 + 1  # all panels; the stop at a second λ; rows of one panel
     assert all("+0.1000 ± 0.0000" in line for line in lines)
-    assert "(STAND-IN)" in text
-    assert "(stand-in): +0.1000" in ARTEFACT.alt(table, meta)
+    assert "(SYNTHETIC)" in text
+    assert "(SYNTHETIC): +0.1000" in ARTEFACT.alt(table, meta)
     real = {name: {"kind": "real"} for name in meta["data"]}
-    assert "stand-in" not in ARTEFACT.alt(table, meta | {"data": real})
+    assert "SYNTHETIC" not in ARTEFACT.alt(table, meta | {"data": real})
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])

@@ -73,10 +73,10 @@ def test_layout_and_mean_cost():
 def test_picture_and_words():
     trees = [tree().assign(algorithm=m, seed=0) for m in figure1.METHODS]
     rows = pd.concat(trees, ignore_index=True)
-    record = {"kind": "stand-in", "cost_unit": "coins", "rows": {"train": 100}}
+    record = {"kind": "synthetic", "cost_unit": "coins", "rows": {"train": 100}}
     meta = {"data": {"made_up": record}, "scale": "smoke"}
     figure = figure1.render(rows, meta)
-    assert "STAND-IN" in figure.get_suptitle()
+    assert "SYNTHETIC" in figure.get_suptitle()
     text = figure1.alt(rows, meta)
-    assert "stand-in" in text
+    assert "SYNTHETIC" in text
     assert "75%" in text

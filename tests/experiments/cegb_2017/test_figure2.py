@@ -267,7 +267,7 @@ def test_training_on_real_accuracy_goes_on_until_it_ends(scale):
 
 def test_cells_of_each_scale():
     smoke = {cell.dataset for cell in figure2.make_cells("smoke", range(2))}
-    bundled = {r["name"] for r in datasets.status() if r["stand_in"] or r["source"] == "bundled"}
+    bundled = {r["name"] for r in datasets.status() if r["synthetic"] or r["source"] == "bundled"}
     assert smoke <= bundled  # nothing that would have to be reached
     for scale, n_seeds in (("laptop", 3), ("overnight", 5), ("paper", 5)):
         cells = figure2.ARTEFACT.cells(scale)
@@ -466,7 +466,7 @@ def meta_of(**changes):
     [
         (0.05, "real", ""),
         (-0.05, "real", ""),
-        (0.05, "stand-in", "stand-in: contains what we built into it"),
+        (0.05, "synthetic", "synthetic: contains what we built into it"),
     ],
 )
 def test_claims_on_made_rows(lead, kind, note):
@@ -498,9 +498,9 @@ def test_picture_is_repeatable_and_says_what_it_shows():
     assert {"CEGB, deep", "Greedy Miser", "GBRT, no costs"} <= labels
     assert not any("not built" in label for label in labels)
     assert figure.axes[at].get_xlabel().endswith("[features]")
-    figure, *_ = draw(rows, meta_of(kind="stand-in"))
-    assert "STAND-IN" in figure.axes[at].get_title(loc="left")
-    assert any(text.get_text() == "STAND-IN" for text in figure.axes[at].texts)
+    figure, *_ = draw(rows, meta_of(kind="synthetic"))
+    assert "SYNTHETIC" in figure.axes[at].get_title(loc="left")
+    assert any(text.get_text() == "SYNTHETIC" for text in figure.axes[at].texts)
 
 
 def test_looks_are_told_apart_in_grey():

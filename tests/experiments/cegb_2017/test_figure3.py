@@ -18,8 +18,8 @@ META = {
     "seeds": [0, 1],
     "data": {
         "yahoo_ltr": {
-            "kind": "stand-in",
-            "source": "stand-in",
+            "kind": "synthetic",
+            "source": "synthetic",
             "rows": {"train": 1, "valid": 1, "test": 1},
             "n_features": 2,
             "cost_unit": "coins",
@@ -122,9 +122,9 @@ def test_picture_and_words():
     labels = [line.get_label() for line in traces.get_lines()]
     assert "λ = 0.001, trained at β = 1" in labels
     assert len(growths.get_lines()) == 2
-    assert any(text.get_text() == "STAND-IN" for text in traces.texts)
+    assert any(text.get_text() == "SYNTHETIC" for text in traces.texts)
     text = figure3.alt(rows, META)
-    assert "(stand-in)" in text
+    assert "(SYNTHETIC)" in text
     assert "λ = 0 ends at 0.700 for a cost of 1,000" in text
 
 

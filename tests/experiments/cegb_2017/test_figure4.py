@@ -15,37 +15,28 @@ from experiments.cegb_2017.show import frames
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
-SMALL, LARGE, REAL = frames.VIDEOS
 META = {
     "scale": "smoke",
-    "data": {video.dataset: {"kind": "stand-in"} for video in frames.VIDEOS},
+    "data": {frames.DATASET: {"kind": "synthetic"}},
 }
-
-
-def cell_of(video):
-    cells = figure4.make_cells("smoke", range(1))
-    return next(cell for cell in cells if cell.dataset == video.dataset)
 
 
 @pytest.fixture(scope="module")
 def pixels():
-    return datasets.load("flies", scale="smoke", seed=figure4.FIRST_SEED)
+    return datasets.load(frames.DATASET, scale="smoke", seed=figure4.FIRST_SEED)
 
 
 @pytest.fixture(scope="module")
 def rows(pixels):
-    found = []
-    for video in (SMALL, REAL):
-        cell = cell_of(video)
-        data = pixels if video is SMALL else datasets.load(cell.dataset, scale="smoke", seed=5)
-        base = {"dataset": cell.dataset, "seed": cell.seed}
-        found += [{**base, **row} for row in segment.trace(cell, data)]
-    return pd.DataFrame(found)
+    (cell,) = figure4.make_cells("smoke", range(1))
+    base = {"dataset": cell.dataset, "seed": cell.seed}
+    return pd.DataFrame([{**base, **row} for row in segment.trace(cell, pixels)])
 
 
 def trained(pixels, algorithm, tradeoff=0.0, coarsest=8):
     one = {"algorithm": algorithm, "tradeoff": tradeoff, "coarsest": coarsest}
-    return segment.train(one, cell_of(SMALL).params["settings"], pixels)
+    (cell,) = figure4.make_cells("smoke", range(1))
+    return segment.train(one, cell.params["settings"], pixels)
 
 
 # --- cells ------------------------------------------------------------------------------------
@@ -60,23 +51,19 @@ def test_cells(scale):
         assert models.count(("cegb", 8, 0.0)) == 1  # the paper's rival: "by setting Ψ = 0"
         assert [m[1] for m in models if m[0] == "cegb" and m[1] < 8] == [1, 2, 4]
         assert ("cegb", 8, frames.BY_LEVEL) in models
-        literal = [m for m in models if m[0] == "cegb_literal"]
-        assert len(literal) == (cell.dataset == "flies")
         assert cell.seed >= figure4.FIRST_SEED > 2  # rows with seeds 0 to 2 had been looked at
 
 
 def test_laptop_seeds_are_those_declared():
-    cells = figure4.ARTEFACT.cells("laptop")
-    seeds = {v.dataset: [c.seed for c in cells if c.dataset == v.dataset] for v in frames.VIDEOS}
-    assert seeds == {"flies": [5, 6], "flies_large": [5, 6, 7, 8, 9], "phc_c2dl_psc": [5]}
+    assert [cell.seed for cell in figure4.ARTEFACT.cells("laptop")] == [5]
 
 
 # --- measuring --------------------------------------------------------------------------------
 
 
 def test_rows_of_a_stage(rows):
-    score = rows[(rows["panel"] == "b") & (rows["kind"] == "score")]
-    assert sorted(score["algorithm"].unique()) == ["cegb", "cegb_literal", "cegb_stops", "gbrt"]
+    score = rows[(rows["panel"] == frames.PANEL) & (rows["kind"] == "score")]
+    assert sorted(score["algorithm"].unique()) == ["cegb", "cegb_stops", "gbrt"]
     for _, mine in score.groupby(["algorithm", "tradeoff"]):
         assert np.all(np.diff(mine["test_cost"]) >= 0)
     assert score["test_score"].between(0, 1).all()
@@ -91,17 +78,16 @@ def test_rows_of_a_stage(rows):
 
 
 def test_frames_make_up_the_whole(rows):
-    mine = rows[rows["panel"] == REAL.panel]
+    mine = rows[rows["panel"] == frames.PANEL]
     keys = ["algorithm", "tradeoff", "rounds"]
     whole = mine[mine["kind"] == "score"].set_index(keys).sort_index()
-    frames = mine[mine["kind"] == "frame"]
-    assert sorted(frames["line"].unique()) == [0, 1]
-    mean = frames.groupby(keys)[["test_cost", "valid_score"]].mean()
+    each = mine[mine["kind"] == "frame"]
+    assert sorted(each["line"].unique()) == [0, 1]
+    mean = each.groupby(keys)[["test_cost", "valid_score"]].mean()
     np.testing.assert_allclose(mean["test_cost"], whole["test_cost"], rtol=1e-4)
     np.testing.assert_allclose(mean["valid_score"], whole["valid_score"], rtol=1e-4)
-    low, high = (getattr(frames.groupby(keys)["test_score"], end)() for end in ("min", "max"))
+    low, high = (getattr(each.groupby(keys)["test_score"], end)() for end in ("min", "max"))
     assert ((whole["test_score"] >= low - 1e-5) & (whole["test_score"] <= high + 1e-5)).all()
-    assert not (rows[rows["panel"] == "b"]["kind"] == "frame").any()
 
 
 def test_costs_are_those_of_the_meter(pixels):
@@ -138,18 +124,6 @@ def test_models_go_on_at_a_negative_net_gain_and_the_variant_stops(pixels):
     assert len(stops.trees_.feature) < len(on.trees_.feature)
 
 
-def test_the_literal_reading_trains_otherwise_and_is_metered_alike(pixels):
-    ours = trained(pixels, "cegb", frames.BY_LEVEL)
-    literal = trained(pixels, "cegb_literal", frames.BY_LEVEL)
-    np.testing.assert_array_equal(literal.feature_sharing, ours.feature_sharing)
-    n_fine = [
-        np.isin(m.trees_.feature[m.trees_.feature >= 0], np.flatnonzero(segment.SHARING == 1))
-        for m in (ours, literal)
-    ]
-    # Priced as printed, a coarse pixel costs 64 times as much: it is shunned.
-    assert n_fine[1].mean() > n_fine[0].mean()
-
-
 def test_a_model_without_rounds_tells_nothing_apart_at_no_cost(pixels):
     model = trained(pixels, "cegb_stops", 1e6)
     assert segment.stages(model, [1, 2]) == [0]
@@ -180,19 +154,10 @@ def test_stages_end_with_the_last_round():
 # --- pictures ---------------------------------------------------------------------------------
 
 
-def test_pictures_survive_their_rows(rows):
-    image, truth = next(datasets.flies.frames("test", scale="smoke", seed=figure4.FIRST_SEED))
-    np.testing.assert_array_equal(figure4.read_picture(rows, "grey"), image)  # not reduced
-    np.testing.assert_array_equal(figure4.read_picture(rows, "truth"), truth > 0)
-    # The letter keeps a file's reader from taking digits for a number.
-    assert rows.loc[rows["panel"] == "a", "pixels"].str.startswith("x").all()
-    # No frame of the microscopy is passed on.
-    assert (rows.loc[rows["dataset"] == REAL.dataset, "pixels"] == "").all()
-
-
 def test_rows_are_as_declared(rows):
     artefact = figure4.ARTEFACT
     assert set(rows.columns) == {*artefact.row_keys(), *artefact.tolerances, "pixels"}
+    assert (rows["pixels"] == "").all()  # no frame of the microscopy is passed on
     assert not rows.duplicated(artefact.row_keys()).any()
 
 
@@ -207,7 +172,6 @@ def in_parts(svg):
 
 
 def test_figure_and_words(rows):
-    """Also where a set was not run, as here the large insects."""
     drawn = []
     for _ in range(2):
         with house_style("cegb-figure4"):
@@ -219,14 +183,10 @@ def test_figure_and_words(rows):
     assert unreadable(figure) == []
     assert len(drawn[0]) < 800_000
     words = figure4.alt(rows, META)
-    for video in (SMALL, REAL):
-        pool = frames.by_method(rows, video)
-        chosen = frames.best(pool[pool["algorithm"] == "cegb"])
-        assert f"CEGB {chosen['test_score']:.3f} at" in words
-    assert "stand-in" in words
-    with house_style("cegb-figure4"):  # only the first seed draws a frame
-        figure = figure4.render(rows[rows["panel"] != "a"], META)
-        assert len(picture_bytes(figure, "png", "x")) > 10_000
+    pool = frames.by_method(rows)
+    chosen = frames.best(pool[pool["algorithm"] == "cegb"])
+    assert f"CEGB {chosen['test_score']:.3f} at" in words
+    assert "SYNTHETIC" in words
 
 
 def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
@@ -236,10 +196,10 @@ def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
         assert len(labels) == len(set(labels))
         mine = rows[(rows["panel"] == panel.key) & (rows["kind"] == "score")]
         trained = mine[mine["algorithm"] == "cegb"]["tradeoff"].unique()
-        if panel.key in {video.panel for video in frames.VIDEOS}:
+        if panel.key == frames.PANEL:
             assert len(trained)
             assert {f"CEGB by λ: {value:g}" for value in trained} <= set(labels)
-    (legend,) = [part.legends[0] for part in figure4.render(rows, META).subfigs if part.legends]
+    (legend,) = figure4.render(rows, META).legends
     named = [text.get_text() for text in legend.get_texts()]
     assert named.count("CEGB by λ") == 1
     assert not any(name.startswith("CEGB by λ:") for name in named)
@@ -248,14 +208,14 @@ def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
 # --- claims -----------------------------------------------------------------------------------
 
 
-def made_up(models, panel=REAL.panel, seeds=(5,)):
+def made_up(models, panel=frames.PANEL, seeds=(5,)):
     """Rows of models (algorithm, λ, coarsest, rounds, SEG, cost) on three frames, alike on all."""
     made = []
     for seed in seeds:
         for algorithm, tradeoff, coarsest, rounds, score, cost in models:
             for kind, line in (("score", 0), ("frame", 0), ("frame", 1), ("frame", 2)):
                 shift = 0.01 * (line - 1) if kind == "frame" else 0.0
-                row = {"panel": panel if coarsest == 8 else REAL.by_level, "seed": seed}
+                row = {"panel": panel if coarsest == 8 else frames.LEVEL_PANEL, "seed": seed}
                 row |= {"algorithm": algorithm, "tradeoff": tradeoff, "coarsest": coarsest}
                 row |= {"rounds": rounds, "kind": kind, "line": line}
                 row |= {"valid_score": score, "test_score": score + shift}
@@ -294,13 +254,13 @@ def test_what_coarse_resolutions_change():
 
 def test_claims_say_where_they_hold():
     claims = {claim.id: claim for claim in figure4.ARTEFACT.make_claims(pd.DataFrame(), META)}
-    assert len(claims) == 6
-    for name, claim in claims.items():
-        real = name.startswith("b3")
-        assert claim.spread == ("units" if real else "seeds")
-        assert claim.dataset == ("phc_c2dl_psc" if real else claim.dataset)
-        assert not real or "one sequence, silver truth" in claim.sentence
-    rows = made_up(PLAIN + PRICED, panel="b2", seeds=(5, 6))
-    effects = claims["b2-cheaper"].effects(rows)
-    # 0.795 is the highest that both reach: at 5 with prices, at 10 without.
-    np.testing.assert_allclose(effects, [math.log10(2)] * 2)
+    assert len(claims) == 4
+    for claim in claims.values():
+        assert (claim.spread, claim.dataset) == ("units", "phc_c2dl_psc")
+        assert "one sequence, silver truth" in claim.sentence
+
+
+def test_saving_at_equal_score():
+    """0.795 is the highest that both reach: at 5 with prices, at 10 without."""
+    rows = made_up(PLAIN + PRICED, seeds=(5, 6))
+    np.testing.assert_allclose(frames.saving(rows), [math.log10(2)] * 2)

@@ -116,7 +116,7 @@ def test_draws_depend_on_the_number_alone():
 
 
 def test_cells_use_what_is_there_at_smoke_scale():
-    bundled = {r["name"] for r in datasets.status() if r["stand_in"] or r["source"] == "bundled"}
+    bundled = {r["name"] for r in datasets.status() if r["synthetic"] or r["source"] == "bundled"}
     assert {cell.dataset for cell in peers.ARTEFACT.cells("smoke")} <= bundled
     real = {"covertype", "mslr", "yahoo_ltr_sample", "mq2008", "clueweb09"}
     assert {cell.dataset for cell in peers.ARTEFACT.cells("laptop")} == real
@@ -358,8 +358,8 @@ def test_picture_shows_every_method_and_repeats():
     assert said["m"] == "20 to 22 test queries with a relevant document"
     assert "queries" not in said["d"]
     with house_style("salt"):
-        figure = peers.render(made_rows(), meta_of("stand-in"))
-    assert [ax.texts[0].get_text() for ax in figure.axes if ax.axison] == 5 * ["STAND-IN"]
+        figure = peers.render(made_rows(), meta_of("synthetic"))
+    assert [ax.texts[0].get_text() for ax in figure.axes if ax.axison] == 5 * ["SYNTHETIC"]
 
 
 def test_picture_says_which_panels_were_not_run():
@@ -374,8 +374,8 @@ def test_alt_text_has_the_numbers():
     text = peers.alt(made_rows(), meta_of())
     assert text.count("+0.050") == len(peers.SHOWN) * (len(peers.METHODS) - 1)
     assert "CEGB, ours 0.860 for 8;" in text
-    assert "stand-in" not in text
-    assert peers.alt(made_rows(), meta_of("stand-in")).count("(stand-in): ") == len(peers.SHOWN)
+    assert "SYNTHETIC" not in text
+    assert peers.alt(made_rows(), meta_of("synthetic")).count("(SYNTHETIC): ") == len(peers.SHOWN)
     assert "LightGBM 0.810 for 8 (+0.050)" in text
 
 

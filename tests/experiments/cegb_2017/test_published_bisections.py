@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from functools import cache
 
@@ -13,19 +12,13 @@ from tests.recomputed.curves import mean_leads, together
 README, HISTORY = readme("cegb_2017"), history("cegb_2017")
 RANKING = ("a'", "y", "m", "w", "b'")
 CLAIMED = ("cegb", "cegb_shallow", "greedy_miser")
-STAND_INS = "abf"
 
 
 @cache
-def bisected(made=False) -> dict[tuple, list[dict[str, str]]]:
-    """(panel, method, seed, below, above) → rows of a gap, the first step first.
-
-    Of real data, or of stand-ins.
-    """
+def bisected() -> dict[tuple, list[dict[str, str]]]:
+    """(panel, method, seed, below, above) → rows of a gap, the first step first."""
     gaps = defaultdict(list)
     for row in lines("cegb-bisections"):
-        if (row["panel"] in STAND_INS) != made:
-            continue
         key = (row["panel"], row["algorithm"], int(row["seed"]))
         gaps[*key, float(row["below"]), float(row["above"])].append(row)
     return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in gaps.items()}
@@ -71,44 +64,21 @@ def test_history_of_the_bisections():
     assert "None of the 7 models found validates better than a cheaper one" in HISTORY
 
 
-def test_history_counts_what_became_of_all_gaps():
-    real, made = (Counter(map(kind_of, bisected(m).values())) for m in (False, True))
-    both = real + made
-    counts = both.total(), real.total(), made.total()
-    assert "Of all {} gaps ({} on real data, {} on stand-ins)".format(*counts) in HISTORY
-    for kind, word in (("filled", "filled"), ("closed", "closed"), ("narrowed", "narrowed"),
-                       ("empty", "none in eight")):  # fmt: skip
-        assert f"| *{word}* | {both[kind]} | " in HISTORY
+def test_readme_counts_what_became_of_all_gaps():
+    counts = Counter(map(kind_of, bisected().values()))
     short = (
         "Of {} gaps {} hold models of the grid that no budget chooses; {} were closed, {} narrowed"
     )
     kinds = ("filled", "closed", "narrowed")
-    assert short.format(both.total(), *(both[kind] for kind in kinds)) in README
-    assert both["empty"] == 1
-    for steps in (*bisected().values(), *bisected(True).values()):
+    assert short.format(counts.total(), *(counts[kind] for kind in kinds)) in README
+    assert counts["empty"] == 1
+    for steps in bisected().values():
         inside = [step["inside"] for step in steps]
         if kind_of(steps) == "filled":
             assert len(steps) == 1
             assert inside != ["0"]
         elif kind_of(steps) != "closed":
             assert inside[-8:] == 8 * ["0"]
-
-
-def test_history_of_the_bisections_of_stand_ins():
-    gaps = bisected(made=True)
-    kinds = {key: kind_of(steps) for key, steps in gaps.items()}
-    count = list(kinds.values()).count
-    tries = sum(len(steps) - 1 for steps in gaps.values())
-    assert (count("filled"), count("closed"), count("narrowed")) == (69, 19, 11)
-    said = f"Of the {len(gaps)} gaps 69 are filled so, {tries} bisections went into the other 30"
-    assert said in HISTORY
-    assert {key[0] for key, kind in kinds.items() if kind != "filled"} == {"a", "b"}
-    left = Counter(key[:2] for key, kind in kinds.items() if kind == "narrowed")
-    assert left == {("b", "greedy_miser"): 5, ("b", "cegb_as_miser"): 5, ("a", "cegb_as_miser"): 1}
-    parts = [(steps[-1]["part_below"], steps[-1]["part_above"]) for key, steps in gaps.items()
-             if kinds[key] == "narrowed" and key[0] == "b"]  # fmt: skip
-    assert math.ceil(max(float(below) for below, _ in parts)) == 44
-    assert math.floor(min(float(above) for _, above in parts)) == 200
 
 
 def with_what_was_found(accounting):

@@ -104,5 +104,5 @@ def test_table_and_words(rows):
     each = lead(rows, "b", "cronus", "cronus_initial")
     assert f"| {each.shape[1]} | {each.to_numpy().mean():+.4f} [" in text
     assert f"{10 ** saved(rows, 'b').mean():.1f} times" in extra_divisions.ARTEFACT.alt(rows, META)
-    stand_in = {**META, "data": {"yahoo_ltr_sample": {"kind": "stand-in"}}}
-    assert "(STAND-IN)" in extra_divisions.ARTEFACT.render(rows, stand_in)
+    synthetic = {**META, "data": {"yahoo_ltr_sample": {"kind": "synthetic"}}}
+    assert "(SYNTHETIC)" in extra_divisions.ARTEFACT.render(rows, synthetic)

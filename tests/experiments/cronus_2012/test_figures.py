@@ -276,7 +276,7 @@ def test_figures_1_3_and_4_train_nothing_of_their_own():
 
 def test_cells_of_each_scale():
     smoke = {cell.dataset for cell in figure2.make_cells("smoke", range(1))}
-    assert smoke <= {r["name"] for r in datasets.status() if r["stand_in"]}
+    assert smoke <= {r["name"] for r in datasets.status() if r["synthetic"]}
     for scale in ("laptop", "overnight"):
         cells = figure2.make_cells(scale, range(5))
         for panel in PANELS:
@@ -321,12 +321,12 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure):
     assert unreadable(drawn) == []
     titles = [ax.get_title(loc="left") for ax in drawn.axes]
     assert any("Yahoo! LTR, a part" in title and "real data" in title for title in titles)
-    record = {**META["data"]["yahoo_ltr_sample"], "kind": "stand-in"}
-    standin = {**META, "data": {"yahoo_ltr_sample": record}}
+    record = {**META["data"]["yahoo_ltr_sample"], "kind": "synthetic"}
+    synthetic = {**META, "data": {"yahoo_ltr_sample": record}}
     with house_style(artefact.id):
-        drawn = artefact.render(ROWS, standin)
-    assert any("STAND-IN" in ax.get_title(loc="left") for ax in drawn.axes)
-    assert "stand-in" in artefact.alt(ROWS, standin)
+        drawn = artefact.render(ROWS, synthetic)
+    assert any("SYNTHETIC" in ax.get_title(loc="left") for ax in drawn.axes)
+    assert "SYNTHETIC" in artefact.alt(ROWS, synthetic)
 
 
 def test_words_have_the_numbers():

@@ -170,7 +170,7 @@ def test_effects_of_figures_3_and_4(figure, claim, words):
 
 def test_sizes_and_grids():
     data = record("cronus-figure2")["data"]
-    assert data["yahoo_ltr"]["kind"] == "stand-in"
+    assert data["yahoo_ltr"]["kind"] == "synthetic"
     assert f"{sum(data['yahoo_ltr_sample']['rows'].values()):,} documents" in README
     assert f"{data['cbcl']['n_features']:,} features in three groups" in README
     numbers = {7: "seven", 12: "twelve"}

@@ -425,7 +425,7 @@ def test_claims_of_figure_2_by_hand():
 
 def test_cells_of_each_scale():
     smoke = {cell.dataset for cell in figure1.make_cells("smoke", range(1))}
-    assert smoke <= {r["name"] for r in datasets.status() if r["stand_in"]}
+    assert smoke <= {r["name"] for r in datasets.status() if r["synthetic"]}
     laptop = figure1.make_cells("laptop", range(5))
     assert {cell.dataset for cell in laptop} == {panel.dataset for panel in PANELS}
     for panel in PANELS:
@@ -467,12 +467,12 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
     assert unreadable(drawn) == []
     titles = [ax.get_title(loc="left") for ax in drawn.axes]
     assert any("Yahoo! LTR, a part\nreal data" in title for title in titles)
-    standin = {**META, "data": {"yahoo_ltr_sample": {**META["data"]["yahoo_ltr_sample"]}}}
-    standin["data"]["yahoo_ltr_sample"]["kind"] = "stand-in"
+    synthetic = {**META, "data": {"yahoo_ltr_sample": {**META["data"]["yahoo_ltr_sample"]}}}
+    synthetic["data"]["yahoo_ltr_sample"]["kind"] = "synthetic"
     with house_style(figure.ARTEFACT.id):
-        drawn = figure.render(rows, standin)
-    assert any("STAND-IN" in ax.get_title(loc="left") for ax in drawn.axes)
-    assert "stand-in" in figure.ARTEFACT.alt(rows, standin)
+        drawn = figure.render(rows, synthetic)
+    assert any("SYNTHETIC" in ax.get_title(loc="left") for ax in drawn.axes)
+    assert "SYNTHETIC" in figure.ARTEFACT.alt(rows, synthetic)
 
 
 def test_words_say_the_savings():

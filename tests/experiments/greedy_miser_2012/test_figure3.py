@@ -216,11 +216,11 @@ def test_samples_show_every_class_and_stay_at_home():
          for row in run_cell(cell, images)]
     )  # fmt: skip
     assert sorted(rows["label"]) == list(range(15))
-    for kind in ("real", "stand-in"):
+    for kind in ("real", "synthetic"):
         meta = {"data": {"scene15": {"kind": kind}}, "scale": "smoke"}
         with house_style(artefact.id):
             figure = artefact.render(rows, meta)
-        assert ("STAND-IN" in figure.get_suptitle()) == (kind != "real")
+        assert ("SYNTHETIC" in figure.get_suptitle()) == (kind != "real")
         names = [ax.get_title() for ax in figure.axes]
         assert names == list(figure4.CLASSES)
         assert "15 grey pictures" in artefact.alt(rows, meta)

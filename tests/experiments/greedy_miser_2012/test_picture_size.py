@@ -78,8 +78,8 @@ def test_table_and_words():
     assert "| Greedy Miser, λ = 1 | 0.7920 | 0.7620 | -0.0300 ± 0.0158 | 100 | 90 |" in text
     # ℓ1 at 0.70 + 0.001 · draw lies 0.038 below 0.74, on smaller pictures 0.03 more.
     assert "| accuracy | +0.0380 ± 0.0016 | +0.0680 ± 0.0142 |" in text
-    assert "STAND-IN" not in text
+    assert "SYNTHETIC" not in text
     assert "Greedy Miser, λ = 1 -0.0300 and 0.90" in extra_picture_size.alt(made_up(), META)
-    data = {name: {**record, "kind": "stand-in"} for name, record in META["data"].items()}
-    assert "(STAND-IN)" in extra_picture_size.render(made_up(), {**META, "data": data})
-    assert "(stand-in)" in extra_picture_size.alt(made_up(), {**META, "data": data})
+    data = {name: {**record, "kind": "synthetic"} for name, record in META["data"].items()}
+    assert "(SYNTHETIC)" in extra_picture_size.render(made_up(), {**META, "data": data})
+    assert "(SYNTHETIC)" in extra_picture_size.alt(made_up(), {**META, "data": data})

@@ -81,7 +81,7 @@ def test_scales_state_their_minutes_and_play_real_sets_alone():
     assert set(SCALES["overnight"].datasets) == set(PRICES)
     assert {field.dataset for field in fields("laptop", ["thyroid"])} == {"thyroid"}
     assert [field.name for field in fields("laptop", ["mnist"])] == ["mnist@milliseconds"]
-    with pytest.raises(datasets.DataUnavailable):  # not its stand-in
+    with pytest.raises(datasets.DataUnavailable):  # not its synthetic set
         problems.load("flies@uniform", scale="laptop")
 
 
@@ -105,7 +105,7 @@ def test_families_of_pictures_are_paid_once_at_their_milliseconds():
 
 def test_a_table_of_families_has_the_pictures_of_the_table_of_pixels(monkeypatch):
     def drawn(name, scale, data, seed):
-        return datasets.load_images(name, scale="smoke", data="standin", seed=seed)
+        return datasets.load_images(name, scale="smoke", data="synthetic", seed=seed)
 
     monkeypatch.setattr(families, "load_images", drawn)
     most = (60, 20, 30)

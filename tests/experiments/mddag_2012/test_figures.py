@@ -290,12 +290,12 @@ def test_picture_of_figure_2():
     said = figure2.alt(rows, DETECTION_META)
     assert "(a) VJ faces" in said
     assert "(c) CBCL faces" in said
-    standin = meta_of("vj_faces", "cbcl", kind="stand-in")
+    synthetic = meta_of("vj_faces", "cbcl", kind="synthetic")
     with house_style("x"):
-        figure = figure2.render(rows[rows["node"] < 0], standin)
+        figure = figure2.render(rows[rows["node"] < 0], synthetic)
     axes = all_axes(figure)
-    assert all("STAND-IN" in ax.get_title(loc="left") for ax in axes)
-    assert all(any(t.get_text() == "STAND-IN" for t in ax.texts) for ax in axes)
+    assert all("SYNTHETIC" in ax.get_title(loc="left") for ax in axes)
+    assert all(any(t.get_text() == "SYNTHETIC" for t in ax.texts) for ax in axes)
 
 
 # --- Figure 3 -------------------------------------------------------------------------------------

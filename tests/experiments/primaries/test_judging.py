@@ -152,7 +152,7 @@ def test_what_repetitions_hardly_decide_needs_other_data():
 
 
 def test_stand_ins_are_not_judged():
-    judged = judge(CLAIM, runs(np.ones(10), np.ones(10), kind="stand-in"), 1)
+    judged = judge(CLAIM, runs(np.ones(10), np.ones(10), kind="synthetic"), 1)
     assert (judged.verdict, judged.found) == ("not testable here", None)
 
 
@@ -201,7 +201,7 @@ DECLARED = discover()
 
 
 NO_PILOT = ("miser-scale",)
-"""Not published yet, and its set has no stand-in that smoke scale could train on."""
+"""Not published yet, and its set has no synthetic form that smoke scale could train on."""
 
 
 def pilot(artefact: str) -> tuple[pd.DataFrame, set[str]]:

@@ -45,7 +45,7 @@ def write(folder, rows, scale="laptop", seeds=(0, 1), **kinds):
 
 
 def test_rows_on_the_same_data_are_counted_and_the_rest_is_named(tmp_path):
-    now = write(tmp_path / "now", rows_of("a", "b", "c"), b="stand-in")
+    now = write(tmp_path / "now", rows_of("a", "b", "c"), b="synthetic")
     before = write(tmp_path / "before", rows_of("a", "b"))
     assert ending.difference(TOY, now, before) == [
         "6 of 6 rows on the same data are identical to the published ones; not compared: "
@@ -90,7 +90,7 @@ def test_rows_that_only_one_side_has(tmp_path):
         (None, "Nothing is published yet to compare with (--publish writes it)."),
         ({"scale": "paper"}, "No row is compared: the scale paper is published."),
         ({"seeds": (7, 8)}, "No row is compared: a (other repetitions)."),
-        ({"a": "stand-in"}, "No row is compared: a (other data)."),
+        ({"a": "synthetic"}, "No row is compared: a (other data)."),
     ],
 )
 def test_why_no_row_is_compared(tmp_path, published, expected):

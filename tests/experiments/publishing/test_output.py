@@ -252,7 +252,7 @@ def test_fewer_seeds_are_no_other_data():
     def record(kind, **checksums):
         return {"kind": kind, "checksums": checksums}
 
-    published = {"a": record("real", s0="x", s1="y"), "b": record("stand-in", s0="x")}
+    published = {"a": record("real", s0="x", s1="y"), "b": record("synthetic", s0="x")}
     assert output.same_data({"a": record("real", s0="x")}, published) == ["a"]
     assert output.same_data({"a": record("real", s0="x", s1="z")}, published) == []
     assert output.same_data({"a": record("real", s7="x")}, published) == []

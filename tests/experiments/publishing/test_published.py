@@ -114,18 +114,6 @@ def test_effects_of_the_deviations(variant, panel, tradeoff, column, form):
     assert form.format(values.mean(), values.std(ddof=1)) in CEGB
 
 
-def test_effect_of_the_printed_rule_in_figure_4():
-    rows = published_rows("cegb-figure4")
-    rows = rows[(rows["panel"] == "b") & (rows["tradeoff"] == 1e-3)]
-    last = rows.sort_values("rounds").groupby(["algorithm", "seed"]).last()
-    ends = last.groupby("algorithm")[["test_cost", "test_score"]].mean()
-    printed, ours = ends.loc["cegb_literal"], ends.loc["cegb"]
-    text = " ".join(CEGB.split())
-    cost, other = printed["test_cost"], ours["test_cost"]
-    assert f"{cost / other:.1f} times the cost ({cost:.1f} against {other:.1f} split" in text
-    assert f"for {ours['test_score'] - printed['test_score']:.3f} less SEG" in text
-
-
 def test_leads_over_other_libraries():
     rows = published_rows("cegb-peers")
     names = ("lightgbm_cegb", "catboost_per_object", "lightgbm", "catboost_first_use")

@@ -88,7 +88,7 @@ def test_what_it_says_of_an_artefact(tmp_path, papers):
     assert f'<img {picture} alt="Toy, Figure 2: Nothing."' in pages["index.html"]
     assert "make reproduce-toy-figure2" in text
     assert "about 0.2 minutes on 2 cores as declared; 4 minutes measured: 16 cells on 2" in text
-    assert "made_up STAND-IN of ours, not the real data" in text
+    assert "made_up simulation cache" in text
     assert "nearby real data cache" in text
     assert "2 effects described ." in text
     assert "No primary claim is declared yet." in text
@@ -97,22 +97,11 @@ def test_what_it_says_of_an_artefact(tmp_path, papers):
     for name in ("rows.csv", "claims.csv", "meta.json", "timings.csv"):
         assert f'<a href="toy-figure2/{name}">' in html
     listed = text_of(pages["claims.html"])
-    assert "Better is better. # section 1 described made_up (STAND-IN)" in listed
+    assert "Better is better. # section 1 described made_up (simulation)" in listed
     assert "Better is better. # section 1 described nearby (whole set)" in listed
-    assert "stand-in: contains what we built into it" in listed
     assert "All 2 claims, the primary ones first" in listed
     for one in pages.values():
         assert checked(one).faults == []
-
-
-def test_what_rests_on_stand_ins_alone_is_folded(tmp_path, papers):
-    toy = make_toy(sets=("made_up",))
-    publish(tmp_path, toy)
-    html = report.build(tmp_path, [toy], papers_folder=papers)[TOY]
-    before, fold = html.split('<summary id="toy_2000-stand-ins">')
-    assert "On stand-ins alone" in fold[:40]
-    assert "<article" not in before
-    assert "<article" in fold
 
 
 def test_primary_claims_come_first(tmp_path, papers):

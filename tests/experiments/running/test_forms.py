@@ -53,7 +53,7 @@ def test_a_cell_is_given_images(tmp_path, monkeypatch):
 def found(load, name, seeds):
     cells = [Cell(name, "laminating", {}, seed) for seed in range(seeds)]
     given = {"scale": "smoke", "data_mode": "auto", "unavailable": datasets.DataUnavailable}
-    return find_data(cells, load, **given)[name]
+    return find_data(cells, load, **given)[0][name]
 
 
 def test_pictures_are_known_by_their_numbers_where_features_are_a_draws_own():
@@ -68,7 +68,7 @@ def test_pictures_are_known_by_their_numbers_where_features_are_a_draws_own():
 
 def test_drawn_images_share_no_test_image():
     record = found(datasets.load_images, "mnist", 2)
-    assert record["kind"] == "stand-in"
+    assert record["kind"] == "synthetic"
     assert len(set(record["checksums"].values())) == 2
     assert record["test_overlap"] == 0.0
     assert record["n_features"] == 784
@@ -119,7 +119,7 @@ def test_a_simulation_reads_nothing_and_is_described(tmp_path, capsys):
     toys = suite(tmp_path, simulation(n_steps=1, n_seeds=5))
     assert main(["reproduce", "all", "--jobs", "1", "--quiet", "--publish"], toys) == 0
     said = capsys.readouterr().out
-    assert "STAND-IN" not in said
+    assert "SYNTHETIC" not in said
     folder = tmp_path / "toy-figure2"
     record = json.loads((folder / "meta.json").read_text())["data"][data_kinds.NAME]
     assert (record["kind"], record["rows"], record["n_features"]) == ("no data", {}, 0)
@@ -129,7 +129,6 @@ def test_a_simulation_reads_nothing_and_is_described(tmp_path, capsys):
     assert main(["report"], toys) == 0
     page = (tmp_path / "toy.html").read_text()
     assert "<td>no data</td>" in page
-    assert '<span class="stand-in' not in page
 
 
 def test_a_simulation_in_the_plan(tmp_path, capsys):

@@ -194,14 +194,6 @@ def test_damaged_entry_is_computed_again(tmp_path, capsys):
     assert victim.read_bytes().partition(b"\n")[2] == whole.partition(b"\n")[2]
 
 
-def test_stand_ins_run_last(tmp_path, capsys):
-    """The first minutes go to what can answer, wherever in the figure a stand-in is drawn."""
-    toy = make_toy(sets=("made_up", "nearby"), n_steps=1, n_seeds=1)
-    assert main(["reproduce", "toy-figure2", "--jobs", "1"], suite(tmp_path, toy)) == 0
-    done = [line.split()[1] for line in capsys.readouterr().err.splitlines() if line[:1] == "["]
-    assert done == ["nearby"] * 2 + ["made_up"] * 2
-
-
 def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
     arguments = ["reproduce", "all", "--jobs", "1"]
     assert main(arguments, suite(tmp_path, fail_at=1, sets=("nearby",), n_seeds=1)) == 1

@@ -146,7 +146,7 @@ def test_key_depends_on_all_that_determines_a_cell():
         cell_key(Cell("set", "cegb", cell.params, 4), "laptop", identity, state),
         cell_key(cell, "paper", identity, state),
         cell_key(cell, "laptop", {**identity, "checksum": "bb"}, state),
-        cell_key(cell, "laptop", {**identity, "kind": "stand-in"}, state),
+        cell_key(cell, "laptop", {**identity, "kind": "synthetic"}, state),
         cell_key(cell, "laptop", identity, {**state, "versions": {"numpy": "3"}}),
         cell_key(cell, "laptop", identity, {**state, "processor": "arm"}),
         cell_key(cell, "laptop", identity, {**state, "sources": {"set": "t"}}),

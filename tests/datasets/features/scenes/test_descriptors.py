@@ -21,8 +21,8 @@ from datasets.features.scenes import (
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
 from datasets.features.scenes.learned import learned_arrays
 from datasets.features.scenes.learning import learn
-from datasets.standins.pictures import categories
-from datasets.standins.scenes import pictures
+from datasets.synthetic.pictures import categories
+from datasets.synthetic.scenes import pictures
 
 
 @pytest.fixture(scope="module")

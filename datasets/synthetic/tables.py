@@ -1,4 +1,4 @@
-"""Stand-ins for tables, as :mod:`datasets.standins` describes them."""
+"""Synthetic data for tables, as :mod:`datasets.synthetic` describes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GRID = 2.0**16
 
 
 def part_generator(name: str, seed: int, part: str) -> np.random.Generator:
-    """Give the generator of one part of a stand-in."""
+    """Give the generator of one part of synthetic data."""
     return np.random.default_rng([zlib.crc32(name.encode()), int(seed), PARTS.index(part)])
 
 
@@ -56,7 +56,7 @@ def _miniboone_structure() -> dict[str, np.ndarray]:
 
 
 def miniboone(n_rows: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows of the MiniBooNE stand-in.
+    """Draw rows of the MiniBooNE synthetic.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ HEPMASS_MASSES = {"hepmass_1000": (1000.0,), "hepmass_not1000": (500.0, 750.0, 1
 
 
 def hepmass(name: str, n_rows: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows of a HEPMASS stand-in.
+    """Draw rows of a HEPMASS synthetic.
 
     Parameters
     ----------
@@ -215,14 +215,14 @@ def _yahoo_structure() -> dict[str, np.ndarray]:
 
 
 def yahoo_costs() -> np.ndarray:
-    """Give the prices of the stand-in's 519 features, shape (519,), in the paper's unit."""
+    """Give the prices of the synthetic set's 519 features, shape (519,), in the paper's unit."""
     return _yahoo_structure()["costs"].copy()
 
 
 def yahoo_ltr(
     n_rows: int, seed: int, part: str, *, stream: str = "yahoo_ltr", low: int = 5, high: int = 40
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw documents of the Yahoo! LTR stand-in.
+    """Draw documents of the Yahoo! LTR synthetic.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The generator of videos of insects: the stand-ins ``flies``, ``flies_large``, ``phc_c2dl_psc``.
+"""The generator of videos of insects, from which synthetic ``phc_c2dl_psc`` is made.
 
-Their parameters are described in :mod:`datasets.standins`.
+Their parameters are described in :mod:`datasets.synthetic`.
 
 A video is played from its first step; only the frames asked for are painted. Positions, headings
 and grey levels are rounded to multiples of 2^-16 at every step, so that processors whose ``cos``
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from datasets.standins.tables import PARTS
+from datasets.synthetic.tables import PARTS
 
 _GRID = 2.0**16
 
@@ -39,7 +39,7 @@ DUST_PER_MEGAPIXEL = 150
 
 @dataclass(frozen=True)
 class Video:
-    """What tells one stand-in from another.
+    """What tells one synthetic from another.
 
     Attributes
     ----------

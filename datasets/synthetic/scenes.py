@@ -1,4 +1,4 @@
-"""The generators of the stand-in ``scene15``: pictures, and descriptors without pictures.
+"""The generators of the synthetic set ``scene15``: pictures, and descriptors without pictures.
 
 Frozen parameters.
 
@@ -27,8 +27,8 @@ import zlib
 
 import numpy as np
 
-from datasets.standins.shapes import clouds
-from datasets.standins.tables import part_generator
+from datasets.synthetic.shapes import clouds
+from datasets.synthetic.tables import part_generator
 
 SIDE, N_CLASSES = 200, 15
 N_LATENT, N_VALUES = 8, 12

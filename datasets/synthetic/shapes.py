@@ -1,4 +1,4 @@
-"""The generator of the stand-in ``cifar10``: ten coloured shapes on a cloudy coloured ground.
+"""The generator of the synthetic set ``cifar10``: ten coloured shapes on a cloudy coloured ground.
 
 Frozen parameters. For every image of 32×32 pixels:
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.standins.tables import part_generator
+from datasets.synthetic.tables import part_generator
 
 SIDE, LATTICE = 32, 5
 CHUNK = 500
@@ -30,7 +30,7 @@ SHAPES = (
 
 
 def shapes(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw images of the stand-in.
+    """Draw images of the synthetic set.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Stand-ins: seeded generators for data sets that are unavailable. All of them are described here.
+"""Synthetic data: seeded generators for smoke scale and tests, all of them described here.
 
-A stand-in has the shapes, class balance, costs and rough structure of the set it stands for. It
-was written by us, so it can contain a paper's claim: on a stand-in no claim is ever *reproduced*.
+Synthetic data have the shapes, class balance, costs and rough structure of the set they stand for.
+They were written by us, so they can contain a paper's claim: no claim is judged on them.
 Every parameter below was frozen before any result was looked at.
 
 Rows of a part (training, validation, test) are drawn from
@@ -36,7 +36,7 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     a feature is 0 where its raw value is below its own threshold, set so that a share p of
     uniform(0.1, 1) is zero: 56 % of the entries are 0 (``provenance["sparsity"]`` has the share).
 
-``mq2007``, ``mq2008`` (generator in :mod:`datasets.standins.ranking`, sizes in the sets' modules)
+``mq2007``, ``mq2008`` (generator in :mod:`datasets.synthetic.ranking`, sizes in the sets' modules)
     Documents with five streams (body, anchor, title, URL, all together). How well a stream matches
     the query is normal, correlated 0.6 with a match that all streams share; a stream is without the
     query's terms, and its features 0, in 5, 60, 50, 80 and 5 % of the documents. Relevance: 0.6,
@@ -61,14 +61,14 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     features; the part has 218 of them, the first ones of each price, with as many of each price as
     the real part (53×1, 12×5, 71×20, 58×50, 10×100, 14×150), and queries of 5 to 25 documents.
 
-``thyroid`` (generator and parameters in :mod:`datasets.standins.thyroid`)
+``thyroid`` (generator and parameters in :mod:`datasets.synthetic.thyroid`)
     Age, 15 answers that are yes as often as the real ones, four blood tests with about the centres
     and spreads of the real classes; 2.3 and 5.1 % of the rows are ill. The second disease is never
     found in patients on thyroxine. TSH, the most expensive test, says most; T3 and TT4 tell the
     first disease; T4U and the questions say little. Tests are independent within a class, which the
     real ones are not. Prices are Turney's, with the 2.10 dollars for drawing blood.
 
-``flies`` (generator in :mod:`datasets.standins.flies`, rows sampled in :mod:`datasets.flies`)
+``flies`` (generator in :mod:`datasets.synthetic.flies`, rows sampled in :mod:`datasets.flies`)
     A video of 1024×1024 grey pixels (smoke: 128×128) with 60 (8) insects. Bodies are ellipses 12 to
     25 pixels long and 0.30 to 0.42 times as wide with a soft edge, 10 to 80 grey levels darker than
     the ground (some hardly more than its noise), under a blur of wings and legs of a quarter of
@@ -93,34 +93,34 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     Frames of ``flies_large`` with 50 insects, inverted, so that bodies are bright: 9 + 3 frames,
     and 12 that come 100 steps later. Real cells are less alike and change their form.
 
-``mnist`` (generator and parameters in :mod:`datasets.standins.digits`)
+``mnist`` (generator and parameters in :mod:`datasets.synthetic.digits`)
     28×28 grey pixels, ten equally likely classes: a glyph for each digit, its points moved, then
     stretched, slanted, turned, shifted and drawn with pens of different widths on an empty ground,
     rounded to bytes. A fifth of the pixels are not 0, and pixels at the edge nearly always are, as
     in the real set. Much easier than real digits: nobody wrote them.
 
-``cifar10`` (generator and parameters in :mod:`datasets.standins.shapes`)
+``cifar10`` (generator and parameters in :mod:`datasets.synthetic.shapes`)
     32×32 colour pixels, ten equally likely classes: a shape in a colour of its own on a cloudy
     ground, with noise, rounded to bytes. Place, size and colours are drawn apart from the class.
 
-``inria_person``, ``caltech101`` (generators and parameters in :mod:`datasets.standins.pictures`)
+``inria_person``, ``caltech101`` (generators and parameters in :mod:`datasets.synthetic.pictures`)
     Windows of 128×64 colour pixels, two in three with a figure of head, trunk and legs, over
     clutter on a cloudy ground; pictures of 128×128 with one shape and a smaller one beside it, the
     pair being the class. What tells the classes apart is form, never colour. Real persons are far
     more varied, and real categories are no pairs of shapes.
 
-``cbcl``, ``cbcl_divided`` (generator and parameters in :mod:`datasets.standins.faces`)
+``cbcl``, ``cbcl_divided`` (generator and parameters in :mod:`datasets.synthetic.faces`)
     Windows of 19×19 grey pixels in the shares of the real set (35 % of the training and 2 % of the
     test windows are faces): an ellipse with eyes, brows, nose and mouth, lit from a side, over
     clutter on a cloudy ground. Every sixth window without a face has one that is out of place. Real
     faces are far more varied, and real windows without faces were selected for being hard.
 
-``vj_faces``, ``daimler_pedestrians`` (generators in :mod:`datasets.standins.windows`)
+``vj_faces``, ``daimler_pedestrians`` (generators in :mod:`datasets.synthetic.windows`)
     Windows of 24×24 and of 36×18 grey pixels in the shares of the real sets: those of ``cbcl`` and
     of ``inria_person`` above, from streams of their own, resized. All are independent of each
     other; of the real ones neighbours are nearly the same.
 
-``scene15`` (generators and parameters in :mod:`datasets.standins.scenes`)
+``scene15`` (generators and parameters in :mod:`datasets.synthetic.scenes`)
     For the table: bytes of 108 descriptors (smoke: 20) that do not come from pictures, 299 rows of
     each of 15 classes (smoke: 44); kernel machines are trained on 30 (6) of each class as on the
     real set, at the real set's measured prices. Rows have a place in 8 dimensions around their

@@ -1,4 +1,4 @@
-"""The generator of the stand-in ``cbcl``: windows of 19×19 grey pixels with and without a face.
+"""The generator of synthetic ``cbcl``: windows of 19×19 grey pixels with and without a face.
 
 Frozen parameters. All values are bytes, rounded; only sums, products, quotients and square roots of
 uniform numbers, so that all processors draw the same. Places are in pixels from the window's upper
@@ -34,8 +34,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.standins.shapes import clouds
-from datasets.standins.tables import part_generator
+from datasets.synthetic.shapes import clouds
+from datasets.synthetic.tables import part_generator
 
 SIDE = 19
 SHARE = {"train": 2_429 / 6_977, "test": 472 / 24_044}

@@ -1,4 +1,4 @@
-"""The generator of the stand-in ``mnist``: ten drawn glyphs, every one bent, thick or thin.
+"""The generator of the synthetic set ``mnist``: ten drawn glyphs, every one bent, thick or thin.
 
 Frozen parameters. A glyph is a line through the points below, in a box of 20×20 pixels that is
 centred in the 28×28 image like MNIST's digits. For every image:
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.standins.tables import part_generator
+from datasets.synthetic.tables import part_generator
 
 SIDE = 28
 BOX = 20.0
@@ -50,7 +50,7 @@ GLYPHS = (
 
 
 def digits(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw images of the stand-in.
+    """Draw images of the synthetic set.
 
     Parameters
     ----------

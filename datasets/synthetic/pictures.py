@@ -1,4 +1,4 @@
-"""The generators of the stand-ins ``inria_person`` and ``caltech101``.
+"""The generators of the synthetic sets ``inria_person`` and ``caltech101``.
 
 Frozen parameters. All values are bytes, rounded; only sums, products, quotients and square roots of
 uniform numbers, so that all processors draw the same.
@@ -14,7 +14,7 @@ uniform numbers, so that all processors draw the same.
     trunk's colour lightened by up to 60; all cover 70 to 100 %. Every value has noise within ±8.
 
 ``caltech101``, pictures of 128×128 pixels
-    Class c of 101: a main shape, number c mod 10 of :data:`datasets.standins.shapes.SHAPES`, and
+    Class c of 101: a main shape, number c mod 10 of :data:`datasets.synthetic.shapes.SHAPES`, and
     a companion, number c div 10, half as large, at its upper right (class 100 has none). Half size
     of the main shape 28 to 44 pixels, slanted by up to 0.25, moved by up to 12 pixels; both cover
     70 to 100 % in one colour, uniform in 0..255. The ground is colour noise on a lattice of 6×6
@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.standins.shapes import SHAPES, clouds, margin
-from datasets.standins.tables import part_generator
+from datasets.synthetic.shapes import SHAPES, clouds, margin
+from datasets.synthetic.tables import part_generator
 
 WINDOW = (128, 64)
 CLUTTER = (("disc",), ("lying bar", "standing bar"), ("square",))
@@ -70,7 +70,7 @@ def persons(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray
 def categories(
     n_images: int, seed: int, part: str, n_classes: int = N_CATEGORIES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw pictures of the stand-in of Caltech-101.
+    """Draw pictures of the synthetic set of Caltech-101.
 
     Parameters
     ----------
