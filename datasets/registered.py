@@ -14,12 +14,14 @@ from datasets.images import ImageSpec
 from datasets.registry import DatasetSpec
 
 TABLES = {
+    "aslib_sat12": "aslib_sat12",
     "cbcl": "cbcl",
     "cbcl_divided": "cbcl",
     "clueweb09": "clueweb09",
     "covertype": "covertype",
     "daimler_pedestrians": "daimler_pedestrians",
     "digits": "digits",
+    "heart": "turney",
     "hepmass_1000": "hepmass",
     "hepmass_not1000": "hepmass",
     "miniboone": "miniboone",
@@ -29,6 +31,7 @@ TABLES = {
     "mslr_web10k": "mslr_web",
     "mslr_web30k": "mslr_web",
     "phc_c2dl_psc": "phc_c2dl_psc",
+    "pima": "turney",
     "scene15": "scene15",
     "scene15_small": "scene15",
     "thyroid": "thyroid",
