@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 from ..estimators.validation import validate_data
 from ..grid import row_weights
 from ..inputs.categories import (
-    Columns,
     Table,
     categorical_mask,
-    columns_of,
     encoded,
     known_categories,
     tabulate,
 )
+from ..inputs.columns import Columns, columns_of
 from ..inputs.masks import masked_as_missing
 from ..kernels.arrays import read_only
 from ..prices.by_name import labels_of_columns

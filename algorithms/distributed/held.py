@@ -16,9 +16,11 @@ from sklearn.utils.validation import check_X_y
 from ..estimators.fitting import check_sample_weight, numbers
 from ..grid import row_weights, weights_on_grid
 from ..inputs.masks import masked_as_missing, refuse_masked
+from ..inputs.numerals import check_whole_numbers
 from ..kernels.arrays import read_only
 from ..kernels.cache import source_hash
 from ..kernels.decorators import resolve_n_threads, threads
+from ..prices.by_name import labels_of_columns
 from .edges import Ranges, Values, distinct, in_short, within
 
 
@@ -77,6 +79,7 @@ def checked_part(
         finite = "allow-nan" if accepted.missing else True
         X = masked_as_missing(X, accepted.missing, "the estimator")
         refuse_masked(y, "y")
+        check_whole_numbers(X, labels_of_columns(X))
         X, y = check_X_y(
             X, y, dtype=accepted.dtypes, order="C", ensure_all_finite=finite, y_numeric=False
         )

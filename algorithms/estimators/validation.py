@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import validation
 
 from ..inputs.masks import masked_as_missing, refuse_masked
-from ..prices.by_name import column_numbers, listed
+from ..inputs.numerals import check_whole_numbers
+from ..prices.by_name import column_numbers, labels_of_columns, listed
 from .rows import all_finite, plainly_rows
 
 
@@ -82,8 +83,9 @@ def validate_data(
     Raises
     ------
     ValueError
-        If the input does not fit, values are hidden that may not be missing, or columns whose names
-        are whole numbers are in another order than in `fit`.
+        If the input does not fit, values are hidden that may not be missing, whole numbers that
+        differ are one in float64, or columns whose names are whole numbers are in another order
+        than in `fit`.
     """
     if not (reset or y) and ensure_all_finite is True and _passes(estimator, X, **options):
         return X
@@ -91,6 +93,8 @@ def validate_data(
     X = masked_as_missing(X, ensure_all_finite == "allow-nan", name)
     for targets in y:
         refuse_masked(targets, "y")
+    if reset and not options.get("skip_check_array"):
+        check_whole_numbers(X, labels_of_columns(given))
     checked = validation.validate_data(
         estimator, X, *y, reset=reset, ensure_all_finite=ensure_all_finite, **options
     )

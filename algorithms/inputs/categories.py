@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .columns import Columns
+from .numerals import LARGEST_WHOLE, refuse_one_in_float64, spelled_otherwise
+
 _SHOWN = 40  # characters of a value in a message
-_LARGEST_WHOLE = 2**53  # larger whole numbers are no float64
 _TEXT_DTYPES = ("string", "str", "large_string", "string_view", "utf8", "large_utf8")
 
 
@@ -36,48 +38,6 @@ class Table(NamedTuple):
 
     X: np.ndarray
     labels: dict[int, np.ndarray]
-
-
-class Columns(NamedTuple):
-    """Columns of a table, by place; `names` is None of what is no table."""
-
-    values: list[Any]
-    names: list | None
-
-    def called(self, m: int) -> str:
-        """What to call a column in a message."""
-        return f"Column {m}" if self.names is None else f"Column {self.names[m]!r}"
-
-
-def columns_of(X: Any, names: list | None) -> Columns:
-    """Take a table, an array or a list of rows apart.
-
-    Parameters
-    ----------
-    X : object
-    names : list or None
-        Of the columns if it is a table of pandas, polars or Arrow.
-
-    Raises
-    ------
-    ValueError
-        If it is not of rows and columns.
-    """
-    if names is not None:
-        if hasattr(X, "iloc"):  # pandas: names may come twice
-            return Columns([X.iloc[:, m] for m in range(len(names))], names)
-        if hasattr(X, "column_names"):  # Arrow
-            return Columns([X.column(m) for m in range(len(names))], names)
-        return Columns([X[name] for name in names], names)
-    if hasattr(X, "toarray"):
-        raise ValueError(
-            "X is a sparse matrix, and with categorical_features rows are read densely: give "
-            "X.toarray()."
-        )
-    X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
-    if X.ndim != 2:
-        raise ValueError(f"X must have rows and columns, got an array of shape {X.shape}.")
-    return Columns(list(X.T), None)
 
 
 # --- Which columns are of categories -----------------------------------------------------------
@@ -227,9 +187,13 @@ def _numbers(column: Any, called: str) -> np.ndarray:
     values = np.asarray(column)
     if values.dtype.kind in "mM":
         raise ValueError(_no_numbers(called, "dates or times"))
+    refuse_one_in_float64(values, called)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     there = [np.nan if _is_missing(value) else value for value in values.tolist()]
+    texts = [value for value in there if isinstance(value, str)]
+    if spelled := spelled_otherwise(texts):
+        raise ValueError(f"{called} holds {spelled}.")
     for value in there:
         if isinstance(value, str):
             raise ValueError(
@@ -276,7 +240,7 @@ def _factorised(column: Any, called: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _of_numbers(values: np.ndarray, called: str) -> tuple[np.ndarray, np.ndarray]:
     whole = values.dtype.kind in "iu" and len(values) > 0
-    if whole and max(int(values.max()), -int(values.min())) > _LARGEST_WHOLE:
+    if whole and max(int(values.max()), -int(values.min())) > LARGEST_WHOLE:
         raise ValueError(_too_large(called))
     values = values.astype(np.float64) + 0.0
     if np.isinf(values).any():
@@ -306,7 +270,7 @@ def _of_objects(values: list, called: str) -> tuple[np.ndarray, np.ndarray]:
     for value in other:
         if not isinstance(value, Real | np.bool_):
             raise ValueError(_no_category(called, value))
-        if isinstance(value, Integral) and abs(int(value)) > _LARGEST_WHOLE:
+        if isinstance(value, Integral) and abs(int(value)) > LARGEST_WHOLE:
             raise ValueError(_too_large(called))
     if text and other:
         raise ValueError(

@@ -163,7 +163,7 @@ ARTEFACT = Artefact(
     title="Adaptive sampling, Figure 1",
     shows="Expected edge of the learner that looks best on a sample, against the numbers of "
     "features Q and examples S, if edges and noise are Gaussian.",
-    minutes={"smoke": 0.1, "laptop": 1, "overnight": 4, "paper": 4},
+    minutes={"smoke": 0.1, "laptop": 0.5, "overnight": 4, "paper": 4},
     seeds={"smoke": 2, "laptop": 10, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,

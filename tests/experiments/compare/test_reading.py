@@ -3,6 +3,7 @@
 import types
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments.compare import fields, reading
@@ -153,6 +154,56 @@ def test_features_that_are_text_are_shown(write, word):
     path = write("a,b,y", [*A[:3], word, *A[4:]], B, Y)
     sentence = refusal(prepared, path)
     assert f"Column 'a' of table.csv has numbers, and {word!r} in line 5: write all" in sentence
+
+
+QUOTED = [f'"{a:.2f}"'.replace(".", ",") for a in A]
+THOUSANDS = [f'"{1000 + 7 * i:,}.5"' for i in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (QUOTED, "decimal commas such as '"),
+        ([*QUOTED[:-1], "7"], "decimal commas"),
+        ([*QUOTED[:-1], "NA"], "decimal commas"),
+        (THOUSANDS, "thousands separators such as '1,000.5': write 1000.5"),
+        (['"1,234"', "999"] * (N // 2), "thousands separators or decimal commas such as '1,234'"),
+    ],
+)
+def test_numbers_in_another_spelling_are_named(write, tmp_path, values, said):
+    path, costs = write("a,v,y", A, values, Y), tmp_path / "costs.csv"
+    assert f"Column 'v' of table.csv has numbers with {said}" in refusal(prepared, path)
+    as_target = refusal(prepared, path, "v")
+    assert f"Column 'v' (--target) has numbers with {said}" in as_target
+    assert "--task classification if they are classes" in as_target
+    if "NA" not in values:
+        assert f"has numbers with {said}" in refusal(prepared, path, "v", task="regression")
+        assert f"column 'v' has numbers with {said}" in refusal(prepared, path, weight="v")
+    costs.write_text(f"feature,cost\na,{values[0]}\n")
+    assert "numbers with " in refusal(prepared, path, drop=["v"], costs=costs)
+
+
+ONE = [str(2**53 + i // 2) if i < N - 2 else f" {2**53 + 31}" for i in range(N)]
+
+
+def test_whole_numbers_that_are_one_in_double_precision(write):
+    path = write("a,v,y", A, ONE, Y)
+    said = f"whole numbers that are one in double precision ({2**53} and {2**53 + 1})"
+    assert f"Column 'v' of table.csv has {said}: subtract" in refusal(prepared, path)
+    assert f"The target 'v' has {said}" in refusal(prepared, path, "v", task="regression")
+    other = write("a,v,y", A, range(N), Y, name="other.csv")
+    assert f"Column 'v' of table.csv has {said}" in refusal(prepared, other, test=path)
+    assert prepared(path, groups="v", drop=[]).resampled == "groups"  # of text, all of it
+    apart = [str(2**53 + 2 * (i // 2)) for i in range(N)]
+    assert features(write("a,v,y", A, apart, Y)) == ["a", "v"]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", object])
+def test_whole_numbers_of_a_file_with_types(dtype):
+    one = pd.Series([2**53 + 1, 5, 2**53], dtype=dtype)
+    assert fields.column_of_series(one, False).alike == (2**53, 2**53 + 1)
+    assert fields.column_of_series(one.iloc[1:], False).alike is None
+    assert fields.column_of_series(one.astype("float64"), False).alike is None
 
 
 def test_truth_values_are_features(write):

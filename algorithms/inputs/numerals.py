@@ -1,0 +1,108 @@
+"""Numbers as users have them: whole ones that are one in float64, and other spellings."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .columns import columns_of
+
+LARGEST_WHOLE = 2**53
+"""Up to it all whole numbers are float64."""
+
+_NO_FLOAT64 = 2**1023
+_BETWEEN = "[.,'\u2019 \u00a0\u202f]"
+_THOUSANDS = re.compile(
+    rf"[+-]?[1-9]\d{{0,2}}(?P<by>{_BETWEEN})\d{{3}}(?:(?P=by)\d{{3}})*(?:(?!(?P=by))[.,]\d+)?"
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+
+
+def one_in_float64(whole: Iterable[int]) -> tuple[int, int] | None:
+    """Two whole numbers that are one in float64; None if there are none."""
+    pairs = itertools.pairwise(sorted(set(whole)))
+    return next(((a, b) for a, b in pairs if float(a) == float(b)), None)
+
+
+def whole_beyond(values: np.ndarray) -> list[int]:
+    """Whole numbers of 2**53 and beyond among integers or objects."""
+    if values.dtype.kind in "iu":
+        return np.unique(values[(values >= LARGEST_WHOLE) | (values <= -LARGEST_WHOLE)]).tolist()
+    if values.dtype.kind != "O":
+        return []
+    whole = (int(v) for v in values.tolist() if isinstance(v, Integral))
+    return [v for v in whole if LARGEST_WHOLE <= abs(v) < _NO_FLOAT64]
+
+
+def refuse_one_in_float64(column: np.ndarray, called: str) -> None:
+    """Refuse a column with whole numbers that are one in float64 (ValueError)."""
+    if pair := one_in_float64(whole_beyond(column)):
+        raise ValueError(
+            f"{called} has whole numbers beyond 2**53 that are one in float64 ({pair[0]} and "
+            f"{pair[1]}): subtract the smallest from all of them, or leave the column out."
+        )
+
+
+def check_whole_numbers(X: Any, names: list | None) -> None:
+    """Refuse rows to be fitted, as the user has them, by :func:`refuse_one_in_float64`.
+
+    Parameters
+    ----------
+    X : object
+    names : list or None
+        Of the columns if it is a table.
+    """
+    for m, column in enumerate(_columns(X, names)):
+        refuse_one_in_float64(column, f"Column {m if names is None else repr(names[m])}")
+
+
+def _columns(X: Any, names: list | None) -> Iterator[np.ndarray]:
+    """Columns, as far as what holds them may hold large whole numbers."""
+    if names is not None:
+        yield from map(np.asarray, columns_of(X, names).values)
+    elif hasattr(X, "tocsc"):
+        if X.dtype.kind in "iu":
+            stored = X.tocsc()
+            yield from np.split(stored.data, stored.indptr[1:-1])
+    else:
+        try:
+            X = np.asarray(X)
+        except ValueError:  # rows of several lengths, for which others have a sentence
+            return
+        if X.ndim == 2 and X.dtype.kind in "iuO":
+            yield from X.T
+
+
+def spelled_otherwise(texts: Iterable[str]) -> str:
+    """Say how numbers are written, if all texts are some with a decimal comma or by thousands.
+
+    Returns
+    -------
+    str
+        ``numbers with decimal commas such as '3,5': write 3.5``; empty if a text is no such number,
+        or there is none.
+    """
+    first: dict[str, str] = {}
+    for text in map(str.strip, texts):
+        if match := _THOUSANDS.fullmatch(text):
+            plain = text.replace(match["by"], "").replace(",", ".")
+            if match["by"] == "," and text.count(",") == 1 and "." not in text:
+                kind, plain = "thousands separators or decimal commas", f"{plain} or {_point(text)}"
+            else:
+                kind = "thousands separators"
+        elif _DECIMAL_COMMA.fullmatch(text):
+            kind, plain = "decimal commas", _point(text)
+        else:
+            return ""
+        first.setdefault(kind, f"numbers with {kind} such as {text!r}: write {plain}")
+    plainest = ("decimal commas", "thousands separators")  # tell what others leave open
+    return next((first[kind] for kind in (*plainest, *first) if kind in first), "")
+
+
+def _point(text: str) -> str:
+    return text.replace(",", ".")
