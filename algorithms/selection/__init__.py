@@ -1,9 +1,15 @@
 """Choosing models within a budget: search, curve of score against cost, scorer, assertion."""
 
 from .curve import cost_curve
-from .scoring import Measured, assert_budget, cost_scorer, prediction_cost
+from .scoring import (
+    Measured,
+    TotalCostScorer,
+    assert_budget,
+    cost_scorer,
+    prediction_cost,
+    total_cost,
+)
 from .search import BudgetSearchCV
-from .total import TotalCostScorer, total_cost
 
 __all__ = [
     "BudgetSearchCV",

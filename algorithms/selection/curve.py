@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from ..inputs.masks import refuse_masked
 from ..inputs.types import FeatureCosts
-from .scoring import as_scored, check_missing, inner_rows, last_step
+from .scoring import as_scored, inner_rows, last_step
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -78,7 +78,6 @@ def cost_curve(
     """
     import pandas as pd  # nothing else of this package needs it
 
-    check_missing(estimator, X)
     refuse_masked(y, "y")
     model, X = last_step(as_scored(estimator)), inner_rows(estimator, X)
     for method in ("staged_predict", "staged_cost"):
@@ -100,18 +99,9 @@ def cost_curve(
 
 
 def on_frontier(score: ArrayLike, cost: ArrayLike) -> np.ndarray:
-    """Tell which models no other one dominates.
+    """Tell which models no other one dominates: with at least the score for at most the cost.
 
-    Parameters
-    ----------
-    score, cost : array-like of shape (n_models,)
-        Score, larger is better, and cost. A model that has no score (NaN) is never on it.
-
-    Returns
-    -------
-    ndarray of shape (n_models,), bool
-        Not dominated: no other has at least the score for at most the cost, and one of the two
-        better.
+    One of the two must be better. A model that has no score (NaN) is never on the frontier.
     """
     score, cost = np.asarray(score, dtype=np.float64), np.asarray(cost, dtype=np.float64)
     kept = np.zeros(len(score), dtype=bool)

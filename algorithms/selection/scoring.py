@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..estimators.parameters import check_number, shown
-from ..inputs.masks import hides_values, refuse_masked
+from ..inputs.masks import refuse_masked
+from ..metering.errors import error_costs
 
 if TYPE_CHECKING:
     from ..inputs.types import Scoring
@@ -38,11 +40,39 @@ class Measured(NamedTuple):
     cost: float
 
 
+# --- through pipelines ----------------------------------------------------------------------------
+
+
 def last_step(model: Any) -> Any:
     """Give the predictor inside pipelines: of no pipeline the model itself."""
     while isinstance(model, Pipeline):
         model = model[-1]
     return model
+
+
+def with_last_step(model: Any, change: Callable[[Any], Any]) -> Any:
+    """Give a model, or a copy of its pipelines, with the predictor that a function makes of it."""
+    if not isinstance(model, Pipeline):
+        return change(model)
+    pipeline = copy.copy(model)
+    pipeline.steps = [*model.steps[:-1], (model.steps[-1][0], with_last_step(model[-1], change))]
+    return pipeline
+
+
+def as_scored(model: Any) -> Any:
+    """Give what scorers ask: of a forest that predicts likelihoods (a Booster's), its classes."""
+    return with_last_step(model, lambda m: m.as_classifier() if hasattr(m, "as_classifier") else m)
+
+
+def inner_rows(model: Any, X: ArrayLike) -> Any:
+    """Rows as the predictor inside pipelines sees them."""
+    while isinstance(model, Pipeline):
+        X = model[:-1].transform(X) if len(model) > 1 else X
+        model = model[-1]
+    return X
+
+
+# --- bills ----------------------------------------------------------------------------------------
 
 
 def check_metered(model: Any) -> None:
@@ -54,60 +84,6 @@ def check_metered(model: Any) -> None:
             "read a fitted model of LightGBM, CatBoost or scikit-learn with algorithms.interop, or "
             "give the class that method."
         )
-
-
-def takes_missing(model: Any) -> bool:
-    """Whether a model, or what comes first in its pipelines, takes missing values by its tags."""
-    return not hasattr(_first(model), "__sklearn_tags__") or bool(
-        get_tags(_first(model)).input_tags.allow_nan
-    )
-
-
-def as_scored(model: Any) -> Any:
-    """Give what scorers ask: of a forest that predicts likelihoods (a Booster's), its classes."""
-    if not isinstance(model, Pipeline):
-        return model.as_classifier() if hasattr(model, "as_classifier") else model
-    pipeline = copy.copy(model)
-    pipeline.steps = [*model.steps[:-1], (model.steps[-1][0], as_scored(model[-1]))]
-    return pipeline
-
-
-def check_missing(model: Any, X: ArrayLike) -> None:
-    """Refuse missing values that a model does not take (ValueError)."""
-    if not takes_missing(model) and _some_missing(X):
-        raise ValueError(
-            f"X has missing values (NaN), which {type(_first(model)).__name__} does not take: "
-            "boosted trees of this package do, or put an imputer before it in a Pipeline."
-        )
-
-
-def _first(model):
-    """What sees the rows first: of a pipeline its first step that does anything."""
-    while isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
-        if not steps:
-            break
-        model = steps[0]
-    return model
-
-
-def _some_missing(X) -> bool:
-    if hasattr(X, "isna"):
-        return bool(X.isna().to_numpy().any())
-    if hides_values(X):
-        return True
-    values = X.data if issparse(X) else np.asarray(X)
-    if values.dtype.kind == "O":
-        return any(value is None or value != value for value in values.ravel())
-    return values.dtype.kind == "f" and bool(np.isnan(values).any())
-
-
-def inner_rows(model: Any, X: ArrayLike) -> Any:
-    """Rows as the predictor inside pipelines sees them."""
-    while isinstance(model, Pipeline):
-        X = model[:-1].transform(X) if len(model) > 1 else X
-        model = model[-1]
-    return X
 
 
 def prediction_cost(model: Any, X: ArrayLike) -> np.ndarray:
@@ -147,39 +123,174 @@ def prediction_cost(model: Any, X: ArrayLike) -> np.ndarray:
     return costs
 
 
-def cost_scorer(
-    estimator: object,
-    X: ArrayLike,
-    y: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    """Score a model by what it costs: minus the mean cost of a prediction, so that more is better.
+def total_cost(model: Any, X: ArrayLike, y: ArrayLike, confusion_costs: Any) -> np.ndarray:
+    """Cost of each row's prediction, features and error together.
 
-    It goes where scikit-learn takes a scorer, beside others:
-    ``scoring={"accuracy": "accuracy", "cost": cost_scorer}``.
+    P. D. Turney: Cost-Sensitive Classification: Empirical Evaluation of a Hybrid Genetic Decision
+    Tree Induction Algorithm. JAIR 2 (1995), pages 369-409, section 2.2: the cost of classifying a
+    case is that of the tests chosen for it plus C(guessed, actual). Here rows of the matrix are
+    actual classes and columns guessed ones, as scikit-learn's ``confusion_matrix`` has them, which
+    is Turney's transposed. The reference is :func:`reference.costs.total_cost`.
 
     Parameters
     ----------
-    estimator : fitted estimator with ``prediction_cost``, or a Pipeline that ends with one
+    model : fitted classifier with ``prediction_cost``, or a Pipeline that ends with one
     X : array-like of shape (n_samples, n_features)
-    y : ignored
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the mean.
+    y : array-like of shape (n_samples,)
+        True classes, all of them known to the model.
+    confusion_costs : array-like of shape (n_classes, n_classes), nested mapping or DataFrame
+        Price of each error, in the unit of the features' prices: a row for each true class and a
+        column for each predicted one, in the order of ``model.classes_``; or by label,
+        ``{true: {predicted: price}}``, where what is right costs 0 unless it is there.
 
     Returns
     -------
-    float
+    ndarray of shape (n_samples,), float64
         In the unit of the prices.
 
     Raises
     ------
-    TypeError, ValueError
-        As :func:`prediction_cost`; and if a mask hides weights.
+    TypeError
+        If the model is no classifier or has no ``prediction_cost``.
+    ValueError
+        If prices or classes do not fit.
+
+    Examples
+    --------
+    A miss costs 10, a false alarm 1; the feature costs 2.
+
+    >>> import numpy as np
+    >>> from algorithms.cegb import CEGBClassifier
+    >>> from algorithms.selection import total_cost
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = CEGBClassifier(feature_costs=[2.0]).fit(X, X[:, 0] >= 50)
+    >>> total_cost(model, [[10.0], [90.0], [90.0]], [True, False, True], [[0, 1], [10, 0]])
+    array([12.,  3.,  2.])
     """
-    refuse_masked(sample_weight, "sample_weight")
-    costs = prediction_cost(estimator, X)
-    mean = np.mean(costs) if sample_weight is None else np.average(costs, weights=sample_weight)
-    return -float(mean)
+    bills = prediction_cost(model, X)
+    classifier = as_scored(model)
+    classes = getattr(last_step(classifier), "classes_", None)
+    if classes is None:
+        raise TypeError(
+            f"{type(last_step(model)).__name__} has no classes: confusion_costs are prices of "
+            "wrong classes."
+        )
+    if len(np.asarray(y)) != len(bills):
+        raise ValueError(f"y must have one class for each of the {len(bills)} rows.")
+    return bills + error_costs(y, classifier.predict(X), np.asarray(classes), confusion_costs)
+
+
+# --- scorers --------------------------------------------------------------------------------------
+
+
+class CostScorer:
+    """Minus the mean cost of a prediction, where scikit-learn takes a scorer; more is better.
+
+    :data:`cost_scorer` is the one there is. It stands beside others:
+    ``scoring={"accuracy": "accuracy", "cost": cost_scorer}``.
+    """
+
+    _requested: bool | str | None = None
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Score a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``prediction_cost``, or a Pipeline that ends with one
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True classes, where errors cost something; else ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the mean.
+
+        Returns
+        -------
+        float
+            In the unit of the prices, at most 0.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :func:`prediction_cost` or :func:`total_cost`; and if a mask hides weights.
+        """
+        refuse_masked(sample_weight, "sample_weight")
+        return -float(np.average(self._costs(estimator, X, y), weights=sample_weight))
+
+    def _costs(self, estimator, X, y) -> np.ndarray:
+        return prediction_cost(estimator, X)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether scikit-learn's metadata routing is to hand on row weights.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            Whether they are asked for, or under which name. None: an error if some are given.
+
+        Returns
+        -------
+        scorer
+            A copy that asks so.
+        """
+        scorer = copy.copy(self)
+        scorer._requested = sample_weight
+        return scorer
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Tell scikit-learn's metadata routing what :meth:`set_score_request` has said."""
+        request = MetadataRequest(owner=type(self).__name__)
+        request.score.add_request(param="sample_weight", alias=self._requested)
+        return request
+
+    def _accept_sample_weight(self) -> bool:  # scikit-learn asks where it does not route
+        return True
+
+
+cost_scorer = CostScorer()
+
+
+@dataclass(eq=False)
+class TotalCostScorer(CostScorer):
+    """Minus the mean total cost of a row, where scikit-learn takes a scorer; more is better.
+
+    ``GridSearchCV(model, grid, scoring=TotalCostScorer(confusion_costs))`` chooses the model that
+    is cheapest altogether.
+
+    Parameters
+    ----------
+    confusion_costs : array-like of shape (n_classes, n_classes), nested mapping or DataFrame
+        As of :func:`total_cost`. Checked when the first model is scored, for it is the model that
+        knows the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from algorithms.cegb import CEGBClassifier
+    >>> from algorithms.selection import TotalCostScorer
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = CEGBClassifier(n_estimators=2, feature_costs=[2.0])
+    >>> search = GridSearchCV(
+    ...     model, {"tradeoff": [1e-3, 1e3]}, scoring=TotalCostScorer([[0, 9], [9, 0]]), cv=2
+    ... )
+    >>> search.fit(X, X[:, 0] >= 50).best_params_
+    {'tradeoff': 0.001}
+    """
+
+    confusion_costs: Any
+
+    def _costs(self, estimator, X, y) -> np.ndarray:
+        return total_cost(estimator, X, y, self.confusion_costs)
+
+
+# --- budgets --------------------------------------------------------------------------------------
 
 
 def check_budget(name: str, value: object) -> float:
@@ -189,18 +300,9 @@ def check_budget(name: str, value: object) -> float:
 
 
 def is_within(cost: ArrayLike, budget: float) -> Any:
-    """Tell what is within a budget: at most it, or above it by rounding alone (1e-9 of it).
+    """Tell which costs are at most a budget, or above it by rounding alone (1e-9 of it).
 
     Three features of 0.1 cost 0.3, though the sum of the numbers next to them is more.
-
-    Parameters
-    ----------
-    cost : float or ndarray
-    budget : float
-
-    Returns
-    -------
-    bool or ndarray of bool
     """
     return cost <= budget + _ROUNDING * budget
 
@@ -224,7 +326,8 @@ def assert_budget(
     min_score : float, optional
         Smallest score allowed.
     max_cost : float, optional
-        Largest mean cost of a prediction allowed, in the unit of the prices; see :func:`is_within`.
+        Largest mean cost of a prediction allowed, in the unit of the prices; above it by rounding
+        alone (1e-9 of it) is allowed.
     scoring : str or callable, optional
         As scikit-learn's: a name or ``(model, X, y) -> float``; None: the model's own ``score``.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import time
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from numbers import Integral
@@ -11,49 +9,48 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.parameters import check_whole_number
+from ..estimators.parameters import check_whole_number, keep
 from ..estimators.scoring import check_scored
 from .scoring import (
     check_budget,
     check_metered,
-    check_missing,
     cost_scorer,
     is_within,
     last_step,
     prediction_cost,
-    takes_missing,
+    with_last_step,
 )
 
 if TYPE_CHECKING:
     from ..inputs.types import Scoring
 
 
+def in_order(score: ArrayLike, cost: ArrayLike, budget: float) -> np.ndarray:
+    """Number models, the best first: within the budget by score, equal scores by cost.
+
+    Those beyond the budget come last, and with them those without a score (NaN).
+    """
+    score, cost = np.asarray(score, dtype=np.float64), np.asarray(cost, dtype=np.float64)
+    none = np.isnan(score) | ~is_within(cost, budget)
+    return np.lexsort((cost, -np.where(np.isnan(score), -np.inf, score), none))
+
+
 def best_within(score: ArrayLike, cost: ArrayLike, budget: float) -> int:
     """Choose the best score among models whose cost is within the budget.
 
-    Parameters
-    ----------
-    score, cost : array-like of shape (n_models,)
-        On validation data; a model without a score (NaN) is never chosen.
-    budget : float
-        Largest cost allowed, see :func:`algorithms.selection.scoring.is_within`.
-
-    Returns
-    -------
-    int
-        Which; of equal scores the cheaper one, then the first. -1 where none is within the budget.
+    Of equal scores the cheaper one, then the first; a model without a score (NaN) never. -1 where
+    none is within the budget, see :func:`algorithms.selection.scoring.is_within`.
     """
     score, cost = np.asarray(score, dtype=np.float64), np.asarray(cost, dtype=np.float64)
-    allowed = np.flatnonzero(is_within(cost, budget) & ~np.isnan(score))
-    if not len(allowed):
+    if not np.any(is_within(cost, budget) & ~np.isnan(score)):
         return -1
-    return int(allowed[np.lexsort((cost[allowed], -score[allowed]))[0]])
+    return int(in_order(score, cost, budget)[0])
 
 
 class BudgetSearchCV(RandomizedSearchCV):
@@ -78,13 +75,14 @@ class BudgetSearchCV(RandomizedSearchCV):
         stood under ``n_estimators``, for the price of one fit each: a candidate is trained once,
         with its own ``n_estimators``, and cut by ``first_rounds``. Numbers that it does not reach
         count as all of its rounds.
-    scoring : str, callable or None, default=None
-        One score, larger is better; None: the estimator's own ``score``.
+    scoring : str, callable, list, dict or None, default=None
+        As scikit-learn's, larger is better; None: the estimator's own ``score``.
     n_jobs : int or None, default=None
         Fits at a time.
-    refit : bool, default=True
+    refit : bool or str, default=True
         Whether the chosen parameters are fitted on all rows, as `best_estimator_`. Its own mean
-        cost is no longer that of the folds, and may be a little above the budget.
+        cost is no longer that of the folds, and may be a little above the budget. With several
+        scores the name of the one to choose by.
     cv : int, splitter, iterable or None, default=None
         Folds, as scikit-learn's; splitters by group get the ``groups`` given to :meth:`fit`.
     verbose : int, default=0
@@ -93,6 +91,8 @@ class BudgetSearchCV(RandomizedSearchCV):
         Of the draws.
     error_score : "raise" or float, default=nan
         Score of a candidate whose fit fails; with NaN it is never chosen.
+    return_train_score : bool, default=False
+        Whether scores and costs of the training rows are measured, too.
 
     Attributes
     ----------
@@ -105,9 +105,9 @@ class BudgetSearchCV(RandomizedSearchCV):
         With `refit`.
     cv_results_ : dict of ndarray
         A row for each candidate (and number of rounds): ``params``, ``param_…``,
-        ``split…_test_score``, ``mean_test_score``, ``std_test_score``, the same of ``cost``,
-        ``within_budget``, ``rank_test_score`` (1 is the one chosen; those beyond the budget come
-        last), and scikit-learn's times.
+        ``split…_test_score``, ``mean_test_score``, ``std_test_score``, the same of ``cost`` (with
+        several scores of their names), ``within_budget``, ``rank_test_score`` (1 is the one chosen;
+        those beyond the budget come last), and scikit-learn's times.
     n_splits_ : int
     refit_time_ : float
         In seconds.
@@ -135,30 +135,17 @@ class BudgetSearchCV(RandomizedSearchCV):
         budget: float,
         n_iter: int | None = None,
         rounds: Sequence[int] | None = None,
-        scoring: Scoring | None = None,
+        scoring: Scoring | Sequence[str] | Mapping[str, Any] = None,
         n_jobs: int | None = None,
-        refit: bool = True,
+        refit: bool | str = True,
         cv: Any | None = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
         random_state: int | None = None,
         error_score: float | Literal["raise"] = np.nan,
+        return_train_score: bool = False,
     ) -> None:
-        super().__init__(
-            estimator,
-            param_distributions,
-            n_iter=n_iter,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-        )
-        self.budget = budget
-        self.rounds = rounds
+        keep(self, locals())
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: object) -> Self:
         """Search, and train the chosen model on all rows.
@@ -169,9 +156,9 @@ class BudgetSearchCV(RandomizedSearchCV):
             With missing values (NaN) if the estimator takes them, as the boosted trees do.
         y : array-like of shape (n_samples,)
         **params
-            ``groups`` for the splitter; what else the estimator's ``fit`` takes, such as
-            ``sample_weight``, cut to the rows of each fold where it has one value a row. Scores
-            and costs are weighted, too, where scikit-learn hands weights on to scorers (from 1.8).
+            As for scikit-learn's searches: ``groups`` for the splitter; what else the estimator's
+            ``fit`` takes, such as ``sample_weight``; with metadata routing what each asks for.
+            Costs are weighted as the score is that is chosen by.
 
         Returns
         -------
@@ -181,46 +168,52 @@ class BudgetSearchCV(RandomizedSearchCV):
         ------
         ValueError
             If the budget is below the cheapest candidate, which the message names; if a parameter
-            or an input does not fit; if values are missing that the estimator does not take; if a
-            mask hides targets or weights.
+            or an input does not fit; if every fit fails; if a mask hides targets or weights.
         TypeError
             If the estimator has no ``prediction_cost``.
         """
         budget = check_budget("budget", self.budget)
         check_metered(self.estimator)
-        check_missing(self.estimator, X)
         check_scored(y, params.get("sample_weight"))
-        rounds = self._checked_rounds()
-        scorer = check_scoring(self.estimator, self.scoring)
-        search = self._search(_ScoreAndCost(scorer, rounds)).fit(X, y, **params)
-        results = _by_rounds(search.cv_results_, rounds, _rounds_name(self.estimator))
-        best = best_within(results["mean_test_score"], results["mean_test_cost"], budget)
-        if best < 0:
-            raise ValueError(_nothing_within(results, budget))
-        results["within_budget"] = is_within(results["mean_test_cost"], budget)
-        results["rank_test_score"] = _ranks(results)
-        self.cv_results_, self.best_index_ = results, best
-        self.best_params_ = results["params"][best]
-        self.best_score_ = float(results["mean_test_score"][best])
-        self.best_cost_ = float(results["mean_test_cost"][best])
-        self.scorer_, self.multimetric_, self.n_splits_ = scorer, False, search.n_splits_
-        if self.refit:
-            self._refit(X, y, {name: v for name, v in params.items() if name != "groups"})
+        rounds, (scorers, chosen_by) = self._checked_rounds(), self._checked_scorers()
+        measures = [(name, scorer, False) for name, scorer in scorers.items()]
+        measures.append(("cost", scorers[chosen_by], True))
+
+        def choose(results: dict) -> int:
+            """Give the results rows of rounds, and what the budget makes of them; the best."""
+            _by_rounds(results, rounds, _rounds_name(self.estimator))
+            _without_cost_of_failures(results, chosen_by, self.error_score)
+            score, cost = results[f"mean_test_{chosen_by}"], results["mean_test_cost"]
+            best = best_within(score, cost, budget)
+            if best < 0:
+                raise ValueError(_nothing_within(results["params"], score, cost, budget))
+            results["within_budget"] = is_within(cost, budget)
+            ranks = np.argsort(in_order(score, cost, budget)).astype(np.int32) + 1
+            results[f"rank_test_{chosen_by}"] = ranks
+            return best
+
+        search = self._search(
+            scoring={
+                _name(name, r): _Measure(scorer, r, of_cost)
+                for r in rounds or [None]
+                for name, scorer, of_cost in measures
+            },
+            refit=choose if self.refit else False,
+        ).fit(X, y, **params)
+        if not self.refit:
+            search.best_index_ = choose(search.cv_results_)
+            search.best_params_ = search.cv_results_["params"][search.best_index_]
+        vars(self).update({name: v for name, v in vars(search).items() if name.endswith("_")})
+        self.best_score_ = float(self.cv_results_[f"mean_test_{chosen_by}"][self.best_index_])
+        self.best_cost_ = float(self.cv_results_["mean_test_cost"][self.best_index_])
+        self.multimetric_ = isinstance(self.refit, str)
+        self.scorer_ = scorers if self.multimetric_ else scorers["score"]
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.estimator)
-        return tags
-
-    def _search(self, measure):
-        """Scikit-learn's search over the same candidates, which fits and measures them."""
-        options = {
-            "scoring": measure,
-            "refit": False,
-            **{n: getattr(self, n) for n in ("n_jobs", "cv", "verbose", "pre_dispatch")},
-            "error_score": self.error_score,
-        }
+    def _search(self, **options):
+        """Scikit-learn's search over the same candidates, which fits, measures and refits them."""
+        own = ("n_jobs", "cv", "verbose", "pre_dispatch", "error_score", "return_train_score")
+        options |= {name: getattr(self, name) for name in own}
         if self.n_iter is None:
             return GridSearchCV(self.estimator, self.param_distributions, **options)
         options |= {"n_iter": self.n_iter, "random_state": self.random_state}
@@ -238,33 +231,23 @@ class BudgetSearchCV(RandomizedSearchCV):
             )
         return sorted({check_whole_number("rounds", r, 1) for r in self.rounds})
 
-    def _refit(self, X, y, params) -> None:
-        chosen = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        start = time.time()
-        self.best_estimator_ = chosen.fit(X, y, **params)
-        self.refit_time_ = time.time() - start
-        if hasattr(chosen, "feature_names_in_"):
-            self.feature_names_in_ = chosen.feature_names_in_
+    def _checked_scorers(self) -> tuple[dict, str]:
+        """The scorers by their names, and which of them to choose by."""
+        named, several = self.scoring, isinstance(self.scoring, Mapping | list | tuple | set)
+        if not isinstance(named, Mapping):
+            named = {name: name for name in named} if several else {"score": named}
+        if not (self.refit in named if several else isinstance(self.refit, bool)):
+            raise ValueError(
+                "refit must be True or False, or with several scores the name of the one to "
+                f"choose by, {' or '.join(map(repr, named))}; got {self.refit!r}."
+            )
+        if "cost" in named:
+            raise ValueError("The cost is measured anyway: call no score 'cost'.")
+        scorers = {name: check_scoring(self.estimator, one) for name, one in named.items()}
+        return scorers, self.refit if several else "score"
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
-        """Score the chosen model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        **params
-            What scikit-learn hands on to the scorer.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If an input does not fit; if a mask hides targets or weights.
-        """
+        """Score the chosen model as scikit-learn does; refuse what a mask hides (ValueError)."""
         check_scored(y, params.get("sample_weight"))
         return super().score(X, y, **params)
 
@@ -284,43 +267,35 @@ class BudgetSearchCV(RandomizedSearchCV):
         return prediction_cost(self.best_estimator_, X)
 
 
-class _ScoreAndCost:
-    """What scikit-learn's search measures of each fit: score and cost, at each number of rounds."""
+class _Measure:
+    """A scorer, or the cost in the weights that it gets, of a model after all or some rounds."""
 
-    def __init__(self, scorer, rounds: list[int] | None) -> None:
-        self.scorer, self.rounds = scorer, rounds
+    def __init__(self, scorer, rounds: int | None, of_cost: bool) -> None:
+        self.scorer, self.rounds, self.of_cost = scorer, rounds, of_cost
 
-    def __call__(self, estimator, X, y, sample_weight=None) -> dict[str, float]:
-        measured, weights = {}, {}
-        if sample_weight is not None and _takes_weights(self.scorer):
-            weights = {"sample_weight": sample_weight}
-        for key in self.rounds or [None]:
-            model = estimator if key is None else _cut(estimator, key)
-            measured[_name("score", key)] = self.scorer(model, X, y, **weights)
-            measured[_name("cost", key)] = -cost_scorer(model, X, y, sample_weight)
-        return measured
+    def __repr__(self) -> str:
+        return repr(self.scorer)
 
+    def __call__(self, estimator, X, *y, **params) -> float:
+        if self.rounds is not None:
+            estimator = with_last_step(estimator, self._cut)
+        if self.of_cost:
+            return -cost_scorer(estimator, X, sample_weight=params.get("sample_weight"))
+        return self.scorer(estimator, X, *y, **params)
 
-def _takes_weights(scorer) -> bool:
-    """Whether a scorer takes row weights: scikit-learn's say so, a function by its arguments."""
-    says = getattr(scorer, "_accept_sample_weight", None)
-    return says() if callable(says) else "sample_weight" in signature(scorer).parameters
+    def _cut(self, trees):
+        return trees.first_rounds(min(self.rounds, trees.n_estimators_))
+
+    def get_metadata_routing(self):
+        return get_routing_for_object(self.scorer)
+
+    def _accept_sample_weight(self) -> bool:  # scikit-learn asks where it does not route
+        says = getattr(self.scorer, "_accept_sample_weight", None)
+        return says() if callable(says) else "sample_weight" in signature(self.scorer).parameters
 
 
 def _name(what: str, rounds: int | None) -> str:
     return what if rounds is None else f"{what}@{rounds}"
-
-
-def _cut(estimator, rounds: int):
-    """Give the fitted estimator as it was after its first rounds, inside pipelines too."""
-    if isinstance(estimator, Pipeline):
-        shorter = copy.copy(estimator)
-        shorter.steps = [
-            *estimator.steps[:-1],
-            (estimator.steps[-1][0], _cut(estimator[-1], rounds)),
-        ]
-        return shorter
-    return estimator.first_rounds(min(rounds, estimator.n_estimators_))
 
 
 def _rounds_name(estimator) -> str:
@@ -330,45 +305,42 @@ def _rounds_name(estimator) -> str:
     return "n_estimators"
 
 
-def _by_rounds(measured: dict, rounds: list[int] | None, name: str) -> dict:
-    """Give the results a row for each candidate and number of rounds, in this order."""
+def _by_rounds(results: dict, rounds: list[int] | None, name: str) -> None:
+    """Give the results a row for each candidate and number of rounds, in this order; no ranks."""
+    measured = {key: value for key, value in results.items() if not key.startswith("rank_")}
+    results.clear()
     if rounds is None:
-        return {key: value for key, value in measured.items() if not key.startswith("rank_")}
-    repeated = {
-        key: np.repeat(value, len(rounds)) if isinstance(value, np.ndarray) else value
-        for key, value in measured.items()
-        if "@" not in key and not key.startswith("rank_")
-    }
-    repeated["params"] = [{**params, name: r} for params in measured["params"] for r in rounds]
-    n_candidates = len(measured["params"])
-    repeated[f"param_{name}"] = np.ma.MaskedArray(np.tile(rounds, n_candidates))
+        results.update(measured)
+        return
+    for key, value in measured.items():
+        if "@" not in key:
+            results[key] = np.repeat(value, len(rounds)) if hasattr(value, "shape") else value
+    results["params"] = [{**params, name: r} for params in measured["params"] for r in rounds]
+    results[f"param_{name}"] = np.ma.MaskedArray(np.tile(rounds, len(measured["params"])))
     suffix = f"@{rounds[0]}"
     for key in [key.removesuffix(suffix) for key in measured if key.endswith(suffix)]:
-        if not key.startswith("rank_"):
-            repeated[key] = np.stack([measured[f"{key}@{r}"] for r in rounds], axis=1).ravel()
-    return repeated
+        results[key] = np.stack([measured[f"{key}@{r}"] for r in rounds], axis=1).ravel()
 
 
-def _ranks(results: dict) -> np.ndarray:
-    """Rank of each row, int32 from 1: within the budget by score, equal scores by cost."""
-    score = np.where(np.isnan(results["mean_test_score"]), -np.inf, results["mean_test_score"])
-    beyond = ~results["within_budget"] | np.isinf(score)
-    order = np.lexsort((results["mean_test_cost"], -score, beyond))
-    ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(1, len(order) + 1)
-    return ranks
+def _without_cost_of_failures(results: dict, chosen_by: str, error_score: object) -> None:
+    """Forget the cost of a candidate whose fit fails: scikit-learn writes the error score there."""
+    for key in [key for key in results if key.startswith("split") and key.endswith("_test_cost")]:
+        score = results[f"{key.removesuffix('cost')}{chosen_by}"]
+        failed = (results[key] == error_score) & (score == error_score)
+        for name in (key, "mean_test_cost", "std_test_cost"):
+            results[name][failed] = np.nan
 
 
-def _nothing_within(results: dict, budget: float) -> str:
-    cost = np.where(np.isnan(results["mean_test_score"]), np.nan, results["mean_test_cost"])
-    if np.all(np.isnan(cost)):
+def _nothing_within(candidates: list[dict], score, cost, budget: float) -> str:
+    cost = np.where(np.isnan(score) | np.isnan(cost), np.inf, cost)
+    cheapest = int(np.argmin(cost))
+    if np.isinf(cost[cheapest]):
         return (
             "No candidate has a score: in some fold each is missing (NaN). See the warnings of the "
             "fits; where there are none, scoring gives no number on these folds."
         )
-    cheapest = int(np.nanargmin(cost))
     return (
-        f"budget={budget:g} is below the cheapest candidate, {results['params'][cheapest]}, whose "
+        f"budget={budget:g} is below the cheapest candidate, {candidates[cheapest]}, whose "
         f"mean prediction cost is {cost[cheapest]:.6g}: raise the budget, or search parameters "
         "that cost less (a larger tradeoff, fewer rounds)."
     )

@@ -3,27 +3,31 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, check_scoring, roc_auc_score
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_validate
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils import get_tags
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserRegressor
 from algorithms.selection import (
     BudgetSearchCV,
+    TotalCostScorer,
     assert_budget,
     cost_curve,
     cost_scorer,
     prediction_cost,
+    total_cost,
 )
 from algorithms.selection.curve import on_frontier
-from algorithms.selection.search import _ScoreAndCost, best_within
+from algorithms.selection.search import best_within
 
 COSTS = [1.0, 4.0, 10.0]
 GRID = {"tradeoff": [1e-4, 3e-3, 1e-2, 4.6e-2]}
@@ -38,20 +42,27 @@ def data():
 
 
 def classifier(**options):
-    return CEGBClassifier(n_estimators=8, max_leaves=4, feature_costs=COSTS, n_threads=1, **options)
+    given = {"n_estimators": 8, "max_leaves": 4, "feature_costs": COSTS, "n_threads": 1}
+    return CEGBClassifier(**given | options)
 
 
 # --- search -----------------------------------------------------------------------------------
 
 
-def measured_by_hand(X, y, folds, candidates):
+def accuracy(model, X, y, weight):
+    return accuracy_score(y, model.predict(X), sample_weight=weight)
+
+
+def measured_by_hand(X, y, folds, candidates, weight=None, score=accuracy):
     """Mean validation score and cost of each candidate."""
-    table = []
+    weight, table = np.ones(len(y)) if weight is None else weight, []
     for params in candidates:
-        fits = [(classifier(**params).fit(X[a], y[a]), b) for a, b in folds]
-        score = np.mean([accuracy_score(y[b], model.predict(X[b])) for model, b in fits])
-        cost = np.mean([model.prediction_cost(X[b]).mean() for model, b in fits])
-        table.append((score, cost))
+        fits = [
+            (classifier(**params).fit(X[a], y[a], sample_weight=weight[a]), X[b], y[b], weight[b])
+            for a, b in folds
+        ]
+        cost = [np.average(model.prediction_cost(Z), weights=w) for model, Z, _, w in fits]
+        table.append((np.mean([score(*fit) for fit in fits]), np.mean(cost)))
     return np.array(table).T
 
 
@@ -144,17 +155,154 @@ def test_groups_weights_clone_and_draws(data):
     assert len(search.cv_results_["params"]) == 2
 
 
-def test_costs_are_weighted_like_scores(data):
+ERRORS = [[0, 9], [9, 0]]
+
+
+def minus_total_cost(model, X, y, weight):
+    return -np.average(total_cost(model, X, y, ERRORS), weights=weight)
+
+
+def share_right(ask):
+    return ask(make_scorer(accuracy_score))
+
+
+# What is searched by, if `ask` makes scorers ask for weights; the same by hand; other options.
+WEIGHTED = {
+    "accuracy": (share_right, accuracy, {}),
+    "total cost": (lambda ask: ask(TotalCostScorer(ERRORS)), minus_total_cost, {}),
+    "its own score": (lambda ask: None, accuracy, {}),
+    "one of several": (
+        lambda ask: {"auc": ask(get_scorer("roc_auc")), "right": share_right(ask)},
+        accuracy, {"refit": "right"},
+    ),
+    "groups": (share_right, accuracy, {"cv": GroupKFold(3)}),
+    "two jobs": (share_right, accuracy, {"n_jobs": 2}),
+    "rounds": (share_right, accuracy, {"rounds": [8]}),
+}  # fmt: skip
+
+
+def asking(routing):
+    """What makes a scorer, or a model, ask for the weights of its score."""
+    return lambda it: it.set_score_request(sample_weight=True) if routing else it
+
+
+@pytest.mark.parametrize("routing", [True, False])
+@pytest.mark.parametrize("case", list(WEIGHTED))
+def test_weights_reach_fit_score_and_cost(data, case, routing):
+    """With metadata routing whoever asks for them gets them; without it all who take them."""
+    (X, y, groups), (scoring, score, options) = data, WEIGHTED[case]
+    weight, table = np.where(y, 5.0, 1.0), pd.DataFrame(X, columns=["a", "b", "c"])
+    options = {"cv": StratifiedKFold(3)} | options
+    given = {"sample_weight": weight} | ({"groups": groups} if case == "groups" else {})
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = classifier().set_params(feature_costs=dict(zip(table, COSTS, strict=True)))
+        if routing:
+            model.set_fit_request(sample_weight=True)
+        options["scoring"] = scoring(asking(routing))
+        search = BudgetSearchCV(asking(routing)(model), GRID, budget=99, **options)
+        search.fit(table, y, **given)
+        by_all = search.score(table, y)
+    folds, candidates = options["cv"].split(X, y, groups), search.cv_results_["params"]
+    wanted = measured_by_hand(X, y, list(folds), candidates, weight, score)
+    name = options.get("refit", "score")
+    np.testing.assert_array_equal(search.cv_results_[f"mean_test_{name}"], wanted[0])
+    np.testing.assert_array_equal(search.cv_results_["mean_test_cost"], wanted[1])
+    assert np.ptp(wanted[1]) > 0.1
+    assert by_all == score(search.best_estimator_, table, y, np.ones(len(y)))
+
+
+@pytest.mark.parametrize("scoring", [share_right, lambda ask: None], ids=["scorer", "own score"])
+def test_weights_reach_the_end_of_a_pipeline(data, scoring):
     X, y, _ = data
-    model = classifier().fit(X, y)
-    weights = np.arange(len(y), dtype=float)
-    measured = _ScoreAndCost(check_scoring(model), None)(model, X, y, sample_weight=weights)
-    assert measured["score"] == model.score(X, y, sample_weight=weights)
-    assert measured["cost"] == np.average(model.prediction_cost(X), weights=weights)
-    unweighted = _ScoreAndCost(lambda model, X, y: model.score(X, y), [2])
-    assert unweighted(model, X, y, sample_weight=weights)["score@2"] == model.first_rounds(2).score(
-        X, y
-    )
+    results = []
+    with sklearn.config_context(enable_metadata_routing=True):
+        ask = asking(True)
+        model = ask(classifier()).set_fit_request(sample_weight=True)
+        for estimator, name in (
+            (model, "tradeoff"),
+            (make_pipeline(FunctionTransformer(), model), "cegbclassifier__tradeoff"),
+        ):
+            grid = {name: GRID["tradeoff"]}
+            search = BudgetSearchCV(estimator, grid, budget=99, scoring=scoring(ask), cv=3)
+            results.append(search.fit(X, y, sample_weight=np.where(y, 5.0, 1.0)).cv_results_)
+    for what in ("mean_test_score", "mean_test_cost"):
+        np.testing.assert_array_equal(results[0][what], results[1][what])
+
+
+def test_weights_that_nobody_asked_for_are_an_error(data):
+    """As of all of scikit-learn's scorers; asking is a copy's, for the scorer is everybody's."""
+    X, y, _ = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert cost_scorer.set_score_request(sample_weight=True) is not cost_scorer
+        model = classifier().set_fit_request(sample_weight=True)
+        for scorer in (cost_scorer, TotalCostScorer(ERRORS)):
+            for search in (
+                GridSearchCV(model, GRID, scoring={"cost": scorer}, refit=False),
+                BudgetSearchCV(model, GRID, budget=9, scoring=scorer),
+            ):
+                with pytest.raises(UnsetMetadataPassedError, match=f"for {type(scorer).__name__}"):
+                    search.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+@pytest.mark.filterwarnings("ignore:The scoring .* does not support sample_weight")
+def test_a_function_that_takes_no_weights(data):
+    """The cost is not weighted, either, though the fits are."""
+    X, y, _ = data
+    weights = {"sample_weight": np.where(y, 5.0, 1.0)}
+    scoring = lambda model, X, y: accuracy_score(y, model.predict(X))  # noqa: E731
+    search = BudgetSearchCV(classifier(), {}, budget=99, scoring=scoring, cv=3).fit(X, y, **weights)
+    got = cross_validate(classifier(), X, y, scoring=cost_scorer, cv=3, params=weights)
+    assert search.best_cost_ == -got["test_score"].mean()
+
+
+def test_a_search_in_a_search(data):
+    """The weights that the outer one is given reach the inner one's fits, scores and costs."""
+    X, y, _ = data
+    weight = np.where(y, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = asking(True)(classifier()).set_fit_request(sample_weight=True)
+        inner = BudgetSearchCV(model, GRID, budget=9, cv=2)
+        scoring = {"cost": asking(True)(cost_scorer)}
+        folds = list(StratifiedKFold(2).split(X, y))
+        got = cross_validate(
+            inner, X, y, cv=folds, scoring=scoring, params={"sample_weight": weight},
+            return_estimator=True,
+        )  # fmt: skip
+        for (a, b), search, cost in zip(folds, got["estimator"], got["test_cost"], strict=True):
+            again = clone(inner).fit(X[a], y[a], sample_weight=weight[a])
+            assert search.best_params_ == again.best_params_
+            np.testing.assert_array_equal(
+                search.cv_results_["mean_test_cost"], again.cv_results_["mean_test_cost"]
+            )
+            assert cost == -np.average(again.prediction_cost(X[b]), weights=weight[b])
+
+
+def test_training_rows_are_measured_too(data):
+    X, y, _ = data
+    options = {"cv": 3, "refit": False, "return_train_score": True}
+    search = BudgetSearchCV(classifier(), GRID, budget=99, **options).fit(X, y)
+    for name, scorer in (("score", None), ("cost", cost_scorer)):
+        theirs = GridSearchCV(classifier(), GRID, scoring=scorer, **options).fit(X, y).cv_results_
+        measured = search.cv_results_[f"mean_train_{name}"]
+        np.testing.assert_array_equal(np.abs(measured), np.abs(theirs["mean_train_score"]))
+    assert not hasattr(search, "best_estimator_")
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+
+
+@pytest.mark.parametrize("error_score", [np.nan, 0.0, -1.0])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_what_cannot_be_fitted_costs_nobody_knows_what(data, error_score):
+    X, y, _ = data
+    grid = {"max_leaves": [-1, 4]}
+    options = {"cv": 3, "scoring": lambda model, X, y: -2.0, "error_score": error_score}
+    search = BudgetSearchCV(classifier(), grid, budget=np.inf, **options).fit(X, y)
+    assert search.best_params_ == {"max_leaves": 4}
+    assert np.isnan(search.cv_results_["mean_test_cost"]).tolist() == [True, False]
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
+    np.testing.assert_equal(search.cv_results_["mean_test_score"], [error_score, -2.0])
+    with pytest.raises(ValueError, match="max_leaves must be None or a whole number"):
+        search.set_params(error_score="raise").fit(X, y)
 
 
 def test_through_a_pipeline(data):
@@ -182,29 +330,18 @@ def test_missing_values_are_learned_from_or_refused(data):
     curve = cost_curve(make_pipeline(StandardScaler(), model).fit(X, y), X, y)
     assert curve["score"].iloc[-1] == model.score(X, y) == 1.0
     assert curve["cost"].tolist() == [1.0] * len(curve)
-    assert get_tags(search).input_tags.allow_nan
-
-    class Whole(CEGBClassifier):
-        """As cascades are: what is missing must be filled in before."""
-
-        def __sklearn_tags__(self):
-            tags = super().__sklearn_tags__()
-            tags.input_tags.allow_nan = False
-            return tags
-
-    whole = Whole(n_estimators=2, feature_costs=COSTS)
+    whole = AdaBoostMH(n_estimators=2, feature_costs=COSTS)
     for step, rows in (
         (whole, X),
         (make_pipeline("passthrough", whole), pd.DataFrame(X)),
         (whole, X.astype(object).tolist()),
     ):
-        with pytest.raises(ValueError, match=r"which Whole does not take: .*Pipeline\.$"):
+        with pytest.raises(ValueError, match="contains NaN"):
             BudgetSearchCV(step, {}, budget=9, cv=2).fit(rows, y)
-    with pytest.raises(ValueError, match="which Whole does not take"):
+    with pytest.raises(ValueError, match="contains NaN"):
         cost_curve(whole.fit(data[0], y), X, y)
     filled = make_pipeline(SimpleImputer(), whole)
     assert BudgetSearchCV(filled, {}, budget=np.inf, cv=2).fit(X, y).best_score_ > 0.5
-    assert not get_tags(BudgetSearchCV(whole, {}, budget=9)).input_tags.allow_nan
 
 
 @pytest.mark.parametrize(
@@ -215,6 +352,10 @@ def test_missing_values_are_learned_from_or_refused(data):
         (classifier(), {"budget": -1}, ValueError, "budget must be a finite number >= 0"),
         (classifier(), {"budget": 5, "rounds": [0]}, ValueError, "rounds must be a whole number"),
         (classifier(), {"budget": 5, "rounds": 3}, ValueError, "rounds must be None or a list"),
+        (classifier(), {"budget": 5, "scoring": ["f1"]}, ValueError, "to choose by, 'f1'; got T"),
+        (classifier(), {"budget": 5, "refit": len}, ValueError, "refit must be True or False, or"),
+        (classifier(), {"budget": 5, "scoring": {"cost": "f1"}, "refit": "cost"}, ValueError,
+         "call no score 'cost'"),
         (LogisticRegression(), {"budget": 5}, TypeError, "LogisticRegression has no prediction_c"),
     ],
 )  # fmt: skip
