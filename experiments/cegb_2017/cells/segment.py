@@ -12,9 +12,9 @@ import numpy as np
 from algorithms.cegb import CEGBClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier
-from algorithms.segmentation import object_scores, seg_measure, segment
 from datasets import phc_c2dl_psc
 from datasets.features.pyramid import LEVEL, LEVELS, SHARING, pyramid
+from experiments.cegb_2017.cells.segmentation import object_scores, seg_measure, segment
 from experiments.cell import Cell, at_rounds, rounded
 
 SPLIT_COST = 1.0

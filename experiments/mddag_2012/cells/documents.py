@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.expected_grade import expected_grade
 from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
 from experiments.mddag_2012.cells.dags import METHODS, betas_of
+from experiments.mddag_2012.cells.expected_grade import expected_grade
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
 from experiments.mddag_2012.cells.shares import as_asked, total_of
 

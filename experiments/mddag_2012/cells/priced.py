@@ -10,12 +10,12 @@ from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.expected_grade import expected_grade
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.mddag import MDDAGClassifier
 from algorithms.metrics import accuracy, ndcg_at_k
 from experiments.cell import Cell, at_rounds, rounded
 from experiments.mddag_2012.cells.dags import METHODS
+from experiments.mddag_2012.cells.expected_grade import expected_grade
 
 PLACES = 5
 """Places of the normalised discounted cumulative gain, NDCG@5."""

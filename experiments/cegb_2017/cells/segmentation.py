@@ -4,7 +4,6 @@ M. Maška et al.: A benchmark for comparison of cell tracking algorithms. Bioinf
 pages 1609-1617. A reference object R is matched with the segmented object S that covers more than
 half of it, |R ∩ S| > |R| / 2, of which there is at most one; its score is the Jaccard index
 |R ∩ S| / |R ∪ S|, or 0 if there is none. SEG is the mean over all reference objects of all frames.
-The reference is :mod:`reference.segmentation`.
 """
 
 from __future__ import annotations

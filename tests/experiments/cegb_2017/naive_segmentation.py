@@ -2,7 +2,7 @@
 
 M. Maška et al.: A benchmark for comparison of cell tracking algorithms. Bioinformatics 30 (2014),
 pages 1609-1617, used in section 5.2 of the CEGB paper. The fast twin is
-:mod:`algorithms.segmentation`.
+:mod:`experiments.cegb_2017.cells.segmentation`.
 
 =========  ==========================================
 symbol     name here

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from algorithms import segmentation as fast
-from reference import segmentation as reference
+from experiments.cegb_2017.cells import segmentation as fast
+from tests.experiments.cegb_2017 import naive_segmentation as reference
 
 
 def blocks(n, *places):
