@@ -107,26 +107,14 @@ def n_split_nodes(model: Model) -> int:
     return sum(tree.n_splits for trees_of_round in model.rounds for tree in trees_of_round)
 
 
-def staged_cost(
-    model: Model,
-    X: np.ndarray,
-    *,
-    feature_costs=None,
-    split_cost: float = 0.0,
-    feature_groups=None,
-    group_costs=None,
-    feature_sharing=None,
-) -> Iterator[np.ndarray]:
-    """Prediction cost (n,) after each round."""
-    split_price = costs.split_prices(split_cost, feature_sharing, X.shape[1])
+def staged_cost(model: Model, X: np.ndarray, **prices) -> Iterator[np.ndarray]:
+    """Prediction cost (n,) after each round, by the prices of :mod:`reference.costs`."""
     for passed in staged_passed(model, X):
-        yield costs.prediction_cost(
-            passed, feature_costs, split_price, n_split_nodes(model), feature_groups, group_costs
-        )
+        yield costs.prediction_cost(passed, n_split_nodes(model), **prices)
 
 
 def prediction_cost(model: Model, X: np.ndarray, **prices) -> np.ndarray:
-    """Prediction cost (n,) of the whole model; prices as in :func:`staged_cost`."""
+    """Prediction cost (n,) of the whole model."""
     return last(staged_cost(model, X, **prices), np.zeros(len(X)))
 
 

@@ -334,15 +334,10 @@ def passed(model: Model, X) -> np.ndarray:
     return result
 
 
-def prediction_cost(model: Model, X, *, split_cost: float = 0.0, **prices) -> np.ndarray:
+def prediction_cost(model: Model, X, **prices) -> np.ndarray:
     """Bill (n,): distinct features or groups over all trees, and α per split node passed."""
     n_splits = sum(int(np.sum(tree.left >= 0)) for tree in model.trees)
-    tested = passed(model, X)
-    groups = {"feature_groups": None, "group_costs": None} | prices
-    by_split = costs.split_prices(split_cost, groups.pop("feature_sharing", None), tested.shape[1])
-    return costs.prediction_cost(
-        tested, groups.pop("feature_costs", None), by_split, n_splits, **groups
-    )
+    return costs.prediction_cost(passed(model, X), n_splits, **prices)
 
 
 def within_budget(model: Model, X, budget: float, weights=None, **prices) -> Model:

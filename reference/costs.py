@@ -30,9 +30,14 @@ def acquisition_units(feature_groups, n_features: int) -> np.ndarray:
     return np.array([order.index(label) for label in labels], dtype=np.int64)
 
 
+def or_free(prices, n_features: int) -> np.ndarray:
+    """Prices (d,); None means free."""
+    return np.zeros(n_features) if prices is None else np.asarray(prices, dtype=np.float64)
+
+
 def unit_prices(costs, units: np.ndarray) -> np.ndarray:
     """Price (n_units,) of each unit: the common cost of its features. None means free."""
-    costs = np.zeros(len(units)) if costs is None else np.asarray(costs, dtype=np.float64)
+    costs = or_free(costs, len(units))
     return np.array([costs[units == u][0] for u in range(int(np.max(units)) + 1)])
 
 
@@ -44,12 +49,10 @@ def shared_and_own(
     Without ``group_costs``, from the label of every group to its price, nothing costs anything
     besides.
     """
-    n_features = len(units)
     if group_costs is None:
-        return unit_prices(feature_costs, units), np.zeros(n_features)
+        return unit_prices(feature_costs, units), np.zeros(len(units))
     shared = [float(group_costs[label]) for label in dict.fromkeys(feature_groups)]  # as in units
-    own = np.zeros(n_features) if feature_costs is None else np.asarray(feature_costs, dtype=float)
-    return np.array(shared), own
+    return np.array(shared), or_free(feature_costs, len(units))
 
 
 def split_prices(split_cost: float, feature_sharing, n_features: int) -> np.ndarray:
@@ -69,11 +72,13 @@ def price_exponent(prices: np.ndarray, split_price: np.ndarray, n_split_nodes: i
 
 def prediction_cost(
     passed: np.ndarray,
-    feature_costs,
-    split_price: np.ndarray,
     n_split_nodes: int,
+    *,
+    feature_costs=None,
+    split_cost: float = 0.0,
     feature_groups=None,
     group_costs=None,
+    feature_sharing=None,
 ) -> np.ndarray:
     """Cost (n,) of each row.
 
@@ -81,17 +86,20 @@ def prediction_cost(
     ----------
     passed : (n, d) int
         Split nodes on the row's paths that test each feature.
-    feature_costs : (d,) float or None
-        Acquisition cost per row.
-    split_price : (d,) float
-        Price of evaluating a split node on each feature.
     n_split_nodes : int
         Split nodes in the whole model (it fixes the grid).
-    feature_groups : (d,) labels or None
+    feature_costs : (d,) float, optional
+        Acquisition cost per row.
+    split_cost : float
+        Price of evaluating a split node.
+    feature_groups : (d,) labels, optional
         Features acquired together.
-    group_costs : mapping from label to float, or None
+    group_costs : mapping from label to float, optional
         Price of each group; ``feature_costs`` are then paid besides.
+    feature_sharing : (d,) float, optional
+        By what a split node on each feature is cheaper.
     """
+    split_price = split_prices(split_cost, feature_sharing, passed.shape[1])
     units = acquisition_units(feature_groups, passed.shape[1])
     unit_price, own_price = shared_and_own(feature_costs, feature_groups, group_costs, units)
     k = price_exponent(np.concatenate([unit_price, own_price]), split_price, n_split_nodes)

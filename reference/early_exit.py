@@ -224,23 +224,10 @@ def passed_until_exit(stages: Stages, exits: Exits) -> np.ndarray:
     return np.array([stages.passed[t][row] for row, t in enumerate(exits.rounds)])
 
 
-def row_cost(
-    stages: Stages,
-    exits: Exits,
-    *,
-    feature_costs=None,
-    split_cost: float = 0.0,
-    feature_groups=None,
-    feature_sharing=None,
-    group_costs=None,
-    tree_cost: float = 0.0,
-) -> np.ndarray:
+def row_cost(stages: Stages, exits: Exits, *, tree_cost: float = 0.0, **prices) -> np.ndarray:
     """Cost (n,) of each row: the meter's for what it passed, and e for each tree evaluated."""
     passed = passed_until_exit(stages, exits)
-    split_price = costs.split_prices(split_cost, feature_sharing, passed.shape[1])
-    metered = costs.prediction_cost(
-        passed, feature_costs, split_price, stages.n_split_nodes, feature_groups, group_costs
-    )
+    metered = costs.prediction_cost(passed, stages.n_split_nodes, **prices)
     return metered + tree_cost * stages.n_trees[exits.rounds]
 
 

@@ -48,11 +48,8 @@ def predict(
     rows,
     n_features: int,
     *,
-    feature_costs=None,
-    split_cost: float = 0.0,
     feature_groups=None,
-    group_costs=None,
-    feature_sharing=None,
+    **prices,
 ) -> OnDemand:
     """Predict each row with the features that it asks for.
 
@@ -66,6 +63,8 @@ def predict(
         What the functions understand.
     n_features : int
         Number d of features.
+    feature_groups, **prices
+        As in :func:`reference.costs.prediction_cost`.
     """
     keys = range(n_features) if feature_groups is None else list(feature_groups)
     scores = np.tile(model.initial_scores, (len(rows), 1))
@@ -90,8 +89,6 @@ def predict(
                         goes_left = tree.missing_left[node]
                     node = tree.left[node] if goes_left else tree.right[node]
                 scores[i, k] += model.learning_rate * tree.value[node]
-    split_price = costs.split_prices(split_cost, feature_sharing, n_features)
-    cost = costs.prediction_cost(
-        passed, feature_costs, split_price, n_split_nodes(model), feature_groups, group_costs
-    )
+    prices["feature_groups"] = feature_groups
+    cost = costs.prediction_cost(passed, n_split_nodes(model), **prices)
     return OnDemand(scores, passed, purchases, cost)

@@ -20,6 +20,7 @@ from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees
 from reference.grid import row_weights
+from tests.twins import meter_prices
 
 NAMES = [*SAMPLERS, BEST_FAMILY]
 
@@ -105,14 +106,11 @@ def assert_same_bills(model, Z):
     """Against the reference's own meter."""
     feature, d = model.stumps_.feature, Z.shape[1]
     n_stumps = np.count_nonzero(feature >= 0)
-    price = costs.split_prices(model.split_cost, None, d)
     staged = list(model.staged_cost(Z[:3]))
     for t in range(0, len(feature), max(1, len(feature) // 5)):
         passed = np.bincount(feature[: t + 1][feature[: t + 1] >= 0], minlength=d)
-        bill = costs.prediction_cost(
-            np.tile(passed, (len(Z[:3]), 1)), model.feature_costs, price, n_stumps,
-            model.feature_groups, model.group_costs,
-        )  # fmt: skip
+        rows = np.tile(passed, (len(Z[:3]), 1))
+        bill = costs.prediction_cost(rows, n_stumps, **meter_prices(model))
         np.testing.assert_array_equal(staged[t], bill)
     if staged:
         np.testing.assert_array_equal(model.prediction_cost(Z[:3]), staged[-1])

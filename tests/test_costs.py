@@ -24,8 +24,10 @@ def fast_cost(passed, feature_costs, split_cost, sharing, n_split_nodes, groups,
 
 
 def slow_cost(passed, feature_costs, split_cost, sharing, n_split_nodes, groups, by_group=None):
-    prices = slow.split_prices(split_cost, sharing, passed.shape[1])
-    return slow.prediction_cost(passed, feature_costs, prices, n_split_nodes, groups, by_group)
+    return slow.prediction_cost(
+        passed, n_split_nodes, feature_costs=feature_costs, split_cost=split_cost,
+        feature_groups=groups, group_costs=by_group, feature_sharing=sharing,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("meter", [slow_cost, fast_cost], ids=["reference", "algorithm"])

@@ -36,7 +36,7 @@ from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
 from algorithms.kernels import decorators
 from algorithms.trees.binning import ALL_PRESENT
 from reference import cegb, early_exit, forest_costs, gbrt
-from tests.twins import METER, awkward_data, fit_twins
+from tests.twins import awkward_data, fit_twins, meter_prices
 
 RULES = {"proximity": 0.3, "score": 0.2, "capacity": 0.7, "rank": 6}
 RULES_OF_RANKER = RULES | {"score": 1.5}  # its scores are about 2
@@ -51,10 +51,6 @@ def queries_of(rng, n_samples):
         sizes.append(int(rng.integers(1, 21)))
     labels = rng.permutation(len(sizes)) + 7
     return np.repeat(labels, sizes)[:n_samples]
-
-
-def meter_prices(model):
-    return {name: getattr(model, name) for name in METER}
 
 
 def assert_as_reference(early, model, X, query=None, tree_cost=1.25):

@@ -20,6 +20,7 @@ from reference import costs, trees
 from reference import hamming_trees as reference
 from reference.grid import row_weights
 from tests.test_adaboost_mh import draw_data, draw_families, labels_of, reference_of
+from tests.twins import meter_prices
 
 NAMES = [n for n in SAMPLERS if not SAMPLERS[n].for_one_stump] + [BEST_FAMILY]
 
@@ -84,13 +85,10 @@ def assert_same_predictions(model, theirs, Z):
         model.acquired_features(Z), reference.acquired_features(theirs, Z)
     )
     np.testing.assert_array_equal(model.evaluations(Z), reference.evaluations(theirs, Z))
-    d, n_splits = Z.shape[1], np.count_nonzero(model.trees_.feature >= 0)
-    price = costs.split_prices(model.split_cost, None, d)
+    n_splits = np.count_nonzero(model.trees_.feature >= 0)
     for t, bill in enumerate(model.staged_cost(Z)):
-        expected = costs.prediction_cost(
-            reference.passed(theirs, Z, t + 1), model.feature_costs, price, n_splits,
-            model.feature_groups, model.group_costs,
-        )  # fmt: skip
+        passed = reference.passed(theirs, Z, t + 1)
+        expected = costs.prediction_cost(passed, n_splits, **meter_prices(model))
         np.testing.assert_array_equal(bill, expected)
     np.testing.assert_array_equal(model.prediction_cost(Z), bill)
 

@@ -24,6 +24,11 @@ KINDS = {
 METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 
 
+def meter_prices(estimator):
+    """Prices of the cost meter."""
+    return {name: getattr(estimator, name, None) for name in METER}
+
+
 def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
     """Fit the estimator, and the reference with the same parameters; return the reference model."""
     with warnings.catch_warnings():
@@ -48,8 +53,7 @@ def assert_twins(estimator, reference, X, y, new_rows=(), **fit):
     assert_same_trees(estimator, model)
     np.testing.assert_array_equal(estimator.validation_scores_, model.validation_scores)
     Z = np.concatenate([np.asarray(X, dtype=np.float64), *new_rows])
-    prices = {name: getattr(estimator, name) for name in METER}
-    assert_same_predictions(estimator, model, reference, Z, prices)
+    assert_same_predictions(estimator, model, reference, Z, meter_prices(estimator))
     return model
 
 

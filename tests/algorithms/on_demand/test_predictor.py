@@ -25,7 +25,7 @@ from algorithms.on_demand import OnDemandPredictor
 from algorithms.trees.forest import Forest
 from datasets import load
 from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS, TREE_REGRESSORS
-from tests.twins import METER
+from tests.twins import meter_prices
 
 NEEDS_MIRROR = pytest.mark.skipif(
     not os.environ.get("COST_AWARE_BOOSTING_MIRROR"),
@@ -314,9 +314,8 @@ def reference_model(model):
 
 def assert_equals_twin(model, X, functions, result):
     bought = Functions(model, X)
-    prices = {name: getattr(model, name) for name in METER}
     twin = reference.on_demand.predict(
-        reference_model(model), bought, range(len(X)), X.shape[1], **prices
+        reference_model(model), bought, range(len(X)), X.shape[1], **meter_prices(model)
     )
     scores = twin.scores
     expected = model._probabilities(scores) if hasattr(model, "classes_") else scores[:, 0]
