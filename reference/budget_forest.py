@@ -37,6 +37,8 @@ Deviations and choices
 7. Seeds of the trees are drawn first, so that a longer forest begins with a shorter one.
 8. A number of trees is given; those that the mean bill of the validation rows cannot afford are
    dropped at the end, which leaves what the paper's loop leaves.
+9. Rows may have whole weights, and features come in groups with a price of their own
+   (:mod:`reference.costs`). The paper has neither.
 """
 
 from dataclasses import dataclass

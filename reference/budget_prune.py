@@ -39,7 +39,8 @@ Deviations and choices
 4. Prices are whole steps of a grid of 2**-k, as fine as products with the errors in 62 bits allow,
    rounded up, so that a budget is kept; whole prices are exact.
 5. A group with a price of its own is bought beside its features: two purchases at one split. Each
-   row that passes a split pays its evaluation, too. The paper has neither.
+   row that passes a split pays its evaluation, too; and rows may have whole weights. The paper has
+   none of this.
 6. Errors are counted on the bootstrap sample (the program's default), on the rows out of it, or on
    the validation rows, which pay for features in any case. On other rows a split may lose.
 7. A tree pruned to its root votes constantly and is not dropped.

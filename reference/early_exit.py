@@ -9,6 +9,7 @@ symbol             name
 =================  ========================================================================
 T, t               number of rounds of the model; the rounds evaluated so far
 E, i               number of exits; an exit, 1 … E, after ``every * i`` rounds
+5                  ``place``, that of the document that proximity looks at
 s                  ``s``: a score, a share, a rank, a margin or a likelihood, by the rule
 e                  ``tree_cost``, evaluating one tree
 =================  ========================================================================

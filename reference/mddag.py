@@ -27,8 +27,9 @@ Deviations and choices
    once is optimal.
 2. Outputs are on a grid, so that f is a whole number, whatever the path to it.
 3. The value function is a table over (j, cell): uniform bins of (f/Σα + 1)/2 of one score; for
-   K > 2 the winning class times uniform bins of the top two's margin. The paper does not say which
-   it used. A row starts from its model's constant scores; bins do not see them.
+   K > 2 the winning class times uniform bins of the top two's margin; or it is a sum of Gaussians
+   by one score whose centres grow, as in the authors' program. The paper does not say which it
+   used. A row starts from its model's constant scores; bins do not see them.
 4. The printed exploration rate 0.3 × 1/⌈10000/τ⌉ would grow; it is 0.3/⌈τ/10000⌉.
 5. No state recurs in an episode, so replacing traces come to a backward sum: the TD errors of an
    episode are of the values before it, and an error adds λ^k of itself k steps back.

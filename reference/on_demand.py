@@ -12,7 +12,7 @@ symbol     name
 ε_m        ``feature_sharing``, rows that share one evaluation
 =========  ============================================================
 
-Deliberately absent: batches. Only one row is ever asked for at a time.
+Deliberately absent: batches (only one row is ever asked for at a time), and splits of categories.
 """
 
 from collections.abc import Callable, Mapping
