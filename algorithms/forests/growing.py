@@ -213,7 +213,8 @@ def _partition(codes, cut, rows, scratch, start, stop):
         else:
             scratch[n_right] = row
             n_right += 1
-    rows[middle:stop] = scratch[:n_right]
+    for i in range(n_right):
+        rows[middle + i] = scratch[i]
     return middle
 
 

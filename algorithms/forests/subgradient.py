@@ -33,7 +33,8 @@ class _Dual(NamedTuple):
 @kernel
 def _keep(closure, dual, kept):
     """Splits that stay at these multipliers; return the sum of what the roots are worth."""
-    dual.worth[:] = dual.gains
+    for j in range(dual.gains.shape[0]):
+        dual.worth[j] = dual.gains[j]
     for s in range(closure.bought.shape[0]):
         for edge in range(closure.start[s], closure.start[s + 1]):
             dual.worth[closure.splits[edge]] -= dual.buyers[s] * dual.beta[edge]

@@ -3,7 +3,8 @@
 numba's cache is pickle: whoever can write to it runs code as whoever reads it. It is therefore kept
 only in a folder that belongs to this user and that nobody else can write to, or not at all. And
 each file carries its checksum: of one that is damaged, cut off or another kernel's nothing is
-unpickled, and the kernel is compiled again.
+unpickled, and the kernel is compiled again. Of several processes that need a kernel at once, one
+compiles it, and the others wait for its file.
 
 numba's cache notices an edit of the file that defines a kernel, not of a kernel that it calls in
 another file, and would then return stale results. Here a kernel's folder is named after a hash of
@@ -33,6 +34,7 @@ from typing import NamedTuple
 import llvmlite
 import numba
 import numpy as np
+from filelock import FileLock, Timeout
 from numba.core import types
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -336,6 +338,9 @@ class _Files(IndexDataCacheFile):
             file.write(content)
 
 
+_PATIENCE = 60.0  # seconds for which another process may compile a kernel that is needed here
+
+
 class KernelCache(FunctionCache):
     """numba's cache of one kernel, in a private folder and with checksums.
 
@@ -354,9 +359,27 @@ class KernelCache(FunctionCache):
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),
         )
+        # The system releases the lock of a process that ends.
+        self._lock = FileLock(f"{self._cache_file._index_path}.lock", timeout=_PATIENCE)
 
     def _index_key(self, sig, codegen):
         return *super()._index_key(sig, codegen), _reach_by_types(sig)
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """Return a kept kernel; if there is none, wait until no other process compiles it."""
+        found = super().load_overload(sig, target_context)
+        if found is None and self._enabled:
+            try:
+                self._impl.locator.ensure_cache_path()
+                self._lock.acquire()
+            except (Timeout, OSError):  # it is compiled twice
+                return None
+            found = super().load_overload(sig, target_context)
+        return found
+
+    def let_others_compile(self) -> None:
+        """Release the lock, where :meth:`load_overload` has taken it."""
+        self._lock.release()
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep a compiled kernel; a folder that is full or gone costs time, not the run."""

@@ -6,6 +6,7 @@ Compiled kernels are kept on disk as :mod:`algorithms.kernels.cache` says.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import threading
 import warnings
@@ -24,9 +25,13 @@ from collections.abc import Callable
 import numba
 from numba.core import config as numba_config
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 from numba.extending import overload
 
 from .cache import KernelCache, cache_folder
+from .inner_code import InnerCompiler, inner_context
 from .thread_pool import is_without_threads, start_pool
 
 P = ParamSpec("P")
@@ -42,19 +47,66 @@ _OPTIONS = {"nogil": True, "fastmath": False, "error_model": "numpy"}
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def _compiled(py_func, **options):
+class _Dispatcher(CPUDispatcher):
+    """numba's, which compiles what no other process does, and without the garbage collector."""
+
+    def compile(self, sig):
+        with global_compiler_lock, _collector_waits():
+            try:
+                return super().compile(sig)
+            finally:
+                if isinstance(self._cache, KernelCache):
+                    self._cache.let_others_compile()
+
+
+@contextlib.contextmanager
+def _collector_waits() -> Iterator[None]:
+    """Python's collector would walk, again and again, over all that numba keeps."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _WithPool:
+    """Stands before a compiler of code whose loops are handed out as :mod:`.thread_pool` has it."""
+
+    def define_pipelines(self):
+        start_pool()  # before anything is linked
+        return super().define_pipelines()
+
+
+class _ParallelCompiler(_WithPool, Compiler):
+    pass
+
+
+class _ParallelInnerCompiler(_WithPool, InnerCompiler):
+    pass
+
+
+def _compiled(py_func, of_outer=Compiler, of_inner=InnerCompiler, **options):
     """Dispatcher of a function, with our cache in the place of numba's own.
 
     For kernels that call it there is a second one, `inner`, whose code Python cannot call.
     """
-    dispatcher, inner = (
-        numba.njit(**_OPTIONS, **options, **wrappers)(py_func) for wrappers in ({}, _NO_WRAPPERS)
-    )
+    options = {"nopython": True, "boundscheck": None} | _OPTIONS | options
+    dispatcher = _Dispatcher(py_func, {}, options, of_outer)
+    inner = _Dispatcher(py_func, {}, options | _NO_WRAPPERS, of_inner)
+    inner.targetctx = inner_context()
     if cache_folder() is not None:
         dispatcher._cache = KernelCache(py_func)
         inner._cache = KernelCache(py_func, "inner")
+
+    def get_call_template(args, kws):
+        # Of a number that stands in the source only the type matters: else each is compiled for.
+        kws = {name: unliteral(one) for name, one in kws.items()}
+        return inner.get_call_template([unliteral(one) for one in args], kws)
+
     # What numba asks of a function when it compiles a call of it.
-    dispatcher.get_call_template = inner.get_call_template
+    dispatcher.get_call_template = get_call_template
     dispatcher.get_overload = inner.get_overload
     dispatcher.inner = inner
     return dispatcher
@@ -65,17 +117,9 @@ def kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     return _compiled(py_func)
 
 
-class _ParallelCompiler(Compiler):
-    """numba's, for code in which loops are handed out as :mod:`.thread_pool` has it."""
-
-    def define_pipelines(self):
-        start_pool()  # before anything is linked
-        return super().define_pipelines()
-
-
 def parallel_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function whose ``prange`` loops run on several threads."""
-    return _compiled(py_func, parallel=True, pipeline_class=_ParallelCompiler)
+    return _compiled(py_func, _ParallelCompiler, _ParallelInnerCompiler, parallel=True)
 
 
 def inlined_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
@@ -114,7 +158,8 @@ def chosen_by_class(question: Callable) -> Callable[[Callable], Callable]:
         The function, which raises NotImplementedError(:data:`COMPILED_ONLY`) in Python.
     """
     # Inlined before numba counts references: else each call would count those of all arrays.
-    return overload(question, strict=False, jit_options={"error_model": "numpy"}, inline="always")
+    options = {"error_model": "numpy", "pipeline_class": InnerCompiler}
+    return overload(question, strict=False, jit_options=options, inline="always")
 
 
 _PARALLEL_VALUES = 100_000

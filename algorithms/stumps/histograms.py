@@ -263,7 +263,8 @@ def best_cut(
         edges[block * STEP : (block + 1) * STEP] = np.int64(present) - 1
     for label in range(0, lanes, WIDEST):
         width = min(WIDEST, lanes - label)
-        rest[:width] = total[label : label + width]
+        for lane in range(width):
+            rest[lane] = total[label + lane]
         scan_bins(width, block_of(sums, label, lanes, apart), touched, rest, edges)
     best = np.int64(-1)
     for code in range(N_CODES):

@@ -151,7 +151,8 @@ def _bin_column(values, edges, codes):
     while (1 << n_steps) <= n_edges:
         n_steps += 1
     padded = np.full((1 << n_steps) - 1, np.inf)
-    padded[:n_edges] = edges
+    for e in range(n_edges):
+        padded[e] = edges[e]
     lanes, counts = np.zeros(LANES), np.empty(LANES, dtype=np.int16)
     for first in range(0, n_samples, LANES):
         n_lanes = min(LANES, n_samples - first)

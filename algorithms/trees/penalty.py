@@ -331,7 +331,8 @@ def _charge(penalty, leaf, feature, n_rows):
 
 @implements(begin_tree, CEGBPenalty)
 def _begin_tree(penalty):
-    penalty.fresh[0] = penalty.all_fresh
+    for mark in range(penalty.all_fresh.shape[0]):
+        penalty.fresh[0, mark] = penalty.all_fresh[mark]
 
 
 @parallel_kernel

@@ -397,3 +397,73 @@ def test_a_full_disk_costs_time_only(tmp_path):
     assert run.stdout.strip() == "8"
     assert "cannot be kept" in run.stderr
     assert "No space left on device" in run.stderr
+
+
+# --- several processes -----------------------------------------------------------------------
+
+# A child says when it is ready, waits for a line, and says how many of the kernels it compiled.
+AT_ONCE = """
+import sys
+import numpy as np
+from algorithms.kernels import cache
+sys.path.insert(0, sys.argv[1])
+cache._PATIENCE = float(sys.argv[2])
+import mine
+if len(sys.argv) > 3:
+    mine.doubled._cache._impl.locator.ensure_cache_path()
+    mine.doubled._cache._lock.acquire()
+print("ready", flush=True)
+input()
+out = np.zeros(3)
+mine.doubled(np.arange(3.0), out)
+assert out.tolist() == [0, 2, 4]
+compiled = mine.doubled, mine.twice.inner
+print(sum(sum(one.stats.cache_misses.values()) for one in compiled))
+"""
+
+
+@pytest.fixture
+def child(tmp_path):
+    """Start children that share a cache."""
+    (tmp_path / "mine.py").write_text(KERNELS)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    children = []
+
+    def start(*more, patience=3000.0):
+        children.append(
+            subprocess.Popen(
+                [sys.executable, "-c", AT_ONCE, str(tmp_path), str(patience), *more],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+            )
+        )  # fmt: skip
+        assert children[-1].stdout.readline() == "ready\n"
+        return children[-1]
+
+    yield start
+    for one in children:
+        one.kill()
+        one.communicate()
+
+
+def go_on(child):
+    child.stdin.write("\n")
+    child.stdin.flush()
+
+
+@pytest.mark.slow
+def test_processes_that_begin_together_compile_a_kernel_once(child):
+    together = [child() for _ in range(3)]
+    for one in together:
+        go_on(one)
+    assert sorted(int(one.communicate(timeout=600)[0]) for one in together) == [0, 0, 2]
+
+
+@pytest.mark.slow
+def test_a_kernel_is_waited_for_with_patience_and_not_of_a_process_that_is_killed(child):
+    holder, patient, impatient = child("holds it"), child(), child(patience=0.1)
+    go_on(patient)
+    go_on(impatient)
+    assert impatient.communicate(timeout=600)[0] == "2\n"
+    assert patient.poll() is None
+    holder.kill()
+    assert patient.communicate(timeout=600)[0] == "0\n"  # it finds what the other has compiled
