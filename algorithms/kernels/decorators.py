@@ -221,6 +221,7 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
         one does it all.
     """
     with _one_parallel_region:
+        start_pool()
         before = numba.get_num_threads()
         wanted = n_threads if n_values >= _PARALLEL_VALUES else 1
         if wanted > 1 and is_without_threads():

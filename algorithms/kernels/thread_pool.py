@@ -19,10 +19,13 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import warnings
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
+from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.np.ufunc import parallel
 
@@ -52,12 +55,32 @@ def refers_to_pool(library: Any) -> bool:
 
 
 def start_pool() -> None:
-    """Start numba's threads unless they are, and have loops for one thread run without them."""
+    """Start numba's threads unless they are, and have loops for one thread run without them.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the threading layer that was asked for cannot be had: another one is used.
+    """
     global _handing_out
-    with _lock:
+    if _handing_out is not None:
+        return
+    with global_compiler_lock, _lock:  # who compiles holds the first already
         if _handing_out is not None:
             return
-        parallel._launch_threads()
+        try:
+            parallel._launch_threads()
+        except ValueError as error:
+            asked, why = config.THREADING_LAYER, str(error).splitlines()[0]
+            config.THREADING_LAYER = "default"
+            config.THREADING_LAYER_PRIORITY = ["tbb", "omp", "workqueue"]
+            parallel._launch_threads()
+            warnings.warn(
+                f"numba cannot start threads with NUMBA_THREADING_LAYER={asked} ({why}): it uses "
+                f"{parallel.threading_layer()}. No result depends on it.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         _handing_out = _compile_handing_out(llvm.address_of_symbol(_LOOP))
         llvm.add_symbol(_LOOP, _handing_out.get_pointer_to_function("hand_out_loop"))
 

@@ -139,6 +139,25 @@ def test_the_example_of_the_cluster_runs_again_and_again(local_first, tmp_path):
     assert not without_its_start(tmp_path / "cache")
 
 
+THREADS = "from algorithms.kernels.decorators import threads\nwith threads(1, 9): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "first"),
+    [
+        ("THREADING_LAYER", "tbb", ""),
+        ("THREADING_LAYER", "nonsense", THREADS),  # before any kernel is compiled or loaded
+        ("THREADING_LAYER_PRIORITY", "omp", ""),
+    ],
+)
+def test_a_threading_layer_that_is_not_there(name, value, first):
+    without_tbb = "import sys\nsys.modules['numba.np.ufunc.tbbpool'] = None\n"
+    done = run(["-c", without_tbb + first + LOCAL + "print('fitted')"], {f"NUMBA_{name}": value})
+    assert done.stdout == "fitted\n", done.stderr
+    (said,) = re.findall("RuntimeWarning: numba cannot start threads .*", done.stderr)
+    assert value in said
+
+
 # --- forks -------------------------------------------------------------------------------------
 
 
