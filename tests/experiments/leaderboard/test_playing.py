@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 from experiments.cell import Cell
-from experiments.compare import limited
+from experiments.compare import limited, own_trees
 from experiments.compare.methods import METHODS, method_of
 from experiments.leaderboard import adding, editions, judging, page, per_row, problems, results
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.card import leaderboard_card
 from experiments.leaderboard.fields import Field
-from experiments.leaderboard.trials import packed, unpacked
+from experiments.leaderboard.trials import packed, run_trial, unpacked
 from experiments.publishing.report import page as report
 from experiments.running import workers
+from tests.experiments.compare.test_methods import DRAW, made
 
 DIGITS = Field("digits", "uniform")
 SLUGS = ("cegb", "gbrt", "early_exit", "cronus")
@@ -124,6 +125,34 @@ def test_choosing_by_hand():
         {"dataset": "a", "prices": "b", "method": "m", "trials": 4, "lost": 1, "why": "it crashed"}
     ]
     np.testing.assert_array_equal(unpacked(packed(value=[0.5, 1.0]))["value"], [0.5, 1.0])
+
+
+def test_a_trials_cut_is_chosen_by_validation_rows(here):
+    problem = made(n_classes=3, n=150)
+    model = own_trees.gbrt(problem, DRAW)
+
+    def by(part):
+        """The best cut within each budget by a part's rows, and its score and cost there."""
+        rows = problem.parts[part]
+        measured = [
+            (np.mean(each.predict(rows.X) == rows.y), -each.prediction_cost(rows.X).mean(), -cut)
+            for cut in model.cuts
+            for each in [model.model(cut)]
+        ]
+        return {b: max(m for m in measured if -m[1] <= b) for b in (9.0, 10.5, 12.0)}
+
+    wanted = by("valid")
+    assert [m[2] for m in by("test").values()] != [m[2] for m in wanted.values()]
+    train = f"{own_trees.__name__}:gbrt"
+    params = {"train": train, "draw": DRAW, "budgets": list(wanted), "scale": "check", "seconds": 9}
+    for row in run_trial(Cell("a@b", "gbrt", params), problem):
+        score, cost, cut = wanted.pop(row["budget"])
+        found = row["valid_score"], -row["valid_cost"], -row["cut"]
+        assert found == pytest.approx((score, cost, cut), rel=1e-5)
+        test, chosen = problem.parts["test"], model.model(row["cut"])
+        assert row["test_score"] == pytest.approx(np.mean(chosen.predict(test.X) == test.y), 1e-5)
+        assert row["test_cost"] == pytest.approx(chosen.prediction_cost(test.X).mean(), rel=1e-5)
+    assert not wanted
 
 
 def test_rows_are_kept_for_others(outcome, tmp_path, monkeypatch):
