@@ -194,6 +194,20 @@ def test_a_table_instead_of_a_picture(tmp_path):
     assert "<img" not in html
 
 
+def test_panels_with_seeds_of_their_own_are_no_more_repetitions(tmp_path):
+    plain = make_toy()
+
+    def make_cells(scale, seeds):
+        for cell in plain.make_cells(scale, seeds):
+            seed = cell.seed + 5 * (cell.dataset == "nearby")
+            yield dataclasses.replace(cell, seed=seed)
+
+    toy = dataclasses.replace(plain, make_cells=lambda *given: list(make_cells(*given)))
+    publish(tmp_path, toy, seeds=[0, 1, 5, 6])
+    page = text_of(report.build(tmp_path, [toy])[TOY])
+    assert re.search(r"2 repetitions ?\(seeds: 0, 1, 5, 6\)", page)
+
+
 def test_time_of_cells_that_ran_alone(tmp_path):
     toy = make_toy(alone=True)
     publish(tmp_path, toy)
