@@ -1,1 +1,4 @@
-"""Pure-NumPy references: one module per algorithm, in the order of its paper."""
+"""Pure-NumPy references: one module per algorithm, in the order of its paper.
+
+:mod:`reference.beyond` has what no paper here has.
+"""

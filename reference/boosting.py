@@ -1,15 +1,16 @@
 """Additive models of trees: the loop that adds the rounds, and what the model can do after.
 
-Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Nothing is remembered between calls.
+Shared by :mod:`reference.gbrt`, :mod:`reference.cegb` and :mod:`reference.greedy_miser`. Nothing is
+remembered between calls.
 """
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from reference import costs, losses, metrics, trees
+from reference import costs, losses, trees
 from reference.trees import Tree
 
 
@@ -127,72 +128,43 @@ def model_features(model: Model, n_features: int) -> np.ndarray:
     return used
 
 
-def best_round(scores: list[float], larger_is_better: bool) -> int | None:
-    """Find the first best round, counted from 1; None if no score is a finite number."""
-    best = None
-    for number, score in enumerate(scores, start=1):
-        signed = score if larger_is_better else -score
-        if math.isfinite(signed) and (best is None or signed > best[0]):
-            best = signed, number
-    return None if best is None else best[1]
-
-
-def should_stop(scores: list[float], larger_is_better: bool, patience: int | None) -> bool:
-    """Whether the last ``patience`` rounds brought no better validation score."""
-    if patience is None or not scores:
-        return False
-    return len(scores) - (best_round(scores, larger_is_better) or 0) >= patience
-
-
 def boost(
-    grow_round: Callable[[int, np.ndarray], list[Tree]],
-    X: np.ndarray,
-    y: np.ndarray,
-    initial_scores: np.ndarray,
+    grow: Callable[..., Tree],
+    data: trees.TrainingData,
     *,
-    loss: str,
+    loss,
+    init: str,
     n_estimators: int,
     learning_rate: float,
-    early_stopping_rounds: int | None,
-    eval_metric,
-    eval_set,
-    callbacks=(),
-    earlier: Model | None = None,
-) -> tuple[list[list[Tree]], list[float], int | None]:
-    """Add rounds of trees, each grown by ``grow_round(t, F)`` from the scores F (n, K) so far.
+    beyond,
+) -> Model:
+    """Add rounds of trees: one for each score column, grown from the derivatives by that score.
 
-    A round in which nothing was split ends the training and is not kept; so does a constant
-    target. With ``early_stopping_rounds`` only the rounds up to the best are kept. ``callbacks``
-    are asked after every round, ``(number of rounds, validation scores)``, whether it is the last.
-    The rounds of an ``earlier`` model are the first ones.
-
-    Returns
-    -------
-    rounds, validation scores after each round, number of the best round
+    ``grow(k, g, h, data, record)`` grows the tree of column k, and records its splits. A round in
+    which nothing was split ends the training and is not kept; so does a constant target. ``init``
+    is the paper's start. A reader of the paper may skip what ``beyond`` is asked.
     """
-    rounds, scores = [] if earlier is None else list(earlier.rounds), []
-    F = start_scores(initial_scores, len(y))
-    if eval_set is not None:
-        X_eval, y_eval = np.asarray(eval_set[0], dtype=np.float64), np.asarray(eval_set[1])
-        V = start_scores(initial_scores, len(y_eval))
-    for trees_of_round in rounds:
-        F = add_round(F, trees_of_round, learning_rate, X)
-        if eval_set is not None:
-            V = add_round(V, trees_of_round, learning_rate, X_eval)
-            scores.append(metrics.validation_score(eval_metric, loss, V, y_eval, *eval_set[2:]))
-    for t in range(len(rounds), 0 if losses.is_constant(y) else n_estimators):
-        trees_of_round = grow_round(t, F)
-        if all(tree.n_splits == 0 for tree in trees_of_round):
+    initial = losses.initial_scores(loss, data.y, data.weights, beyond.init or init)
+    model = beyond.begun(Model([], initial, learning_rate, data.edges))
+    rounding = losses.rounding(loss, data.y, data.weights, model.initial_scores)
+    seen = beyond.seen(replace(data, rounding=rounding), len(model.rounds) * len(initial))
+    F = predict(model, data.X)
+    for t in range(len(model.rounds), 0 if losses.is_constant(data.y) else n_estimators):
+        of_round = [
+            grow(k, g, h, next(seen), partial(note, model.trace, t, k))
+            for k, (g, h) in enumerate(losses.derivatives(loss, F, data.y))
+        ]
+        if all(tree.n_splits == 0 for tree in of_round):
             break
-        rounds.append(trees_of_round)
-        F = add_round(F, trees_of_round, learning_rate, X)
-        if eval_set is not None:
-            V = add_round(V, trees_of_round, learning_rate, X_eval)
-            scores.append(metrics.validation_score(eval_metric, loss, V, y_eval, *eval_set[2:]))
-        stop = any([callback(len(rounds), scores) for callback in callbacks])
-        if stop or should_stop(scores, eval_metric != "loss", early_stopping_rounds):
+        model.rounds.append(of_round)
+        F = add_round(F, of_round, learning_rate, data.X)
+        if beyond.is_last(model, loss):
             break
-    best = best_round(scores, eval_metric != "loss")
-    if early_stopping_rounds is not None and best is not None:
-        rounds = rounds[:best]
-    return rounds, scores, best
+    return beyond.chosen(model, loss)
+
+
+def note(trace: list[Decision], t, k, node, m, threshold, gain, penalty, n_rows, bill=None) -> None:
+    """Write a decision down; without a ``bill`` of their own, penalties add up."""
+    if bill is None:
+        bill = penalty + (trace[-1].cumulative_cost if trace else 0.0)
+    trace.append(Decision(t, k, node, m, threshold, gain, penalty, n_rows, bill))

@@ -254,7 +254,7 @@ def fit(
     random_state: int = 0,
 ) -> Model:
     """Grow a forest; ``y`` are class numbers from 0, all of them among the rows that weigh."""
-    data = training_data(X, y, sample_weight, max_bins)
+    data = training_data(X, y, max_bins, sample_weight)
     y, weights = data.y, data.weights.real.astype(np.int64)
     n_classes, n_features = int(np.max(y)) + 1, data.bins.shape[1]
     total = int(np.sum(weights))

@@ -12,17 +12,15 @@ T_k(x), t_k    ``F``, scores after round k; the tree of round k
 L, g_i, h_i    ``loss``, gradients, hessians
 λ              ``tradeoff``
 Ψ, ΔΨ          prediction cost, ``penalty``
-β_m            ``feature_costs``: acquiring feature m for one row
-γ_m            ``model_feature_costs``: computing feature m for all rows at once
-α              ``split_cost``: evaluating one split node
-C(k, i, m)     ``State.row_used``: row i has used (the group of) feature m
-D(k, m)        ``State.model_used``: the model has used (the group of) feature m
+α, ε_m         ``split_cost``; ``feature_sharing``, rows that share one value of m (section 5.2)
+β_m, γ_m       ``feature_costs``, ``model_feature_costs``: acquiring m for one row, or for all
+C(k, i, m)     ``State.row_used``: row i has used (paid for) feature m
+D(k, m)        ``State.model_used``: the model has used feature m
 I_p, n_p       ``rows`` of leaf p, and how many they are (the paper's size of I_p)
-ε_m            ``feature_sharing``: rows that share one value of feature m (section 5.2)
 =============  ============================================================================
 
-Deliberately absent: lambdarank and other losses, feature or row sampling, regularisation of leaf
-values (the paper has none of them).
+What estimators have beyond the paper is behind the argument ``beyond`` (:mod:`reference.beyond`);
+rankings come in as a ``loss``, groups of features as ``prices``.
 
 Equations (8) and (10)-(13) are garbled in the extracted text of the paper and were put together
 again from their parts and the text around them.
@@ -33,76 +31,31 @@ Deviations from the paper
    ``stop_on_negative_gain=False`` splits on to ``max_leaves`` as the authors' program does.
 2. Features are binned (at most ``max_bins`` bins); with no more distinct values than bins every
    midpoint is a threshold.
-3. T_0 is the best constant instead of 0 (``init="zero"`` is the paper's).
-4. Both children need ``min_hessian_leaf`` of hessian and ``min_samples_leaf`` rows, and an
+3. Both children need ``min_hessian_leaf`` of hessian and ``min_samples_leaf`` rows, and an
    unsplit tree with less hessian has the value 0; the paper names neither.
-5. Section 5.2 prints n_p·α·ε_m, by which a value shared by 64 pixels would cost 64 times more,
+4. Section 5.2 prints n_p·α·ε_m, by which a value shared by 64 pixels would cost 64 times more,
    against its text; here α/ε_m.
-6. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
+5. Gradients and hessians are rounded to a grid (relative to the largest: 2**-31) to make sums
    exact; a gain below 2**-40 of G²/H, or within the rounding of ``losses.rounding``, never
    splits.
-7. Features may come in groups, acquired and paid for together; with ``group_costs`` a row pays
-   the group's price at its first feature, and each feature's own β_m besides.
-8. Rows may have weights: n_p and sums over I_p are sums of weights.
-9. Several classes: one tree per class and round with the softmax loss, whose diagonal hessian
+6. Several classes: one tree per class and round with the softmax loss, whose diagonal hessian
    is multiplied by K/(K-1); C and D are shared by all classes. The paper is about one score.
-10. Learning rate and early stopping are standard but not in the equations.
-11. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule):
-    to learn that one is missing costs a row as much as to learn the value.
-12. Features may be of categories (:mod:`reference.categories`), which the paper does not have.
-13. Leaf values may have an L2 penalty and scores a direction along a feature, both of which are
-    left out by default (:mod:`reference.trees`, :mod:`reference.monotonic`).
+7. The learning rate is standard but not in the equations.
+8. A constant target is predicted as it is; a round in which nothing is split is the last.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from reference import costs, grid, losses, trees
-from reference.boosting import (
-    Decision,
-    Model,
-    acquired_features,
-    boost,
-    evaluations,
-    model_features,
-    predict,
-    prediction_cost,
-    staged_cost,
-    staged_scores,
-)
-from reference.lambdarank import ranking_of
-from reference.tree_samples import Draws, Sample
-
-__all__ = [
-    "Decision",
-    "Model",
-    "acquired_features",
-    "evaluations",
-    "fit",
-    "model_features",
-    "predict",
-    "prediction_cost",
-    "staged_cost",
-    "staged_scores",
-]
-
+from reference import costs, grid, trees
+from reference.beyond import NOTHING, Beyond
+from reference.boosting import Model, boost
 
 # --- Equations that the training runs ------------------------------------------------------
 
-# Eq. (11a), the leaf value, and the bracket of Eq. (12) are ``leaf_value`` and ``gain`` in
-# ``reference.trees``.
-
-
-def derivatives(loss: str, F, y, second_order: bool = True, ranking=None):  # Eq. (9a), Eq. (9b)
-    """g_i = ∂L(y_i, ŷ_i), h_i = ∂²L(y_i, ŷ_i) at ŷ = T_k-1(x_i), for each score column.
-
-    With first-order terms only (section 4.3, the setting of Greedy Miser) h_i = 1.
-    """
-    columns = losses.derivatives(loss, F, y, ranking)
-    return columns if second_order else [(g, np.ones_like(h)) for g, h in columns]
+# Eq. (11a), the leaf value, and the bracket of Eq. (12) are in ``reference.trees``.
 
 
 def net_gain(raw_gain: float, penalty: float, tradeoff: float) -> float:  # Eq. (12)
@@ -124,121 +77,74 @@ def split_penalty(
 # --- 4.3 Learning a weak regressor with cost penalties -------------------------------------
 
 
-@dataclass
-class State:
-    """What has been paid for: C as ``row_used`` (n, units), D as ``model_used`` (units,).
-
-    ``row_used_own`` (n, d) is C of the features themselves: what groups with prices of their own
-    leave to be paid for each feature.
-    """
-
-    row_used: np.ndarray
-    row_used_own: np.ndarray
-    model_used: np.ndarray
-    cumulative_cost: float = 0.0
-
-
 @dataclass(frozen=True)
 class Prices:
-    """Prices by feature (``split``: α/ε_m) or by unit (``unit[m]`` is the unit of m).
+    """α/ε_m by feature; β and γ by item, and which ``items`` feature m is: by the paper, item m."""
 
-    ``own`` is what a row pays for a feature beside its unit: 0 without ``group_costs``.
-    """
-
-    unit: np.ndarray
     split: np.ndarray
     row: np.ndarray
-    own: np.ndarray
     model: np.ndarray
+    items: list[tuple[int, ...]]
+
+
+def price_list(
+    n_features: int,
+    split_cost: float = 0.0,
+    feature_costs=None,
+    model_feature_costs=None,
+    feature_sharing=None,
+) -> Prices:
+    """Put all prices side by side; what is not given is free."""
+    split = costs.split_prices(split_cost, feature_sharing, n_features)
+    row, model = (costs.or_free(each, n_features) for each in (feature_costs, model_feature_costs))
+    return Prices(split, row, model, [(m,) for m in range(n_features)])
+
+
+@dataclass
+class State:
+    """What has been paid for: C as ``row_used`` (n, items), D as ``model_used`` (items,)."""
+
+    row_used: np.ndarray
+    model_used: np.ndarray
 
 
 def penalty_of(state: State, prices: Prices, weights, rows: np.ndarray, m: int) -> float:
     """ΔΨ, Eq. (13), of splitting the leaf ``rows`` on feature m, given what has been paid for."""
-    u = prices.unit[m]
-    new_rows = rows[~state.row_used[rows, u]]
-    rows_without = rows[~state.row_used_own[rows, m]]
-    penalty = split_penalty(
-        n_rows=grid.real_count(weights, rows),
-        n_new_rows=grid.real_count(weights, new_rows),
-        model_is_new=not state.model_used[u],
-        alpha=float(prices.split[m]),
-        gamma=float(prices.model[u]),
-        beta=float(prices.row[u]),
-    )
-    return penalty + float(prices.own[m]) * grid.real_count(weights, rows_without)
+    penalty, alpha = 0.0, float(prices.split[m])
+    for item in prices.items[m]:
+        penalty += split_penalty(
+            n_rows=grid.real_count(weights, rows),
+            n_new_rows=grid.real_count(weights, rows[~state.row_used[rows, item]]),
+            model_is_new=not state.model_used[item],
+            alpha=alpha,
+            gamma=float(prices.model[item]),
+            beta=float(prices.row[item]),
+        )
+        alpha = 0.0  # paid once, however many items
+    return penalty
 
 
-def mark_used(state: State, prices: Prices, rows: np.ndarray, m: int, penalty: float) -> None:
+def mark_used(state: State, prices: Prices, rows: np.ndarray, m: int) -> None:
     """After a split all rows of the leaf have used m, C of Eq. (4), and the model, D of Eq. (5)."""
-    u = prices.unit[m]
-    state.row_used[rows, u] = True
-    state.row_used_own[rows, m] = True
-    state.model_used[u] = True
-    state.cumulative_cost += penalty
+    for item in prices.items[m]:
+        state.row_used[rows, item] = True
+        state.model_used[item] = True
 
 
-def price_list(
-    n_features,
-    split_cost,
-    feature_costs,
-    model_feature_costs,
-    feature_groups,
-    group_costs,
-    feature_sharing,
-) -> Prices:
-    """Put all prices side by side; what is not given is free."""
-    unit = costs.acquisition_units(feature_groups, n_features)
-    return Prices(
-        unit,
-        costs.split_prices(split_cost, feature_sharing, n_features),
-        *costs.shared_and_own(feature_costs, feature_groups, group_costs, unit),
-        costs.unit_prices(model_feature_costs, unit),
-    )
-
-
-def nothing_used(n_rows: int, n_units: int, n_features: int) -> State:
-    """C and D before the first tree."""
-    rows, own = np.zeros((n_rows, n_units), dtype=bool), np.zeros((n_rows, n_features), dtype=bool)
-    return State(rows, own, np.zeros(n_units, dtype=bool))
-
-
-def grow(
-    g,
-    h,
-    data: trees.TrainingData,
-    limits,
-    tradeoff,
-    prices,
-    state,
-    sample: Sample,
-    record: Callable,
-) -> trees.Tree:
-    """Grow one tree, paying for what it uses; rows that are not drawn use it, too, unpaid."""
-    gradients = sample.values(grid.round_to_grid(g, data.weights))
-    hessians = sample.values(grid.round_to_grid(h, data.weights, positive=True))
-    weights = sample.weights(data.weights)
+def grow(g, h, data: trees.TrainingData, limits, tradeoff, prices, state, record) -> trees.Tree:
+    """Grow one tree, paying for what it uses."""
 
     def net(raw_gain, rows, m):
-        return net_gain(raw_gain, penalty_of(state, prices, weights, rows, m), tradeoff)
+        return net_gain(raw_gain, penalty_of(state, prices, data.weights, rows, m), tradeoff)
 
     def on_split(node, rows, m, threshold, gain):
-        penalty = penalty_of(state, prices, weights, rows, m)
-        mark_used(state, prices, rows, m, penalty)
-        n_rows = grid.real_count(weights, rows)
-        record(node, m, threshold, gain, penalty, n_rows, state.cumulative_cost)
+        penalty = penalty_of(state, prices, data.weights, rows, m)
+        mark_used(state, prices, rows, m)
+        record(node, m, threshold, gain, penalty, grid.real_count(data.weights, rows))
 
-    return trees.grow_tree(
-        data.bins, data.edges, gradients, hessians, weights, limits, net, on_split,
-        features=sample.features, categories=data.categories,
-    )  # fmt: skip
-
-
-def own_what_was_used(state: State, prices: Prices, earlier: Model, X: np.ndarray) -> None:
-    """C and D after an earlier model's trees."""
-    used = acquired_features(earlier, X)
-    for m in np.flatnonzero(model_features(earlier, X.shape[1])):
-        mark_used(state, prices, np.flatnonzero(used[:, m]), m, 0.0)
-    state.cumulative_cost = earlier.trace[-1].cumulative_cost
+    gradients = data.on_grid(g)  # Eq. (9a), g_i = ∂L(y_i, ŷ_i) at ŷ = T_k-1(x_i)
+    hessians = data.on_grid(h, positive=True)  # Eq. (9b), h_i = ∂²L(y_i, ŷ_i)
+    return trees.grow_tree(data, gradients, hessians, limits, net, on_split)
 
 
 # --- 4.2 Tree boosting with prediction costs -----------------------------------------------
@@ -248,100 +154,35 @@ def fit(
     X,
     y,
     *,
-    loss: str = "squared",
+    prices: Prices,
+    loss="squared",
     n_estimators: int = 100,
     learning_rate: float = 0.1,
-    max_leaves: int | None = 31,
-    max_depth: int | None = None,
-    min_samples_leaf: float = 20,
-    growth: str = "best_first",
     tradeoff: float = 1e-3,
-    split_cost: float = 0.0,
-    feature_costs=None,
-    model_feature_costs=None,
-    feature_groups=None,
-    group_costs=None,
-    feature_sharing=None,
-    max_bins: int = 255,
-    categorical_features=None,
-    stop_on_negative_gain: bool = True,
+    limits: trees.Limits = trees.LEAVES_31,
     second_order: bool = True,
-    init: str = "mean",
-    min_hessian_leaf: float = 1e-3,
-    early_stopping_rounds: int | None = None,
-    eval_metric="loss",
-    sample_weight=None,
-    query_id=None,
-    lambdarank_truncation: int | None = None,
-    subsample: float = 1.0,
-    colsample_bytree: float = 1.0,
-    reg_lambda: float = 0.0,
-    monotonic_cst=None,
-    random_state=0,
-    earlier: Model | None = None,
-    eval_set=None,
-    callbacks=(),
+    beyond: Beyond = NOTHING,
 ) -> Model:
     """Fit an ensemble; section 4.2 with the trees of section 4.3.
 
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
-    (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3). ``eval_set`` is (X, y) or (X, y, query_id), ``categorical_features`` column numbers,
-    ``monotonic_cst`` a sign for each column. Arguments are taken to be valid.
+    ``loss`` is ``"squared"``, ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in
+    {0, …, K-1}, K >= 3). With first-order terms only (section 4.3, the setting of Greedy Miser)
+    h_i = 1. Arguments are taken to be valid.
     """
-    data = trees.training_data(
-        X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
-    )
-    limits = trees.Limits(
-        max_leaves, max_depth, min_samples_leaf, min_hessian_leaf, growth, stop_on_negative_gain
-    )
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
-    if earlier is not None:
-        initial = earlier.initial_scores
-    ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
-    rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
-    limits = replace(limits, rounding=rounding, reg_lambda=reg_lambda, signs=monotonic_cst)
-    n_features = data.X.shape[1]
-    prices = price_list(
-        n_features,
-        split_cost,
-        feature_costs,
-        model_feature_costs,
-        feature_groups,
-        group_costs,
-        feature_sharing,
-    )
-    state = nothing_used(len(data.y), len(prices.row), n_features)
-    if earlier is not None:
-        own_what_was_used(state, prices, earlier, data.X)
-    trace: list[Decision] = [] if earlier is None else list(earlier.trace)
-    draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
-    draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))
+    data = beyond.training_data(X, y, limits)
+    n_items = len(prices.row)
+    state = State(np.zeros((len(data.y), n_items), dtype=bool), np.zeros(n_items, dtype=bool))
+    for m, rows in beyond.used_before(data.X):
+        mark_used(state, prices, rows, m)
 
-    def grow_round(t, F):
-        what = (data, limits, tradeoff, prices, state)
-        return [
-            grow(
-                g, h, *what, draws.sample(), record=lambda *d, k=k: trace.append(Decision(t, k, *d))
-            )
-            for k, (g, h) in enumerate(derivatives(loss, F, data.y, second_order, ranking))
-        ]
+    def grow_next(k, g, h, data, record):
+        h = h if second_order else np.ones_like(h)
+        return grow(g, h, data, limits, tradeoff, prices, state, record)
 
-    rounds, scores, best = boost(
-        grow_round,
-        data.X,
-        data.y,
-        initial,
-        loss=loss,
-        n_estimators=n_estimators,
-        learning_rate=learning_rate,
-        early_stopping_rounds=early_stopping_rounds,
-        eval_metric=eval_metric,
-        eval_set=eval_set,
-        callbacks=callbacks,
-        earlier=earlier,
-    )
-    return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)
+    return boost(
+        grow_next, data, loss=loss, init="zero", n_estimators=n_estimators,
+        learning_rate=learning_rate, beyond=beyond,
+    )  # fmt: skip
 
 
 # --- Equations that define what is minimised, for the tests -----------------------------------

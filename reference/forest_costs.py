@@ -23,14 +23,16 @@ more than 2**60 such steps are they longer, 2**-60 of it, and prices rounded up:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
 from reference import costs
 from reference.boosting import Model
+from reference.trees import Tree
 
 # --- What has been paid for ----------------------------------------------------------------
 
@@ -56,7 +58,13 @@ class Holdings:
     features: np.ndarray
 
 
-def price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost) -> Prices:
+def price_list(
+    n_features: int,
+    feature_costs=None,
+    feature_groups=None,
+    group_costs=None,
+    tree_cost: float = 1.0,
+) -> Prices:
     """Put all prices side by side; ``group_costs`` maps the label of every group to its price."""
     unit = costs.acquisition_units(feature_groups, n_features)
     return Prices(
@@ -85,6 +93,16 @@ def hold(holdings: Holdings, prices: Prices, m: int) -> None:
     """Pay for feature m and its group."""
     holdings.units[prices.unit[m]] = True
     holdings.features[m] = True
+
+
+def held_by(some: Iterable[Tree], prices: Prices) -> tuple[Holdings, int]:
+    """What trees hold, and how many of them have a split."""
+    holdings, n_trees = nothing_held(prices), 0
+    for tree in some:
+        n_trees += tree.n_splits > 0
+        for m in tree.feature[tree.feature >= 0]:
+            hold(holdings, prices, int(m))
+    return holdings, n_trees
 
 
 def as_written(price: float) -> Fraction:
@@ -161,13 +179,8 @@ def staged_forest_cost(
 ) -> Iterator[float]:
     """Bill after each round: every feature of the forest once, and e per tree."""
     prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
-    holdings, n_trees = nothing_held(prices), 0
-    for trees_of_round in model.rounds:
-        for tree in trees_of_round:
-            n_trees += tree.n_splits > 0
-            for m in tree.feature[tree.feature >= 0]:
-                hold(holdings, prices, int(m))
-        yield bill(holdings, n_trees, prices)
+    for t in range(1, len(model.rounds) + 1):
+        yield bill(*held_by(chain(*model.rounds[:t]), prices), prices)
 
 
 def forest_cost(model: Model, n_features: int, **prices) -> float:

@@ -23,7 +23,8 @@ B                  ``budget``;  B_t, B_f are its parts for trees and features
 c(β)               ``cost_of_weights``; of a fitted model ``forest_cost``
 =================  ========================================================================
 
-Deliberately absent: other losses, row sampling, regularised leaf values.
+What estimators have beyond the paper is behind the argument ``beyond`` (:mod:`reference.beyond`);
+rankings come in as a ``loss``.
 
 Scale. The least impurity (5) of a leaf with n rows and sum R of their r is ½ (Σ r² - R²/n), at the
 value R/n. A split therefore lowers (5) by ½ [R_l²/n_l + R_r²/n_r - R²/n] - λ φ_α c_α, half the
@@ -53,14 +54,10 @@ Deviations from the paper
    midpoint is a threshold. Both children need ``min_samples_leaf`` rows.
 10. Residuals are rounded to a grid (relative to the largest: 2**-31) to make sums exact; a gain
     below 2**-40 of R²/n, or within the rounding of ``losses.rounding``, never splits.
-11. Rows may have weights: n and R are sums of weights.
-12. A group of features may have a price of its own (``group_costs``), paid once by the model,
+11. A group of features may have a price of its own (``group_costs``), paid once by the model,
     beside the prices of its features: section 6, Scene Recognition. Without ``group_costs`` the
     features of a group share one price.
-13. ``init="mean"`` starts from the best constant instead of 0. A constant target is predicted as
-    it is. The best round is chosen by a validation score after every round.
-14. Values may be missing, of which the paper says nothing (:mod:`reference.trees` has the rule).
-15. Features may be of categories, which the paper does not have (:mod:`reference.categories`).
+12. A constant target is predicted as it is.
 """
 
 import math
@@ -70,51 +67,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reference import grid, losses, trees
-from reference.boosting import (
-    Decision,
-    Model,
-    acquired_features,
-    boost,
-    evaluations,
-    model_features,
-    predict,
-    prediction_cost,
-    staged_cost,
-    staged_scores,
-)
+from reference.beyond import NOTHING, Beyond
+from reference.boosting import Model, boost
 from reference.forest_costs import (
     Holdings,
     Prices,
     Steps,
     bill,
     copy_of,
-    forest_cost,
+    held_by,
     hold,
     in_steps,
     is_within,
     missing_price,
-    nothing_held,
-    price_list,
-    staged_forest_cost,
 )
-from reference.lambdarank import ranking_of
-from reference.tree_samples import Draws, Sample
-
-__all__ = [
-    "Decision",
-    "Model",
-    "acquired_features",
-    "evaluations",
-    "fit",
-    "forest_cost",
-    "model_features",
-    "predict",
-    "prediction_cost",
-    "staged_cost",
-    "staged_forest_cost",
-    "staged_scores",
-]
-
 
 # --- 3 Notation and setup ------------------------------------------------------------------
 
@@ -313,17 +279,9 @@ def is_affordable(state: State, terms: Terms, m: int) -> bool:
     return is_within(terms.steps, after, n_trees)
 
 
-def grow(
-    g,
-    data: trees.TrainingData,
-    limits,
-    terms: Terms,
-    state: State,
-    sample: Sample,
-    record: Callable,
-) -> trees.Tree:
+def grow(g, data: trees.TrainingData, limits, terms: Terms, state: State, record) -> trees.Tree:
     """Algorithm 1, line 3: CART that greedily minimises Eq. (5), with r = -g."""
-    prices, weights = terms.prices, sample.weights(data.weights)
+    prices = terms.prices
     state.tree_is_split = False
 
     def net(raw_gain, rows, m):
@@ -339,22 +297,10 @@ def grow(
         if terms.at_first_use:
             hold(state.free, prices, m)
         cost = bill(state.bought, state.n_trees, prices)
-        record(node, m, threshold, gain, charged, grid.real_count(weights, rows), cost)
+        record(node, m, threshold, gain, charged, grid.real_count(data.weights, rows), cost)
 
-    gradients = sample.values(grid.round_to_grid(g, data.weights))
-    ones = sample.values(grid.round_to_grid(np.ones_like(g), data.weights, positive=True))
-    return trees.grow_tree(
-        data.bins, data.edges, gradients, ones, weights, limits, net, on_split,
-        features=sample.features, categories=data.categories,
-    )  # fmt: skip
-
-
-def own_what_was_bought(state: State, prices: Prices, earlier: Model, n_features: int) -> None:
-    """What an earlier model's trees have bought, and are free to use."""
-    for m in np.flatnonzero(model_features(earlier, n_features)):
-        hold(state.bought, prices, m)
-        hold(state.free, prices, m)
-    state.n_trees = sum(tree.n_splits > 0 for of_round in earlier.rounds for tree in of_round)
+    gradients, ones = data.on_grid(g), data.on_grid(np.ones_like(g), positive=True)
+    return trees.grow_tree(data, gradients, ones, limits, net, on_split)
 
 
 def free_what_is_bought(state: State) -> None:
@@ -362,93 +308,55 @@ def free_what_is_bought(state: State) -> None:
     state.free = copy_of(state.bought)
 
 
+def tree_limits(
+    max_depth: int | None = 4, min_samples_leaf: float = 20, max_bins: int = 255
+) -> trees.Limits:
+    """What bounds a tree of Algorithm 1: its depth b, and what the paper does not name."""
+    return trees.Limits(
+        None, max_depth, min_samples_leaf, 0.0, growth="breadth_first", max_bins=max_bins
+    )
+
+
+DEPTH_4 = tree_limits()
+
+
 def fit(
     X,
     y,
     *,
-    loss: str = "squared",
+    prices: Prices,
+    loss="squared",
     n_estimators: int = 100,
     learning_rate: float = 0.1,
-    max_depth: int | None = 4,
-    min_samples_leaf: float = 20,
     tradeoff: float = 0.0,
     budget: float | None = None,
-    tree_cost: float = 1.0,
-    feature_costs=None,
-    feature_groups=None,
-    group_costs=None,
+    limits: trees.Limits = DEPTH_4,
     charging: str = "first_use",
-    max_bins: int = 255,
-    categorical_features=None,
-    init: str = "zero",
-    early_stopping_rounds: int | None = None,
-    eval_metric="loss",
-    sample_weight=None,
-    query_id=None,
-    lambdarank_truncation: int | None = None,
-    subsample: float = 1.0,
-    colsample_bytree: float = 1.0,
-    reg_lambda: float = 0.0,
-    monotonic_cst=None,
-    random_state=0,
-    earlier: Model | None = None,
-    eval_set=None,
-    callbacks=(),
+    beyond: Beyond = NOTHING,
 ) -> Model:
     """Fit a forest by Algorithm 1.
 
-    Parameters are those of the estimators; ``loss`` is ``"squared"``, ``"lambdarank"``
-    (with ``query_id``), ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in {0, …, K-1},
-    K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``. ``eval_set`` is (X, y) or
-    (X, y, query_id), ``categorical_features`` column numbers,
-    ``monotonic_cst`` a sign for each column. Arguments are taken to be valid.
+    ``loss`` is ``"squared"``, ``"logistic"`` (y in {0, 1}) or ``"multinomial"`` (y in
+    {0, …, K-1}, K >= 3), ``charging`` is ``"first_use"`` or ``"authors"``, ``prices`` are
+    ``forest_costs.price_list``'s. Arguments are taken to be valid.
 
     In the trace ``penalty`` is what the split was charged (before λ), ``cumulative_cost`` is
     c(β) of Eq. (3) after the split.
     """
-    data = trees.training_data(
-        X, y, sample_weight, max_bins, categorical_features, min_samples_leaf
-    )
-    n_features = data.X.shape[1]
     at_first_use = charging == "first_use"
-    limits = trees.Limits(None, max_depth, min_samples_leaf, 0.0, "breadth_first", at_first_use)
-    initial = losses.initial_scores(loss, data.y, data.weights, init)
-    if earlier is not None:
-        initial = earlier.initial_scores
-    ranking = ranking_of(query_id, sample_weight, lambdarank_truncation or 30)
-    rounding = losses.rounding(loss, data.y, data.weights, initial, ranking)
-    limits = replace(limits, rounding=rounding, reg_lambda=reg_lambda, signs=monotonic_cst)
-    prices = price_list(n_features, feature_costs, feature_groups, group_costs, tree_cost)
+    limits = replace(limits, stop_on_negative_gain=at_first_use)
+    data = beyond.training_data(X, y, limits)
     steps = in_steps(prices, budget, n_estimators * losses.n_columns(loss, data.y))
     terms = Terms(prices, tradeoff, steps, at_first_use)
-    state = State(nothing_held(prices), nothing_held(prices))
-    if earlier is not None:
-        own_what_was_bought(state, prices, earlier, n_features)
-    trace: list[Decision] = [] if earlier is None else list(earlier.trace)
-    draws = Draws(random_state, *data.X.shape, subsample, colsample_bytree)
-    draws.skip(0 if earlier is None else len(earlier.rounds) * len(initial))
+    bought, n_trees = held_by(beyond.earlier_trees(), prices)
+    state = State(bought, copy_of(bought), n_trees)
 
-    def grow_round(t, F):
-        what = (data, limits, terms, state)
-        grown = [
-            grow(g, *what, draws.sample(), record=lambda *d, k=k: trace.append(Decision(t, k, *d)))
-            for k, (g, _) in enumerate(losses.derivatives(loss, F, data.y, ranking))
-        ]
-        free_what_is_bought(state)
-        return grown
+    def grow_next(k, g, h, data, record):
+        if k == 0:
+            free_what_is_bought(state)  # in the rounds before
+        return grow(g, data, limits, terms, state, record)
 
-    rounds, scores, best = boost(
-        grow_round,
-        data.X,
-        data.y,
-        initial,
-        loss=loss,
-        n_estimators=n_estimators,
-        learning_rate=learning_rate,
-        early_stopping_rounds=early_stopping_rounds,
-        eval_metric=eval_metric,
-        eval_set=eval_set,
-        callbacks=callbacks,
-        earlier=earlier,
-    )
-    return Model(rounds, initial, learning_rate, data.edges, trace, scores, best)
+    return boost(
+        grow_next, data, loss=loss, init="zero", n_estimators=n_estimators,
+        learning_rate=learning_rate, beyond=beyond,
+    )  # fmt: skip

@@ -1,9 +1,9 @@
 """Losses of boosting: gradients, hessians, values and the best constant score.
 
-Scores F have one column per tree of a round: one for ``"squared"``, for ``"lambdarank"`` (grades y)
-and for ``"logistic"`` (y in {0, 1}), K >= 3 for ``"multinomial"`` (y in {0, …, K-1}). exp and log
-are NumPy's and are applied to contiguous columns; sums over classes run in class order. ``ranking``
-is what :func:`reference.lambdarank.ranking_of` makes of the queries.
+Scores F have one column per tree of a round: one for ``"squared"`` and for ``"logistic"`` (y in
+{0, 1}), K >= 3 for ``"multinomial"`` (y in {0, …, K-1}). exp and log are NumPy's and are applied to
+contiguous columns; sums over classes run in class order. A loss that is no name is an object that
+has ``derivatives`` and ``rounding`` of its own, one column, and starts from 0.
 """
 
 import math
@@ -39,12 +39,10 @@ def shifted_exponentials(F: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     return exponentials, total
 
 
-def derivatives(
-    loss: str, F: np.ndarray, y: np.ndarray, ranking=None
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def derivatives(loss, F: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Gradient and hessian (n,) of the loss by each score column at F."""
-    if loss == "lambdarank":
-        return [ranking.derivatives(F[:, 0], y)]
+    if not isinstance(loss, str):
+        return [loss.derivatives(F[:, 0], y)]
     if loss == "squared":
         return [(F[:, 0] - y, np.ones(len(y)))]
     columns = probabilities(loss, F)
@@ -55,14 +53,14 @@ def derivatives(
     return [(p - (y == k), factor * (p * (1.0 - p))) for k, p in enumerate(columns)]
 
 
-def rounding(loss: str, y, weights: RowWeights, initial, ranking=None) -> float:
+def rounding(loss, y, weights: RowWeights, initial) -> float:
     """Size up to which a gradient may be what rounding has left, and is no reason to split.
 
     A residual is known no better than to half a grid step of the first round's residuals, as the
     first leaf values are, and to 2**-48 of the largest target; a probability to 2**-48.
     """
-    if loss == "lambdarank":
-        return ranking.rounding()
+    if not isinstance(loss, str):
+        return loss.rounding()
     if loss != "squared":
         return LAST_BITS
     exponent = value_exponent(float(np.max(np.abs(initial[0] - y))), weights)
@@ -89,12 +87,12 @@ def is_constant(y: np.ndarray) -> bool:
     return bool(np.all(y == y[0]))
 
 
-def initial_scores(loss: str, y: np.ndarray, weights: RowWeights, init: str) -> np.ndarray:
+def initial_scores(loss, y: np.ndarray, weights: RowWeights, init: str) -> np.ndarray:
     """Scores (K,) to start from: the best constant (``"mean"``) or 0 (``"zero"``)."""
     K = n_columns(loss, y)
     if is_constant(y):
         return np.full(K, float(y[0]) if loss == "squared" else 0.0)
-    if init == "zero" or loss == "lambdarank":
+    if init == "zero" or not isinstance(loss, str):
         return np.zeros(K)
     if loss == "squared":
         on_grid = round_to_grid(y, weights)

@@ -1,53 +1,37 @@
 """Regression trees on binned features, written for reading: no caches, no subtraction tricks.
 
-Shared by :mod:`reference.gbrt` and :mod:`reference.cegb`. Every sum is exact, because what is
-summed was first rounded to a grid (:mod:`reference.grid`).
+Shared by :mod:`reference.gbrt`, :mod:`reference.cegb` and :mod:`reference.greedy_miser`. Every sum
+is exact, because what is summed was first rounded to a grid (:mod:`reference.grid`). Of equal gains
+the lowest threshold is taken.
 
-Missing values (NaN; the papers have none). A feature that a training row is missing has one bin
-more, the last, for those rows, and one threshold more, :data:`ALL_PRESENT`, which every number is
-below. A split sends them right, or left, whichever gains more; with the last threshold all other
-rows go left and they go right. Where no training row of a node is missing the feature, a row that
-comes to miss it goes to the child with more of the training rows' weight, right if that is equal.
-Of equal gains that with missing values right is taken, then the lowest threshold. A row pays for
-a feature that it asks for, whether the answer is a number or that there is none. A feature may
-be of categories instead of numbers; :mod:`reference.categories` has the rule. Scores may have to
-rise or fall along a feature; :mod:`reference.monotonic` has the rule.
-
-An L2 penalty ½ λ Σ v² on leaf values (``reg_lambda``, as in XGBoost; no paper here has it) is λ
-more in every H of a gain and of a value. ``min_hessian_leaf`` looks at H itself.
+Two things may be other than the papers have them, and are objects for that reason: how a node may
+be divided by a feature, :class:`Column`, and what splits and leaves are worth, :class:`Criterion`.
+Here are those of the papers; :mod:`reference.beyond` has others. A row may be missing a feature
+(NaN): where no training row of the node was, it goes to the child with more of their weight, right
+if that is equal.
 
 =========  =========================================================
 symbol     name
 =========  =========================================================
 g, h       ``gradients``, ``hessians`` of the rows
 G, H, N    ``G``, ``H``, ``N``: their sums (and the weight) over a node
-λ          ``reg_lambda``
 B          ``max_bins``
 =========  =========================================================
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from reference.categories import (
-    Sets,
-    coded,
-    divided,
-    in_order_of_gradient,
-    known_categories,
-    sent_left,
-)
-from reference.grid import GridValues, RowWeights, real_count, real_sum, row_weights
-from reference.monotonic import (
-    NOTHING_BOUND,
-    Within,
-    bounded_gain,
-    bounds_of_children,
-    clipped,
-    size_of_terms,
+from reference.grid import (
+    GridValues,
+    RowWeights,
+    real_count,
+    real_sum,
+    round_to_grid,
+    row_weights,
 )
 
 ALL_PRESENT = float(np.finfo(np.float64).max)  # No number is above this threshold.
@@ -67,9 +51,10 @@ class Limits:
     min_hessian_leaf: float = 1e-3
     growth: str = "best_first"
     stop_on_negative_gain: bool = True
-    rounding: float = 0.0  # of a gradient: ``losses.rounding``
-    reg_lambda: float = 0.0
-    signs: tuple[int, ...] | None = None  # of monotonic constraints, by feature
+    max_bins: int = 255
+
+
+LEAVES_31 = Limits()
 
 
 @dataclass(frozen=True)
@@ -91,7 +76,7 @@ class Tree:
     count: np.ndarray
     depth: np.ndarray
     missing_left: np.ndarray
-    sets: tuple[Sets | None, ...] = ()
+    sets: tuple
 
     @property
     def n_splits(self) -> int:
@@ -105,15 +90,15 @@ class OpenNode:
 
     rows: np.ndarray
     depth: int
-    best: list["Split"]
-    bounds: tuple[float, float] = NOTHING_BOUND
+    criterion: "Criterion"
+    best: list["Split | None"]
     feature: int = -1
     threshold: float = 0.0
     left: int = -1
     right: int = -1
     gain: float = 0.0
     missing_left: bool = False
-    sets: Sets | None = None
+    sets: object = None
 
 
 # --- Binning -------------------------------------------------------------------------------
@@ -147,45 +132,50 @@ def bin_edges(x: np.ndarray, weights: RowWeights, max_bins: int) -> np.ndarray:
     return np.array(edges, dtype=np.float64)
 
 
-def bin_features(X: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
-    """Bin numbers (n, d), int64: the number of edges below each value; missing ones are last."""
-    columns = [np.searchsorted(edges[m], X[:, m] + 0.0, side="left") for m in range(X.shape[1])]
-    return np.stack(columns, axis=1).astype(np.int64)
+def bin_numbers(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Bin (n,), int64, of each value: the number of edges below it; missing ones are last."""
+    return np.searchsorted(edges, x + 0.0, side="left").astype(np.int64)
+
+
+# --- What may be other than in the papers --------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TrainingData:
-    """Rows that count (those of weight 0 are left out), with their features in bins.
+class Order:
+    """Bins in an order, of which the first ones may go left, at least ``least`` of them.
 
-    ``categories`` has, of each feature of categories, those that have a bin, in its order.
+    ``missing_left`` is None if none of the node's rows is missing the feature.
     """
 
-    X: np.ndarray
-    y: np.ndarray
-    weights: RowWeights
-    edges: list[np.ndarray]
     bins: np.ndarray
-    categories: dict[int, np.ndarray]
+    least: int = 1
+    missing_left: bool | None = None
 
 
-def training_data(
-    X, y, sample_weight, max_bins: int, categorical=None, min_samples_leaf: float = 1
-) -> TrainingData:
-    """Put weights on a grid and features in bins; no weights: each row counts 1.
+@dataclass(frozen=True)
+class Column:
+    """A feature in bins, and how a node may be divided by it: here by thresholds."""
 
-    ``categorical`` are the numbers of the features whose values are categories; None: of none.
-    """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    X, y, weights = X[real > 0], y[real > 0], row_weights(real[real > 0])
-    columns = () if categorical is None else categorical
-    known = {m: known_categories(X[:, m], weights, max_bins, min_samples_leaf) for m in columns}
-    Z = coded(X, known)
-    edges = [bin_edges(Z[:, m], weights, max_bins) for m in range(X.shape[1])]
-    return TrainingData(X, y, weights, edges, bin_features(Z, edges), known)
+    edges: np.ndarray
+    bins: np.ndarray
+
+    def orders(self, G, H, N) -> list[Order]:
+        """Orders that are tried, given the sums of the node's rows in each bin."""
+        return [Order(np.arange(len(self.edges) + 1))]
+
+    def question(self, order: Order, n_left: int) -> tuple[float, object]:
+        """Threshold, or else sets, of the split that sends the first ``n_left`` bins left."""
+        return float(self.edges[order.bins[n_left - 1]]), None
+
+    def unseen_left(self, weights: RowWeights, rows: np.ndarray, goes_left: np.ndarray) -> bool:
+        """Where a row goes that is missing the feature, if no training row of the node was."""
+        return real_count(weights, rows[goes_left]) > real_count(weights, rows[~goes_left])
 
 
-# --- Splitting -----------------------------------------------------------------------------
+def column_of_numbers(m: int, x: np.ndarray, weights: RowWeights, max_bins: int) -> Column:
+    """Put feature m in bins."""
+    edges = bin_edges(x, weights, max_bins)
+    return Column(edges, bin_numbers(x, edges))
 
 
 def gain(GL, HL, GR, HR, G, H):  # Eq. (12) of the CEGB paper, its bracket
@@ -194,131 +184,141 @@ def gain(GL, HL, GR, HR, G, H):  # Eq. (12) of the CEGB paper, its bracket
 
 
 @dataclass(frozen=True)
-class Split:
-    """A threshold of one feature, as the number of its edge, and where missing values go.
+class Criterion:
+    """What splits and leaves are worth: by the papers, G²/H a leaf, at the value -G/H."""
 
-    ``missing_left`` is None if none of the node's rows is missing the feature. Without a split
-    that is allowed, ``raw_gain`` is 0 and ``edge`` -1. Of categories there is their ``order``,
-    and those up to the place ``edge`` in it go left.
+    def gain(self, m: int, GL, HL, GR, HR, G, H):
+        """Raw gain of splits on feature m."""
+        return gain(GL, HL, GR, HR, G, H)
+
+    def noise(self, G, H, R):
+        """What rounding may gain, of which R is what it may have left in G."""
+        return max(NOISE * (G * G / H), R * R / H)
+
+    def value(self, G, H):  # Eq. (11a), CEGB paper
+        """Newton step."""
+        return -G / H
+
+    def clipped(self, v):
+        """Nearest value that a leaf may have."""
+        return v
+
+    def of_children(self, m: int, v_left, v_right) -> tuple["Criterion", "Criterion"]:
+        """Criteria in the children of a split on feature m, given the values they would have."""
+        return self, self
+
+
+NEWTON = Criterion()
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows that count (those of weight 0 are left out), with their features in bins.
+
+    ``rounding`` is that of a gradient, :func:`reference.losses.rounding`. A row whose count is 0
+    has no part in a tree, but walks down with the others.
     """
 
-    raw_gain: float = 0.0
-    edge: int = -1
-    missing_left: bool | None = None
-    order: np.ndarray | None = None
+    X: np.ndarray
+    y: np.ndarray
+    weights: RowWeights
+    columns: list[Column]
+    criterion: Criterion = NEWTON
+    rounding: float = 0.0
+
+    @property
+    def edges(self) -> list[np.ndarray]:
+        """Edges of the features."""
+        return [column.edges for column in self.columns]
+
+    @property
+    def bins(self) -> np.ndarray:
+        """Bin numbers (n, d)."""
+        return np.stack([column.bins for column in self.columns], axis=1)
+
+    def on_grid(self, values: np.ndarray, *, positive: bool = False) -> GridValues:
+        """Values of the rows, rounded so that sums are exact; 0 of rows that have no part."""
+        grid = round_to_grid(values, self.weights, positive=positive)
+        return GridValues(grid.ints * (self.weights.counts > 0), grid.exponent)
+
+
+def training_data(
+    X, y, max_bins: int, sample_weight=None, column_of: Callable = column_of_numbers
+) -> TrainingData:
+    """Put weights on a grid and features in bins; no weights: each row counts 1."""
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    X, y, weights = X[real > 0], y[real > 0], row_weights(real[real > 0])
+    columns = [column_of(m, X[:, m], weights, max_bins) for m in range(X.shape[1])]
+    return TrainingData(X, y, weights, columns)
+
+
+# --- Splitting -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Split:
+    """The first ``n_left`` bins of an order go left."""
+
+    raw_gain: float
+    order: Order
+    n_left: int
 
 
 def best_split(
-    bins: np.ndarray,
-    edges: np.ndarray,
-    gradients: GridValues,
-    hessians: GridValues,
-    weights: RowWeights,
-    rows: np.ndarray,
-    limits: Limits,
-    within: Within | None = None,
-) -> Split:
-    """Best threshold of one feature in the node ``rows``: that of the largest raw gain.
+    data: TrainingData, m: int, gradients, hessians, rows, limits: Limits, criterion: Criterion
+) -> Split | None:
+    """Best division of the node ``rows`` by feature m: that of the largest raw gain.
 
-    Missing values are tried on the right, then on the left; the first of equals is taken. There
-    is no split if no threshold is allowed or the gain is nothing but rounding. ``within`` is None
-    if no feature has a monotonic constraint.
+    The first of equals is taken. There is none if none is allowed or the gain is nothing but
+    rounding.
     """
-    n_edges = len(edges)
-    missing = is_missing(bins[rows], edges) & (weights.counts[rows] > 0)
-
-    def left_sums(ints, exponent):
-        per_bin = np.bincount(bins[rows], weights=ints[rows], minlength=n_edges + 1)
-        below = np.cumsum(per_bin)[:-1]
-        if np.any(missing):
-            below = np.append(below, below[:-1] + per_bin[-1])
-        return np.ldexp(below, -exponent)
-
-    if n_edges == 0:
-        return Split()
+    column, weights = data.columns[m], data.weights
     G, H, N = real_sum(gradients, rows), real_sum(hessians, rows), real_count(weights, rows)
-    GL = left_sums(gradients.ints, gradients.exponent)
-    HL = left_sums(hessians.ints, hessians.exponent)
-    NL = left_sums(weights.counts, weights.exponent)
-    GR, HR, NR = G - GL, H - HL, N - NL
-    allowed = (NL > 0) & (NR > 0)
-    allowed &= np.minimum(NL, NR) >= limits.min_samples_leaf
-    allowed &= np.minimum(HL, HR) >= limits.min_hessian_leaf
-    raw, H = np.full(len(GL), -np.inf), H + limits.reg_lambda
-    sides = (GL[allowed], HL[allowed] + limits.reg_lambda)
-    sides += (GR[allowed], HR[allowed] + limits.reg_lambda)
-    if within is None:
-        raw[allowed], terms = gain(*sides, G, H), G * G / H
-    else:
-        raw[allowed] = bounded_gain(*sides, G, H, within)
-        terms = size_of_terms(G, H, within.bounds)
-    best = int(np.argmax(raw))  # the first of equals
-    if raw[best] > max(NOISE * terms, rounding_gain(N, H, limits.rounding), 0.0):
-        side = best >= n_edges if np.any(missing) else None
-        return Split(float(raw[best]), best % n_edges, side)
-    return Split()
-
-
-def best_set(
-    bins, edges, n_known, gradients, hessians, weights, rows, limits, within=None
-) -> Split:
-    """Best split of the ``n_known`` categories of one feature: as of numbers, in their order."""
-    order = in_order_of_gradient(bins[rows], n_known, gradients.ints[rows], hessians.ints[rows])
-    if len(order) == 0:
-        return Split()
-    place = np.zeros(n_known + 1, dtype=np.int64)  # of categories that no row that counts has, too
-    place[order], place[n_known] = np.arange(len(order)), len(order)  # missing ones are last
-    between = np.arange(len(order) - 1) + 0.5
-    if len(edges) == n_known:  # the last edge is ALL_PRESENT
-        between = np.append(between, ALL_PRESENT)
-    split = best_split(place[bins], between, gradients, hessians, weights, rows, limits, within)
-    return replace(split, order=order)
-
-
-def rounding_gain(N: float, H: float, rounding: float) -> float:
-    """G²/H of rows whose gradients are all what rounding may have left of them."""
-    G = N * rounding
-    return G * G / H
-
-
-def is_missing(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Which rows are in the bin of missing values of a feature."""
-    return (bins == len(edges)) & has_missing(edges)
-
-
-def has_missing(edges: np.ndarray) -> bool:
-    """Whether a training row is missing a feature."""
-    return len(edges) > 0 and bool(edges[-1] == ALL_PRESENT)
+    exponents = gradients.exponent, hessians.exponent, weights.exponent
+    sums = [
+        np.bincount(column.bins[rows], weights=ints[rows], minlength=len(column.edges) + 1)
+        for ints in (gradients.ints, hessians.ints, weights.counts)
+    ]
+    best, least = None, criterion.noise(G, H, N * data.rounding)
+    for order in column.orders(*sums):
+        GL, HL, NL = (
+            np.ldexp(np.cumsum(per_bin[order.bins])[order.least - 1 : -1], -k)
+            for per_bin, k in zip(sums, exponents, strict=True)
+        )
+        GR, HR, NR = G - GL, H - HL, N - NL
+        allowed = (NL > 0) & (NR > 0)
+        allowed &= np.minimum(NL, NR) >= limits.min_samples_leaf
+        allowed &= np.minimum(HL, HR) >= limits.min_hessian_leaf
+        raw = np.full(len(NL), -np.inf)
+        sides = GL[allowed], HL[allowed], GR[allowed], HR[allowed]
+        raw[allowed] = criterion.gain(m, *sides, G, H)
+        if np.max(raw, initial=-np.inf) > least:
+            first = int(np.argmax(raw))
+            best, least = Split(float(raw[first]), order, order.least + first), raw[first]
+    return best
 
 
 # --- Growing -------------------------------------------------------------------------------
 
 
 def grow_tree(
-    bins: np.ndarray,
-    edges: list[np.ndarray],
+    data: TrainingData,
     gradients: GridValues,
     hessians: GridValues,
-    weights: RowWeights,
     limits: Limits,
     net_gain: NetGain,
     on_split: OnSplit,
     leaf_hessians: GridValues | None = None,
-    features: np.ndarray | None = None,
-    categories: dict[int, np.ndarray] | None = None,
 ) -> Tree:
     """Grow one tree.
 
     Parameters
     ----------
-    bins : (n, d) int64
-        Bin numbers of the training rows.
-    edges : list of d arrays
-        Edges of the features.
+    data : TrainingData
+        The rows.
     gradients, hessians : GridValues
         What the splits are judged by.
-    weights : RowWeights
-        Weights of the rows.
     limits : Limits
         Where growth ends.
     net_gain : callable (raw_gain, rows, feature) -> float
@@ -328,30 +328,14 @@ def grow_tree(
         Told of every split, before the next question to ``net_gain``.
     leaf_hessians : GridValues, optional
         Hessians of the leaf values, if they differ from those of the splits.
-    features : (d,) bool, optional
-        Which features may be split on; by default all.
-    categories : dict, optional
-        Of each feature of categories those that have a bin, in its order.
     """
-    known = categories or {}
-    allowed = np.ones(bins.shape[1], dtype=bool) if features is None else features
 
-    signs = limits.signs
+    def open_node(rows, depth, criterion):
+        what = gradients, hessians, rows, limits, criterion
+        best = [best_split(data, m, *what) for m in range(len(data.columns))]
+        return OpenNode(rows, depth, criterion, best)
 
-    def best_of(m, rows, bounds):
-        within = None if signs is None else Within(bounds, signs[m])
-        what = (gradients, hessians, weights, rows, limits, within)
-        if not allowed[m]:
-            return Split()
-        if m in known:
-            return best_set(bins[:, m], edges[m], len(known[m]), *what)
-        return best_split(bins[:, m], edges[m], *what)
-
-    def open_node(rows, depth, bounds):
-        best = [best_of(m, rows, bounds) for m in range(bins.shape[1])]
-        return OpenNode(rows, depth, best, bounds)
-
-    nodes = [open_node(np.arange(len(bins)), 0, NOTHING_BOUND)]
+    nodes = [open_node(np.arange(len(data.X)), 0, data.criterion)]
     visited = 0  # breadth-first: nodes below this number have had their turn
     while limits.max_leaves is None or (len(nodes) + 1) // 2 < limits.max_leaves:
         if limits.growth == "best_first":
@@ -361,59 +345,34 @@ def grow_tree(
         if choice is None:
             break
         net, number, m = choice
-        node = nodes[number]
+        node, column = nodes[number], data.columns[m]
         split = node.best[m]
         node.feature, node.gain = m, net
-        here = bins[node.rows, m]
-        if split.order is None:
-            goes_left, is_unknown = here <= split.edge, is_missing(here, edges[m])
-            node.threshold = float(edges[m][split.edge])
-        else:
-            goes_left = np.isin(here, split.order[: split.edge + 1])
-            is_unknown = ~np.isin(here, split.order)
-            node.sets = divided(known[m][split.order], split.edge + 1)
-        if split.missing_left:
-            goes_left |= is_unknown
-        node.missing_left = split.missing_left
-        if split.missing_left is None:
-            node.missing_left = larger_is_left(weights, node.rows, goes_left)
-            unseen = m in known or has_missing(edges[m])  # by rows that are drawn, not by others
-            if unseen and not np.all(weights.counts):
-                node.missing_left = False
+        node.threshold, node.sets = column.question(split.order, split.n_left)
+        node.missing_left = bool(split.order.missing_left)
+        left = goes_left(data.X[node.rows, m], node.threshold, node.missing_left, node.sets)
+        if split.order.missing_left is None:
+            node.missing_left = column.unseen_left(data.weights, node.rows, left)
         node.left, node.right = len(nodes), len(nodes) + 1
         on_split(number, node.rows, m, node.threshold, net)
-        sides = node.rows[goes_left], node.rows[~goes_left]
-        bounds = handed_down(sides, node, gradients, hessians, limits)
-        nodes.append(open_node(sides[0], node.depth + 1, bounds[0]))
-        nodes.append(open_node(sides[1], node.depth + 1, bounds[1]))
-    if signs is not None and leaf_hessians is not None:
-        bound_anew(nodes, gradients, leaf_hessians, limits)
-    return node_table(nodes, gradients, leaf_hessians or hessians, weights, limits)
+        sides = node.rows[left], node.rows[~left]
+        criteria = criteria_of_children(node, sides, gradients, hessians, limits)
+        for rows, criterion in zip(sides, criteria, strict=True):
+            nodes.append(open_node(rows, node.depth + 1, criterion))
+    return node_table(nodes, gradients, leaf_hessians or hessians, data.weights, limits)
 
 
-def handed_down(sides, node: OpenNode, gradients, hessians, limits: Limits):
-    """Bounds of the two sides of a split node, given their rows."""
-    if limits.signs is None:
-        return NOTHING_BOUND, NOTHING_BOUND
-    values = [leaf_value(rows, gradients, hessians, limits, node.bounds) for rows in sides]
-    return bounds_of_children(*values, limits.signs[node.feature], node.bounds)
+def goes_left(x: np.ndarray, threshold: float, missing_left: bool, sets=None) -> np.ndarray:
+    """Which rows a node sends left."""
+    if sets is not None:
+        return sets.goes_left(x, missing_left)
+    return (x <= threshold) | (np.isnan(x) & missing_left)
 
 
-def bound_anew(nodes: list[OpenNode], gradients, hessians: GridValues, limits: Limits) -> None:
-    """Bounds by the hessians of the leaf values, where others have chosen the splits.
-
-    Children come after their parents. Values that are the wrong way round end in their middle.
-    """
-    for node in nodes:
-        if node.feature >= 0:
-            left, right = nodes[node.left], nodes[node.right]
-            sides = left.rows, right.rows
-            left.bounds, right.bounds = handed_down(sides, node, gradients, hessians, limits)
-
-
-def larger_is_left(weights: RowWeights, rows: np.ndarray, goes_left: np.ndarray) -> bool:
-    """Whether the rows that go left weigh more than those that go right."""
-    return real_count(weights, rows[goes_left]) > real_count(weights, rows[~goes_left])
+def criteria_of_children(node: OpenNode, sides, gradients, hessians, limits: Limits):
+    """Criteria in the children of a split node, given their rows."""
+    values = [leaf_value(rows, gradients, hessians, limits, node.criterion) for rows in sides]
+    return node.criterion.of_children(node.feature, *values)
 
 
 def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[float, int] | None:
@@ -422,7 +381,7 @@ def best_feature(node: OpenNode, limits: Limits, net_gain: NetGain) -> tuple[flo
         return None
     best = None
     for m, split in enumerate(node.best):
-        if split.edge < 0:
+        if split is None:
             continue
         net = net_gain(split.raw_gain, node.rows, m)
         if best is None or net > best[0]:
@@ -453,25 +412,24 @@ def breadth_first(nodes: list[OpenNode], visited: int, limits: Limits, net_gain:
     return None, len(nodes)
 
 
-def leaf_value(
-    rows: np.ndarray,
-    gradients: GridValues,
-    hessians: GridValues,
-    limits: Limits,
-    bounds: tuple[float, float] = NOTHING_BOUND,
-) -> float:  # Eq. (11a), CEGB paper
-    """Newton step -G/(H + λ); 0 where too little H makes it meaningless; within the bounds."""
+def leaf_value(rows, gradients, hessians, limits: Limits, criterion: Criterion) -> float:
+    """Value of a leaf, Eq. (11a) of the CEGB paper; 0 where too little H makes it meaningless."""
     G, H = real_sum(gradients, rows), real_sum(hessians, rows)
-    v = -G / (H + limits.reg_lambda) if H >= limits.min_hessian_leaf else 0.0
-    return v if limits.signs is None else float(clipped(v, bounds))
+    enough = H >= limits.min_hessian_leaf
+    return float(criterion.value(G, H) if enough else criterion.clipped(0.0))
 
 
 def node_table(nodes, gradients, hessians, weights, limits: Limits) -> Tree:
-    """Turn the grown nodes into arrays; leaves get their values."""
-    values = [
-        leaf_value(node.rows, gradients, hessians, limits, node.bounds) if node.feature < 0 else 0.0
-        for node in nodes
-    ]
+    """Turn the grown nodes into arrays; leaves get their values, and criteria by their hessians."""
+    values = [0.0] * len(nodes)
+    for number, node in enumerate(nodes):  # children come after their parents
+        if node.feature < 0:
+            values[number] = leaf_value(node.rows, gradients, hessians, limits, node.criterion)
+        else:
+            left, right = nodes[node.left], nodes[node.right]
+            left.criterion, right.criterion = criteria_of_children(
+                node, (left.rows, right.rows), gradients, hessians, limits
+            )
     return Tree(
         feature=np.array([node.feature for node in nodes], dtype=np.int64),
         threshold=np.array([node.threshold for node in nodes], dtype=np.float64),
@@ -506,10 +464,10 @@ def walk(tree: Tree, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     while np.any(tree.feature[node] >= 0):
         inside = np.flatnonzero(tree.feature[node] >= 0)
         at = node[inside]
-        m = tree.feature[at]
-        passed[inside, m] += 1
-        x = X[inside, m]
-        goes_left = (x <= tree.threshold[at]) | (np.isnan(x) & tree.missing_left[at])
-        goes_left = sent_left(tree.sets, at, x, tree.missing_left[at], goes_left)
-        node[inside] = np.where(goes_left, tree.left[at], tree.right[at])
+        passed[inside, tree.feature[at]] += 1
+        for number in np.unique(at):
+            here = inside[at == number]
+            question = tree.threshold[number], tree.missing_left[number], tree.sets[number]
+            left = goes_left(X[here, tree.feature[number]], *question)
+            node[here] = np.where(left, tree.left[number], tree.right[number])
     return node, passed

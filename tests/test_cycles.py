@@ -76,6 +76,13 @@ def test_no_module_imports_itself_through_others():
     assert circle_in(ROOT) == []
 
 
+def test_what_is_beyond_the_papers_comes_by_one_argument():
+    modules = modules_of(ROOT, ["reference"])
+    papers = [name for name in modules if not name.startswith("reference.beyond")]
+    asked = set().union(*(imports_of(name, modules[name], modules) for name in papers))
+    assert {name for name in asked if name.startswith("reference.beyond")} == {"reference.beyond"}
+
+
 @pytest.mark.parametrize(
     "back",
     [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.kernels.decorators import available_threads
+from reference import forest_costs
 from reference import greedy_miser as reference
 from tests.twins import assert_twins, awkward_data, draw_validation, draw_weights, with_missing
 
@@ -25,9 +26,9 @@ def assert_miser_twins(estimator, X, y, new_rows=(), **fit):
     model = assert_twins(estimator, reference, X, y, new_rows, **fit)
     prices = {name: getattr(estimator, name) for name in BILL}
     d = np.shape(X)[1]
-    bills = list(reference.staged_forest_cost(model, d, **prices))
+    bills = list(forest_costs.staged_forest_cost(model, d, **prices))
     assert list(estimator.staged_forest_cost()) == bills
-    assert estimator.forest_cost() == reference.forest_cost(model, d, **prices)
+    assert estimator.forest_cost() == forest_costs.forest_cost(model, d, **prices)
     if estimator.budget is not None:
         assert all(bill <= estimator.budget for bill in bills)
     return model

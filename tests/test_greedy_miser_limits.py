@@ -13,7 +13,9 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from reference import forest_costs
 from reference import greedy_miser as miser
+from reference.beyond.by_name import fit
 
 BOTH = [GreedyMiserRegressor, GreedyMiserClassifier]
 
@@ -217,9 +219,9 @@ def test_a_budget_in_decimals_is_spent_to_the_last_tree(tree_cost, charging):
             model = GreedyMiserRegressor(**options, **prices, budget=budget).fit(X, y)
             assert model.n_estimators_ == n_trees
             assert model.forest_cost() == budget
-            reference = miser.fit(X, y, **options, **prices, budget=budget)
+            reference = fit(miser, X, y, **options, **prices, budget=budget)
             assert len(reference.rounds) == n_trees
-            assert miser.forest_cost(reference, 1, **prices) == budget
+            assert forest_costs.forest_cost(reference, 1, **prices) == budget
 
 
 def test_prices_of_groups_in_decimals_are_within_their_sum():
@@ -239,8 +241,8 @@ def test_a_budget_of_more_steps_than_a_computer_word_is_not_passed(data):
     for budget in (1e9, 4e8, 5e8 / 3):
         model = GreedyMiserRegressor(**SHORT, **prices, budget=budget).fit(X, y)
         assert 0.3 * budget < model.forest_cost() <= budget
-        reference = miser.fit(X, y, **SHORT, **prices, budget=budget)
-        assert miser.forest_cost(reference, 6, **prices) == model.forest_cost()
+        reference = fit(miser, X, y, **SHORT, **prices, budget=budget)
+        assert forest_costs.forest_cost(reference, 6, **prices) == model.forest_cost()
 
 
 @pytest.mark.parametrize("cls", BOTH)

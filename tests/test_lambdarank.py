@@ -12,8 +12,9 @@ from algorithms.greedy_miser import GreedyMiserRegressor
 from algorithms.kernels.decorators import available_threads, threads
 from algorithms.lambdarank import LambdaRank
 from algorithms.metrics import ndcg_at_k
-from reference import cegb, gbrt, greedy_miser, lambdarank
-from tests.twins import assert_same_predictions, assert_same_trees
+from reference import cegb, gbrt, greedy_miser
+from reference.beyond import lambdarank
+from tests.twins import assert_same_predictions, assert_same_trees, fit_reference
 
 SMALL = {"n_estimators": 4, "min_samples_leaf": 2, "objective": "lambdarank"}
 TWINS = [
@@ -100,12 +101,11 @@ def test_trees_equal_their_reference(model, reference, weighted):
     weights = of_query[query_id] if weighted else None
     told = {"sample_weight": weights, "query_id": query_id, "eval_set": (X, y, query_id)}
     model.set_params(eval_metric="ndcg@5", lambdarank_truncation=5).fit(X, y, **told)
-    known = {k: v for k, v in model.get_params().items() if k in reference.fit.__kwdefaults__}
-    twin = reference.fit(X, y, loss="lambdarank", **told, **known)
+    twin = fit_reference(model, reference, X, y, loss="lambdarank", **told)
     assert model.n_estimators_ > 0
     assert_same_trees(model, twin)
     np.testing.assert_array_equal(model.validation_scores_, twin.validation_scores)
-    assert_same_predictions(model, twin, reference, X, {"feature_costs": model.feature_costs})
+    assert_same_predictions(model, twin, X, {"feature_costs": model.feature_costs})
     assert ndcg_at_k(y, model.predict(X), query_id, 5) > ndcg_at_k(y, np.zeros(len(y)), query_id, 5)
     if weighted:  # a query of weight 3 counts as three of them
         copies = np.concatenate(
@@ -128,10 +128,9 @@ def test_samples_and_going_on(model, reference):
     asked |= {"budget": 30.0} if "budget" in asked else {}
     parts = type(model)(**asked | {"warm_start": True, "n_estimators": 2})
     parts.fit(X, y, query_id=query_id).set_params(n_estimators=4).fit(X, y, query_id=query_id)
-    known = {k: v for k, v in parts.get_params().items() if k in reference.fit.__kwdefaults__}
     told = {"query_id": query_id, "loss": "lambdarank"}
     assert parts.n_estimators_ == 4
-    assert_same_trees(parts, reference.fit(X, y, **told, **known))
+    assert_same_trees(parts, fit_reference(parts, reference, X, y, **told))
     with pytest.raises(ValueError, match="objective=None differs from 'lambdarank'"):
         parts.set_params(objective=None, lambdarank_truncation=None).fit(X, y)
 

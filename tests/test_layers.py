@@ -97,7 +97,7 @@ def test_the_guard_lets_the_rest_pass(tmp_path):
 
 def without_twin(folder: Path) -> list[str]:
     """What stands at the top of algorithms/ and is neither in reference/ nor a named room."""
-    twins = {path.stem for path in (folder / "reference").glob("*.py")}
+    twins = {path.stem for path in (folder / "reference").rglob("*.py")}
     return [
         path.relative_to(folder).as_posix()
         for path in sorted((folder / "algorithms").iterdir())
@@ -188,6 +188,6 @@ def test_no_module_without_a_proper_name(tmp_path):
 def test_references_need_nothing_but_numpy():
     """NumPy, SciPy and the standard library: to be read beside a paper."""
     allowed = {"numpy", "scipy", "reference", "math", "dataclasses", "collections", "typing"}
-    allowed |= {"fractions", "functools", "itertools", "numbers"}
-    for path in sorted((ROOT / "reference").glob("*.py")):
+    allowed |= {"fractions", "functools", "inspect", "itertools", "numbers", "types"}
+    for path in sorted((ROOT / "reference").rglob("*.py")):
         assert imported_packages(path.read_text("utf-8"), "reference") <= allowed, path.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 
 import numpy as np
@@ -12,7 +11,8 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.trees.predictor import add_scores
-from reference import cegb, gbrt, greedy_miser
+from reference import boosting, cegb, gbrt, greedy_miser
+from reference.beyond import by_name
 
 KINDS = {
     "cegb": (CEGBRegressor, CEGBClassifier, cegb),
@@ -34,8 +34,6 @@ def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantModelWarning)
         estimator.fit(X, y, sample_weight=weights, eval_set=eval_set)
-    known = inspect.signature(reference.fit).parameters
-    parameters = {k: v for k, v in estimator.get_params().items() if k in known}
     loss = "squared"
     classes = getattr(estimator, "classes_", None)
     if classes is not None:
@@ -44,7 +42,15 @@ def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
         y = np.searchsorted(classes, y).clip(0, len(classes) - 1)
         if eval_set is not None:
             eval_set = (eval_set[0], np.searchsorted(classes, eval_set[1]), *eval_set[2:])
-    return reference.fit(X, y, loss=loss, sample_weight=weights, eval_set=eval_set, **parameters)
+    told = {"loss": loss, "sample_weight": weights, "eval_set": eval_set}
+    return fit_reference(estimator, reference, X, y, **told)
+
+
+def fit_reference(estimator, reference, X, y, **told):
+    """Fit the reference with the estimator's parameters, as far as it knows them."""
+    known = by_name.names(reference)
+    parameters = {k: v for k, v in estimator.get_params().items() if k in known}
+    return by_name.fit(reference, X, y, **parameters | told)
 
 
 def assert_twins(estimator, reference, X, y, new_rows=(), **fit):
@@ -53,7 +59,7 @@ def assert_twins(estimator, reference, X, y, new_rows=(), **fit):
     assert_same_trees(estimator, model)
     np.testing.assert_array_equal(estimator.validation_scores_, model.validation_scores)
     Z = np.concatenate([np.asarray(X, dtype=np.float64), *new_rows])
-    assert_same_predictions(estimator, model, reference, Z, meter_prices(estimator))
+    assert_same_predictions(estimator, model, Z, meter_prices(estimator))
     return model
 
 
@@ -155,26 +161,26 @@ def scores_by_bit_vectors(estimator, X) -> np.ndarray:
     return scores
 
 
-def assert_same_predictions(estimator, model, reference, X, prices=None) -> None:
+def assert_same_predictions(estimator, model, X, prices=None) -> None:
     """Assert equal scores, features, evaluations and costs, whole and stage by stage."""
-    scores = reference.predict(model, X)
+    scores = boosting.predict(model, X)
     rows = estimator._check_X(X) if getattr(estimator, "categories_", None) else X
     np.testing.assert_array_equal(estimator._raw_scores(rows), scores)
     staged = list(estimator._staged_raw_scores(rows))
-    expected = list(reference.staged_scores(model, X))
+    expected = list(boosting.staged_scores(model, X))
     assert len(staged) == len(expected)
     for ours, theirs in zip(staged, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     acquired = estimator.acquired_features(X)
     acquired = acquired.toarray() if hasattr(acquired, "toarray") else acquired
-    np.testing.assert_array_equal(acquired, reference.acquired_features(model, X))
-    np.testing.assert_array_equal(estimator.evaluations(X), reference.evaluations(model, X))
+    np.testing.assert_array_equal(acquired, boosting.acquired_features(model, X))
+    np.testing.assert_array_equal(estimator.evaluations(X), boosting.evaluations(model, X))
     prices = prices or {}
     np.testing.assert_array_equal(
-        estimator.prediction_cost(X), reference.prediction_cost(model, X, **prices)
+        estimator.prediction_cost(X), boosting.prediction_cost(model, X, **prices)
     )
     staged = estimator.staged_cost(X)
-    for ours, theirs in zip(staged, reference.staged_cost(model, X, **prices), strict=True):
+    for ours, theirs in zip(staged, boosting.staged_cost(model, X, **prices), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -45,13 +45,22 @@ def small() -> Rows:
 # --- trees and forests --------------------------------------------------------------------------
 
 
-def grown(module: str, name: str, rows: Rows, **options) -> Programs:
-    """Boosted trees whose reference takes the estimator's own parameters."""
+def fit_reference(module: str, X, y, **options):
+    """Fit boosted trees by the estimator's parameters, in versions before and after 2026-11-28."""
     reference = importlib.import_module(f"reference.{module}")
+    try:
+        from reference.beyond.by_name import fit
+    except ImportError:  # a version whose references took these parameters themselves
+        return reference.fit(X, y, **options)
+    return fit(reference, X, y, **options)
+
+
+def grown(module: str, name: str, rows: Rows, **options) -> Programs:
+    """Boosted trees, both with the estimator's parameters."""
     model = getattr(importlib.import_module(f"algorithms.{module}"), name)
     options |= {"n_estimators": ROUNDS}
     return (
-        lambda: reference.fit(rows.X, rows.y, loss="logistic", **options),
+        lambda: fit_reference(module, rows.X, rows.y, loss="logistic", **options),
         lambda: model(n_threads=1, **options).fit(rows.X, rows.y),
     )
 
@@ -63,7 +72,8 @@ def gbrt(rows: Rows) -> Programs:
 
 def cegb(rows: Rows) -> Programs:
     """CEGB with a price per row and feature."""
-    return grown("cegb", "CEGBClassifier", rows, tradeoff=1e-3, feature_costs=rows.costs)
+    priced = {"tradeoff": 1e-3, "feature_costs": rows.costs, "init": "mean"}
+    return grown("cegb", "CEGBClassifier", rows, **priced)
 
 
 def greedy_miser(rows: Rows) -> Programs:
@@ -302,10 +312,9 @@ def early_exit(rows: Rows) -> Programs:
     from algorithms.early_exit import EarlyExit
     from algorithms.gbrt import GBRTClassifier
     from reference import early_exit as reference
-    from reference import gbrt as boosted
 
     options = {"n_estimators": 20, "max_leaves": 6}
-    model = boosted.fit(rows.X, rows.y, loss="logistic", **options)
+    model = fit_reference("gbrt", rows.X, rows.y, loss="logistic", **options)
     given = {"rule": "likelihood", "every": 5}
     full = GBRTClassifier(n_threads=1, **options).fit(rows.X, rows.y)
     ours = EarlyExit(full, threshold=0.8, **given)

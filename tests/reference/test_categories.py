@@ -5,7 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from reference import categories, cegb, grid, trees
+from reference import cegb, grid, trees
+from reference.beyond import Beyond, categories
+from reference.beyond.by_name import fit
 from reference.boosting import predict
 
 
@@ -16,14 +18,13 @@ def test_no_set_gains_more(seed):
     n_known = int(rng.integers(2, 8))
     x = rng.integers(0, n_known, 60).astype(float)
     weights = grid.row_weights(rng.integers(1, 4, 60).astype(float))
-    data = trees.training_data(x[:, None], np.zeros(60), weights.real, 255, [0])
+    beyond = Beyond(sample_weight=weights.real, categorical_features=[0])
+    limits = trees.Limits(min_samples_leaf=1, min_hessian_leaf=0.0)
+    data = beyond.training_data(x[:, None], np.zeros(60), limits)
     g = grid.round_to_grid(rng.normal(size=60), data.weights)
     h = grid.round_to_grid(rng.random(60) + 0.1, data.weights, positive=True)
-    limits = trees.Limits(min_samples_leaf=1, min_hessian_leaf=0.0)
-    rows, known = np.arange(60), data.categories[0]
-    found = trees.best_set(
-        data.bins[:, 0], data.edges[0], len(known), g, h, data.weights, rows, limits
-    )
+    rows, known = np.arange(60), data.columns[0].known
+    found = trees.best_split(data, 0, g, h, rows, limits, trees.NEWTON)
     G, H = grid.real_sum(g, rows), grid.real_sum(h, rows)
     gains = []
     for size in range(1, len(known)):
@@ -46,8 +47,8 @@ def test_known_categories_by_hand():
 def test_what_a_node_has_not_seen_goes_where_missing_values_go():
     x = np.array([0.0] * 6 + [1] * 6 + [2] * 6 + [3])
     y = np.array([0.0] * 6 + [5] * 6 + [9] * 6 + [50])
-    model = cegb.fit(
-        x[:, None], y, n_estimators=1, learning_rate=1.0, max_leaves=2, tradeoff=0.0,
+    model = fit(
+        cegb, x[:, None], y, n_estimators=1, learning_rate=1.0, max_leaves=2, tradeoff=0.0,
         min_samples_leaf=2, categorical_features=[0],
     )  # fmt: skip
     tree = model.rounds[0][0]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from reference import boosting, cegb, losses, trees
+from reference.beyond.by_name import fit
 
 # Eight rows; squared loss at F = 0, so g = -y, h = 1.
 #   x0: 1 1 1 1 2 2 2 2     x1: 1 2 1 2 1 2 1 2      y: -4 -2 -4 -2 1 5 1 5
@@ -22,7 +23,7 @@ Y8 = np.array([-4.0, -2, -4, -2, 1, 5, 1, 5])
 
 def fit8(**options):
     defaults = {"n_estimators": 1, "learning_rate": 1.0, "min_samples_leaf": 1, "init": "zero"}
-    return cegb.fit(X8, Y8, **(defaults | {"tradeoff": 1.0} | options))
+    return fit(cegb, X8, Y8, **(defaults | {"tradeoff": 1.0} | options))
 
 
 def decisions(model):
@@ -35,14 +36,14 @@ def test_plain_by_hand():
     assert decisions(model) == [(0, 0, 36, 0), (2, 1, 8, 0), (1, 1, 2, 0)]
     (tree,) = model.rounds[0]
     np.testing.assert_array_equal(tree.value, [0, 0, 0, 1, 5, -4, -2])
-    np.testing.assert_array_equal(cegb.predict(model, X8)[:, 0], Y8)
+    np.testing.assert_array_equal(boosting.predict(model, X8)[:, 0], Y8)
 
 
 def test_split_cost_by_hand():
     # λ = ½, α = 1: root 36 - 8/2, node 2: 8 - 4/2, node 1: 2 - 4/2 = 0 is no gain.
     model = fit8(tradeoff=0.5, split_cost=1.0)
     assert decisions(model) == [(0, 0, 32, 8), (2, 1, 6, 4)]
-    np.testing.assert_array_equal(cegb.evaluations(model, X8), [1, 1, 1, 1, 2, 2, 2, 2])
+    np.testing.assert_array_equal(boosting.evaluations(model, X8), [1, 1, 1, 1, 2, 2, 2, 2])
     on = fit8(tradeoff=0.5, split_cost=1.0, stop_on_negative_gain=False)
     assert decisions(on)[2] == (1, 1, 0, 4)
     dear = fit8(split_cost=4.0, stop_on_negative_gain=False)
@@ -55,8 +56,8 @@ def test_lazy_costs_by_hand():
     model = fit8(feature_costs=[6.0, 1.0])
     assert decisions(model) == [(0, 1, 1, 8), (2, 0, 0.5, 24)]
     expected = [[False, True], [True, True]] * 4
-    np.testing.assert_array_equal(cegb.acquired_features(model, X8), expected)
-    cost = cegb.prediction_cost(model, X8, feature_costs=[6.0, 1.0], split_cost=0.25)
+    np.testing.assert_array_equal(boosting.acquired_features(model, X8), expected)
+    cost = boosting.prediction_cost(model, X8, feature_costs=[6.0, 1.0], split_cost=0.25)
     np.testing.assert_array_equal(cost, [1.25, 7.5] * 4)
 
 
@@ -93,7 +94,7 @@ def test_other_costs_still_count_when_a_coupled_feature_becomes_free():
 def test_groups_are_paid_for_together():
     model = fit8(feature_costs=[2.0, 2.0], model_feature_costs=[3, 3], feature_groups=["a", "a"])
     assert decisions(model) == [(0, 0, 17, 19), (2, 1, 8, 0), (1, 1, 2, 0)]
-    cost = cegb.prediction_cost(model, X8, feature_costs=[2.0, 2.0], feature_groups=["a", "a"])
+    cost = boosting.prediction_cost(model, X8, feature_costs=[2.0, 2.0], feature_groups=["a", "a"])
     np.testing.assert_array_equal(cost, 2.0)
 
 
@@ -101,7 +102,7 @@ def test_shared_values_divide_the_split_cost():
     # α = 2, x1 shared by 8 rows: root on x0: 36 - 8 * 2; node 2 on x1: 8 - 4 * 2/8.
     model = fit8(split_cost=2.0, feature_sharing=[1, 8])
     assert decisions(model) == [(0, 0, 20, 16), (2, 1, 7, 1), (1, 1, 1, 1)]
-    cost = cegb.prediction_cost(model, X8, split_cost=2.0, feature_sharing=[1, 8])
+    cost = boosting.prediction_cost(model, X8, split_cost=2.0, feature_sharing=[1, 8])
     np.testing.assert_array_equal(cost, 2.25)
 
 
@@ -109,12 +110,12 @@ def test_logistic_by_hand():
     # x = 1 … 6, y = 0 0 1 0 1 1, F = 0: g = ±½, h = ¼. After 2: 1²/(2/4) + 1²/(4/4) = 3.
     X, y = np.arange(1.0, 7.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
     options = {"loss": "logistic", "init": "zero", "n_estimators": 1, "learning_rate": 1.0}
-    model = cegb.fit(X, y, max_leaves=2, min_samples_leaf=1, **options)
+    model = fit(cegb, X, y, max_leaves=2, min_samples_leaf=1, **options)
     (tree,) = model.rounds[0]
     assert (tree.threshold[0], tree.gain[0]) == (2.5, 1.5)
     np.testing.assert_array_equal(tree.value, [0, -2, 1])
     # First-order terms only: h = 1, half of 1²/2 + 1²/4, leaves are means of -g.
-    model = cegb.fit(X, y, max_leaves=2, min_samples_leaf=1, second_order=False, **options)
+    model = fit(cegb, X, y, max_leaves=2, min_samples_leaf=1, second_order=False, **options)
     (tree,) = model.rounds[0]
     assert (tree.threshold[0], tree.gain[0]) == (2.5, 0.375)
     np.testing.assert_array_equal(tree.value, [0, -0.5, 0.25])
@@ -127,13 +128,13 @@ def test_multinomial_by_hand():
     # after 1): (2/3)²/(2/3) + (2/3)²/(4/3) = 1, half: ½; leaves -1 and ½.
     X, y = np.repeat([0.0, 1, 2], 2)[:, None], np.repeat([0, 1, 2], 2)
     options = {"loss": "multinomial", "init": "zero", "n_estimators": 1, "max_leaves": 2}
-    model = cegb.fit(X, y, min_samples_leaf=1, learning_rate=1.0, **options)
+    model = fit(cegb, X, y, min_samples_leaf=1, learning_rate=1.0, **options)
     gains = [[d.tree, d.threshold, d.gain] for d in model.trace]
     np.testing.assert_allclose(gains, [[0, 0.5, 2], [1, 0.5, 0.5], [2, 1.5, 2]], rtol=1e-8)
     expected = [[2, -1, -1], [-1, 0.5, -1], [-1, 0.5, 2]]
-    np.testing.assert_allclose(cegb.predict(model, X[::2]), expected, rtol=1e-8)
+    np.testing.assert_allclose(boosting.predict(model, X[::2]), expected, rtol=1e-8)
     # Half of it is paid for by class 0: the later classes use the feature for nothing.
-    model = cegb.fit(X, y, min_samples_leaf=1, tradeoff=0.1, feature_costs=[2.0], **options)
+    model = fit(cegb, X, y, min_samples_leaf=1, tradeoff=0.1, feature_costs=[2.0], **options)
     assert [d.penalty for d in model.trace] == [12, 0, 0]
 
 
@@ -141,8 +142,8 @@ def test_a_stump_without_split_is_kept_in_a_round_that_goes_on():
     # Class 1's gain of ½ does not pay for its node, those of classes 0 and 2 do.
     X, y = np.repeat([0.0, 1, 2], 2)[:, None], np.repeat([0, 1, 2], 2)
     model = cegb.fit(
-        X, y, loss="multinomial", init="zero", n_estimators=1, max_leaves=2, min_samples_leaf=1,
-        tradeoff=0.1, split_cost=1.0,
+        X, y, prices=cegb.price_list(1, split_cost=1.0), loss="multinomial", n_estimators=1,
+        tradeoff=0.1, limits=trees.Limits(max_leaves=2, min_samples_leaf=1),
     )  # fmt: skip
     assert [tree.n_splits for tree in model.rounds[0]] == [1, 0, 1]
     assert model.rounds[0][1].value[0] == pytest.approx(0, abs=1e-8)
@@ -172,8 +173,8 @@ def grown():
     costs = {"feature_costs": np.array([0.5, 1, 2, 4]), "split_cost": 0.25}
     gamma = np.array([8.0, 4, 2, 1])
     model = cegb.fit(
-        X, y, n_estimators=2, learning_rate=1.0, max_leaves=5, min_samples_leaf=4, tradeoff=0.05,
-        model_feature_costs=gamma, init="zero", **costs,
+        X, y, prices=cegb.price_list(4, model_feature_costs=gamma, **costs), n_estimators=2,
+        learning_rate=1.0, tradeoff=0.05, limits=trees.Limits(max_leaves=5, min_samples_leaf=4),
     )  # fmt: skip
     return X, y, model, costs, gamma
 
@@ -200,7 +201,7 @@ def test_penalties_of_a_tree_add_up_to_its_cost(grown):
         assert paid == pytest.approx(math.fsum(row_change) + model_change, rel=1e-12)
         assert paid > 0
         before = after
-    np.testing.assert_allclose(cegb.prediction_cost(model, X, **costs), before[0], rtol=1e-12)
+    np.testing.assert_allclose(boosting.prediction_cost(model, X, **costs), before[0], rtol=1e-12)
     assert model.trace[-1].cumulative_cost == pytest.approx(math.fsum(before[0]) + before[1])
 
 
@@ -208,8 +209,8 @@ def test_objectives_agree_and_net_gains_add_up_to_the_reduction(grown):
     X, y, model, costs, gamma = grown
     tree, tradeoff = model.rounds[1][0], 0.05
     before, after = (costs_of_stage(X, model, costs, gamma, k) for k in (1, 2))
-    F = next(iter(cegb.staged_scores(model, X)))
-    ((g, h),) = cegb.derivatives("squared", F, y)
+    F = next(iter(boosting.staged_scores(model, X)))
+    ((g, h),) = losses.derivatives("squared", F, y)
     t = trees.predict_tree(tree, X)
     row_change, model_change = after[0] - before[0], after[1] - before[1]
     leaf = trees.walk(tree, X)[0]
@@ -224,7 +225,7 @@ def test_objectives_agree_and_net_gains_add_up_to_the_reduction(grown):
     # Eq. (7): for squared loss the expansion is exact, so Õ is the change of O.
     of_stage = [
         cegb.objective(losses.row_losses("squared", scores, y), *stage_costs, tradeoff)
-        for scores, stage_costs in ((F, before), (cegb.predict(model, X), after))
+        for scores, stage_costs in ((F, before), (boosting.predict(model, X), after))
     ]
     assert of_stage[1] - of_stage[0] == pytest.approx(taylor, rel=1e-6)
     # Eq. (12): from the root alone (Eq. (11b) with one leaf) each split brings its net gain.
@@ -261,19 +262,19 @@ SHORT = {"n_estimators": 4, "max_leaves": 6, "min_samples_leaf": 5}
 
 def test_no_tradeoff_or_no_costs_is_plain_boosting():
     X, y = random_data()
-    plain = cegb.fit(X, y, **SHORT)
-    unweighed = cegb.fit(X, y, tradeoff=0.0, **COSTS, **SHORT)
-    np.testing.assert_array_equal(cegb.predict(plain, X), cegb.predict(unweighed, X))
+    plain = fit(cegb, X, y, **SHORT)
+    unweighed = fit(cegb, X, y, tradeoff=0.0, **COSTS, **SHORT)
+    np.testing.assert_array_equal(boosting.predict(plain, X), boosting.predict(unweighed, X))
     assert [d.gain for d in plain.trace] == [d.gain for d in unweighed.trace]
-    paid = cegb.fit(X, y, tradeoff=2.0, **COSTS, **SHORT)
-    assert not np.array_equal(cegb.predict(plain, X), cegb.predict(paid, X))
+    paid = fit(cegb, X, y, tradeoff=2.0, **COSTS, **SHORT)
+    assert not np.array_equal(boosting.predict(plain, X), boosting.predict(paid, X))
 
 
 def test_prohibitive_costs_leave_a_constant():
     X, y = random_data()
-    model = cegb.fit(X, y, tradeoff=1e6, split_cost=1.0, **SHORT)
+    model = fit(cegb, X, y, tradeoff=1e6, split_cost=1.0, **SHORT)
     assert model.rounds == model.trace == []
-    np.testing.assert_array_equal(cegb.prediction_cost(model, X, split_cost=1.0), 0)
+    np.testing.assert_array_equal(boosting.prediction_cost(model, X, split_cost=1.0), 0)
 
 
 @pytest.mark.parametrize("growth", ["best_first", "breadth_first"])
@@ -281,8 +282,8 @@ def test_weight_three_equals_three_copies(growth):
     X, y = random_data(1, 80)
     copies = np.random.default_rng(1).integers(0, 4, 80)
     options = COSTS | SHORT | {"tradeoff": 0.05, "growth": growth, "max_bins": 6}
-    weighted = cegb.fit(X, y, sample_weight=copies, **options)
-    repeated = cegb.fit(np.repeat(X, copies, axis=0), np.repeat(y, copies), **options)
+    weighted = fit(cegb, X, y, sample_weight=copies, **options)
+    repeated = fit(cegb, np.repeat(X, copies, axis=0), np.repeat(y, copies), **options)
     assert weighted.trace == repeated.trace
     assert len(weighted.trace) > 5
     np.testing.assert_array_equal(weighted.initial_scores, repeated.initial_scores)
@@ -293,9 +294,9 @@ def test_breadth_first_equals_best_first_when_nothing_limits():
     X, y = random_data(2)
     costs = {"feature_costs": COSTS["feature_costs"], "split_cost": 0.5, "tradeoff": 0.05}
     options = {"n_estimators": 3, "max_leaves": None, "min_samples_leaf": 5} | costs
-    best = cegb.fit(X, y, **options)
-    breadth = cegb.fit(X, y, growth="breadth_first", **options)
-    np.testing.assert_array_equal(cegb.predict(best, X), cegb.predict(breadth, X))
+    best = fit(cegb, X, y, **options)
+    breadth = fit(cegb, X, y, growth="breadth_first", **options)
+    np.testing.assert_array_equal(boosting.predict(best, X), boosting.predict(breadth, X))
     assert len(best.trace) == len(breadth.trace) > 10
 
 
@@ -303,8 +304,8 @@ def test_higher_tradeoff_costs_less():
     X, y = random_data(3)
     mean_costs = []
     for tradeoff in (0.0, 0.02, 0.2, 2.0):
-        model = cegb.fit(X, y, tradeoff=tradeoff, feature_costs=np.arange(1.0, 6), **SHORT)
-        cost = cegb.prediction_cost(model, X, feature_costs=np.arange(1.0, 6))
+        model = fit(cegb, X, y, tradeoff=tradeoff, feature_costs=np.arange(1.0, 6), **SHORT)
+        cost = boosting.prediction_cost(model, X, feature_costs=np.arange(1.0, 6))
         mean_costs.append(cost.mean())
     assert mean_costs == sorted(mean_costs, reverse=True)
     assert mean_costs[-1] < mean_costs[0]
@@ -312,13 +313,13 @@ def test_higher_tradeoff_costs_less():
 
 def test_staged_costs_and_model_features():
     X, y = random_data(4)
-    model = cegb.fit(X, y, tradeoff=0.02, feature_costs=COSTS["feature_costs"], **SHORT)
-    stages = list(cegb.staged_cost(model, X, feature_costs=COSTS["feature_costs"]))
+    model = fit(cegb, X, y, tradeoff=0.02, feature_costs=COSTS["feature_costs"], **SHORT)
+    stages = list(boosting.staged_cost(model, X, feature_costs=COSTS["feature_costs"]))
     assert len(stages) == len(model.rounds) == 4
     assert all(np.all(a <= b) for a, b in pairwise(stages))
     np.testing.assert_array_equal(
-        stages[-1], cegb.prediction_cost(model, X, feature_costs=COSTS["feature_costs"])
+        stages[-1], boosting.prediction_cost(model, X, feature_costs=COSTS["feature_costs"])
     )
-    used = cegb.model_features(model, 5)
+    used = boosting.model_features(model, 5)
     np.testing.assert_array_equal(np.flatnonzero(used), sorted({d.feature for d in model.trace}))
     assert boosting.n_split_nodes(model) == len(model.trace)

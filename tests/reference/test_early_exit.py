@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from reference import early_exit, gbrt, greedy_miser, losses, metrics
+from reference import boosting, early_exit, forest_costs, gbrt, greedy_miser, losses, metrics
+from reference.beyond.by_name import fit
 
 
 def stages(*columns):
@@ -184,7 +185,7 @@ def ranking_data(seed=0, n=240):
 
 def ranking_model(**options):
     X, y, query = ranking_data()
-    model = greedy_miser.fit(X, y, n_estimators=12, max_depth=3, min_samples_leaf=5, **options)
+    model = fit(greedy_miser, X, y, n_estimators=12, max_depth=3, min_samples_leaf=5, **options)
     return model, X, y, query
 
 
@@ -244,15 +245,15 @@ def test_rows_pay_until_their_exit(rule, s):
     model, X, _, query = ranking_model()
     stages = early_exit.stages_of(model, X)
     exits = early_exit.leave(stages.scores, query, rule=rule, s=s, every=3)
-    by_stage = [np.zeros(len(X)), *greedy_miser.staged_cost(model, X, **PRICES)]
+    by_stage = [np.zeros(len(X)), *boosting.staged_cost(model, X, **PRICES)]
     expected = [by_stage[t][row] for row, t in enumerate(exits.rounds)]
     np.testing.assert_array_equal(early_exit.row_cost(stages, exits, **PRICES), expected)
-    full = greedy_miser.prediction_cost(model, X, **PRICES)
+    full = boosting.prediction_cost(model, X, **PRICES)
     assert np.all(expected <= full)
     assert np.mean(expected) < np.mean(full)
     # The paper's bill: all features of the trees evaluated; never below the meter's.
     prices = {"feature_costs": PRICES["feature_costs"], "tree_cost": 1.0}
-    bills = [0.0, *greedy_miser.staged_forest_cost(model, 4, **prices)]
+    bills = [0.0, *forest_costs.staged_forest_cost(model, 4, **prices)]
     billed = early_exit.forest_cost_until_exit(bills, exits)
     metered = early_exit.row_cost(stages, exits, **prices)
     assert np.all(billed >= metered)
@@ -263,12 +264,12 @@ def test_rows_that_never_leave_have_the_models_own_scores_and_costs():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 8, (90, 3)).astype(float)
     y = np.digitize(X[:, 0] + rng.normal(size=90), [2.5, 5.5])
-    model = gbrt.fit(X, y, loss="multinomial", n_estimators=5, max_leaves=4)
+    model = fit(gbrt, X, y, loss="multinomial", n_estimators=5, max_leaves=4)
     stages = early_exit.stages_of(model, X)
     exits = early_exit.leave(stages.scores, rule="likelihood", s=1.0, every=2, loss="multinomial")
-    np.testing.assert_array_equal(exits.scores, gbrt.predict(model, X))
+    np.testing.assert_array_equal(exits.scores, boosting.predict(model, X))
     prices = {"feature_costs": [1.0, 2.0, 0.1]}
-    full = gbrt.prediction_cost(model, X, **prices)
+    full = boosting.prediction_cost(model, X, **prices)
     np.testing.assert_array_equal(early_exit.row_cost(stages, exits, **prices), full)
     trees = early_exit.row_cost(stages, exits, tree_cost=1.0)
     np.testing.assert_array_equal(trees, sum(t.n_splits > 0 for r in model.rounds for t in r))

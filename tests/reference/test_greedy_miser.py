@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reference import cegb, forest_costs, gbrt, losses, trees
+from reference import boosting, cegb, forest_costs, gbrt, losses, trees
 from reference import greedy_miser as miser
+from reference.beyond.by_name import fit
 
 # Eight rows; squared loss at F = 0, so r = y.
 #   x0: 1 1 1 1 2 2 2 2     x1: 1 2 1 2 1 2 1 2      y: -4 -2 -4 -2 1 5 1 5
@@ -28,12 +29,11 @@ X6, Y6 = np.repeat([0.0, 1, 2], 2)[:, None], np.repeat([0, 1, 2], 2)
 
 def fit8(**options):
     defaults = {"n_estimators": 1, "learning_rate": 1.0, "min_samples_leaf": 1, "tradeoff": 1.0}
-    return miser.fit(X8, Y8, **(defaults | options))
+    return fit(miser, X8, Y8, **(defaults | options))
 
 
 def fit6(**options):
-    defaults = {"n_estimators": 1, "max_depth": 1, "min_samples_leaf": 1, "loss": "multinomial"}
-    return miser.fit(X6, Y6, **(defaults | options))
+    return fit(miser, X6, Y6, **(STUMP | {"loss": "multinomial"} | options))
 
 
 def decisions(model):
@@ -62,7 +62,7 @@ def test_charged_at_first_use_by_hand():
     ]  # fmt: skip
     assert bills(model) == [21, 24, 25, 25, 25]
     np.testing.assert_array_equal(model.rounds[0][0].value, [0, -3, 0, 1, 5])
-    assert list(miser.staged_forest_cost(model, 2, feature_costs=[20.0, 3.0])) == [24, 25]
+    assert list(forest_costs.staged_forest_cost(model, 2, feature_costs=[20.0, 3.0])) == [24, 25]
 
 
 def test_the_authors_rule_by_hand():
@@ -84,10 +84,10 @@ def test_the_authors_rule_charges_again_below_a_node_of_the_same_feature():
     # y = 1 0 0: after 2: ½ (1 + 0 - 1/3) = 1/3; x = 3, 4 are alike.
     X, y = np.arange(1.0, 5)[:, None], np.array([3.0, 1, 0, 0])
     options = {"n_estimators": 1, "min_samples_leaf": 1, "tradeoff": 0.5, "feature_costs": [2.0]}
-    model = miser.fit(X, y, charging="authors", **options)
+    model = fit(miser, X, y, charging="authors", **options)
     np.testing.assert_allclose([d.gain for d in model.trace], [5 / 3, -2 / 3], rtol=1e-8)
     assert [d.penalty for d in model.trace] == [2, 2]
-    model = miser.fit(X, y, **options)
+    model = fit(miser, X, y, **options)
     np.testing.assert_allclose([d.gain for d in model.trace], [5 / 3, 1 / 3], rtol=1e-8)
     assert [d.penalty for d in model.trace] == [2, 0]
 
@@ -133,7 +133,7 @@ def test_a_group_has_one_price():
     model = fit8(feature_costs=[3.0, 3.0], feature_groups=["a", "a"])
     assert decisions(model) == [(0, 0, 0, 33, 3), (0, 1, 1, 2, 0), (0, 2, 1, 8, 0)]
     prices = {"feature_costs": [3.0, 3.0], "feature_groups": ["a", "a"]}
-    assert miser.forest_cost(model, 2, **prices) == 4
+    assert forest_costs.forest_cost(model, 2, **prices) == 4
 
 
 def test_a_group_with_remainders_by_hand():
@@ -143,7 +143,7 @@ def test_a_group_with_remainders_by_hand():
     model = fit8(**prices)
     assert decisions(model) == [(0, 0, 0, 25, 11), (0, 2, 1, 4, 4)]
     assert bills(model) == [12, 16]
-    assert miser.forest_cost(model, 2, **prices) == 16
+    assert forest_costs.forest_cost(model, 2, **prices) == 16
     # Two groups: each pays its own.
     prices = {"feature_groups": ["b", "a"], "group_costs": {"a": 2.0, "b": 5.0}}
     assert decisions(fit8(**prices)) == [(0, 0, 0, 31, 5), (0, 2, 1, 6, 2)]
@@ -168,8 +168,8 @@ def test_budget_by_hand():
     assert decisions(fit8(budget=4.0, **prices, **options)) == [(0, 0, 1, 9, 3)]
     empty = fit8(budget=3.5, **prices, **options)
     assert (empty.rounds, empty.trace) == ([], [])
-    assert miser.forest_cost(empty, 2, **prices) == 0
-    np.testing.assert_array_equal(miser.predict(empty, X8), 0)
+    assert forest_costs.forest_cost(empty, 2, **prices) == 0
+    np.testing.assert_array_equal(boosting.predict(empty, X8), 0)
     assert fit8(budget=0.0, **prices, **options).rounds == []
     # With λ as well, both limit: 36 - 20 on x0, then x1 for 3 in node 2.
     both = fit8(budget=24.0, tradeoff=1.0, **prices)
@@ -188,7 +188,7 @@ def test_a_tree_whose_evaluation_would_pass_the_budget_is_not_grown():
     model = fit6(budget=3.0, feature_costs=[1.0], n_estimators=5)
     assert [tree.n_splits for tree in model.rounds[0]] == [1, 1, 0]
     assert len(model.rounds) == 1
-    assert miser.forest_cost(model, 1, feature_costs=[1.0]) == 3
+    assert forest_costs.forest_cost(model, 1, feature_costs=[1.0]) == 3
 
 
 def random_data(seed=0, n=150, loss="squared"):
@@ -200,6 +200,7 @@ def random_data(seed=0, n=150, loss="squared"):
     return X, np.digitize(y, [5.0] if loss == "logistic" else [4.0, 8.0])
 
 
+STUMP = {"n_estimators": 1, "max_depth": 1, "min_samples_leaf": 1}
 SHORT = {"n_estimators": 6, "min_samples_leaf": 5, "max_depth": 3}
 PRICES = {"feature_costs": [4.1, 1.3, 1.3, 0.0, 2.7]}
 REMAINDERS = {
@@ -217,8 +218,8 @@ def test_the_budget_is_never_passed(loss, charging, prices):
     used = set()
     for budget in (0.0, 0.05, 0.4, 1.0, 2.35, 3.4, 4.4, 5.7, 7.1, 9.9, 14.0):
         bill = prices | {"tree_cost": 0.3}
-        model = miser.fit(X, y, loss=loss, charging=charging, budget=budget, **bill, **SHORT)
-        stages = list(miser.staged_forest_cost(model, 5, **bill))
+        model = fit(miser, X, y, loss=loss, charging=charging, budget=budget, **bill, **SHORT)
+        stages = list(forest_costs.staged_forest_cost(model, 5, **bill))
         assert all(cost <= budget for cost in stages)
         assert all(d.cumulative_cost <= budget for d in model.trace)
         assert stages == sorted(stages)
@@ -229,7 +230,7 @@ def test_the_budget_is_never_passed(loss, charging, prices):
 def test_an_infinite_budget_changes_nothing():
     X, y = random_data(2)
     options = PRICES | SHORT | {"tradeoff": 3.0}
-    assert miser.fit(X, y, **options).trace == miser.fit(X, y, budget=math.inf, **options).trace
+    assert fit(miser, X, y, **options).trace == fit(miser, X, y, budget=math.inf, **options).trace
 
 
 def test_prices_that_are_no_binary_fractions_keep_the_budget():
@@ -262,8 +263,8 @@ GROWTH = {"max_leaves": None, "growth": "breadth_first", "init": "zero"}
 def test_without_tradeoff_it_is_stage_wise_regression(charging):
     X, y = random_data(3)
     weights = np.random.default_rng(3).random(len(y)) + 0.5
-    plain = gbrt.fit(X, y, sample_weight=weights, **DEEP, **GROWTH)
-    free = miser.fit(X, y, sample_weight=weights, charging=charging, **PRICES, **DEEP)
+    plain = fit(gbrt, X, y, sample_weight=weights, **DEEP, **GROWTH)
+    free = fit(miser, X, y, sample_weight=weights, charging=charging, **PRICES, **DEEP)
     assert_same_rounds(free, plain)
     assert len(plain.trace) > 30
 
@@ -275,31 +276,23 @@ def test_restricted_cegb_builds_the_same_trees(loss, groups):
     X, y = random_data(4, loss=loss)
     costs = PRICES["feature_costs"]
     shared = DEEP | {"n_estimators": 3, "loss": loss, "feature_groups": groups}
+    restricted = shared | GROWTH | {"model_feature_costs": costs, "second_order": False}
     bought = set()
     for tradeoff in (0.0, 0.5, 50.0, 500.0):
-        ours = miser.fit(X, y, tradeoff=tradeoff, feature_costs=costs, **shared)
-        theirs = cegb.fit(
-            X,
-            y,
-            tradeoff=tradeoff,
-            model_feature_costs=costs,
-            second_order=False,
-            **shared,
-            **GROWTH,
-        )
+        ours = fit(miser, X, y, tradeoff=tradeoff, feature_costs=costs, **shared)
+        theirs = fit(cegb, X, y, tradeoff=tradeoff, **restricted)
         assert_same_rounds(ours, theirs)
         assert [(d.tree, d.rows) for d in ours.trace] == [(d.tree, d.rows) for d in theirs.trace]
         assert decisions(ours) == decisions(theirs)
-        bought.add(tuple(cegb.model_features(theirs, 5)))
+        bought.add(tuple(boosting.model_features(theirs, 5)))
     assert len(bought) > 2
 
 
 def test_restricted_cegb_that_goes_on_is_not_the_authors_rule():
     # Charged at once, x1 is free in the second node; the authors charge it again.
     options = {"model_feature_costs": [20.0, 3.0], "min_samples_leaf": 1, "n_estimators": 1}
-    going_on = cegb.fit(
-        X8, Y8, tradeoff=1.0, stop_on_negative_gain=False, second_order=False, **options, **GROWTH
-    )
+    options |= GROWTH | {"stop_on_negative_gain": False, "second_order": False}
+    going_on = fit(cegb, X8, Y8, tradeoff=1.0, **options)
     assert [d.penalty for d in going_on.trace] == [20, 3, 0]
 
 
@@ -312,8 +305,8 @@ def test_weight_ten_equals_ten_copies(charging, loss):
     X, y = random_data(5, 80, loss)
     copies = np.where(y < np.median(y), 10, np.random.default_rng(5).integers(0, 3, len(y)))
     options = PRICES | DEEP | {"tradeoff": 2.0, "charging": charging, "loss": loss, "max_bins": 6}
-    weighted = miser.fit(X, y, sample_weight=copies, **options)
-    repeated = miser.fit(np.repeat(X, copies, axis=0), np.repeat(y, copies), **options)
+    weighted = fit(miser, X, y, sample_weight=copies, **options)
+    repeated = fit(miser, np.repeat(X, copies, axis=0), np.repeat(y, copies), **options)
     assert weighted.trace == repeated.trace
     assert len(weighted.trace) > 10
 
@@ -321,7 +314,7 @@ def test_weight_ten_equals_ten_copies(charging, loss):
 @pytest.mark.parametrize("charging", ["first_use", "authors"])
 def test_what_costs_nothing_is_never_charged(charging):
     X, y = random_data(6)
-    model = miser.fit(X, y, tradeoff=2.0, charging=charging, **PRICES, **DEEP)
+    model = fit(miser, X, y, tradeoff=2.0, charging=charging, **PRICES, **DEEP)
     charges = {m: [d.penalty for d in model.trace if d.feature == m] for m in range(5)}
     assert len(charges[3]) > 0
     assert set(charges[3]) == {0.0}
@@ -334,7 +327,7 @@ def test_what_costs_nothing_is_never_charged(charging):
 def test_more_tradeoff_costs_less():
     X, y = random_data(7)
     costs = [
-        miser.forest_cost(miser.fit(X, y, tradeoff=tradeoff, **PRICES, **DEEP), 5, **PRICES)
+        forest_costs.forest_cost(fit(miser, X, y, tradeoff=tradeoff, **PRICES, **DEEP), 5, **PRICES)
         for tradeoff in (0.0, 5.0, 50.0, 500.0, 1e6)
     ]
     assert costs == sorted(costs, reverse=True)
@@ -342,9 +335,9 @@ def test_more_tradeoff_costs_less():
 
 
 def test_a_constant_target_and_the_start():
-    assert miser.fit(X8, np.full(8, 0.5), tradeoff=1.0).rounds == []
+    assert fit(miser, X8, np.full(8, 0.5), tradeoff=1.0).rounds == []
     np.testing.assert_array_equal(fit8(init="mean").initial_scores, [0.0])
-    shifted = miser.fit(X8, Y8 + 2, init="mean", n_estimators=1, min_samples_leaf=1)
+    shifted = fit(miser, X8, Y8 + 2, init="mean", n_estimators=1, min_samples_leaf=1)
     np.testing.assert_array_equal(shifted.initial_scores, [2.0])
     assert fit8().initial_scores == [0.0]
 
@@ -353,22 +346,22 @@ def test_early_stopping_keeps_the_best_rounds():
     X, y = random_data(8)
     noise = np.random.default_rng(8).permutation(y)
     options = PRICES | DEEP | {"n_estimators": 40, "learning_rate": 0.5, "eval_set": (X, noise)}
-    stopped = miser.fit(X, y, early_stopping_rounds=3, **options)
+    stopped = fit(miser, X, y, early_stopping_rounds=3, **options)
     assert len(stopped.rounds) == stopped.best_round < 40
-    assert len(list(miser.staged_forest_cost(stopped, 5, **PRICES))) == stopped.best_round
+    assert len(list(forest_costs.staged_forest_cost(stopped, 5, **PRICES))) == stopped.best_round
 
 
 def test_two_classes_are_one_tree_that_moves_half_as_far():
     # One tree on the log-odds, or one for each of two classes: the same splits, and the log-odds
     # F_1 - F_0 of the two trees move twice as far.
     X, y = random_data(9, loss="logistic")
-    one = miser.fit(X, y, loss="logistic", n_estimators=1, min_samples_leaf=5)
-    two = miser.fit(X, y, loss="multinomial", n_estimators=1, min_samples_leaf=5)
+    one = fit(miser, X, y, loss="logistic", n_estimators=1, min_samples_leaf=5)
+    two = fit(miser, X, y, loss="multinomial", n_estimators=1, min_samples_leaf=5)
     (tree,), (zero, other) = one.rounds[0], two.rounds[0]
     np.testing.assert_array_equal(tree.feature, other.feature)
     np.testing.assert_array_equal(other.value, -zero.value)
-    log_odds = miser.predict(two, X)[:, 1] - miser.predict(two, X)[:, 0]
-    np.testing.assert_allclose(log_odds, 2 * miser.predict(one, X)[:, 0], rtol=1e-12)
+    log_odds = boosting.predict(two, X)[:, 1] - boosting.predict(two, X)[:, 0]
+    np.testing.assert_allclose(log_odds, 2 * boosting.predict(one, X)[:, 0], rtol=1e-12)
 
 
 # --- the equations --------------------------------------------------------------------------
@@ -401,20 +394,20 @@ def test_equations_3_and_4_by_hand():
 
 def test_forest_cost_is_equation_3():
     X, y = random_data(10)
-    model = miser.fit(X, y, tradeoff=5.0, **PRICES, **DEEP)
+    model = fit(miser, X, y, tradeoff=5.0, **PRICES, **DEEP)
     forest = [tree for trees_of_round in model.rounds for tree in trees_of_round]
     uses = np.array([[m in tree.feature for tree in forest] for m in range(5)])
     beta = np.full(len(forest), 0.1)
     expected = miser.cost_of_weights(beta, uses, np.array(PRICES["feature_costs"]), 0.5)
-    bill = miser.forest_cost(model, 5, tree_cost=0.5, **PRICES)
+    bill = forest_costs.forest_cost(model, 5, tree_cost=0.5, **PRICES)
     assert bill == pytest.approx(expected, rel=1e-15)
 
 
 def test_a_split_lowers_the_impurity_by_its_gain():
     # Eq. (5) of the constant tree less Eq. (5) of the grown tree is the sum of the gains.
     X, y = random_data(11)
-    model = miser.fit(X, y, tradeoff=3.0, n_estimators=2, max_depth=3, min_samples_leaf=5, **PRICES)
-    ((tree,), (second,)), (F,) = model.rounds, [next(miser.staged_scores(model, X))[:, 0]]
+    model = fit(miser, X, y, tradeoff=3.0, **PRICES, **SHORT | {"n_estimators": 2})
+    ((tree,), (second,)), (F,) = model.rounds, [next(boosting.staged_scores(model, X))[:, 0]]
     for t, grown, scores in ((0, tree, np.zeros(len(y))), (1, second, F)):
         r = -losses.derivatives("squared", scores[:, None], y)[0][0]
         charged = math.fsum(d.penalty for d in model.trace if d.round == t)
@@ -577,7 +570,7 @@ def test_over_normalised_stumps_the_impurity_finds_the_steepest_descent(seed):
             assert splits[best] == splits[int(np.argmin(impurities))]
             chosen.add(splits[best])
         if multiplier == 0.0:  # and without costs CART's own stump is on the same split
-            model = miser.fit(X, r, n_estimators=1, max_depth=1, min_samples_leaf=1, init="zero")
+            model = fit(miser, X, r, **STUMP)
             (tree,) = model.rounds[0]
             assert (tree.feature[0], tree.threshold[0]) == splits[best]
     assert len(chosen) > 1  # costs change the choice
@@ -595,17 +588,15 @@ def test_with_costs_trees_that_are_not_normalised_may_choose_otherwise():
     gradient = miser.gradient_by_residuals(r, outputs, charges, 1.0 * step, step)
     assert gradient.min() == pytest.approx(-1, rel=1e-12)
     assert splits[miser.steepest(gradient)] == (1, 1.5)
-    model = miser.fit(
-        X, r, tradeoff=1.0, feature_costs=costs, n_estimators=1, max_depth=1, min_samples_leaf=1
-    )
+    model = fit(miser, X, r, tradeoff=1.0, feature_costs=costs, **STUMP)
     assert (model.trace[0].feature, model.trace[0].gain) == (0, pytest.approx(0.8))
 
 
 def test_stages_rise():
     X, y = random_data(12)
-    model = miser.fit(X, y, tradeoff=2.0, **PRICES, **DEEP)
-    for a, b in pairwise(miser.staged_forest_cost(model, 5, **PRICES)):
+    model = fit(miser, X, y, tradeoff=2.0, **PRICES, **DEEP)
+    for a, b in pairwise(forest_costs.staged_forest_cost(model, 5, **PRICES)):
         assert a <= b
     # The bill of the whole forest is at least that of any row (with no price for nodes).
-    rows = miser.prediction_cost(model, X, feature_costs=PRICES["feature_costs"])
-    assert rows.max() <= miser.forest_cost(model, 5, **PRICES)
+    rows = boosting.prediction_cost(model, X, feature_costs=PRICES["feature_costs"])
+    assert rows.max() <= forest_costs.forest_cost(model, 5, **PRICES)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from reference import cegb, gbrt
+from reference.boosting import predict
+from reference.trees import Limits
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -112,22 +114,12 @@ SETTINGS = ["plain", "split", "lazy", "split and lazy", "lazy, shallow"]
 def test_equal_trees(loss, setting, missing):
     options = options_of(setting, loss)
     X, y = data(loss, missing)
-    depth = options.get("depth")
     ours = cegb.fit(
-        X,
-        y,
-        loss=loss,
-        init="zero",
-        n_estimators=ROUNDS,
-        learning_rate=0.3,
-        max_leaves=LEAVES,
-        max_depth=depth,
-        min_samples_leaf=1,
-        min_hessian_leaf=MIN_HESSIAN,
+        X, y, loss=loss, n_estimators=ROUNDS, learning_rate=0.3,
         tradeoff=options.get("tradeoff", 0.0),
-        split_cost=options.get("split_cost", 0.0),
-        feature_costs=options.get("lazy"),
-    )
+        prices=cegb.price_list(D, options.get("split_cost", 0.0), options.get("lazy")),
+        limits=Limits(LEAVES, options.get("depth"), 1, MIN_HESSIAN),
+    )  # fmt: skip
     model = their_model(X, y, loss, **options)
     our_trees = [tree for trees_of_round in ours.rounds for tree in trees_of_round]
     their_trees = model.dump_model()["tree_info"]
@@ -138,7 +130,7 @@ def test_equal_trees(loss, setting, missing):
     assert min(tree.n_splits for tree in our_trees) >= 1
     assert sum(tree.n_splits for tree in our_trees) > 10
     scores = model.predict(X, raw_score=True).reshape(len(X), -1)
-    np.testing.assert_allclose(cegb.predict(ours, X), scores, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(predict(ours, X), scores, rtol=0, atol=1e-5)
     if missing:  # both directions occur, and missing against all that is present
         split = np.concatenate([tree.feature == 1 for tree in our_trees])
         left = np.concatenate([tree.missing_left for tree in our_trees])
@@ -156,11 +148,10 @@ def test_the_penalties_matter(setting):
 
 def test_plain_gbrt_from_the_mean():
     X, y = data("squared")
-    ours = gbrt.fit(
-        X, y, n_estimators=ROUNDS, learning_rate=0.3, max_leaves=LEAVES, min_samples_leaf=5
-    )
+    limits = Limits(LEAVES, min_samples_leaf=5)
+    ours = gbrt.fit(X, y, n_estimators=ROUNDS, learning_rate=0.3, limits=limits)
     theirs = lightgbm.LGBMRegressor(
         n_estimators=ROUNDS, learning_rate=0.3, num_leaves=LEAVES, min_child_samples=5,
         min_data_in_bin=1, num_threads=1, verbosity=-1,
     ).fit(X, y)  # fmt: skip
-    np.testing.assert_allclose(gbrt.predict(ours, X)[:, 0], theirs.predict(X), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(predict(ours, X)[:, 0], theirs.predict(X), rtol=0, atol=1e-5)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from reference import cegb, gbrt, greedy_miser
-from reference.monotonic import bounds_of_children, taken_off, value
+from reference import boosting, cegb, gbrt, greedy_miser
+from reference.beyond.by_name import fit
+from reference.beyond.monotonic import Bounded, bounds_of_children, taken_off
 from reference.trees import predict_tree
 
 rng = np.random.default_rng(4)
@@ -18,16 +19,15 @@ def along(model, m):
     """Scores of some rows as one feature grows, (steps, rows)."""
     rows = np.tile(X[:20], (25, 1))
     rows[:, m] = np.repeat(np.linspace(-1, 13, 25), 20)
-    return KINDS["cegb"].predict(model, rows)[:, 0].reshape(25, 20)
+    return boosting.predict(model, rows)[:, 0].reshape(25, 20)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_keep_the_direction(kind, loss):
     y = Y if loss == "squared" else (np.median(Y) < Y).astype(int)
-    fit = KINDS[kind].fit
-    free = fit(X, y, loss=loss, **SMALL)
-    model = fit(X, y, loss=loss, monotonic_cst=(1, -1, 0), **SMALL)
+    free = fit(KINDS[kind], X, y, loss=loss, **SMALL)
+    model = fit(KINDS[kind], X, y, loss=loss, monotonic_cst=(1, -1, 0), **SMALL)
     assert np.diff(along(free, 0), axis=0).min() < 0
     assert np.diff(along(model, 0), axis=0).min() >= 0
     assert np.diff(along(model, 1), axis=0).max() <= 0
@@ -37,9 +37,8 @@ def test_scores_keep_the_direction(kind, loss):
 
 def test_values_are_the_penalised_optimum():
     """Of one tree: each leaf's value is what a search over numbers finds, λ and all."""
-    model = cegb.fit(
-        X, Y, n_estimators=1, max_leaves=4, min_samples_leaf=3, reg_lambda=5.0, learning_rate=1.0
-    )
+    one_tree = {"n_estimators": 1, "max_leaves": 4, "min_samples_leaf": 3, "learning_rate": 1.0}
+    model = fit(cegb, X, Y, reg_lambda=5.0, **one_tree)
     residual = Y - model.initial_scores[0]
     tree = model.rounds[0][0]
     values = predict_tree(tree, X)
@@ -54,8 +53,8 @@ def test_values_are_the_penalised_optimum():
 def test_the_gain_is_what_the_split_takes_off():
     """The first split is the best of all that keep the direction, by sums over rows."""
     for sign in (0, 1, -1):
-        model = gbrt.fit(
-            X[:, :1], Y, n_estimators=1, max_leaves=2, min_samples_leaf=3, reg_lambda=2.0,
+        model = fit(
+            gbrt, X[:, :1], Y, n_estimators=1, max_leaves=2, min_samples_leaf=3, reg_lambda=2.0,
             monotonic_cst=(sign,), learning_rate=1.0,
         )  # fmt: skip
         r, best = Y - model.initial_scores[0], (0.0, None)
@@ -84,5 +83,5 @@ def test_bounds_are_handed_down():
     assert bounds_of_children(1.0, 3.0, 1, (-9.0, 9.0)) == ((-9.0, 2.0), (2.0, 9.0))
     assert bounds_of_children(3.0, 1.0, -1, (-9.0, 9.0)) == ((2.0, 9.0), (-9.0, 2.0))
     assert bounds_of_children(3.0, 1.0, 0, (-9.0, 9.0)) == ((-9.0, 9.0), (-9.0, 9.0))
-    assert value(-6.0, 2.0, (-9.0, 2.5)) == 2.5
+    assert Bounded((1,), (-9.0, 2.5)).value(-6.0, 2.0) == 2.5
     assert taken_off(-6.0, 2.0, 3.0) == 18.0  # G²/H

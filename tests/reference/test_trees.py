@@ -1,12 +1,14 @@
 """The reference tree by hand, and against scikit-learn's."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from reference import trees
+from reference.beyond import Beyond
 from reference.grid import real_count, real_sum, round_to_grid, row_weights
 
 LIMITS = trees.Limits(max_leaves=None, min_samples_leaf=1, min_hessian_leaf=0.0)
@@ -19,13 +21,12 @@ def ones(n):
 def grow(X, g, limits=LIMITS, h=None, weights=None, max_bins=255):
     """Plain second-order tree on gradients g."""
     weights = ones(len(X)) if weights is None else weights
-    edges = [trees.bin_edges(X[:, m], weights, max_bins) for m in range(X.shape[1])]
+    beyond = Beyond(sample_weight=weights.real)
+    data = beyond.training_data(X, g, replace(limits, max_bins=max_bins))
     return trees.grow_tree(
-        trees.bin_features(X, edges),
-        edges,
-        round_to_grid(g, weights),
-        round_to_grid(np.ones(len(X)) if h is None else h, weights, positive=True),
-        weights,
+        data,
+        data.on_grid(g),
+        data.on_grid(np.ones(len(X)) if h is None else h, positive=True),
         limits,
         lambda raw, rows, m: 0.5 * raw,
         lambda *decision: None,
@@ -90,9 +91,7 @@ def test_grid_sums_are_exact_in_any_order():
 def test_every_midpoint_is_an_edge():
     x = np.array([3.0, 1.0, 2.0, 1.0, 6.0])
     np.testing.assert_array_equal(trees.bin_edges(x, ones(5), 4), [1.5, 2.5, 4.5])
-    np.testing.assert_array_equal(
-        trees.bin_features(x[:, None], [np.array([1.5, 2.5, 4.5])])[:, 0], [2, 0, 1, 0, 3]
-    )
+    np.testing.assert_array_equal(trees.bin_numbers(x, np.array([1.5, 2.5, 4.5])), [2, 0, 1, 0, 3])
     assert len(trees.bin_edges(np.full(3, 7.0), ones(3), 255)) == 0
 
 
@@ -113,7 +112,7 @@ def test_edges_at_the_limits_of_float64():
     a = 1.0
     b = np.nextafter(a, 2)
     edges = trees.bin_edges(np.array([a, b]), ones(2), 255)
-    np.testing.assert_array_equal(trees.bin_features(np.array([[a], [b]]), [edges])[:, 0], [0, 1])
+    np.testing.assert_array_equal(trees.bin_numbers(np.array([a, b]), edges), [0, 1])
     huge = trees.bin_edges(np.array([-1.7e308, 1.7e308]), ones(2), 255)
     np.testing.assert_array_equal(huge, [0.0])
     assert len(trees.bin_edges(np.array([-0.0, 0.0]), ones(2), 255)) == 0
@@ -124,8 +123,8 @@ def test_missing_values_have_the_last_bin():
     edges = trees.bin_edges(x, ones(4), 2)
     np.testing.assert_array_equal(edges, [2.0, trees.ALL_PRESENT])
     largest = np.finfo(np.float64).max
-    column = np.append(x, [largest, -largest])[:, None]
-    np.testing.assert_array_equal(trees.bin_features(column, [edges])[:, 0], [1, 2, 0, 2, 1, 0])
+    column = np.append(x, [largest, -largest])
+    np.testing.assert_array_equal(trees.bin_numbers(column, edges), [1, 2, 0, 2, 1, 0])
     np.testing.assert_array_equal(
         trees.bin_edges(np.full(3, np.nan), ones(3), 255), [trees.ALL_PRESENT]
     )

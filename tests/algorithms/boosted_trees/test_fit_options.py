@@ -12,7 +12,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.trees import grower
 from reference import cegb, gbrt, greedy_miser
 from reference.losses import class_weights
-from tests.twins import assert_same_trees, assert_twins
+from tests.twins import assert_same_trees, assert_twins, fit_reference
 
 rng = np.random.default_rng(9)
 X = rng.integers(0, 9, (120, 3)).astype(float)
@@ -39,8 +39,7 @@ def test_a_callback_stops_both_twins(model, reference):
     assert [one.n_splits for one in told] == of_round.tolist()
     assert told[-1].n_estimators == told[-1].best_round == 5
     model.fit(X, Y, callbacks=[lambda r: np.bool_(r.number == 2), lambda r: False])
-    known = {k: v for k, v in model.get_params().items() if k in reference.fit.__kwdefaults__}
-    twin = reference.fit(X, Y, **known, callbacks=[lambda n, scores: n == 2])
+    twin = fit_reference(model, reference, X, Y, callbacks=[lambda n, scores: n == 2])
     assert model.n_estimators_ == len(twin.rounds) == 2
     assert_same_trees(model, twin)
 
@@ -266,14 +265,12 @@ def test_going_on_is_one_fit(model, reference, y, shares):
     whole = type(model)(**asked).fit(GAPS, y, **told)
     parts = type(model)(**asked | {"warm_start": True, "n_estimators": 2}).fit(GAPS, y, **told)
     assert parts.n_estimators_ == 2
-    known = {k: v for k, v in parts.get_params().items() if k in reference.fit.__kwdefaults__}
     encoded = y if y is Y else np.searchsorted(parts.classes_, y)
     loss = "squared" if y is Y else "multinomial"
-    told_twin = told | {"eval_set": (X[:50], encoded[:50])}
-    first = reference.fit(GAPS, encoded, loss=loss, **told_twin, **known)
+    told_twin = told | {"loss": loss, "eval_set": (X[:50], encoded[:50])}
+    first = fit_reference(parts, reference, GAPS, encoded, **told_twin)
     parts.set_params(n_estimators=5).fit(GAPS, y, **told)
-    known["n_estimators"] = 5
-    twin = reference.fit(GAPS, encoded, loss=loss, earlier=first, **told_twin, **known)
+    twin = fit_reference(parts, reference, GAPS, encoded, earlier=first, **told_twin)
     assert_same_trees(parts, twin)
     for name, values in whole.trees_._asdict().items():
         assert getattr(parts.trees_, name).tobytes() == values.tobytes()

@@ -305,9 +305,8 @@ def reference_model(model):
         part = Forest(forest.tree, *(values[begin:end] for values in forest[1:]))
         left = np.where(part.left >= 0, part.left - begin, -1)
         right = np.where(part.left >= 0, left + 1, -1)
-        trees.append(
-            reference.trees.Tree(part.feature, part.threshold, left, right, part.value, *part[5:])
-        )
+        values = part.feature, part.threshold, left, right, part.value, *part[5:]
+        trees.append(reference.trees.Tree(*values, sets=(None,) * len(left)))
     rounds = [trees[t : t + n_columns] for t in range(0, len(trees), n_columns)]
     return reference.boosting.Model(rounds, model.initial_scores_, model._learning_rate, [])
 

@@ -17,9 +17,8 @@ from algorithms.losses import Loss
 from algorithms.trees import penalty, splitter
 from algorithms.trees.histogram import in_halves
 from reference import boosting as reference_boosting
-from reference import grid as reference_grid
-from reference import losses as reference_losses
 from reference import trees as reference
+from reference.beyond import NOTHING
 from tests.algorithms.trees.test_trees import derivatives
 from tests.twins import assert_same_trees, awkward_data
 
@@ -217,31 +216,23 @@ class ChargeFirstUse:
 
 def naive_fit(X, y, limits, rounds, charging):
     """Boost with the reference's grower and the charging's plain Python."""
-    weights = reference_grid.row_weights(np.ones(len(y)))
-    edges = [reference.bin_edges(X[:, m], weights, 255) for m in range(X.shape[1])]
-    bins = reference.bin_features(X, edges)
 
-    def grow_round(t, F):
-        ((g, h),) = reference_losses.derivatives("squared", F, y)
+    def grow(k, g, h, data, record):
         tree = reference.grow_tree(
-            bins,
-            edges,
-            reference_grid.round_to_grid(g, weights),
-            reference_grid.round_to_grid(h, weights, positive=True),
-            weights,
+            data,
+            data.on_grid(g),
+            data.on_grid(h, positive=True),
             limits,
             lambda raw, rows, m: 0.5 * raw - charging.reference_charge(m),
             lambda node, rows, m, threshold, net: charging.reference_pay(m),
         )
         charging.reference_end_round()
-        return [tree]
+        return tree
 
-    initial = reference_losses.initial_scores("squared", y, weights, "mean")
-    kept, *_ = reference_boosting.boost(
-        grow_round, X, y, initial, loss="squared", n_estimators=rounds, learning_rate=0.5,
-        early_stopping_rounds=None, eval_metric="loss", eval_set=None,
+    return reference_boosting.boost(
+        grow, reference.training_data(X, y, 255), loss="squared", init="mean",
+        n_estimators=rounds, learning_rate=0.5, beyond=NOTHING,
     )  # fmt: skip
-    return SimpleNamespace(rounds=kept, initial_scores=initial)
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
 """Features whose values are categories: a split sends a set of them left, whatever their order.
 
-Shared by all boosted trees (:mod:`reference.trees`); none of the papers has categories. Here a
-category is a number, for which only equality means something; text stands for its place among all
-texts in ascending order.
+Here a category is a number, for which only equality means something; text stands for its place
+among all texts in ascending order.
 
 1. **Known categories.** Of the categories of a column, those that weigh at least
    ``min_samples_leaf`` in the training rows have a bin, in ascending order; if they are more than
@@ -24,7 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reference.beyond.missing import WithMissing, on_either_side
 from reference.grid import RowWeights
+from reference.trees import Order, bin_edges, bin_numbers
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ class Sets:
     left: frozenset[float]
     right: frozenset[float]
 
-
-def divided(ordered: np.ndarray, n_left: int) -> Sets:
-    """Sets of the first ``n_left`` categories and of the others."""
-    return Sets(frozenset(ordered[:n_left].tolist()), frozenset(ordered[n_left:].tolist()))
+    def goes_left(self, x: np.ndarray, missing_left: bool) -> np.ndarray:
+        """Which rows go left; what is in neither set goes where missing values go."""
+        left, right = np.isin(x, list(self.left)), np.isin(x, list(self.right))
+        return left | (~right & missing_left)
 
 
 def known_categories(
@@ -53,31 +54,42 @@ def known_categories(
     return values[sorted(heaviest)]
 
 
-def coded(X: np.ndarray, known: dict[int, np.ndarray]) -> np.ndarray:
-    """Rows with places among the known categories instead of categories, NaN for all others."""
-    X = X.copy()
-    for m, categories in known.items():
-        place = np.full(len(X), np.nan)
-        for k, category in enumerate(categories):
-            place[X[:, m] == category] = k
-        X[:, m] = place
-    return X
+def coded(x: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Places among the known categories instead of categories, NaN for all others."""
+    place = np.full(len(x), np.nan)
+    for k, category in enumerate(known):
+        place[x == category] = k
+    return place
 
 
-def in_order_of_gradient(bins, n_known: int, gradients, hessians) -> np.ndarray:
-    """Known categories that rows are of, in the order of G/H; of equal ones the lowest first."""
-    G = np.bincount(bins, weights=gradients, minlength=n_known)[:n_known]
-    H = np.bincount(bins, weights=hessians, minlength=n_known)[:n_known]
-    there = np.flatnonzero(H)  # no hessian is 0
-    return there[np.argsort(G[there] / H[there], kind="stable")]
+@dataclass(frozen=True)
+class Categories(WithMissing):
+    """A column of categories: bin k is of ``known[k]``, and one more, if any, of all others."""
+
+    known: np.ndarray
+
+    def orders(self, G, H, N):
+        """Known categories of the rows, in the order of G/H; of equal ones the lowest first."""
+        there = np.flatnonzero(H[: len(self.known)])  # no hessian is 0
+        order = there[np.argsort(G[there] / H[there], kind="stable")]
+        if len(self.edges) < len(self.known):
+            return [Order(order)]
+        return on_either_side(order, len(self.known), N)
+
+    def question(self, order, n_left):
+        """Sets of the categories that the node has; no threshold."""
+        left, right = (
+            frozenset(self.known[bins[bins < len(self.known)]].tolist())
+            for bins in (order.bins[:n_left], order.bins[n_left:])
+        )
+        return 0.0, Sets(left, right)
 
 
-def sent_left(sets: tuple, nodes: np.ndarray, x, missing_left, goes_left) -> np.ndarray:
-    """Which rows go left: those at nodes that split categories by their sets, others as they do."""
-    goes_left = goes_left.copy()
-    for node in np.unique(nodes):
-        if sets and sets[node] is not None:
-            here = nodes == node
-            left, right = np.isin(x, list(sets[node].left)), np.isin(x, list(sets[node].right))
-            goes_left[here] = (left | (~right & missing_left))[here]
-    return goes_left
+def column_of_categories(
+    x: np.ndarray, weights: RowWeights, max_bins: int, min_samples_leaf: float
+) -> Categories:
+    """Put a column in bins; what is not known is in the last one, with what is missing."""
+    known = known_categories(x, weights, max_bins, min_samples_leaf)
+    places = coded(x, known)
+    edges = bin_edges(places, weights, max_bins)
+    return Categories(edges, bin_numbers(places, edges), known)
