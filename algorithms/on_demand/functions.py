@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..prices.by_name import column_labels, feature_names
+from ..prices.by_name import column_labels, feature_names, listed
 from ..prices.groups import acquisition_units, group_labels
 
 if TYPE_CHECKING:
@@ -101,17 +101,21 @@ def sources(model: BoostedTrees, functions: Mapping, asked: np.ndarray) -> dict[
         for the same feature, or lacks what is asked for.
     """
     what = "feature" if model.feature_groups is None else "group"
+    units = _units(model)
+    needed = [u for u, unit in enumerate(units) if np.any(asked[unit.columns])]
+    keys = f"Keys that the model asks for: {listed([units[u].names[-1] for u in needed]) or 'none'}"
     if not isinstance(functions, Mapping):
         raise ValueError(
-            f"functions must map each {what} to a function of rows, got {functions!r}."
+            f"functions must map each {what} to a function of rows, got {functions!r}. {keys}."
         )
-    units = _units(model)
     unit_of_key = {key: u for u, unit in enumerate(units) for key in unit.names}
     names = feature_names(model)
     by_unit: dict[int, Source] = {}
     for key, function in functions.items():
         if key not in unit_of_key:
-            raise ValueError(f"functions has the key {key!r}, but the model has no such {what}.")
+            raise ValueError(
+                f"functions has the key {key!r}, but the model has no such {what}. {keys}."
+            )
         u = unit_of_key[key]
         if u in by_unit:
             raise ValueError(f"functions has two functions for {units[u].label}.")
@@ -123,7 +127,6 @@ def sources(model: BoostedTrees, functions: Mapping, asked: np.ndarray) -> dict[
             columns |= {names[m]: m for m in inside}
         tested = tuple(m for m in inside if asked[m])
         by_unit[u] = Source(key, units[u].label, function, columns, inside, tested, what == "group")
-    needed = [u for u, unit in enumerate(units) if np.any(asked[unit.columns])]
     lacking = [u for u in needed if u not in by_unit]
     if lacking:
         uses, lacks = ("; ".join(units[u].label for u in listed) for listed in (needed, lacking))
@@ -254,7 +257,10 @@ def check_answer(
         by_column = {}
         for key, column in answer.items():
             if key not in source.columns:
-                raise ValueError(f"{asked} returned {key!r}, which is not in the group.")
+                raise ValueError(
+                    f"{asked} returned {key!r}, which is not in the group: in it are "
+                    f"{listed([*source.columns])}."
+                )
             if source.columns[key] in by_column:
                 raise ValueError(f"{asked} returned feature {key!r} twice.")
             _check_order(asked, rows, column)

@@ -113,7 +113,10 @@ def test_a_group_answers_an_array_or_a_mapping(answer):
         (lambda rows: FORK_X[rows][:, 2], r"returned shape \(3,\); \(3, 2\) is wanted"),
         (lambda rows: FORK_X[rows][:, 1:], r"returned shape \(3, 3\); \(3, 2\) is wanted"),
         (lambda rows: {3: FORK_X[rows][:, 3]}, "left out feature 2"),
-        (lambda rows: {0: FORK_X[rows][:, 0]}, "returned 0, which is not in the group"),
+        (
+            lambda rows: {0: FORK_X[rows][:, 0]},
+            "returned 0, which is not in the group: in it are 2, 3",
+        ),
         (lambda rows: {2: [1.0, 2.0]}, r"for 2 returned shape \(2,\); \(3,\) is wanted"),
     ],
 )
@@ -281,10 +284,13 @@ def test_missing_functions_are_listed_before_any_work():
             "must be boosted trees",
         ),
         ({"model": CEGBRegressor()}, "not fitted"),
-        ({"functions": [len, len]}, "must map each feature"),
+        ({"functions": [len, len]}, "must map each feature .* asks for: 0, 1, 2"),
         ({"functions": {0: 3}}, "function of feature 0 is not callable: 3"),
-        ({"functions": {4: len}}, "the key 4, but the model has no such feature"),
-        ({"model": group_model(), "functions": {0: len}}, "the key 0, .* no such group"),
+        ({"functions": {4: len}}, "key 4, but .* no such feature. Keys .*: 0, 1, 2"),
+        (
+            {"model": group_model(), "functions": {0: len}},
+            "the key 0, .* no such group. Keys .*: 5, 9",
+        ),
         ({"batch_size": 0}, "batch_size"),
         ({"batch_size": True}, "batch_size"),
         ({"batch_size": 2.0}, "batch_size"),
