@@ -98,6 +98,8 @@ def test_ties_and_who_was_not_there(table):
     assert (ranked["low"] <= ranked["elo"]).all()
     assert (ranked["elo"] <= ranked["high"]).all()
     assert ranked["n_sets"].tolist() == [5] * 4
+    assert ranked.index.tolist() == ["d", "c", "b", "a"]  # the highest rating first
+    assert ranked["elo"].is_monotonic_decreasing
 
 
 def test_the_critical_difference_is_nemenyis(table):
