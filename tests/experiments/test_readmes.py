@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from experiments.publishing.output import read_cell_times, read_published
+from experiments.publishing.report.content import elapsed
 from experiments.publishing.scoreboard import without_summary
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
@@ -65,3 +67,15 @@ def test_every_artefact_has_its_minutes_and_the_scale_of_what_is_published(paper
             laptop, overnight = (artefact.minutes[one] for one in ("laptop", "overnight"))
             line = f"`make reproduce-{artefact.id}` | {laptop:g} | {overnight:g} | {scale} |"
             assert line in text, line
+
+
+@pytest.mark.parametrize("paper", MOST_WORDS)
+def test_no_artefact_announces_much_more_than_its_published_run_took(paper):
+    """Other work can make a run last longer, never shorter: what it took bounds the minutes."""
+    for artefact in discover():
+        folder = ROOT / "results" / artefact.id
+        if artefact.paper == paper and (published := read_published(folder)):
+            meta = published[1]
+            if len(read_cell_times(folder)) == len(artefact.cells(meta["scale"])):
+                took = elapsed(folder, artefact, meta, 2) / 60
+                assert artefact.minutes[meta["scale"]] <= max(1.5 * took, 0.5), artefact.id

@@ -254,23 +254,26 @@ def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[
 
 
 def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
-    """Return the time its cells took, from ``timings.csv``.
+    """Return the time its cells took, from ``timings.csv``."""
+    n_cells, workers = len(output.read_cell_times(folder)), meta.get("workers")
+    took, cells = duration(elapsed(folder, artefact, meta, workers or 1)), counted(n_cells, "cell")
+    if not workers:
+        return f"{took} of work in {cells}, on a cluster"
+    return f"{took} measured: {cells} on {counted(workers, 'worker')}"
 
-    Cells that measure time ran alone, the others beside each other on all workers.
+
+def elapsed(folder: Path, artefact: Artefact, meta: Mapping, workers: int) -> float:
+    """Return the seconds that a run's cells take on so many workers.
+
+    Cells that measure time run alone, the others beside each other.
     """
     times = output.read_cell_times(folder)
-    seconds = times["seconds"]
-    workers = meta.get("workers")
-    if not workers:
-        work = duration(seconds.sum())
-        return f"{work} of work in {counted(len(times), 'cell')}, on a cluster"
     cells = artefact.make_cells(
         meta["scale"], range(artefact.repetitions(meta["scale"], meta["seeds"]))
     )
     alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
-    elapsed = seconds[alone].sum() + seconds[~alone].sum() / workers
-    cells, on = counted(len(times), "cell"), counted(workers, "worker")
-    return f"{duration(elapsed)} measured: {cells} on {on}"
+    seconds = times["seconds"]
+    return seconds[alone].sum() + seconds[~alone].sum() / workers
 
 
 def duration(seconds: float) -> str:
