@@ -141,7 +141,7 @@ def house(tmp_path):
     add("costs.py", "import numpy\nfrom .prices.by_name import labelled\n")
     add("mddag.py", "from . import costs\nfrom .decision_dag.estimator import DecisionDAGEstimator")
     add("cronus.py", "from .weighed_trees import mixed_norms\nfrom .exits.walk import walk")
-    add("on_demand/course.py", "from ..decision_dag.walk import DecisionDAG")
+    add("on_demand/plans.py", "from ..decision_dag.walk import DecisionDAG")
     folder = add("catalogue/registered.py", "from .. import cronus, mddag")
     assert len(list(imports(folder))) == 9
     assert upward(folder) == []

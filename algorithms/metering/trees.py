@@ -61,11 +61,23 @@ def largest_score(forest: Forest, factor: float = 1.0) -> float:
         return float(np.maximum.reduceat(sizes, forest.tree[:-1]).sum())
 
 
-def from_bits(words: np.ndarray, n_features: int) -> AcquiredFeatures:
-    """Bits of rows of 64-bit words as a matrix, sparse if there are many features."""
+def from_bits(
+    words: np.ndarray, n_features: int, columns: np.ndarray | None = None
+) -> AcquiredFeatures:
+    """Bits of rows of 64-bit words as a matrix, sparse if there are many features.
+
+    They are those of all features, or of some columns.
+    """
+    columns = np.arange(n_features) if columns is None else columns
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-    acquired = bits[:, :n_features].astype(bool)
-    return sparse.csr_matrix(acquired) if n_features > DENSE_FEATURES else acquired
+    bits = bits[:, : len(columns)].astype(bool)
+    if n_features > DENSE_FEATURES:
+        some = sparse.csr_matrix(bits)
+        parts = (some.data, columns[some.indices], some.indptr)
+        return sparse.csr_matrix(parts, (len(bits), n_features))
+    acquired = np.zeros((len(bits), n_features), dtype=bool)
+    acquired[:, columns] = bits
+    return acquired
 
 
 class NoCostsWarning(UserWarning):

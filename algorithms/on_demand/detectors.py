@@ -143,25 +143,7 @@ class Detector(NamedTuple):
 
 
 def detector_of(model: object) -> Detector:
-    """Read a fitted model as it is now.
-
-    Parameters
-    ----------
-    model : cascade, decision DAG, or additive model that \
-:func:`algorithms.exits.responses.responses_of` reads
-        Its trees are stumps and add up to one score.
-
-    Returns
-    -------
-    Detector
-
-    Raises
-    ------
-    ValueError
-        If it is another model.
-    sklearn.exceptions.NotFittedError
-        If it is not fitted.
-    """
+    """Read a fitted model as it is now: stumps that add up to one score, or else a ValueError."""
     if isinstance(model, CascadeClassifier):
         return _of_cascade(copy.copy(model))
     if isinstance(model, DecisionDAGEstimator):
@@ -213,16 +195,7 @@ def _of_dag(model: DecisionDAGEstimator) -> Detector:
 
 
 def jumps(policy: np.ndarray) -> np.ndarray:
-    """Next stump that is evaluated from each one on; see :class:`Policy`.
-
-    Parameters
-    ----------
-    policy : ndarray of shape (n_stumps, n_cells), int8
-
-    Returns
-    -------
-    ndarray of shape (n_stumps + 1, n_cells), int16, or int32 of very many stumps
-    """
+    """Next stump that is evaluated from each one on; see :class:`Policy`."""
     n_stumps, n_cells = policy.shape
     dtype = np.int16 if n_stumps < 2**15 else np.int32
     jump = np.full((n_stumps + 1, n_cells), n_stumps, dtype=dtype)
@@ -258,16 +231,7 @@ def _fastest(stages: StageTable, votes: Votes) -> RunningSum | StageTable:
 def running_sum(table: StageTable, split: np.ndarray) -> RunningSum | None:
     """Give a cascade as one sum that goes on or begins afresh, which is faster to follow.
 
-    Parameters
-    ----------
-    table : StageTable
-    split : ndarray of shape (n_stumps,), bool
-        Of :class:`Votes`.
-
-    Returns
-    -------
-    RunningSum or None
-        None where it is none: a stage has no stumps of its own, or weighs earlier ones anew.
+    None where it is none: a stage has no stumps of its own, or weighs earlier ones anew.
     """
     sizes = np.diff(table.stop)
     if np.any(table.start == ANEW) or not np.all(sizes):
@@ -282,21 +246,7 @@ def running_sum(table: StageTable, split: np.ndarray) -> RunningSum | None:
 
 
 def votes_of(responses: Responses) -> Votes:
-    """Read the stumps of an additive model with one score.
-
-    Parameters
-    ----------
-    responses : Responses
-
-    Returns
-    -------
-    Votes
-
-    Raises
-    ------
-    ValueError
-        If a tree has more than one split.
-    """
+    """Read the stumps of an additive model with one score; refuse deeper trees (ValueError)."""
     forest = responses.forest
     roots, sizes = forest.tree[:-1], np.diff(forest.tree)
     if not np.all((sizes == 1) | (sizes == 3)):

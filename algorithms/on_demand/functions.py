@@ -78,27 +78,11 @@ def _units(model) -> list[_Unit]:
 
 
 def sources(model: BoostedTrees, functions: Mapping, asked: np.ndarray) -> dict[int, Source]:
-    """Match functions with what the model acquires.
+    """Match functions with what the model acquires: the source of each unit that has one.
 
-    Parameters
-    ----------
-    model : BoostedTrees
-        Fitted.
-    functions : mapping
-        See :class:`algorithms.on_demand.OnDemandPredictor`.
-    asked : ndarray of shape (n_features,), bool
-        Features that a row can come to be tested for.
-
-    Returns
-    -------
-    dict
-        The source of each acquisition unit that has one.
-
-    Raises
-    ------
-    ValueError
-        If `functions` is no mapping to functions, has a key that the model does not know or two
-        for the same feature, or lacks what is asked for.
+    `asked` (n_features,) are the features that a row can come to be tested for. ValueError if
+    `functions` is no mapping to functions, has a key that the model does not know or two for the
+    same feature, or lacks what is asked for.
     """
     what = "feature" if model.feature_groups is None else "group"
     units = _units(model)
@@ -146,10 +130,7 @@ def _library(value) -> str:
 def check_rows(rows: Any) -> tuple[Any, int]:
     """Return rows that :func:`take` can take from, and how many there are.
 
-    Raises
-    ------
-    ValueError
-        If they are no sequence, or none, or a table of an unknown kind, or if some are masked.
+    ValueError if they are no sequence, or none, or a table of an unknown kind, or some are masked.
     """
     if sparse.issparse(rows):
         rows = rows.tocsr()
@@ -192,19 +173,7 @@ def _check_kind(rows) -> None:
 
 
 def take(rows: Any, index: np.ndarray) -> Any:
-    """Take a part of the rows, by position.
-
-    Parameters
-    ----------
-    rows : sequence
-        From :func:`check_rows`.
-    index : ndarray of int64
-
-    Returns
-    -------
-    array, table, series or CSR matrix
-        Of the kind of `rows`; of other sequences a list.
-    """
+    """Take a part of the rows, by position: of the kind that they are, or else a list."""
     if hasattr(rows, "iloc"):
         return rows.iloc[index]
     library = _library(rows)
@@ -218,29 +187,10 @@ def take(rows: Any, index: np.ndarray) -> Any:
 def check_answer(
     source: Source, answer: object, rows: Any, n_rows: int, *, may_miss: bool = False
 ) -> dict[int, np.ndarray]:
-    """Values of features that a function returned for the rows it was asked for.
+    """Values (n_rows,) of each column that a row can be tested for, of what a function returned.
 
-    Parameters
-    ----------
-    source : Source
-    answer : object
-        What its function returned.
-    rows : sequence
-        What it was asked for, from :func:`take`.
-    n_rows : int
-        How many.
-    may_miss : bool
-        Whether a value may be missing: NaN, or masked.
-
-    Returns
-    -------
-    dict
-        For each column that a row can be tested for an ndarray of shape (n_rows,), float64.
-
-    Raises
-    ------
-    ValueError
-        If they are not finite numbers of the right shape, or stand in another order of rows.
+    ValueError if they are not finite numbers of the right shape (or missing, NaN or masked, where a
+    value may be), or stand in another order of rows.
     """
     asked = f"The function of {source.name}, asked for {n_rows} row{'s' if n_rows > 1 else ''},"
     _check_order(asked, rows, answer)

@@ -34,10 +34,10 @@ from ..estimators.parameters import check_whole_number
 from ..exits.hard_exits import Exits
 from ..inputs.types import FeatureCosts
 from ..kernels.decorators import kernel
-from ..metering.trees import DENSE_FEATURES
+from ..metering.trees import from_bits
 from ..trees.predictor import next_node
-from .course import course_of
 from .functions import Source, check_answer, check_rows, sources, take
+from .plans import plan_of
 
 if TYPE_CHECKING:
     from ..costs import GridPrices
@@ -114,26 +114,9 @@ def advance(
 ) -> None:
     """Let rows walk until each is at the end of a stage or tests a feature that it does not have.
 
-    Features and units are numbered among those that the forest tests.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : GridPrices
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    weights : ndarray of shape (n_trees, n_columns), float64
-        Of the trees' answers for each score, or empty: see :class:`.course.Course`.
-    dag : Steps or None
-        Of a decision DAG.
-    values : ndarray of shape (n_features, n_rows), float64
-        Read only where the row owns the feature's unit.
-    rows : ndarray of int64
-        Rows to move; they wait for nothing.
-    stage, last_tree : int
-        Stage from 0, and one more than its last tree.
-    walk : Walk
-        Brought up to date. A row that stops has paid for the unit that it waits for.
+    They wait for nothing before. One that stops has paid for the unit that it waits for. Features
+    and units are numbered among those that the forest tests; `values` (n_features, n_rows) are read
+    only where the row owns the unit. `weights` may be empty: see :class:`.plans.EvaluationPlan`.
     """
     one = np.uint64(1)
     n_columns, weighted = walk.scores.shape[1], weights.shape[1] > 0
@@ -231,20 +214,6 @@ class _Tally:
         return check_answer(source, answer, rows, n_rows, may_miss=self.may_miss)
 
 
-def _from_bits(words: np.ndarray, tested: np.ndarray, n_features: int):
-    """One bit per tested feature as the model's ``acquired_features`` gives it."""
-    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-    bits = bits[:, : len(tested)].astype(bool)
-    if n_features > DENSE_FEATURES:
-        among_tested = sparse.csr_matrix(bits)
-        columns = tested[among_tested.indices]
-        parts = (among_tested.data, columns, among_tested.indptr)
-        return sparse.csr_matrix(parts, (len(bits), n_features))
-    acquired = np.zeros((len(bits), n_features), dtype=bool)
-    acquired[:, tested] = bits
-    return acquired
-
-
 class OnDemandPredictor:
     """Predicts with a fitted model, computing features when a row's path asks for them.
 
@@ -316,17 +285,17 @@ class OnDemandPredictor:
         split_cost: float | None = None,
         tree_cost: float | None = None,
     ) -> None:
-        self.model, self._course = copy.copy(model), course_of(model, tree_cost)
+        self.model, self._plan = copy.copy(model), plan_of(model, tree_cost)
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
-        self._sources = sources(self._course.meter, functions, self._course.asked)
+        self._sources = sources(self._plan.meter, functions, self._plan.asked)
         self.functions = {source.key: source.function for source in self._sources.values()}
         self._prepare(feature_costs, split_cost)
 
     def _prepare(self, feature_costs, split_cost) -> None:
         """Number features and units among those asked for: memory must not grow with the others."""
-        forest, meter = self._course.forest, self._course.meter
+        forest, meter = self._plan.forest, self._plan.meter
         prices = meter._grid_prices(feature_costs, split_cost)
-        self._tested = np.flatnonzero(self._course.asked)
+        self._tested = np.flatnonzero(self._plan.asked)
         self._number = {column: i for i, column in enumerate(self._tested.tolist())}
         # A leaf stays -1, and so does a node that no row comes to.
         number = np.full(meter.n_features_in_ + 1, -1, dtype=np.int32)
@@ -402,33 +371,33 @@ class OnDemandPredictor:
         return self._predict(rows, "decision_function")
 
     def _predict(self, rows, method: str) -> OnDemandResult:
-        begin, course = time.perf_counter(), self._course
-        if method not in course.predictions:
-            known = " or ".join(course.predictions)
+        begin, plan = time.perf_counter(), self._plan
+        if method not in plan.predictions:
+            known = " or ".join(plan.predictions)
             raise ValueError(f"{type(self.model).__name__} has no {method} on demand: use {known}.")
         rows, n_rows = check_rows(rows)
         n_tested = len(self._tested)
         tested = np.zeros((n_rows, -(-n_tested // 64)), dtype=np.uint64)
         paid, passed = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         scores, stage = (
-            np.tile(course.initial_scores, (n_rows, 1)),
+            np.tile(plan.initial_scores, (n_rows, 1)),
             np.zeros(n_rows, dtype=np.int64),
         )
-        tally = _Tally(self._sources, course.may_miss)
+        tally = _Tally(self._sources, plan.may_miss)
         # A feature's values lie side by side: memory of features never asked for stays untouched.
         values = np.zeros((n_tested, min(self.batch_size, n_rows)))
         for first in range(0, n_rows, self.batch_size):
             part = slice(first, min(first + self.batch_size, n_rows))
             batch = _Batch(self, values, (tested[part], paid[part], passed[part], scores[part]))
             stage[part] = batch.run(rows, first, tally)
-        exits = None if course.exits is None else course.exits(stage, scores)
-        tree_prices, evaluations = course.tree_prices[stage], passed
-        if course.dag is not None:
+        exits = None if plan.exits is None else plan.exits(stage, scores)
+        tree_prices, evaluations = plan.tree_prices[stage], passed
+        if plan.dag is not None:
             evaluations = scores[:, -1].astype(np.int64)
-            tree_prices = course.tree_prices[0] * evaluations
+            tree_prices = plan.tree_prices[0] * evaluations
         return OnDemandResult(
-            course.finish(method, exits, scores),
-            _from_bits(tested, self._tested, course.meter.n_features_in_),
+            plan.predictions[method](scores if exits is None else exits),
+            from_bits(tested, plan.meter.n_features_in_, self._tested),
             evaluations,
             self._prices.cost(paid) + tree_prices,
             time.perf_counter() - begin,
@@ -455,17 +424,17 @@ class _Batch:
         self.predictor, self.values = predictor, values
         n_units = len(predictor._prices.unit_price)
         n_rows = len(outputs[0])
-        course = predictor._course
-        first = 0 if course.dag is None else _tree_from(course.dag, 0, course.initial_scores)
+        plan = predictor._plan
+        first = 0 if plan.dag is None else _tree_from(plan.dag, 0, plan.initial_scores)
         self.walk = Walk(
             np.full(n_rows, first, dtype=np.int64),
-            np.full(n_rows, course.forest.tree[first], dtype=np.int64),
+            np.full(n_rows, plan.forest.tree[first], dtype=np.int64),
             np.zeros((n_rows, -(-n_units // 64)), dtype=np.uint64),
             np.full(n_rows, -1, dtype=np.int64),
             *outputs,
         )
         grown = (predictor._forest, predictor._prices)
-        self.fixed = (*grown, course.contributions, course.weights, course.dag)
+        self.fixed = (*grown, plan.contributions, plan.weights, plan.dag)
 
     def run(self, rows, first: int, tally: _Tally) -> np.ndarray:
         """Walk until each row has left; `first` is the batch's first row among `rows`.
@@ -475,17 +444,17 @@ class _Batch:
         ndarray of shape (n_rows,), int64
             Stage at which each row left, from 0.
         """
-        course, walk = self.predictor._course, self.walk
-        last = len(course.stops) - 1
+        plan, walk = self.predictor._plan, self.walk
+        last = len(plan.stops) - 1
         exit_stage, remaining = np.full(len(walk.tree), last), np.arange(len(walk.tree))
-        for stage, stop in enumerate(course.stops.tolist()):
+        for stage, stop in enumerate(plan.stops.tolist()):
             self.walk_to(stop, stage, remaining, rows, first, tally)
             if stage == last:
                 break
-            leaves = course.leaves(stage, walk.scores[remaining])
+            leaves = plan.leaves(stage, walk.scores[remaining])
             gone, remaining = remaining[leaves], remaining[~leaves]
             exit_stage[gone] = stage
-            walk.node[gone] = course.forest.tree[-1]  # behind all that others wait at
+            walk.node[gone] = plan.forest.tree[-1]  # behind all that others wait at
             if not len(remaining):
                 break
         return exit_stage
@@ -512,5 +481,5 @@ class _Batch:
             raise RuntimeError(f"A row acquired {name} twice: an error in this package.")
         self.walk.owned[rows, word] = owned | bit
         for column, values in answer.items():
-            seen = self.predictor._course.as_seen(values)
+            seen = self.predictor._plan.as_seen(values)
             self.values[self.predictor._number[column], rows] = seen

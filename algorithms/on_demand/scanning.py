@@ -5,7 +5,7 @@ is cut out and no row is made: sums over rectangles come from an integral image 
 share, and only for the stumps that a window passes until it leaves. Scores, decisions and
 evaluations equal those of the model on the table of the windows' bytes, bit for bit.
 
-Larger objects are found in smaller copies of the picture (:mod:`algorithms.on_demand.pyramid`).
+Larger objects are found in smaller copies of the picture.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from ..stumps.haar import (
     integral_images,
 )
 from .detectors import ANEW, ONWARD, Policy, RunningSum, StageTable, detector_of
-from .pyramid import level_shapes, shrunk
 
 _TURNS = 8  # windows that a decision DAG sends on in turns
 
@@ -142,18 +141,8 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
 def _scan_sum(images, window, stumps, follow, places, scores, left, evaluations):
     """Add up votes for each window until it leaves.
 
-    Parameters
-    ----------
-    images : IntegralImages
-    window : tuple of int
-        Height and width.
-    stumps : HaarStumps
-    follow : RunningSum
-    places : tuple of two ndarray of int64
-        Tops and lefts of the windows: all pairs are scanned.
-    scores : ndarray of shape (n_tops, n_lefts), float64
-    left, evaluations : ndarray of shape (n_tops, n_lefts), int64
-        Filled, like the scores: the stage at which each left, from 1.
+    Tops and lefts (`places`) are scanned in all pairs. What is filled in has a row for each top and
+    a column for each left: scores, the stage at which the window left, from 1, and evaluations.
     """
     tops, lefts = places
     n_stumps = follow.vote.shape[0]
@@ -206,17 +195,9 @@ def _scan_stages(images, window, stumps, follow, places, scores, left, evaluatio
 
 @kernel
 def bin_of(score: int, n_bins: int, running: bool, ran: int) -> int:
-    """Cell of one score, as :func:`algorithms.decision_dag.values.cell_of` says, without arrays.
+    """Cell of one score (in steps), as :func:`algorithms.decision_dag.values.cell_of` says.
 
     A call with arrays counts who holds them, which takes longer than a stump.
-
-    Parameters
-    ----------
-    score : int64
-        In steps, without that before any stump.
-    n_bins : int
-    running : bool
-    ran : int64
     """
     half = ran if running else np.int64(1) << (SPAN_BITS - 1)
     if half == 0:
@@ -231,14 +212,8 @@ def bin_of(score: int, n_bins: int, running: bool, ran: int) -> int:
 def _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t):
     """Let window w of a row pass stump t; the next one that it is sent to.
 
-    Parameters
-    ----------
-    deviation : ndarray of float64
-        Of each window of the row.
-    g : ndarray of int64
-        Score of each in steps, beyond that before any stump.
-    row : ndarray of shape (3, n_windows), int64
-        Place, evaluations, and the sizes of what was evaluated, of each window.
+    Of each window of the row: `g`, its score in steps beyond that before any stump; and `row`, its
+    place, its evaluations, and the sizes of what was evaluated.
     """
     window, stump = np.uintp(w), np.uintp(t)
     right = goes_right(stumps, stump, images.sums, row[0, window], deviation[window])
@@ -449,3 +424,62 @@ def _checked_picture(picture, window: tuple[int, int]) -> np.ndarray:
             f"window of {window[0]}×{window[1]}."
         )
     return np.ascontiguousarray(picture)
+
+
+# --- smaller copies of a picture ------------------------------------------------------------------
+
+
+def shrunk(picture: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Shrink grey bytes to the mean over the area that each new pixel covers.
+
+    Means of whole numbers, rounded half up: the same on every processor.
+    """
+    small = np.empty(shape, dtype=np.uint8)
+    _shrink(np.ascontiguousarray(picture), small)
+    return small
+
+
+@kernel
+def _shrink(picture, small):
+    """Fill the smaller picture. A pixel has as many parts down and across as there are new ones."""
+    (height, width), (n_down, n_across) = picture.shape, small.shape
+    area = np.float64(height) * np.float64(width)
+    row, before = np.empty(width, dtype=np.int64), np.zeros(width + 1, dtype=np.int64)
+    for i in range(n_down):
+        row[:] = 0
+        begin, end = i * height, (i + 1) * height
+        for r in range(begin // n_down, (end - 1) // n_down + 1):
+            share = min(end, (r + 1) * n_down) - max(begin, r * n_down)
+            for c in range(width):
+                row[c] += share * np.int64(picture[r, c])
+        for c in range(width):
+            before[c + 1] = before[c] + row[c]
+        until, whole, part = np.int64(0), np.int64(0), np.int64(0)
+        for j in range(n_across):
+            last = until
+            whole += width // n_across
+            part += width % n_across
+            if part >= n_across:
+                whole, part = whole + 1, part - n_across
+            until = before[whole] * n_across + (row[whole] * part if part > 0 else 0)
+            # Whole numbers far below 2**53: a quotient that is no whole number is not rounded to
+            # one, and so its floor is that of the fraction.
+            small[i, j] = np.uint8((np.float64(until - last) + 0.5 * area) / area)
+
+
+def level_shapes(
+    shape: tuple[int, int], window: tuple[int, int], scale_step: float, n_scales: int | None
+) -> list[tuple[int, int]]:
+    """Give the sizes at which a picture is scanned, as long as a window fits, its own first.
+
+    Each is `scale_step` (above 1) times smaller than the one before; at most `n_scales`, if given.
+    """
+    shapes, k = [shape], 1
+    while n_scales is None or len(shapes) < n_scales:
+        smaller = tuple(round(side / scale_step**k) for side in shape)
+        if smaller[0] < window[0] or smaller[1] < window[1]:
+            break
+        if smaller != shapes[-1]:  # a step just above 1 need not change any side
+            shapes.append(smaller)
+        k += 1
+    return shapes

@@ -166,7 +166,7 @@ def test_functions_that_fail(rows):
         raise OSError("no camera")
 
     predictor = OnDemandPredictor(model, functions | {last: broken})
-    with pytest.raises(RuntimeError, match=f"feature {last} failed .* OSError: no camera"):
+    with pytest.raises(OSError, match="no camera"):
         predictor.predict(range(len(X)))
     missing = OnDemandPredictor(model, functions | {last: lambda rows: sound(rows) * np.nan})
     with pytest.raises(ValueError, match="missing or infinite values"):

@@ -9,7 +9,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.decision_dag.values import EVAL, QUIT, SKIP
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
-from algorithms.on_demand import OnDemandPredictor, reach
+from algorithms.on_demand import OnDemandPredictor, plans
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 
 PRICES = np.array([1.0, 2.0, 0.5, 4.0, 3.0])
@@ -78,7 +78,7 @@ def test_a_constant_dag_needs_no_function():
 @pytest.mark.parametrize("kind", list(MODELS))
 def test_functions_are_needed_for_what_rows_can_come_to(kind, most, monkeypatch):
     """A feature whose base classifiers are all skipped is not asked for, on any rows."""
-    monkeypatch.setattr(reach, "MOST_STATES", most)
+    monkeypatch.setattr(plans, "MOST_STATES", most)
     model, _ = fitted(kind)
     base, policy = model._dag_.base, model._dag_.policy
     tree = base.forest.tree[:: base.n_parts]
@@ -86,11 +86,11 @@ def test_functions_are_needed_for_what_rows_can_come_to(kind, most, monkeypatch)
     for j, features in enumerate(inside):
         if 2 in features:
             policy[j] = SKIP
-    asked = reach.features_of_dag(model._dag_, 5)
+    asked = plans.features_of_dag(model._dag_, 5)
     assert not asked[2]
     rows = np.random.default_rng(1).normal(size=(500, 5)) * 3.0
     assert not np.any(model.acquired_features(rows) & ~asked)
-    reached = reach.reached_bases(model._dag_)
+    reached = plans.reached_bases(model._dag_)
     paths = model.classification_path(rows).toarray().astype(bool)
     assert not np.any(paths & ~reached)
     functions = {m: f for m, f in Functions(model, rows).items() if asked[m]}
@@ -104,6 +104,6 @@ def test_a_base_classifier_that_no_score_leads_to_is_not_reached():
     model, _ = fitted("stumps")
     policy = model._dag_.policy
     policy[:] = EVAL
-    assert reach.reached_bases(model._dag_).all()
+    assert plans.reached_bases(model._dag_).all()
     policy[2] = QUIT
-    assert np.flatnonzero(reach.reached_bases(model._dag_)).tolist() == [0, 1]
+    assert np.flatnonzero(plans.reached_bases(model._dag_)).tolist() == [0, 1]

@@ -17,8 +17,7 @@ from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import HaarFeatures, PictureScanner, Scan
 from algorithms.on_demand.detectors import Policy, RunningSum, StageTable, detector_of, jumps
-from algorithms.on_demand.pyramid import level_shapes, shrunk
-from algorithms.on_demand.scanning import Level, bin_of
+from algorithms.on_demand.scanning import Level, bin_of, level_shapes, shrunk
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from algorithms.viola_jones import ViolaJonesClassifier
 from datasets import vj_faces

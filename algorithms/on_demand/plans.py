@@ -11,24 +11,26 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..decision_dag.estimator import DecisionDAGEstimator
-from ..decision_dag.walk import Steps
+from ..decision_dag.values import EVAL, QUIT, cell_of
+from ..decision_dag.walk import DecisionDAG, Steps
 from ..early_exit import EarlyExit
 from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
 from ..exits.hard_exits import Exits
-from ..metering.trees import MeteredTrees
+from ..kernels.decorators import kernel
+from ..metering.trees import MeteredTrees, tested_features
 from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
-from .reach import features_of_dag, features_until, highest_scores
 
 
-class Course(NamedTuple):
+class EvaluationPlan(NamedTuple):
     """Trees in the order in which rows pass them, and where rows may leave.
 
     Attributes
@@ -79,32 +81,12 @@ class Course(NamedTuple):
     leaves: Callable[[int, np.ndarray], np.ndarray] | None = None
     exits: Callable | None = None
 
-    def finish(
-        self, method: str, exits: Exits | EarlyExits | None, scores: np.ndarray
-    ) -> np.ndarray:
-        """Predictions of rows that have finished."""
-        return self.predictions[method](scores if exits is None else exits)
 
+def plan_of(model: object, tree_cost: float | None = None) -> EvaluationPlan:
+    """Read a fitted model as it is now; refuse what cannot be followed row by row (ValueError).
 
-def course_of(model: object, tree_cost: float | None = None) -> Course:
-    """Read a fitted model as it is now.
-
-    Parameters
-    ----------
-    model : boosted trees, EarlyExit around them, cascade or decision DAG of this package
-    tree_cost : float, optional
-        The price of a tree: of a cascade or DAG in the place of its own, of an EarlyExit 0 if it
-        is not given.
-
-    Returns
-    -------
-    Course
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, if boosted trees are given a price of a tree, or if early exits
-        compare rows with each other.
+    `tree_cost` is the price of a tree: of a cascade or DAG in the place of its own, of an EarlyExit
+    0 if it is not given.
     """
     if isinstance(model, CascadeClassifier):
         return _of_cascade(copy.copy(model), tree_cost)
@@ -123,12 +105,12 @@ def course_of(model: object, tree_cost: float | None = None) -> Course:
     return _of_boosted_trees(copy.copy(model))
 
 
-def _of_boosted_trees(model: BoostedTrees) -> Course:
+def _of_boosted_trees(model: BoostedTrees) -> EvaluationPlan:
     refuse_sets(model.trees_, "A predictor on demand")
     predictions = {"predict": _targets}
     if hasattr(model, "classes_"):
         predictions = {"predict": model._labels, "predict_proba": model._probabilities}
-    return Course(
+    return EvaluationPlan(
         model,
         model.trees_,
         model._contributions,
@@ -143,7 +125,7 @@ def _of_boosted_trees(model: BoostedTrees) -> Course:
     )
 
 
-def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
+def _of_cascade(model: CascadeClassifier, tree_cost) -> EvaluationPlan:
     hard = model._now(priced=True)
     responses = hard.responses
     n_split = responses.forest.n_split_trees(1)
@@ -161,7 +143,7 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
     def exits(stage: np.ndarray, scores: np.ndarray) -> Exits:
         return Exits(stage + 1, scores[np.arange(len(stage)), stage])
 
-    return Course(
+    return EvaluationPlan(
         responses.meter,
         responses.forest,
         responses.contributions,
@@ -177,7 +159,7 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> Course:
     )
 
 
-def _of_early_exit(model: EarlyExit, tree_cost) -> Course:
+def _of_early_exit(model: EarlyExit, tree_cost) -> EvaluationPlan:
     read, s = model._checked()
     responses, rule, n_exits = read.responses, model.rule, read.n_exits
     if not isinstance(model.model, BoostedTrees):
@@ -216,7 +198,7 @@ def _of_early_exit(model: EarlyExit, tree_cost) -> Course:
         return left.scores[:, 0] if responses.link is None else responses.labels(left.scores)
 
     each = check_number("tree_cost", 0.0 if tree_cost is None else tree_cost)
-    return Course(
+    return EvaluationPlan(
         responses.meter,
         forest,
         responses.contributions,
@@ -232,7 +214,7 @@ def _of_early_exit(model: EarlyExit, tree_cost) -> Course:
     )
 
 
-def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
+def _of_dag(model: DecisionDAGEstimator, tree_cost) -> EvaluationPlan:
     check_is_fitted(model)
     base, cells, policy = model._dag_
     responses = model._priced(model._responses_)
@@ -242,10 +224,7 @@ def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
     def steps(method):
         return lambda scores: method(scores[:, :n_columns].astype(np.int64))
 
-    predictions = {"predict": steps(model._predicted)}
-    if hasattr(model, "classes_"):
-        predictions["decision_function"] = steps(model._decision)
-    return Course(
+    return EvaluationPlan(
         responses.meter,
         forest._replace(feature=feature),
         np.zeros(0),
@@ -255,7 +234,7 @@ def _of_dag(model: DecisionDAGEstimator, tree_cost) -> Course:
         features_of_dag(model._dag_, responses.meter.n_features_in_),
         np.array([model._price_of_a_tree(tree_cost)]),
         getattr(responses.meter, "_as_seen", _as_it_is),
-        predictions,
+        {"predict": steps(model._predicted), "decision_function": steps(model._decision)},
         Steps(base.answers, base.n_parts, cells, policy, base.evaluates),
     )
 
@@ -267,3 +246,99 @@ def _as_it_is(values: np.ndarray) -> np.ndarray:
 def _targets(scores: np.ndarray) -> np.ndarray:
     """Predictions of a regressor."""
     return scores[:, 0]
+
+
+# --- what any row can come to: trees that no row is ever sent to need no features -----------------
+
+MOST_STATES = 4096
+"""Scores that are told apart on the way through a DAG; of more, only the policy is looked at."""
+
+
+def highest_scores(
+    forest: Forest,
+    contributions: NDArray[np.float64],
+    start: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> np.ndarray:
+    """Bounds of scores after the first 0, 1, … trees, exact to the last bit: rounding keeps order.
+
+    As (n_trees + 1, n_scores); `weights` (n_trees, n_scores) are of each tree for each score.
+    """
+    if forest.n_trees == 0:
+        return start[None, :]
+    leaf = forest.left < 0
+    most = np.maximum.reduceat(np.where(leaf, contributions, -np.inf), forest.tree[:-1])
+    least = np.minimum.reduceat(np.where(leaf, contributions, np.inf), forest.tree[:-1])
+    added = np.maximum(weights * most[:, None], weights * least[:, None])
+    return np.add.accumulate(np.vstack([start, added]), axis=0)
+
+
+def features_until(
+    forest: Forest, stops: NDArray[np.int64], empties: NDArray[np.bool_], n_features: int
+) -> np.ndarray:
+    """Features that stages test until the first of which every row leaves (`empties`)."""
+    last = int(np.argmax(np.append(empties, True)))
+    feature = forest.feature[: forest.tree[stops[last]]]
+    return tested_features(feature, n_features)
+
+
+def features_of_dag(dag: DecisionDAG, n_features: int) -> np.ndarray:
+    """Features of the base classifiers of a decision DAG that any row can come to evaluate."""
+    base = dag.base
+    tree = base.forest.tree
+    reached = reached_bases(dag)
+    parts = [
+        base.forest.feature[tree[j * base.n_parts] : tree[(j + 1) * base.n_parts]]
+        for j in np.flatnonzero(reached)
+    ]
+    feature = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+    return tested_features(base.used[feature[feature >= 0]], n_features)
+
+
+def reached_bases(dag: DecisionDAG) -> np.ndarray:
+    """Base classifiers that a row of some features would evaluate: (n_base,) bool.
+
+    Rows are followed by all scores that they may have. Where these are too many, a base classifier
+    counts if the policy evaluates it at any score.
+    """
+    base, cells = dag.base, dag.cells
+    reached = np.zeros(base.n_base, dtype=bool)
+    states = np.append(cells.initial, 0).astype(np.int64)[None, :]  # scores, sizes evaluated
+    for j, policy in enumerate(dag.policy):
+        action = policy[_cells_of(cells, states)]
+        now = states[action == EVAL]
+        states = states[(action != EVAL) & (action != QUIT)]
+        if not len(now):
+            continue
+        reached[j] = True
+        answers = _answers_of(base, j)
+        if answers is None or len(now) * len(answers) + len(states) > MOST_STATES:
+            reached[j + 1 :] = (dag.policy[j + 1 :] == EVAL).any(axis=1)
+            break
+        after = now[:, None, :].repeat(len(answers), axis=1)
+        after[:, :, :-1] += answers
+        after[:, :, -1] += cells.sizes[j]
+        states = np.unique(np.vstack([states, after.reshape(-1, states.shape[1])]), axis=0)
+    return reached
+
+
+def _answers_of(base, j: int) -> np.ndarray | None:
+    """All answers (n, n_columns) of base classifier j, in steps; None if they are too many."""
+    answers = np.zeros((1, base.answers.shape[1]), dtype=np.int64)
+    for t in range(j * base.n_parts, (j + 1) * base.n_parts):
+        nodes = slice(base.forest.tree[t], base.forest.tree[t + 1])
+        own = np.unique(base.answers[nodes][base.forest.left[nodes] < 0], axis=0)
+        if len(answers) * len(own) > MOST_STATES:
+            return None
+        answers = (answers[:, None, :] + own).reshape(-1, answers.shape[1])
+        answers = np.unique(answers, axis=0)
+    return answers
+
+
+@kernel
+def _cells_of(cells, states):
+    """Cell of each of some states (scores, and sizes of what was evaluated)."""
+    found = np.empty(states.shape[0], dtype=np.int64)
+    for i in range(states.shape[0]):
+        found[i] = cell_of(cells, states[i, :-1], states[i, -1])
+    return found
