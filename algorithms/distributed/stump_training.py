@@ -9,7 +9,7 @@ samplers that look at features before they propose.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -273,15 +273,25 @@ class ProblemOfAll(Problem):
         ends = np.flatnonzero(np.diff(entries // _ENTRIES_AT_ONCE)) + 1
         return np.split(np.arange(len(features)), ends)
 
-    def _searched_now(self, features: np.ndarray) -> Search:
-        edges, cuts = np.empty(len(features), np.int64), np.empty(len(features), np.int64)
+    def _best_cuts(self, features: np.ndarray, ask: Callable) -> tuple[Search, np.ndarray]:
+        """Best cut of each feature, and its edge of each label.
+
+        ``ask(features, n_codes) -> (histograms, sums of the labels)`` is asked for some at a time.
+        """
+        edges, cuts = np.empty((2, len(features)), np.int64)
+        of_labels = np.empty((len(features), self._pairs.n_labels), np.int64)
         for places in self._blocks(features):
-            some, n_codes = features[places], self._pairs.n_codes[features[places]]
-            told = self.weights.histograms(some, n_codes)
-            edges[places], cuts[places], self._of_labels[some] = best_cuts(
-                told, n_codes, self.weights.totals
-            )
-        return Search(edges, cuts)
+            n_codes = self._pairs.n_codes[features[places]]
+            told, total = ask(features[places], n_codes)
+            edges[places], cuts[places], of_labels[places] = best_cuts(told, n_codes, total)
+        return Search(edges, cuts), of_labels
+
+    def _searched_now(self, features: np.ndarray) -> Search:
+        def ask(some, n_codes):  # the totals come with the histograms
+            return self.weights.histograms(some, n_codes), self.weights.totals
+
+        found, self._of_labels[features] = self._best_cuts(features, ask)
+        return found
 
     def edges(
         self, features: np.ndarray, rows: Any | None = None, signed: np.ndarray | None = None
@@ -308,14 +318,15 @@ class ProblemOfAll(Problem):
             return self.edges(features)
         self.weights.block_starts  # noqa: B018 (the workers have weighed their pairs)
         n_labels, size = self._pairs.n_labels, len(sample.draws.places)
-        edges, head = np.empty(len(features), np.int64), n_labels + 1 + len(self.families)
-        for places in self._blocks(features):
-            some, n_codes = features[places], self._pairs.n_codes[features[places]]
+        head = n_labels + 1 + len(self.families)
+
+        def ask(some, n_codes):
             told = self._pairs.summed("histograms_on", sample.draws, some, n_codes)
             sample.weight = int(told[n_labels])
             self.meter.count_told(some, size, told[n_labels + 1 : head])
-            edges[places] = best_cuts(told[head:], n_codes, told[:n_labels])[0]
-        return edges
+            return told[head:], told[:n_labels]
+
+        return self._best_cuts(features, ask)[0].edges
 
     def label_edges(self, feature: int, cut: int) -> np.ndarray:
         """See :meth:`algorithms.stumps.sampling.Problem.label_edges`."""
@@ -331,12 +342,11 @@ class ProblemOfAll(Problem):
 
     def search_in(self, node: int, features: np.ndarray, total: np.ndarray) -> Search:
         """Best cut of each feature on the rows of a tree's leaf; see :class:`LeavesOfAll`."""
-        edges, cuts = np.empty(len(features), np.int64), np.empty(len(features), np.int64)
-        for places in self._blocks(features):
-            some, n_codes = features[places], self._pairs.n_codes[features[places]]
-            told = self._pairs.summed("histograms_in", node, some, n_codes)
-            edges[places], cuts[places], _ = best_cuts(told, n_codes, total)
-        return Search(edges, cuts)
+
+        def ask(some, n_codes):
+            return self._pairs.summed("histograms_in", node, some, n_codes), total
+
+        return self._best_cuts(features, ask)[0]
 
     def divide(self, *args: object) -> np.ndarray:
         """Have a leaf divided; see :meth:`.pair_rows.PairRows.divide`."""

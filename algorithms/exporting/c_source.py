@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
-from .c_categories import functions_of_codes, said_of_codes, tables_of_sets
 from .exported import Exported, exported
 
 _PER_LINE = 8
@@ -78,6 +78,29 @@ _BY_SET = """\
 """
 
 
+_SAID_OF_CODES = """\
+ *
+ * double {name}_code_of_{kind}(int column, {argument}category);
+ *   What x[column] must be for a category of column {columns}: its code, NaN for one that the model
+ *   does not know.
+"""
+
+_CODE_OF = """\
+double {name}_code_of_{kind}(int column, {argument}category)
+{{
+    for (int i = 0; i < {n}; i++)
+        if ({kind}_column[i] == column && {is_it})
+            return {kind}_code[i];
+    return NAN;
+}}
+
+"""
+
+_TEXT = "char *const"
+_ARGUMENT = {"text": "const char *", "number": "double "}
+_IS_IT = {"text": "strcmp(text[i], category) == 0", "number": "number[i] == category"}
+
+
 def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     """Write a model as C: one function that predicts a row and returns what that cost.
 
@@ -124,7 +147,7 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     if what.classes is not None:
         meaning = "log-odds of the second class" if n_scores == 1 else "one for each class"
     values = {
-        "codes": said_of_codes(what, name),
+        "codes": _said_of_codes(what, name),
         "by_set": _BY_SET if what.categories else "",
         "kind": type(model).__name__,
         "name": name,
@@ -137,7 +160,7 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
         "n_words": -(-(n_units + n_features) // 64),
         "exponent": -grid.exponent,
     }
-    codes = functions_of_codes(what, name)
+    codes = _functions_of_codes(what, name)
     return _HEADER.format(**values) + _tables(what, grid) + codes + _WALK.format(**values)
 
 
@@ -156,14 +179,20 @@ def _tables(what: Exported, grid: GridPrices) -> str:
         ("int64_t", "unit_price", grid.unit_price),
         ("int64_t", "own_price", grid.own_price),
         ("int64_t", "split_price", grid.split_price),
-        *tables_of_sets(what),
     ]
-    return "".join(_table(*table) for table in tables)
+    if what.categories:
+        by_set = forest.by_set.astype(bool)
+        number = np.where(by_set, np.cumsum(by_set) - 1, -1)  # of the set that a node has
+        tables += [
+            ("int32_t", "set_of", number),
+            ("uint64_t", "left_set", forest.left_set[by_set].ravel()),
+        ]
+    return "".join(_table(kind, name, values.tolist()) for kind, name, values in tables)
 
 
-def _table(kind: str, name: str, values: np.ndarray) -> str:
+def _table(kind: str, name: str, values: list) -> str:
     """An array in C; of no values it has one, for C knows no empty arrays."""
-    texts = [_number(kind, value) for value in values.tolist()] or ["0"]
+    texts = [_in_c(kind, value) for value in values] or ["0"]
     lines = ",\n    ".join(", ".join(part) for part in _batches(texts))
     return f"static const {kind} {name}[] = {{\n    {lines}\n}};\n\n"
 
@@ -173,8 +202,58 @@ def _batches(texts: list[str]) -> Iterable[list[str]]:
         yield texts[start : start + _PER_LINE]
 
 
-def _number(kind: str, value: float) -> str:
+def _in_c(kind: str, value: Any) -> str:
     if kind == "double":
         return float(value).hex() if math.isfinite(value) else ("-" * (value < 0) + "INFINITY")
+    if kind == _TEXT:
+        return _quoted(value)
     wide = {"int64_t": "INT64_C({})", "uint64_t": "UINT64_C({})"}
     return wide.get(kind, "{}").format(value)
+
+
+# --- columns of categories ------------------------------------------------------------------------
+
+
+def _by_kind(what: Exported) -> dict[str, dict[int, list]]:
+    """Columns of text and of numbers, with their categories."""
+    kinds: dict[str, dict[int, list]] = {"text": {}, "number": {}}
+    for column, known in what.categories.items():
+        kinds["text" if known.dtype.kind == "O" else "number"][column] = known.tolist()
+    return {kind: columns for kind, columns in kinds.items() if columns}
+
+
+def _said_of_codes(what: Exported, name: str) -> str:
+    """Lines of the comment that opens the file; none without categories."""
+    return "".join(
+        _SAID_OF_CODES.format(
+            name=name, kind=kind, argument=_ARGUMENT[kind], columns=", ".join(map(str, columns))
+        )
+        for kind, columns in _by_kind(what).items()
+    )
+
+
+def _functions_of_codes(what: Exported, name: str) -> str:
+    """Functions that give the codes of categories, with their tables."""
+    made = []
+    for kind, columns in _by_kind(what).items():
+        labels = [label for known in columns.values() for label in known]
+        column = [column for column, known in columns.items() for _ in known]
+        code = [code for known in columns.values() for code in range(len(known))]
+        made += [
+            _table(_TEXT if kind == "text" else "double", kind, labels),
+            _table("int32_t", f"{kind}_column", column),
+            _table("int32_t", f"{kind}_code", code),
+            _CODE_OF.format(
+                name=name, kind=kind, argument=_ARGUMENT[kind], n=len(labels), is_it=_IS_IT[kind]
+            ),
+        ]
+    return "".join(made)
+
+
+def _quoted(text: str) -> str:
+    """Text as a string of C: in UTF-8, each byte that is no plain character as three octal digits.
+
+    So no sequence of bytes is a trigraph, an escape or the end of the string.
+    """
+    plain = set(range(32, 127)) - set(b'"\\?')
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in text.encode()) + '"'

@@ -38,29 +38,13 @@ class Exported(NamedTuple):
     categories: dict[int, np.ndarray]
 
 
-def exported(model: BoostedTrees, form: str, *, with_sets: bool = True) -> Exported:
-    """Read a model that is to be written in another form.
+def exported(
+    model: BoostedTrees, form: str, *, with_sets: bool = True, one_class: bool = True
+) -> Exported:
+    """Read a fitted model of boosted trees that is to be written in another form.
 
-    Parameters
-    ----------
-    model : fitted estimator of boosted trees
-        GBRT, CEGB or Greedy Miser.
-    form : str
-        What to call the form in messages.
-    with_sets : bool
-        Whether the form knows splits of categories by sets.
-
-    Returns
-    -------
-    Exported
-
-    Raises
-    ------
-    TypeError
-        If it is another model: cascades, decision DAGs and forests that vote have no such form, and
-        a model of another library has that library's.
-    ValueError
-        If it splits categories, and the form does not know of such splits.
+    TypeError if it is another model. ValueError if the form knows no splits of categories by sets,
+    or has no scores for a classifier of one class, and the model is such.
     """
     if not isinstance(model, BoostedTrees):
         raise TypeError(
@@ -72,14 +56,9 @@ def exported(model: BoostedTrees, form: str, *, with_sets: bool = True) -> Expor
         refuse_sets(model.trees_, form)
     initial = np.asarray(model.initial_scores_, dtype=np.float64)
     classes = getattr(model, "classes_", None)
-    shape = model.n_features_in_, classes
-    return Exported(model.trees_, model._contributions, initial, *shape, model.categories_)
-
-
-def two_classes_or_more(what: Exported, form: str) -> Exported:
-    """Refuse a classifier of one class, which a form has no scores for (ValueError)."""
-    if what.classes is not None and len(what.classes) == 1:
+    if not one_class and classes is not None and len(classes) == 1:
         raise ValueError(
             f"The classifier knows one class only: there is nothing to write as {form}."
         )
-    return what
+    shape = model.n_features_in_, classes
+    return Exported(model.trees_, model._contributions, initial, *shape, model.categories_)

@@ -10,7 +10,7 @@ import numpy as np
 from ..boosted_trees.estimator import BoostedTrees
 from ..trees.forest import Forest
 from ..trees.paths import names_of_features
-from .exported import Exported, exported, two_classes_or_more
+from .exported import Exported, exported
 
 _TINY = 1e-35  # LightGBM reads numbers up to it in size as 0
 _NAN_IS_MISSING, _MISSING_LEFT = 2 << 2, 1 << 1  # bits of a split's decision_type
@@ -52,8 +52,7 @@ def export_lightgbm(model: BoostedTrees) -> str:
     >>> export_lightgbm(model).splitlines()[:3]
     ['tree', 'version=v4', 'num_class=1']
     """
-    form = "LightGBM's text"
-    what = two_classes_or_more(exported(model, form, with_sets=False), form)
+    what = exported(model, "LightGBM's text", with_sets=False, one_class=False)
     threshold = what.forest.threshold
     if np.any((threshold != 0) & (np.abs(threshold) <= _TINY)):
         raise ValueError(

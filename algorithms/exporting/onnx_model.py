@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.parameters import check_choice
 from ..trees.categorical_forest import CategoricalForest
 from ..trees.forest import NODE_DTYPES, Forest
-from .exported import Exported, exported, two_classes_or_more
-from .onnx_columns import column_inputs, inputs_by_column, join_columns
+from .exported import Exported, exported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -21,6 +21,7 @@ _OPSET = 17
 _TREES = "ai.onnx.ml"
 _LEQ, _MEMBER = 0, 6  # of TreeEnsemble: modes of the splits x <= threshold and x in a set
 _SUM = 1  # and how trees add up
+_OUR_NAMES = re.compile(r"X|classes|label|probabilities|variable|(value|constant)_\d+")
 
 
 def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto:
@@ -61,7 +62,7 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
         knows categories: of single precision, or columns that cannot be told apart by name.
     """
     check_choice("precision", precision, ("double", "single"))
-    what = two_classes_or_more(exported(model, "ONNX"), "ONNX")
+    what = exported(model, "ONNX", one_class=False)
     try:
         from onnx import helper
     except ImportError:
@@ -75,9 +76,9 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
             raise ValueError(
                 "ONNX's operator for float32 knows no sets of categories: precision='double'."
             )
-        names = column_inputs(model)
-        rows = inputs_by_column(graph, names, what.categories)
-        join_columns(graph, names, what.categories)
+        names = _column_inputs(model)
+        rows = _inputs_by_column(graph, names, what.categories)
+        _join_columns(graph, names, what.categories)
     else:
         rows = [helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])]
     scores = (_double_trees if double else _single_trees)(graph, _with_a_tree(what))
@@ -264,3 +265,60 @@ def _labels(classes: np.ndarray) -> np.ndarray:
             raise ValueError("ONNX has class labels that are numbers or text, and no others.")
         return np.array(classes.tolist(), dtype=str)
     return classes.astype({"b": bool, "f": np.float64}.get(classes.dtype.kind, np.int64))
+
+
+# --- columns of categories ------------------------------------------------------------------------
+
+
+def _column_inputs(model: BoostedTrees) -> list[str]:
+    """Names of the inputs: those of the columns, or x0, x1, … ; ValueError if one is taken."""
+    given = getattr(model, "feature_names_in_", None)
+    if given is None:
+        return [f"x{m}" for m in range(model.n_features_in_)]
+    names = given.tolist()
+    for name in names:
+        if _OUR_NAMES.fullmatch(name) or not name or names.count(name) > 1:
+            raise ValueError(
+                f"An ONNX graph of categories has an input for each column, and {name!r} cannot be "
+                "one's name: another is called so, too. Rename the column and fit again."
+            )
+    return names
+
+
+def _inputs_by_column(
+    graph: _Graph, names: list[str], categories: dict[int, np.ndarray]
+) -> list[Any]:
+    """Declare an input (n_samples, 1) for each column: text, or float64."""
+    text = graph.helper.np_dtype_to_tensor_dtype(np.dtype(object))
+    kinds = [
+        text if m in categories and categories[m].dtype.kind == "O" else graph.onnx_type
+        for m in range(len(names))
+    ]
+    return [
+        graph.helper.make_tensor_value_info(name, kind, [None, 1])
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+
+
+def _join_columns(graph: _Graph, names: list[str], categories: dict[int, np.ndarray]) -> None:
+    """Put the columns side by side as X, codes in the place of categories."""
+    columns = [
+        _codes(graph, name, categories[m]) if m in categories else name
+        for m, name in enumerate(names)
+    ]
+    graph.node("Concat", *columns, output="X", axis=1)
+
+
+def _codes(graph: _Graph, name: str, known: np.ndarray) -> str:
+    """Codes of a column's categories; NaN for all that the model does not know."""
+    kind = str if known.dtype.kind == "O" else np.float64
+    keys, codes = np.array(known.tolist(), dtype=kind), np.arange(len(known), dtype=np.float64)
+    if not len(known):  # an encoder wants at least one key, and this one gives it no code
+        keys, codes = np.zeros(1, dtype=kind), np.array([np.nan])
+    return graph.node(
+        "LabelEncoder",
+        name,
+        keys_tensor=graph.tensor("keys", keys),
+        values_tensor=graph.tensor("codes", codes),
+        default_tensor=graph.tensor("unknown", np.array([np.nan])),
+    )

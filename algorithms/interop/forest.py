@@ -16,7 +16,7 @@ from ..estimators.validation import check_array, check_order
 from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 from ..kernels.arrays import read_only
 from ..kernels.decorators import resolve_n_threads, threads
-from ..metering.trees import MeteredTrees, tested_features
+from ..metering.trees import MeteredTrees
 from ..prices.by_name import Labelled, labelled, labels_of_columns
 from ..prices.by_name import feature_names as feature_names_of
 from ..trees.forest import Forest, check_forest
@@ -269,10 +269,6 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         with threads(resolve_n_threads(self.n_threads), X.size):
             leaf_nodes(self._paths, X, nodes)
         return self._leaf_numbers[nodes]
-
-    def model_features(self) -> np.ndarray:
-        """Features that any tree tests: ndarray of shape (n_features,), bool."""
-        return tested_features(self.trees_.feature, self.n_features_in_)
 
     def _shaped(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -223,28 +223,24 @@ def _of_function(transformer: preprocessing.FunctionTransformer, n_columns: int)
     return np.eye(n_columns, dtype=bool) if one_to_one else all_columns(transformer, n_columns)
 
 
-def _in_scikit_learn() -> Iterator[type]:
-    """Transformers of scikit-learn that name in each feature just the columns it needs."""
-    yield from (
-        preprocessing.Binarizer,
-        preprocessing.KBinsDiscretizer,
-        preprocessing.MaxAbsScaler,
-        preprocessing.MinMaxScaler,
-        preprocessing.OneHotEncoder,
-        preprocessing.OrdinalEncoder,
-        preprocessing.PowerTransformer,
-        preprocessing.QuantileTransformer,
-        preprocessing.RobustScaler,
-        preprocessing.SplineTransformer,
-        preprocessing.StandardScaler,
-        preprocessing.TargetEncoder,
-        impute.MissingIndicator,
-        impute.SimpleImputer,
-        feature_selection.SelectorMixin,
-    )
-
-
-for _transformer in _in_scikit_learn():
+for _transformer in (
+    # Of scikit-learn, those that name in each feature just the columns it needs.
+    preprocessing.Binarizer,
+    preprocessing.KBinsDiscretizer,
+    preprocessing.MaxAbsScaler,
+    preprocessing.MinMaxScaler,
+    preprocessing.OneHotEncoder,
+    preprocessing.OrdinalEncoder,
+    preprocessing.PowerTransformer,
+    preprocessing.QuantileTransformer,
+    preprocessing.RobustScaler,
+    preprocessing.SplineTransformer,
+    preprocessing.StandardScaler,
+    preprocessing.TargetEncoder,
+    impute.MissingIndicator,
+    impute.SimpleImputer,
+    feature_selection.SelectorMixin,
+):
     register_transformer(_transformer, by_names)
 register_transformer(preprocessing.FunctionTransformer, _of_function)
 # A power of 0 of all columns is a constant.

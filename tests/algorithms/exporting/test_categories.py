@@ -10,7 +10,7 @@ import pytest
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.exporting import export_c, export_onnx
-from algorithms.exporting.c_categories import _quoted
+from algorithms.exporting.c_source import _quoted
 from algorithms.gbrt import GBRTClassifier
 from tests.algorithms.exporting.fitted import raw_scores
 
