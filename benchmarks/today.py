@@ -11,9 +11,9 @@ picture of its trees beside the page, as ``scale.svg``. The file::
                "peer": "LightGBM", "theirs": 2.0, "most": 0.6, "of": "ratio", "drawn": 10000}],
      "parts": ["normal-data"]}
 
-``most`` is the goal, of the ratio or of ``ours``; it and ``peer`` with ``theirs`` may be null.
-``drawn`` are the training rows of what the picture shows, else 0. ``parts`` are those that are
-there whole.
+``most`` is the goal, of the ratio or of ``ours``, and then written with its unit; it and ``peer``
+with ``theirs`` may be null. ``drawn`` are the training rows of what the picture shows, else 0.
+``parts`` are those that are there whole.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Row(NamedTuple):
         """Say the goal, and whether it is missed; as printed, so that nothing is contradicted."""
         if self.most is None:
             return ""
-        value = self.ratio if self.of == "ratio" else self.ours
+        value, unit = (self.ratio, "") if self.of == "ratio" else (self.ours, f" {self.unit}")
         if value is None:
             raise ValueError(f"{self.what}: a goal of a ratio, and nothing to divide by.")
         missed = "" if float(short(value)) <= self.most else ", missed"
-        return f"{self.most:g}{missed}"
+        return f"{self.most:g}{unit}{missed}"
 
 
 class Run(NamedTuple):

@@ -26,7 +26,7 @@ TABLE = """2026-11-25, commit 01234567, two cores.
 |---|--:|--:|--:|--:|--:|
 | normal data: whole fit | 0.30 s | LightGBM | 0.50 s | 0.60 | 0.6 |
 | normal data: a tree | 123 ms | LightGBM | 200 ms | 0.62 | 0.6, missed |
-| 500 trees: one row | 9.60 µs |  |  |  | 5, missed |
+| 500 trees: one row | 9.60 µs |  |  |  | 5 µs, missed |
 | 500 trees: rows | 1.00 µs | XGBoost | 3.00 µs | 0.33 |  |
 | normal data: with prices | 130 ms | our own | 123 ms | 1.05 | 1.05 |
 | normal data: a tree | 12.0 ms | LightGBM | 20.0 ms | 0.60 | 0.6 |
@@ -131,8 +131,8 @@ def test_parts_give_rows_of_what_others_measure(monkeypatch):
     text = today.table(RUN._replace(rows=tuple(rows)))
     assert "MiniBooNE: with prices | 1.00 s | LightGBM | 2.00 s | 0.50 | 0.1, missed" in text
     assert "one row, fast_predictor | 4.00 µs" in text
-    assert "a step of SARSA, β = 0.001 | 30.0 ns |  |  |  | 12, missed" in text
+    assert "a step of SARSA, β = 0.001 | 30.0 ns |  |  |  | 12 ns, missed" in text
     scans = "detector of faces (synthetic) scans a picture: an evaluation, all stumps"
-    assert f"{scans} | 20.0 ns |  |  |  | 12, missed" in text
-    assert "an evaluation, MDDAG | 10.0 ns |  |  |  | 12 |" in text
+    assert f"{scans} | 20.0 ns |  |  |  | 12 ns, missed" in text
+    assert "an evaluation, MDDAG | 10.0 ns |  |  |  | 12 ns |" in text
     assert "a row | 4.00 µs | all trees / counted speed-up | 2.00 µs | 2.00 | 2 |" in text
