@@ -54,7 +54,7 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
     Raises
     ------
     ImportError
-        Without the package ``onnx`` (the extra of that name).
+        Without the package ``onnx``.
     TypeError
         If it is no model of boosted trees.
     ValueError
@@ -66,9 +66,7 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
     try:
         from onnx import helper
     except ImportError:
-        raise ImportError(
-            'export_onnx writes with the package onnx: pip install "cost-aware-boosting[onnx]".'
-        ) from None
+        raise ImportError("export_onnx writes with the package onnx: pip install onnx.") from None
     double = precision == "double"
     graph = _Graph(helper, np.float64 if double else np.float32)
     if what.categories:
