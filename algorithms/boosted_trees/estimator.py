@@ -123,7 +123,9 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             Targets or class labels.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights >= 0. A weight of 3 equals three copies of the row, also for
-            `min_samples_leaf` and for the penalties; rows of weight 0 are left out.
+            `min_samples_leaf` and for the penalties; rows of weight 0 are left out. With
+            ``objective="lambdarank"`` all documents of a query have the same weight, and 3 equals
+            three copies of the query, each with a `query_id` of its own.
         query_id : array-like of shape (n_samples,), optional
             Query of each row, in blocks. What ``objective="lambdarank"`` ranks within; else
             checked only, as the losses are by row.
