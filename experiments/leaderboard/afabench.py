@@ -1,12 +1,13 @@
 """MiniBooNE's chosen models as AFABench reads results: its plotting-ready tables.
 
-AFABench (Aronsson et al., arXiv 2508.14734) keeps each prediction of a policy that buys one feature
-after the other. Its plots of score against cost take of these the last one of each row, at the
-action 0, "stop". That one row is written here for each test row and each model: what is predicted,
-how many features were bought by then and what they cost, 1 each. Which were bought, and in which
-order, is in no row of ours, so that there are no tables of whole episodes. The test rows are ours,
-not a split of AFABench's: beside its published scores they stand for the same data set, not for the
-same rows. Columns and types are those of its ``docs/reference/evaluation_dataframes.md``.
+AFABench (Aronsson et al., arXiv 2508.14734, https://github.com/Linusaronsson/AFA-Benchmark) keeps
+each prediction of a policy that buys one feature after the other. Its plots of score against cost
+take of these the last one of each row, at the action 0, "stop". That one row is written here for
+each test row and each model: what is predicted, how many features were bought by then and what they
+cost, 1 each. Which were bought, and in which order, is in no row of ours, so that there are no
+tables of whole episodes. The test rows are ours, not a split of AFABench's: beside its published
+scores they stand for the same data set, not for the same rows. Columns and types are those of its
+``docs/reference/evaluation_dataframes.md``.
 """
 
 from __future__ import annotations
