@@ -113,7 +113,9 @@ FIRST_ORDER_LOGISTIC = 4.0
 MIN_SAMPLES_LEAF = 20
 
 
-_COST = Tolerance(absolute=0.01, relative=0.05)
+# Processors differ in the last bit of exp, by which no row here changes. A cost of the validation
+# rows in the place of the test rows' is off by one to four per cent.
+_COST = Tolerance(absolute=0.01, relative=0.01)
 TRACE_TOLERANCES = {
     "valid_score": Tolerance(absolute=0.01),
     "valid_cost": _COST,

@@ -30,6 +30,9 @@ from experiments.curves import (
     curves,
     scores_at_shared_budgets,
 )
+from experiments.publishing.check import compare
+from experiments.publishing.output import read_expected
+from experiments.running.provenance import ROOT
 from experiments.style import LOOKS, house_style, picture_bytes
 
 # --- measuring --------------------------------------------------------------------------------
@@ -96,6 +99,15 @@ def test_trace_agrees_with_models_of_fewer_rounds(method):
             if method in ("cegb_as_miser", "greedy_miser"):
                 paper = model.model_features() @ dataset.feature_costs + row["rounds"]
             assert row[f"{part}_cost_paper"] == pytest.approx(paper, rel=1e-5)
+
+
+@pytest.mark.parametrize("artefact", [figure2.ARTEFACT, figure3.ARTEFACT])
+def test_check_tells_costs_of_test_rows_from_those_of_validation_rows(artefact):
+    rows = read_expected(ROOT / "results" / "expected" / f"{artefact.id}.csv")
+    for _, panel in rows.groupby("panel"):
+        columns, problems = compare(artefact, panel, panel.assign(test_cost=panel["valid_cost"]))
+        assert {c.column for c in columns if not c.passed} == {"test_cost"}
+        assert not problems
 
 
 def test_tradeoff_without_any_split_is_a_constant_at_no_cost():
