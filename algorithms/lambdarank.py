@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from .grid import RowWeights, sum_exponent
-from .kernels.decorators import borrowing_kernel, parallel_kernel
+from .kernels.decorators import borrowing_kernel, kernel
+from .kernels.loops import for_each
 from .losses import Derivatives, Loss
 from .metrics import best_dcg, grade_gains, query_starts
 
@@ -95,14 +95,23 @@ def _query(scores, e, y, gains, inverse, discount, truncation, step, begin, end,
     return total
 
 
-@parallel_kernel
+@borrowing_kernel
+def _derive_query(
+    q, scores, e, y, gains, inverse, discount, truncation, step, starts, order, g, h, totals
+):
+    totals[q] = _query(
+        scores, e, y, gains, inverse[q], discount, truncation, step, starts[q], starts[q + 1],
+        order, g, h,
+    )  # fmt: skip
+
+
+@kernel
 def _queries(scores, e, y, gains, inverse, discount, truncation, step, starts, order, g, h, totals):
     """Each query by itself: threads write to rows of their own."""
-    for q in prange(totals.shape[0]):
-        totals[q] = _query(
-            scores, e, y, gains, inverse[q], discount, truncation, step, starts[q], starts[q + 1],
-            order, g, h,
-        )  # fmt: skip
+    captured = (
+        scores, e, y, gains, inverse, discount, truncation, step, starts, order, g, h, totals,
+    )  # fmt: skip
+    for_each(_derive_query, totals.shape[0], True, captured)
 
 
 def nothing_to_rank(loss: Loss) -> bool:

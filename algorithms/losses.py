@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike
 
 from .grid import RowWeights, in_steps, value_exponent
 from .kernels.arrays import read_only
-from .kernels.decorators import borrowing_kernel, kernel, parallel_kernel
+from .kernels.decorators import borrowing_kernel, kernel
+from .kernels.loops import for_each
 from .trees.histogram import MOST_PACKED, in_halves
 
 SQUARED, LOGISTIC, MULTINOMIAL = 0, 1, 2
@@ -64,54 +64,42 @@ def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
 
 
 @borrowing_kernel
-def _largest_of(loss, s, y, target, factor, begin, end, largest):
+def _largest_of_chunk(c, loss, s, y, target, factor, largest):
+    n, n_chunks = s.shape[0], largest.shape[0]
     top_g = top_h = 0.0
-    for i in range(begin, end):
+    for i in range(n * c // n_chunks, n * (c + 1) // n_chunks):
         g, h = _derivatives(loss, s[i], y[i], target, factor)
         top_g = max(top_g, abs(g))
         top_h = max(top_h, h)
-    largest[0] = top_g
-    largest[1] = top_h
+    largest[c, 0] = top_g
+    largest[c, 1] = top_h
 
 
-@parallel_kernel
+@kernel
 def _largest(loss, s, y, target, factor, largest):
     """Largest gradient and hessian by chunk."""
-    n, n_chunks = s.shape[0], largest.shape[0]
-    if n_chunks == 1:  # a parallel region would take longer
-        _largest_of(loss, s, y, target, factor, 0, n, largest[0])
-        return
-    for c in prange(n_chunks):
-        begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
-        _largest_of(loss, s, y, target, factor, begin, end, largest[c])
+    captured = loss, s, y, target, factor, largest
+    for_each(_largest_of_chunk, largest.shape[0], True, captured)
 
 
 @borrowing_kernel
-def _write_rows(loss, s, y, target, factor, steps, hessians, begin, end, gh):
-    n_columns = gh.shape[1]
-    for i in range(begin, end):
-        g, h = _derivatives(loss, s[i], y[i], target, factor)
-        g_steps = np.int64(np.rint(g * steps[0]))
-        h_steps = np.int64(max(1.0, np.rint(h * steps[1])))
-        gh[i, 0] = h_steps if hessians and n_columns == 1 else g_steps
-        if n_columns == 2:
-            gh[i, 1] = h_steps
+def _write_row(i, loss, s, y, target, factor, steps, hessians, gh):
+    g, h = _derivatives(loss, s[i], y[i], target, factor)
+    g_steps = np.int64(np.rint(g * steps[0]))
+    h_steps = np.int64(max(1.0, np.rint(h * steps[1])))
+    gh[i, 0] = h_steps if hessians and gh.shape[1] == 1 else g_steps
+    if gh.shape[1] == 2:
+        gh[i, 1] = h_steps
 
 
-@parallel_kernel
+@kernel
 def _write(loss, s, y, target, factor, steps, hessians, gh):
     """Unweighted pairs of 32-bit integers; a hessian rounded to 0 counts as one step.
 
     Into a single column go the gradients, and the hessian of all behind them, or the `hessians`.
     """
     n = s.shape[0]
-    n_chunks = max(1, n >> _CHUNK_BITS)
-    if n_chunks == 1:
-        _write_rows(loss, s, y, target, factor, steps, hessians, 0, n, gh)
-    else:
-        for c in prange(n_chunks):
-            begin, end = n * c // n_chunks, n * (c + 1) // n_chunks
-            _write_rows(loss, s, y, target, factor, steps, hessians, begin, end, gh)
+    for_each(_write_row, n, n >> _CHUNK_BITS > 1, (loss, s, y, target, factor, steps, hessians, gh))
     if gh.shape[1] == 1:
         gh[n, 0] = np.int64(max(1.0, np.rint(steps[1])))
 

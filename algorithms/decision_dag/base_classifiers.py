@@ -13,7 +13,6 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
@@ -23,9 +22,10 @@ from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.fitting import ignore_constant_parts
 from ..exits.responses import Responses, responses_of
-from ..kernels.decorators import parallel_kernel, resolve_n_threads, threads
+from ..kernels.decorators import kernel, resolve_n_threads, threads
+from ..kernels.loops import for_each
 from ..trees.forest import NODE_DTYPES, Forest
-from ..trees.predictor import next_node
+from ..trees.predictor import leaf_of
 from .rewards import SPAN_BITS, Prices
 
 _BILL_BITS = 30  # of the largest bill: what rows of 2**30 copies pay fits 61 bits
@@ -288,15 +288,16 @@ def leaf_codes(base: BaseClassifiers, leaves: Leaves, X: np.ndarray, n_threads: 
     return codes
 
 
-@parallel_kernel
+@kernel
+def _codes_of_row(i, forest, number, X, codes):
+    for t in range(codes.shape[1]):
+        codes[i, t] = number[leaf_of(forest, t, X, i)]
+
+
+@kernel
 def _leaf_codes(forest, number, X, codes):
     """Write the leaf in which each row ends, rows after each other."""
-    for i in prange(codes.shape[0]):
-        for t in range(codes.shape[1]):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, forest.feature[node]])
-            codes[i, t] = number[node]
+    for_each(_codes_of_row, codes.shape[0], True, (forest, number, X, codes))
 
 
 # --- prices ---------------------------------------------------------------------------------

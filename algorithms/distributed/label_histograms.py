@@ -7,11 +7,11 @@ it is added up with (:mod:`algorithms.stumps.histograms`).
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from ..stumps.histograms import (
     COLUMNS,
     SLOT,
@@ -45,33 +45,43 @@ def _tell(sums, apart, lanes, n_labels, out):
         block[:] = 0
 
 
-@parallel_kernel
+@kernel
+def _tell_dense_chunk(c, columns, features, weights, lanes, n_labels, begins, work, out):
+    n_chunks, apart = work.shape[0], COLUMNS * SLOT
+    stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
+    for q in range(features.shape[0] * c // n_chunks, stop, COLUMNS):
+        # The last of a chunk may be fewer than four; then the last is added again.
+        r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
+        others = columns[features[r]], columns[features[s]], columns[features[t]]
+        fill(columns[features[q]], others, weights, lanes, sums)
+        for j in range(COLUMNS):  # all of them, as that empties them
+            at = min(q + j, stop - 1)
+            _tell(sums[j * SLOT :], apart, lanes, n_labels, out[begins[at] : begins[at + 1]])
+
+
+@kernel
 def _tell_dense(columns, features, weights, lanes, n_labels, begins, work, out):
     """Histograms of columns, four at a time; chunks of them are independent."""
-    n_chunks, apart = work.shape[0], COLUMNS * SLOT
-    for c in prange(n_chunks):
-        stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
-        for q in range(features.shape[0] * c // n_chunks, stop, np.int64(COLUMNS)):
-            # The last of a chunk may be fewer than four; then the last is added again.
-            r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
-            others = columns[features[r]], columns[features[s]], columns[features[t]]
-            fill(columns[features[q]], others, weights, lanes, sums)
-            for j in range(COLUMNS):  # all of them, as that empties them
-                at = min(q + j, stop - 1)
-                _tell(sums[j * SLOT :], apart, lanes, n_labels, out[begins[at] : begins[at + 1]])
+    captured = columns, features, weights, lanes, n_labels, begins, work, out
+    for_each(_tell_dense_chunk, work.shape[0], True, captured)
 
 
-@parallel_kernel
+@kernel
+def _tell_sparse_chunk(c, columns, features, defaults, weights, total, n_labels, begins, work, out):
+    n_chunks, lanes = work.shape[0], total.shape[0]
+    stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
+    rest = np.empty(WIDEST, dtype=np.int64)
+    for q in range(features.shape[0] * c // n_chunks, stop):
+        touched = fill_sparse(columns[features[q]], defaults[q], weights, lanes, sums)
+        add_default(sums, SLOT, defaults[q], touched, total, rest)
+        _tell(sums, SLOT, lanes, n_labels, out[begins[q] : begins[q + 1]])
+
+
+@kernel
 def _tell_sparse(columns, features, defaults, weights, total, n_labels, begins, work, out):
     """The same for columns that mostly hold their default code."""
-    n_chunks, lanes, apart = work.shape[0], total.shape[0], np.int64(SLOT)
-    for c in prange(n_chunks):
-        stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
-        rest = np.empty(WIDEST, dtype=np.int64)
-        for q in range(features.shape[0] * c // n_chunks, stop):
-            touched = fill_sparse(columns[features[q]], defaults[q], weights, lanes, sums)
-            add_default(sums, apart, defaults[q], touched, total, rest)
-            _tell(sums, apart, lanes, n_labels, out[begins[q] : begins[q + 1]])
+    captured = columns, features, defaults, weights, total, n_labels, begins, work, out
+    for_each(_tell_sparse_chunk, work.shape[0], True, captured)
 
 
 def tell_histograms(
@@ -121,7 +131,13 @@ def tell_histograms(
             out[begins[place] : begins[place + 1]] = told[to[i] : to[i + 1]]
 
 
-@parallel_kernel
+@kernel
+def _mark_codes_of_column(m, columns, present):
+    for i in range(columns.shape[1]):
+        present[m, columns[m, i]] = True
+
+
+@kernel
 def mark_codes(columns: NDArray[np.uint8], present: NDArray[np.bool_]) -> None:
     """Say which codes the columns hold.
 
@@ -131,9 +147,7 @@ def mark_codes(columns: NDArray[np.uint8], present: NDArray[np.bool_]) -> None:
     present : ndarray of shape (n_features, N_CODES), bool
         Output; all False before.
     """
-    for m in prange(columns.shape[0]):
-        for i in range(columns.shape[1]):
-            present[m, columns[m, i]] = True
+    for_each(_mark_codes_of_column, columns.shape[0], True, (columns, present))
 
 
 # --- where `fit` was called ---------------------------------------------------------------------
@@ -144,7 +158,8 @@ def _best_cuts(told, begins, total, edges, cuts, of_labels):
     n_labels = total.shape[0]
     rest = np.empty(n_labels, dtype=np.int64)
     for q in range(edges.shape[0]):
-        rest[:] = total
+        for k in range(n_labels):
+            rest[k] = total[k]
         best = np.int64(-1)
         for at in range(begins[q], begins[q + 1], n_labels):
             edge = np.int64(0)
@@ -153,7 +168,8 @@ def _best_cuts(told, begins, total, edges, cuts, of_labels):
                 edge += abs(rest[k])
             if edge > best:
                 best, cuts[q] = edge, (at - begins[q]) // n_labels
-                of_labels[q] = rest
+                for k in range(n_labels):
+                    of_labels[q, k] = rest[k]
         edges[q] = best
 
 

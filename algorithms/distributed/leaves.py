@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from ..trees import histogram
 from ..trees.grower import collect_sums, pay_for, plant, split_leaf
 from ..trees.penalty import begin_tree
@@ -66,14 +66,18 @@ def divide_leaf(
     pay_for(training, memory, penalty, node, small, large)
 
 
-@parallel_kernel
+@kernel
+def _build_tile(tile, layout, rows, start, stop, gh, hists):
+    histogram.build(layout, tile, rows, start, stop, gh, hists, 0, 0)
+
+
+@kernel
 def build_histogram(
     layout: Layout, rows: Any, start: int, stop: int, gh: np.ndarray, hists: Histograms
 ) -> None:
     """Histogram of rows[start:stop], whose words are made, in slot 0."""
-    for i in prange(layout.tile_start.shape[0]):
-        tile = np.int64(i)
-        histogram.build(layout, tile, rows, start, stop, gh, hists, 0, 0)
+    captured = layout, rows, start, stop, gh, hists
+    for_each(_build_tile, layout.tile_start.shape[0], True, captured)
 
 
 @kernel

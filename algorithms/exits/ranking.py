@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 
 _FEW = 8  # among so many the best are found sooner by insertion
 
@@ -78,7 +78,26 @@ def _kth_largest_of_ends(values, k, sign, best):
     return sign * best[k - 1]
 
 
-@parallel_kernel
+@kernel
+def _near_kth_largest_of_query(q, scores, starts, k, margin, scratch, stays):
+    begin, end = starts[q], starts[q + 1]
+    if k[q] < 1 or k[q] >= end - begin:
+        stays[begin:end] = k[q] >= 1
+        return
+    here, space, from_below = scores[begin:end], scratch[begin:end], end - begin - k[q] + 1
+    if k[q] <= _FEW:
+        at_place = _kth_largest_of_ends(here, k[q], 1.0, space)
+    elif from_below <= _FEW:
+        at_place = _kth_largest_of_ends(here, from_below, -1.0, space)
+    else:
+        for i in range(end - begin):
+            space[i] = here[i]
+        at_place = _kth_largest(space, k[q])
+    for i in range(begin, end):
+        stays[i] = not at_place - scores[i] > margin
+
+
+@kernel
 def near_kth_largest(
     scores: NDArray[np.float64],
     starts: NDArray[np.int64],
@@ -102,18 +121,5 @@ def near_kth_largest(
     scratch : ndarray like `scores`
     stays : ndarray of shape (n_rows,), bool
     """
-    for q in prange(k.shape[0]):
-        begin, end = starts[q], starts[q + 1]
-        if k[q] < 1 or k[q] >= end - begin:
-            stays[begin:end] = k[q] >= 1
-        else:
-            here, space, from_below = scores[begin:end], scratch[begin:end], end - begin - k[q] + 1
-            if k[q] <= _FEW:
-                at_place = _kth_largest_of_ends(here, k[q], 1.0, space)
-            elif from_below <= _FEW:
-                at_place = _kth_largest_of_ends(here, from_below, -1.0, space)
-            else:
-                space[:] = here
-                at_place = _kth_largest(space, k[q])
-            for i in range(begin, end):
-                stays[i] = not at_place - scores[i] > margin
+    captured = scores, starts, k, margin, scratch, stays
+    for_each(_near_kth_largest_of_query, k.shape[0], True, captured)

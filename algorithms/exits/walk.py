@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel, parallel_kernel, resolve_n_threads, threads
+from ..kernels.decorators import kernel, resolve_n_threads, threads
+from ..kernels.loops import for_each
 from ..kernels.simd import LANES
-from ..trees.predictor import next_node
+from ..trees.predictor import leaf_of
 from ..trees.tiles import (
     TREES_AT_ONCE,
     TiledForest,
@@ -104,7 +104,14 @@ def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray)
     return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
 
 
-@parallel_kernel
+@kernel
+def _walk_row(j, forest, first_tree, last_tree, contributions, X, rows, places, out):
+    place = places[j]
+    for t in range(first_tree, last_tree):
+        out[place, t % out.shape[1]] += contributions[leaf_of(forest, t, X, rows[place])]
+
+
+@kernel
 def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, out):
     """Add trees to the scores of the remaining rows by walking down.
 
@@ -118,31 +125,30 @@ def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, ou
         Places whose rows remain.
     out : ndarray of shape (n_places, n_columns), float64
     """
-    n_columns = out.shape[1]
-    for j in prange(places.shape[0]):
-        place = places[j]
-        i = rows[place]
-        for t in range(first_tree, last_tree):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, forest.feature[node]])
-            out[place, t % n_columns] += contributions[node]
+    captured = forest, first_tree, last_tree, contributions, X, rows, places, out
+    for_each(_walk_row, places.shape[0], True, captured)
 
 
-@parallel_kernel
+@kernel
+def _weigh_row(
+    j, forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
+):
+    place = places[j]
+    for t in range(first_tree, last_tree):
+        leaf = leaf_of(forest, t, X, rows[place])
+        for k in range(first_score, out.shape[1]):
+            out[place, k] += weights[t, k] * contributions[leaf]
+
+
+@kernel
 def _weigh_rows(
     forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
 ):
     """The same for trees with weights, for the scores from a first one on."""
-    for j in prange(places.shape[0]):
-        place = places[j]
-        i = rows[place]
-        for t in range(first_tree, last_tree):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, forest.feature[node]])
-            for k in range(first_score, out.shape[1]):
-                out[place, k] += weights[t, k] * contributions[node]
+    captured = (
+        forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out,
+    )  # fmt: skip
+    for_each(_weigh_row, places.shape[0], True, captured)
 
 
 @kernel

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -19,11 +18,12 @@ from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..inputs.types import EvalSet
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel, parallel_kernel, threads
+from ..kernels.decorators import kernel, threads
+from ..kernels.loops import for_each
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
-from ..trees.predictor import next_node
+from ..trees.predictor import leaf_of, next_node
 from .growing import MOST_WEIGHT, CountedForest
 
 VOTES = ("labels", "counts", "distributions")
@@ -35,21 +35,17 @@ VOTE = choice(
 
 
 @kernel
-def _leaf(forest, t, X, i):
-    node = forest.tree[t]
-    while forest.left[node] >= 0:
-        node = next_node(forest, node, X[i, forest.feature[node]])
-    return node
+def _add_votes_to_row(i, forest, first, end, X, votes, scores):
+    for t in range(first, end):
+        leaf = leaf_of(forest, t, X, i)
+        for a in range(votes.shape[1]):
+            scores[i, a] += votes[leaf, a]
 
 
-@parallel_kernel
+@kernel
 def _add_votes(forest, first, end, X, votes, scores):
     """Add to the scores (n_samples, n_classes) what some trees vote."""
-    for i in prange(X.shape[0]):
-        for t in range(first, end):
-            leaf = _leaf(forest, t, X, i)
-            for a in range(votes.shape[1]):
-                scores[i, a] += votes[leaf, a]
+    for_each(_add_votes_to_row, X.shape[0], True, (forest, first, end, X, votes, scores))
 
 
 @kernel

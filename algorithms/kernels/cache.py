@@ -43,8 +43,6 @@ from numba.core.caching import (
     _CacheLocator,
 )
 
-from .thread_pool import refers_to_pool, start_pool
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 _VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -256,12 +254,6 @@ class _Placement(CompileResultCacheImpl):
         if form:
             name += f".{form}"
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
-
-    def reduce(self, cres):
-        """Pack compiled code, with what must have happened before it is loaded."""
-        if refers_to_pool(cres.library):
-            cres = cres._replace(reload_init=[start_pool])
-        return super().reduce(cres)
 
 
 class _Entry(NamedTuple):

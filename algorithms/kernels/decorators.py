@@ -22,9 +22,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 from collections.abc import Callable
 
-import numba
 from numba.core import config as numba_config
-from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types import unliteral
@@ -32,7 +30,7 @@ from numba.extending import overload
 
 from .cache import KernelCache, cache_folder
 from .inner_code import InnerCompiler, inner_context
-from .thread_pool import is_without_threads, start_pool
+from .thread_pool import lost_its_threads, on_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,30 +69,14 @@ def _collector_waits() -> Iterator[None]:
             gc.enable()
 
 
-class _WithPool:
-    """Stands before a compiler of code whose loops are handed out as :mod:`.thread_pool` has it."""
-
-    def define_pipelines(self):
-        start_pool()  # before anything is linked
-        return super().define_pipelines()
-
-
-class _ParallelCompiler(_WithPool, Compiler):
-    pass
-
-
-class _ParallelInnerCompiler(_WithPool, InnerCompiler):
-    pass
-
-
-def _compiled(py_func, of_outer=Compiler, of_inner=InnerCompiler, **options):
+def _compiled(py_func, **options):
     """Dispatcher of a function, with our cache in the place of numba's own.
 
     For kernels that call it there is a second one, `inner`, whose code Python cannot call.
     """
     options = {"nopython": True, "boundscheck": None} | _OPTIONS | options
-    dispatcher = _Dispatcher(py_func, {}, options, of_outer)
-    inner = _Dispatcher(py_func, {}, options | _NO_WRAPPERS, of_inner)
+    dispatcher = _Dispatcher(py_func, {}, options)
+    inner = _Dispatcher(py_func, {}, options | _NO_WRAPPERS, InnerCompiler)
     inner.targetctx = inner_context()
     if cache_folder() is not None:
         dispatcher._cache = KernelCache(py_func)
@@ -115,11 +97,6 @@ def _compiled(py_func, of_outer=Compiler, of_inner=InnerCompiler, **options):
 def kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     """Compile a function; the project's decorator."""
     return _compiled(py_func)
-
-
-def parallel_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function whose ``prange`` loops run on several threads."""
-    return _compiled(py_func, _ParallelCompiler, _ParallelInnerCompiler, parallel=True)
 
 
 def inlined_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
@@ -206,7 +183,7 @@ def resolve_n_threads(n_threads: int | None) -> int:
 
 @contextlib.contextmanager
 def threads(n_threads: int, n_values: int) -> Iterator[None]:
-    """Run the parallel kernels inside the block on several threads, one block at a time.
+    """Share the loops of kernels inside the block among threads, one block at a time.
 
     Parameters
     ----------
@@ -221,20 +198,12 @@ def threads(n_threads: int, n_values: int) -> Iterator[None]:
         one does it all.
     """
     with _one_parallel_region:
-        start_pool()
-        before = numba.get_num_threads()
         wanted = n_threads if n_values >= _PARALLEL_VALUES else 1
-        if wanted > 1 and is_without_threads():
+        if wanted > 1 and lost_its_threads():
             _say_without_threads()
             wanted = 1
-        if wanted == before:  # inside another block; setting it takes longer than a small kernel
+        with on_threads(wanted):
             yield
-            return
-        numba.set_num_threads(wanted)
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
 
 
 def _say_without_threads() -> None:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..decision_dag.rewards import SPAN_BITS
 from ..estimators.parameters import check_number, check_whole_number
-from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, resolve_n_threads, threads
+from ..kernels.decorators import inlined_kernel, kernel, resolve_n_threads, threads
+from ..kernels.loops import for_each
 from ..stumps.haar import (
     HaarFeatures,
     check_features,
@@ -137,60 +137,70 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     return common / (sizes[0] + sizes[1] - common)
 
 
-@parallel_kernel
+@kernel
+def _scan_row_by_sum(i, images, window, stumps, follow, places, scores, left, evaluations):
+    tops, lefts = places
+    n_stumps = follow.vote.shape[0]
+    for j in range(lefts.shape[0]):
+        at = tops[i] * images.width + lefts[j]
+        deviation = deviation_at(images, at, window[0], window[1])
+        score, t = 0.0, 0
+        while True:
+            begin = follow.begin[t]
+            if begin == begin:  # no NaN
+                score = begin
+            right = goes_right(stumps, t, images.sums, at, deviation)
+            score += follow.vote[t, np.uintp(right)]
+            if score < follow.threshold[t] or t == n_stumps - 1:
+                break
+            t += 1
+        scores[i, j] = score
+        left[i, j] = follow.stage[t]
+        evaluations[i, j] = follow.passed[t]
+
+
+@kernel
 def _scan_sum(images, window, stumps, follow, places, scores, left, evaluations):
     """Add up votes for each window until it leaves.
 
     Tops and lefts (`places`) are scanned in all pairs. What is filled in has a row for each top and
     a column for each left: scores, the stage at which the window left, from 1, and evaluations.
     """
-    tops, lefts = places
-    n_stumps = follow.vote.shape[0]
-    for i in prange(tops.shape[0]):
-        for j in range(lefts.shape[0]):
-            at = tops[i] * images.width + lefts[j]
-            deviation = deviation_at(images, at, window[0], window[1])
-            score, t = 0.0, 0
-            while True:
-                begin = follow.begin[t]
-                if begin == begin:  # no NaN
-                    score = begin
-                right = goes_right(stumps, t, images.sums, at, deviation)
-                score += follow.vote[t, np.uintp(right)]
-                if score < follow.threshold[t] or t == n_stumps - 1:
-                    break
-                t += 1
-            scores[i, j] = score
-            left[i, j] = follow.stage[t]
-            evaluations[i, j] = follow.passed[t]
+    captured = images, window, stumps, follow, places, scores, left, evaluations
+    for_each(_scan_row_by_sum, places[0].shape[0], True, captured)
 
 
-@parallel_kernel
-def _scan_stages(images, window, stumps, follow, places, scores, left, evaluations):
-    """Walk each window through the stages until it leaves; as above, with a StageTable."""
+@kernel
+def _scan_row_by_stages(i, images, window, stumps, follow, places, scores, left, evaluations):
     tops, lefts = places
     n_stages = follow.constant.shape[0]
-    for i in prange(tops.shape[0]):
-        went = np.zeros(follow.answer.shape[0], dtype=np.int64)
-        for j in range(lefts.shape[0]):
-            at = tops[i] * images.width + lefts[j]
-            deviation = deviation_at(images, at, window[0], window[1])
-            score, k = 0.0, 0
-            while True:
-                if follow.start[k] != ONWARD:
-                    score = follow.constant[k]
-                if follow.start[k] == ANEW:
-                    for t in range(follow.stop[k]):
-                        score += follow.weight[t, k] * follow.answer[t, went[t]]
-                for t in range(follow.stop[k], follow.stop[k + 1]):
-                    went[t] = goes_right(stumps, t, images.sums, at, deviation)
-                    score += follow.vote[t, went[t]]
-                k += 1
-                if score < follow.threshold[k - 1] or k == n_stages:
-                    break
-            scores[i, j] = score
-            left[i, j] = k
-            evaluations[i, j] = follow.passed[k - 1]
+    went = np.zeros(follow.answer.shape[0], dtype=np.int64)
+    for j in range(lefts.shape[0]):
+        at = tops[i] * images.width + lefts[j]
+        deviation = deviation_at(images, at, window[0], window[1])
+        score, k = 0.0, 0
+        while True:
+            if follow.start[k] != ONWARD:
+                score = follow.constant[k]
+            if follow.start[k] == ANEW:
+                for t in range(follow.stop[k]):
+                    score += follow.weight[t, k] * follow.answer[t, went[t]]
+            for t in range(follow.stop[k], follow.stop[k + 1]):
+                went[t] = goes_right(stumps, t, images.sums, at, deviation)
+                score += follow.vote[t, went[t]]
+            k += 1
+            if score < follow.threshold[k - 1] or k == n_stages:
+                break
+        scores[i, j] = score
+        left[i, j] = k
+        evaluations[i, j] = follow.passed[k - 1]
+
+
+@kernel
+def _scan_stages(images, window, stumps, follow, places, scores, left, evaluations):
+    """Walk each window through the stages until it leaves; as above, with a StageTable."""
+    captured = images, window, stumps, follow, places, scores, left, evaluations
+    for_each(_scan_row_by_stages, places[0].shape[0], True, captured)
 
 
 @kernel
@@ -225,45 +235,49 @@ def _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w
     return np.int64(jump[np.uintp(t + 1), np.uintp(cell)])
 
 
-@parallel_kernel
-def _scan_policy(
-    images, window, stumps, answer, jump, cells, split, places, scores, left, evaluations
-):
-    """Send each window through a decision DAG; as above, with scores in steps, left as such.
+@kernel
+def _scan_row_by_policy(i, images, window, stumps, follow, places, scores, left, evaluations):
+    """A few windows take turns, as where one goes next is known late.
 
-    Where a window goes next is known late. A few windows take turns, so that meanwhile the
-    processor is at work on the others; one that has quit gives way to the next of the row.
-    The parts of a Policy come one by one: numba does not hand threads a tuple inside a tuple.
+    Meanwhile the processor is at work on the others; one that has quit gives way to the next of the
+    row.
     """
     tops, lefts = places
+    answer, jump, cells, split = follow
     n_stumps, n_windows = answer.shape[0], lefts.shape[0]
     first = np.int64(jump[0, bin_of(0, cells.n_bins, cells.running, 0)])
-    for i in prange(tops.shape[0]):
-        # Windows beyond the last one are begun, but never finished.
-        deviation = np.ones(n_windows + _TURNS)
-        g = np.zeros(n_windows + _TURNS, dtype=np.int64)
-        row = np.zeros((3, n_windows + _TURNS), dtype=np.int64)
-        for j in range(n_windows):
-            row[0, j] = tops[i] * images.width + lefts[j]
-            deviation[j] = deviation_at(images, row[0, j], window[0], window[1])
-        turn, waits = np.arange(_TURNS), np.full(_TURNS, first)
-        n_begun = _TURNS if first < n_stumps else n_windows
-        while n_begun < n_windows:
-            for s in range(_TURNS):
-                w = turn[s]
-                t = _pass_stump(
-                    images, stumps, answer, jump, cells, split, deviation, g, row, w, waits[s]
-                )
-                quits = t == n_stumps
-                turn[s] = n_begun if quits else w
-                waits[s] = first if quits else t
-                n_begun += np.int64(quits)
+    # Windows beyond the last one are begun, but never finished.
+    deviation = np.ones(n_windows + _TURNS)
+    g = np.zeros(n_windows + _TURNS, dtype=np.int64)
+    row = np.zeros((3, n_windows + _TURNS), dtype=np.int64)
+    for j in range(n_windows):
+        row[0, j] = tops[i] * images.width + lefts[j]
+        deviation[j] = deviation_at(images, row[0, j], window[0], window[1])
+    turn, waits = np.arange(_TURNS), np.full(_TURNS, first)
+    n_begun = _TURNS if first < n_stumps else n_windows
+    while n_begun < n_windows:
         for s in range(_TURNS):
-            w, t = turn[s], waits[s]
-            while w < n_windows and t < n_stumps:
-                t = _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t)
-        for j in range(n_windows):
-            left[i, j], evaluations[i, j] = cells.initial[0] + g[j], row[1, j]
+            w = turn[s]
+            t = _pass_stump(
+                images, stumps, answer, jump, cells, split, deviation, g, row, w, waits[s]
+            )
+            quits = t == n_stumps
+            turn[s] = n_begun if quits else w
+            waits[s] = first if quits else t
+            n_begun += np.int64(quits)
+    for s in range(_TURNS):
+        w, t = turn[s], waits[s]
+        while w < n_windows and t < n_stumps:
+            t = _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t)
+    for j in range(n_windows):
+        left[i, j], evaluations[i, j] = cells.initial[0] + g[j], row[1, j]
+
+
+@kernel
+def _scan_policy(images, window, stumps, follow, places, scores, left, evaluations):
+    """Send each window through a decision DAG; as above, with scores in steps, left as such."""
+    captured = images, window, stumps, follow, places, scores, left, evaluations
+    for_each(_scan_row_by_policy, places[0].shape[0], True, captured)
 
 
 _KERNELS = {RunningSum: _scan_sum, StageTable: _scan_stages, Policy: _scan_policy}
@@ -382,10 +396,9 @@ class PictureScanner:
         places = _places(picture.shape, self.window, stride)
         grid = tuple(map(len, places))
         left = np.empty(grid, dtype=np.int64)
-        parts = follow if isinstance(follow, Policy) else (follow,)
         with threads(self._n_threads, left.size):
             _KERNELS[type(follow)](
-                images, self.window, stumps, *parts, places,
+                images, self.window, stumps, follow, places,
                 scores.reshape(grid), left, evaluations.reshape(grid),
             )  # fmt: skip
         return left.ravel()

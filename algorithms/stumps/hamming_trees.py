@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
-from ..kernels.decorators import parallel_kernel, threads
+from ..kernels.decorators import kernel, threads
+from ..kernels.loops import for_each
 from ..trees.forest import Forest
-from ..trees.predictor import next_node
+from ..trees.predictor import leaf_of
 from .boosting import signs
 from .sampling import Problem
 
@@ -101,19 +101,19 @@ class HammingTrees(NamedTuple):
             yield scores
 
 
-@parallel_kernel
+@kernel
+def _add_votes_to_row(i, values, forest, steps, first, last, scores):
+    for t in range(first, last):
+        leaf = leaf_of(forest, t, values, i)
+        for k in range(scores.shape[1]):
+            scores[i, k] += steps[leaf, k]
+
+
+@kernel
 def _add_scores(values, forest, steps, first, last, scores):
     """Add the votes of trees `first` … `last` - 1 to the scores, in order."""
-    n_samples, n_labels = scores.shape
-    n_chunks = max(1, n_samples >> 8)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for t in range(first, last):
-                node = forest.tree[t]
-                while forest.left[node] >= 0:
-                    node = next_node(forest, node, values[i, forest.feature[node]])
-                for k in range(n_labels):
-                    scores[i, k] += steps[node, k]
+    captured = values, forest, steps, first, last, scores
+    for_each(_add_votes_to_row, scores.shape[0], True, captured)
 
 
 # --- growing -------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from .histograms import COLUMNS, SLOT, fill
 from .lanes import N_CODES, WIDEST
 
@@ -62,21 +62,25 @@ def _best_cuts(sums, total, rest, edges, cuts):
                 edges[k], cuts[k] = rest[k], code
 
 
-@parallel_kernel
+@kernel
+def _search_chunk(c, columns, weights, total, work, edges, cuts):
+    n_chunks, n_features = work.shape[0], columns.shape[0]
+    sums, rest = work[c, : COLUMNS * SLOT], work[c, COLUMNS * SLOT :]
+    stop = n_features * (c + 1) // n_chunks
+    for q in range(n_features * c // n_chunks, stop, COLUMNS):
+        # The last of a chunk may be fewer than four; then the last is added again.
+        r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
+        fill(columns[q], (columns[r], columns[s], columns[t]), weights, WIDEST, sums)
+        for j in range(COLUMNS):  # all of them, as that empties them
+            at = min(q + j, stop - 1)
+            histogram = sums[j * SLOT : j * SLOT + N_CODES * WIDEST]
+            _best_cuts(histogram, total, rest, edges[at], cuts[at])
+
+
+@kernel
 def _search(columns, weights, total, work, edges, cuts):
     """Best cuts of all columns; chunks of columns are independent."""
-    n_chunks, n_features = work.shape[0], columns.shape[0]
-    for c in prange(n_chunks):
-        sums, rest = work[c, : COLUMNS * SLOT], work[c, COLUMNS * SLOT :]
-        stop = n_features * (c + 1) // n_chunks
-        for q in range(n_features * c // n_chunks, stop, np.int64(COLUMNS)):
-            # The last of a chunk may be fewer than four; then the last is added again.
-            r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
-            fill(columns[q], (columns[r], columns[s], columns[t]), weights, WIDEST, sums)
-            for j in range(COLUMNS):  # all of them, as that empties them
-                at = min(q + j, stop - 1)
-                histogram = sums[j * SLOT : j * SLOT + N_CODES * WIDEST]
-                _best_cuts(histogram, total, rest, edges[at], cuts[at])
+    for_each(_search_chunk, work.shape[0], True, (columns, weights, total, work, edges, cuts))
 
 
 def best_stumps(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:

@@ -10,13 +10,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..grid import unit_exponent
-from ..kernels.decorators import parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from .search import n_lanes, totals
 
+_SHARED_ROWS = 2**13  # from which on threads share what is done to each
 _BLOCK_PAIRS = 2**16  # weighed at a time, so that they stay in the cache
 _MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is then 2**-21 at worst
 
@@ -145,45 +146,51 @@ def example_weights(
     return ExampleWeights(None, logs, unit.total, per_example)
 
 
-@parallel_kernel
+@kernel
+def _add_votes_to_row(i, codes, cut, steps, targets, losing):
+    side = 1.0 if codes[i] > cut else -1.0
+    for k in range(losing.shape[1]):  # signs are exact: the bits are those of -y (f + α h)
+        losing[i, k] -= side * steps[k] * targets[i, k]
+
+
+@kernel
 def _add_votes(codes, cut, steps, targets, losing):
     """Add a stump's votes to -y f."""
-    n_samples, n_labels = losing.shape
-    n_chunks = max(1, n_samples >> 12)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            side = 1.0 if codes[i] > cut else -1.0
-            for k in range(n_labels):  # signs are exact: the bits are those of -y (f + α h)
-                losing[i, k] -= side * steps[k] * targets[i, k]
+    n = losing.shape[0]
+    for_each(_add_votes_to_row, n, n >= _SHARED_ROWS, (codes, cut, steps, targets, losing))
 
 
-@parallel_kernel
+@kernel
+def _add_votes_of_leaf(i, leaf, steps, targets, losing):
+    for k in range(losing.shape[1]):
+        losing[i, k] -= steps[leaf[i], k] * targets[i, k]
+
+
+@kernel
 def _add_votes_of_leaves(leaf, steps, targets, losing):
     """Add the votes of a tree's leaves to -y f."""
-    n_samples, n_labels = losing.shape
-    n_chunks = max(1, n_samples >> 12)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for k in range(n_labels):
-                losing[i, k] -= steps[leaf[i], k] * targets[i, k]
+    n = losing.shape[0]
+    for_each(_add_votes_of_leaf, n, n >= _SHARED_ROWS, (leaf, steps, targets, losing))
 
 
-@parallel_kernel
+@kernel
+def _round_row(i, weights, targets, counts, scale, signed, of_row):
+    total = np.int64(0)
+    for k in range(weights.shape[1]):
+        w = np.int32(np.rint(weights[i, k] * scale))  # at most 2**30
+        total += w
+        if counts is None:
+            signed[i, k] = w * targets[i, k]
+        else:
+            signed[i, k] = np.int64(w) * counts[i] * targets[i, k]
+    of_row[i] = total if counts is None else total * counts[i]
+
+
+@kernel
 def _round_weights(weights, targets, counts, scale, signed, of_row):
     """Weights on the grid, times copies, signed by the label; their sum in each row."""
-    n_samples, n_labels = weights.shape
-    n_chunks = max(1, n_samples >> 12)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            total = np.int64(0)
-            for k in range(n_labels):
-                w = np.int32(np.rint(weights[i, k] * scale))  # at most 2**30
-                total += w
-                if counts is None:
-                    signed[i, k] = w * targets[i, k]
-                else:
-                    signed[i, k] = np.int64(w) * counts[i] * targets[i, k]
-            of_row[i] = total if counts is None else total * counts[i]
+    n = weights.shape[0]
+    for_each(_round_row, n, n >= _SHARED_ROWS, (weights, targets, counts, scale, signed, of_row))
 
 
 class PairWeights:
@@ -339,7 +346,15 @@ def log_of_mean(total: int, whole: float, exponent: int, shift: float) -> float:
 # --- Prediction ----------------------------------------------------------------------------
 
 
-@parallel_kernel
+@kernel
+def _add_scores_of_row(i, values, place, threshold, steps, first, last, scores):
+    for t in range(first, last):
+        right = place[t] < 0 or values[i, place[t]] > threshold[t]
+        for k in range(scores.shape[1]):
+            scores[i, k] += steps[t, k] if right else -steps[t, k]
+
+
+@kernel
 def add_scores(
     values: np.ndarray,
     place: NDArray[np.int64],
@@ -364,11 +379,5 @@ def add_scores(
     scores : ndarray of shape (n_samples, n_labels), float64
         Added to.
     """
-    n_samples, n_labels = scores.shape
-    n_chunks = max(1, n_samples >> 8)
-    for c in prange(n_chunks):
-        for i in range(n_samples * c // n_chunks, n_samples * (c + 1) // n_chunks):
-            for t in range(first, last):
-                right = place[t] < 0 or values[i, place[t]] > threshold[t]
-                for k in range(n_labels):
-                    scores[i, k] += steps[t, k] if right else -steps[t, k]
+    captured = values, place, threshold, steps, first, last, scores
+    for_each(_add_scores_of_row, scores.shape[0], True, captured)

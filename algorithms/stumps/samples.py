@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..grid import unit_exponent
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from .pair_weights import PairWeights
+
+_SHARED_ROWS = 2**11  # from which on threads share them
 
 
 class Sample(NamedTuple):
@@ -58,15 +60,18 @@ def rows_of(draws: NDArray[np.int64], of_row: NDArray[np.int64], rows: NDArray[n
         rows[s] = row
 
 
-@parallel_kernel
+@kernel
+def _share_row(s, rows, signed, of_row, scale, out):
+    total = np.float64(of_row[rows[s]])
+    for k in range(signed.shape[1]):
+        out[s, k] = np.int32(np.rint(signed[rows[s], k] / total * scale))
+
+
+@kernel
 def _share_out(rows, signed, of_row, scale, out):
     """Weights of the drawn rows relative to the row's, on a grid; signs are kept."""
-    n_chunks = max(1, rows.shape[0] >> 10)
-    for c in prange(n_chunks):
-        for s in range(rows.shape[0] * c // n_chunks, rows.shape[0] * (c + 1) // n_chunks):
-            total = np.float64(of_row[rows[s]])
-            for k in range(signed.shape[1]):
-                out[s, k] = np.int32(np.rint(signed[rows[s], k] / total * scale))
+    n = rows.shape[0]
+    for_each(_share_row, n, n >= _SHARED_ROWS, (rows, signed, of_row, scale, out))
 
 
 def sample_by_weight(weights: PairWeights, size: int, rng: np.random.Generator) -> Sample:

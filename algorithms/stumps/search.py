@@ -11,11 +11,11 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from .histograms import (
     ALL_CODES,
     COLUMNS,
@@ -52,50 +52,59 @@ def _scratch(work):
     return work[-N_CODES:], work[-N_CODES - WIDEST : -N_CODES]
 
 
-@parallel_kernel
-def _search(columns, features, weights, total, work, edges, cuts):
-    """Best cut of each feature; chunks of features are independent."""
+@kernel
+def _search_chunk(c, columns, features, weights, total, work, edges, cuts):
     n_chunks, lanes = work.shape[0], total.shape[0]
     size, apart = COLUMNS * n_slots(lanes) * SLOT, COLUMNS * SLOT
-    for c in prange(n_chunks):
-        sums, (at_cuts, rest) = work[c, :size], _scratch(work[c])
-        stop = features.shape[0] * (c + 1) // n_chunks
-        for q in range(features.shape[0] * c // n_chunks, stop, np.int64(COLUMNS)):
-            # The last of a chunk may be fewer than four; then the last is added again.
-            r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
-            others = columns[features[r]], columns[features[s]], columns[features[t]]
-            fill(columns[features[q]], others, weights, lanes, sums)
-            for j in range(COLUMNS):  # all of them, as that empties them
-                of_column = sums[j * SLOT :]
-                best, cut = best_cut(of_column, apart, ALL_CODES, total, rest, at_cuts)
-                if q + j < stop:
-                    edges[q + j], cuts[q + j] = best, cut
+    sums, (at_cuts, rest) = work[c, :size], _scratch(work[c])
+    stop = features.shape[0] * (c + 1) // n_chunks
+    for q in range(features.shape[0] * c // n_chunks, stop, COLUMNS):
+        # The last of a chunk may be fewer than four; then the last is added again.
+        r, s, t = min(q + 1, stop - 1), min(q + 2, stop - 1), min(q + 3, stop - 1)
+        others = columns[features[r]], columns[features[s]], columns[features[t]]
+        fill(columns[features[q]], others, weights, lanes, sums)
+        for j in range(COLUMNS):  # all of them, as that empties them
+            of_column = sums[j * SLOT :]
+            best, cut = best_cut(of_column, apart, ALL_CODES, total, rest, at_cuts)
+            if q + j < stop:
+                edges[q + j], cuts[q + j] = best, cut
 
 
-@parallel_kernel
-def _search_sparse(columns, features, defaults, weights, total, work, edges, cuts):
-    """The same for columns that mostly hold their default code."""
+@kernel
+def _search(columns, features, weights, total, work, edges, cuts):
+    """Best cut of each feature; chunks of features are independent."""
+    captured = columns, features, weights, total, work, edges, cuts
+    for_each(_search_chunk, work.shape[0], True, captured)
+
+
+@kernel
+def _search_sparse_chunk(c, columns, features, defaults, weights, total, work, edges, cuts):
     n_chunks, lanes, n_rows = work.shape[0], total.shape[0], columns.shape[1]
     size = n_slots(lanes) * SLOT
-    apart = np.int64(SLOT)  # not a literal number, for which best_cut would be compiled again
     group = np.int64((work.shape[1] - N_CODES - WIDEST) // size) if n_rows > _BLOCK_ROWS else 1
-    for c in prange(n_chunks):
-        at_cuts, rest = _scratch(work[c])
-        touched = np.empty(group, dtype=np.uint64)
-        end = features.shape[0] * (c + 1) // n_chunks
-        for first in range(features.shape[0] * c // n_chunks, end, group):
-            stop = min(first + group, end)
-            touched[:] = 0
-            for begin in range(0, n_rows, _BLOCK_ROWS):  # their weights stay in the cache
-                rows, of_rows = slice(begin, begin + _BLOCK_ROWS), weights[begin * lanes :]
-                for q in range(first, stop):
-                    sums = work[c, (q - first) * size :]
-                    codes = columns[features[q], rows]
-                    touched[q - first] |= fill_sparse(codes, defaults[q], of_rows, lanes, sums)
+    at_cuts, rest = _scratch(work[c])
+    touched = np.empty(group, dtype=np.uint64)
+    end = features.shape[0] * (c + 1) // n_chunks
+    for first in range(features.shape[0] * c // n_chunks, end, group):
+        stop = min(first + group, end)
+        touched[:] = 0
+        for begin in range(0, n_rows, _BLOCK_ROWS):  # their weights stay in the cache
+            rows, of_rows = slice(begin, begin + _BLOCK_ROWS), weights[begin * lanes :]
             for q in range(first, stop):
                 sums = work[c, (q - first) * size :]
-                present = add_default(sums, apart, defaults[q], touched[q - first], total, rest)
-                edges[q], cuts[q] = best_cut(sums, apart, present, total, rest, at_cuts)
+                codes = columns[features[q], rows]
+                touched[q - first] |= fill_sparse(codes, defaults[q], of_rows, lanes, sums)
+        for q in range(first, stop):
+            sums = work[c, (q - first) * size :]
+            present = add_default(sums, SLOT, defaults[q], touched[q - first], total, rest)
+            edges[q], cuts[q] = best_cut(sums, SLOT, present, total, rest, at_cuts)
+
+
+@kernel
+def _search_sparse(columns, features, defaults, weights, total, work, edges, cuts):
+    """The same for columns that mostly hold their default code."""
+    captured = columns, features, defaults, weights, total, work, edges, cuts
+    for_each(_search_sparse_chunk, work.shape[0], True, captured)
 
 
 _kept = threading.local()  # the memory of each thread's last search
@@ -117,12 +126,16 @@ def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
     return work
 
 
-@parallel_kernel
+@kernel
+def _gather_column(q, columns, features, rows, out):
+    column = columns[features[q]]
+    for s in range(rows.shape[0]):
+        out[q, s] = column[rows[s]]
+
+
+@kernel
 def _gather(columns, features, rows, out):
-    for q in prange(features.shape[0]):
-        column = columns[features[q]]
-        for s in range(rows.shape[0]):
-            out[q, s] = column[rows[s]]
+    for_each(_gather_column, features.shape[0], True, (columns, features, rows, out))
 
 
 class Search(NamedTuple):
@@ -219,23 +232,28 @@ class DefaultCodes:
         return codes
 
 
-@parallel_kernel
+@kernel
+def _most_frequent_of_column(q, columns, features, share, defaults):
+    n_rows = columns.shape[1]
+    length = min(_RUN, n_rows)
+    n_runs = min(_RUNS, n_rows // length)
+    codes, counts = columns[features[q]], np.zeros(N_CODES, dtype=np.int64)
+    for r in range(n_runs):
+        begin = n_rows * r // n_runs
+        for i in range(begin, begin + length):
+            counts[codes[i]] += 1
+    most = np.argmax(counts)
+    defaults[features[q]] = most if counts[most] > share * n_runs * length else -1
+
+
+@kernel
 def _most_frequent(columns, features, share, defaults):
     """Most frequent code of a sample of rows if it has more than that share of them, or -1.
 
     The sample are runs of neighbours, as far apart as they can: a run is read from memory at once.
     """
-    n_rows = columns.shape[1]
-    length = min(_RUN, n_rows)
-    n_runs = min(_RUNS, n_rows // length)
-    for q in prange(features.shape[0]):
-        codes, counts = columns[features[q]], np.zeros(N_CODES, dtype=np.int64)
-        for r in range(n_runs):
-            begin = n_rows * r // n_runs
-            for i in range(begin, begin + length):
-                counts[codes[i]] += 1
-        most = np.argmax(counts)
-        defaults[features[q]] = most if counts[most] > share * n_runs * length else -1
+    captured = columns, features, share, defaults
+    for_each(_most_frequent_of_column, features.shape[0], True, captured)
 
 
 @kernel

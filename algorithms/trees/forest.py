@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.loops import for_each
 from ..kernels.simd import prefetch
 from .histogram import of_row
 from .partition import AHEAD
@@ -260,14 +260,16 @@ def _add_to_rows(rows, start, stop, step, scores):
 
 
 @borrowing_kernel
-def _add_to_part(nodes, n_nodes, rows, begin, end, values, learning_rate, scores):
+def _add_to_part(part, n_parts, nodes, n_nodes, rows, values, learning_rate, scores):
+    n_rows = rows.shape[0]
+    begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts
     for node in range(n_nodes):
         if nodes.feature[node] < 0:
             start, stop = max(begin, nodes.start[node]), min(end, nodes.stop[node])
             _add_to_rows(rows, start, stop, learning_rate * values[node], scores)
 
 
-@parallel_kernel
+@kernel
 def add_to_scores(
     nodes: Nodes,
     n_nodes: int,
@@ -280,14 +282,9 @@ def add_to_scores(
 
     Shared out by rows, not by leaves: one leaf may hold most of them.
     """
-    n_rows = rows.shape[0]
-    n_parts = n_rows // _ROWS_AT_ONCE + 1
-    if n_parts == 1:  # a parallel region would take longer
-        _add_to_part(nodes, n_nodes, rows, 0, n_rows, values, learning_rate, scores)
-        return
-    for part in prange(n_parts):
-        begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts
-        _add_to_part(nodes, n_nodes, rows, begin, end, values, learning_rate, scores)
+    n_parts = rows.shape[0] // _ROWS_AT_ONCE + 1
+    captured = n_parts, nodes, n_nodes, rows, values, learning_rate, scores
+    for_each(_add_to_part, n_parts, True, captured)
 
 
 @kernel

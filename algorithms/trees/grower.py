@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
-from ..kernels.decorators import borrowing_kernel, kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.loops import for_each
 from . import histogram, splitter
 from .binning import BinnedMatrix, Layout
 from .monotonic import hand_down, search_features, with_bounds
@@ -195,7 +195,7 @@ def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: in
 
 
 @borrowing_kernel
-def _process_tile(training, memory, pair, tile):
+def _process_tile(tile, training, memory, pair):
     """Histograms of two new leaves over one tile, and their best thresholds per feature."""
     layout, gh = training.layout, training.gh
     nodes, workspace, hists, _ = memory
@@ -209,15 +209,6 @@ def _process_tile(training, memory, pair, tile):
     scan_tile(training, memory, pair.small, pair.small_slot, tile)
     if pair.large >= 0:
         scan_tile(training, memory, pair.large, pair.large_slot, tile)
-
-
-@parallel_kernel
-def _process_tiles(layout, gh, scale, limits, nodes, workspace, hists, scratch, pair):
-    """All tiles; into a parallel loop numba takes only arguments, and no tuples of tuples."""
-    for i in prange(layout.tile_start.shape[0]):
-        tile = np.int64(i)  # not uint64, for which all that is called would be compiled again
-        memory = Memory(nodes, workspace, hists, scratch)
-        _process_tile(Training(layout, gh, scale, limits), memory, pair, tile)
 
 
 @kernel
@@ -238,13 +229,8 @@ def _process(training, memory, small, large):
     n_columns = layout.column_code.shape[0] - 1
     work = (nodes.stop[small] - nodes.start[small]) * n_columns
     work += _WORK_OF_ENTRY * layout.column_code[-1]
-    if n_tiles > 1 and work > _PARALLEL_WORK:
-        gh, scale, limits = training.gh, training.scale, training.limits
-        hists, scratch = memory.hists, memory.scratch
-        _process_tiles(layout, gh, scale, limits, nodes, workspace, hists, scratch, pair)
-    else:
-        for tile in range(n_tiles):
-            _process_tile(training, memory, pair, tile)
+    shared = n_tiles > 1 and work > _PARALLEL_WORK
+    for_each(_process_tile, n_tiles, shared, (training, memory, pair))
 
 
 @kernel

@@ -19,10 +19,10 @@ import sys
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.loops import for_each
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
@@ -137,11 +137,12 @@ def _of_narrow_row(gh, row):
 
 
 @borrowing_kernel
-def _collect_chunk(rows, start, stop, gh, words, sums):
-    """Write the words of rows[start:stop], and sum up what they stand for.
+def _collect_chunk(c, rows, start, stop, gh, words, chunk_sums):
+    """Write the words of a chunk of rows[start:stop], and sum up what they stand for.
 
     Each number of words has a loop of its own: in one for all LLVM asks anew at each row.
     """
+    start, stop = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
     n_words = words.shape[1]
     sum_g = sum_h = sum_n = np.int64(0)
     flat, width, last = gh.reshape(-1), np.int64(gh.shape[1]), np.uint64(stop - 1)
@@ -169,19 +170,10 @@ def _collect_chunk(rows, start, stop, gh, words, sums):
             sum_h += h
             sum_n += n
             words[i, 0] = (g << _COUNT_BITS) + n
-    sums[0], sums[1], sums[2] = sum_g, sum_h, sum_n
+    chunk_sums[c, 0], chunk_sums[c, 1], chunk_sums[c, 2] = sum_g, sum_h, sum_n
 
 
-@borrowing_kernel
-def _add_chunks(chunk_sums, n_chunks, out):
-    """Add up the first chunks, outside :func:`collect`: there each ``[:]`` is a parallel region."""
-    out[:] = 0
-    for c in range(n_chunks):
-        for k in range(out.shape[0]):
-            out[k] += chunk_sums[c, k]
-
-
-@parallel_kernel
+@kernel
 def collect(
     rows: Any,
     start: int,
@@ -213,15 +205,12 @@ def collect(
         Output: gradient, hessian and count of the node.
     """
     n_chunks = (stop - start + CHUNK - 1) // CHUNK
-    if stop - start > PARALLEL_ROWS:
-        for c in prange(n_chunks):
-            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
-            _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
-    else:
-        for c in range(n_chunks):
-            a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
-            _collect_chunk(rows, a, b, gh, words, chunk_sums[c])
-    _add_chunks(chunk_sums, n_chunks, out)
+    captured = rows, start, stop, gh, words, chunk_sums
+    for_each(_collect_chunk, n_chunks, stop - start > PARALLEL_ROWS, captured)
+    out[:] = 0
+    for c in range(n_chunks):
+        for k in range(out.shape[0]):
+            out[k] += chunk_sums[c, k]
 
 
 # --- summing them up by bin --------------------------------------------------------------------

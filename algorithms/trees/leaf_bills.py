@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..costs import GridPrices
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from ..kernels.simd import LANES, lowest_bit
 from .forest import Forest
 from .predictor import leaf_ranges
@@ -128,31 +128,27 @@ def _add_leaves(leaf, begin, end, asked, words, n_rows, row0, used, paid, passed
             used[row, w] |= marks
 
 
-@parallel_kernel
-def _charge_all(tiled, asked, X, rows, words, used, paid, passed):
+@kernel
+def _charge_part(part, tiled, asked, X, rows, words, used, paid, passed):
     n_parts, n_tiles = words.shape[0], (rows.shape[0] + LANES - 1) // LANES
     n_trees, n_tested = tiled.leaf.shape[0] - 1, tiled.tested.shape[0]
-    for part in prange(n_parts):
-        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            row0 = tile * LANES
-            here = rows[row0 : min(row0 + LANES, rows.shape[0])]
-            fill_tile(tiled, X, here, 0, n_tested, values, codes)
-            for begin in range(0, n_trees, TREES_AT_ONCE):
-                end = min(begin + TREES_AT_ONCE, n_trees)
-                reach_leaves(tiled, begin, end, codes, words[part])
-                _add_leaves(
-                    tiled.leaf,
-                    begin,
-                    end,
-                    asked,
-                    words[part],
-                    here.shape[0],
-                    row0,
-                    used,
-                    paid,
-                    passed,
-                )
+    values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+        row0 = tile * LANES
+        here = rows[row0 : min(row0 + LANES, rows.shape[0])]
+        fill_tile(tiled, X, here, 0, n_tested, values, codes)
+        for begin in range(0, n_trees, TREES_AT_ONCE):
+            end = min(begin + TREES_AT_ONCE, n_trees)
+            reach_leaves(tiled, begin, end, codes, words[part])
+            _add_leaves(
+                tiled.leaf, begin, end, asked, words[part], here.shape[0], row0, used, paid, passed
+            )
+
+
+@kernel
+def _charge_all(tiled, asked, X, rows, words, used, paid, passed):
+    captured = tiled, asked, X, rows, words, used, paid, passed
+    for_each(_charge_part, words.shape[0], True, captured)
 
 
 @kernel

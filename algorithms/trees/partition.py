@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, parallel_kernel
+from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.loops import for_each
 from ..kernels.simd import prefetch
 
 if TYPE_CHECKING:
@@ -77,27 +77,33 @@ def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, 
 
 
 @borrowing_kernel
-def _partition_chunk(layout, column, goes_left, rows, start, stop, scratch):
-    """Divide the rows by the codes of a column, wherever they lie."""
+def _partition_chunk(c, layout, column, goes_left, rows, start, stop, scratch, n_left):
+    """Divide a chunk of the rows by the codes of a column, wherever they lie."""
+    start, stop = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
     if layout.columns.shape[0] > 0:
-        return _divide_chunk(layout.columns[column], 0, 1, goes_left, rows, start, stop, scratch, 0)
+        codes = layout.columns[column]
+        n_left[c] = _divide_chunk(codes, 0, 1, goes_left, rows, start, stop, scratch, 0)
+        return
     tile = np.searchsorted(layout.tile_column, column, side="right") - 1
     width = layout.tile_column[tile + 1] - layout.tile_column[tile]
     origin = layout.tile_start[tile] + column - layout.tile_column[tile]
-    return _divide_chunk(layout.codes, origin, width, goes_left, rows, start, stop, scratch, AHEAD)
+    codes = layout.codes
+    n_left[c] = _divide_chunk(codes, origin, width, goes_left, rows, start, stop, scratch, AHEAD)
 
 
 @borrowing_kernel
-def _gather_chunk(scratch, start, stop, n_left, left_to, right_to, rows):
-    source, to = np.uint64(start), np.uint64(left_to)
-    for i in range(np.uint64(n_left)):
+def _gather_chunk(c, scratch, start, stop, total, n_left, before, rows):
+    """Copy a chunk's rows to behind those of the chunks before it, on either side."""
+    first, last = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
+    source, to = np.uint64(first), np.uint64(start + before[c])
+    for i in range(np.uint64(n_left[c])):
         rows[to + i] = scratch[source + i]
-    source, to = np.uint64(stop - 1), np.uint64(right_to)
-    for i in range(np.uint64(stop - start - n_left)):
+    source, to = np.uint64(last - 1), np.uint64(first + total - before[c])
+    for i in range(np.uint64(last - first - n_left[c])):
         rows[to + i] = scratch[source - i]
 
 
-@parallel_kernel
+@kernel
 def partition(
     layout: Layout,
     column: int,
@@ -123,20 +129,12 @@ def partition(
         Position of the first row that goes right.
     """
     n_left, before = chunks[0], chunks[1]
-    if stop - start <= PARALLEL_ROWS:
-        count = _partition_chunk(layout, column, goes_left, rows, start, stop, scratch)
-        _gather_chunk(scratch, start, stop, count, start, start + count, rows)
-        return start + count
-    n_chunks = (stop - start + CHUNK - 1) // CHUNK
-    for c in prange(n_chunks):
-        a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
-        n_left[c] = _partition_chunk(layout, column, goes_left, rows, a, b, scratch)
+    n_chunks, shared = (stop - start + CHUNK - 1) // CHUNK, stop - start > PARALLEL_ROWS
+    captured = layout, column, goes_left, rows, start, stop, scratch, n_left
+    for_each(_partition_chunk, n_chunks, shared, captured)
     total = np.int64(0)
     for c in range(n_chunks):
         before[c] = total
         total += n_left[c]
-    for c in prange(n_chunks):
-        a, b = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
-        right_to = start + total + c * CHUNK - before[c]
-        _gather_chunk(scratch, a, b, n_left[c], start + before[c], right_to, rows)
+    for_each(_gather_chunk, n_chunks, shared, (scratch, start, stop, total, n_left, before, rows))
     return start + total

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.decorators import (
@@ -34,8 +33,8 @@ from ..kernels.decorators import (
     borrowing_kernel,
     chosen_by_class,
     kernel,
-    parallel_kernel,
 )
+from ..kernels.loops import for_each
 from ..kernels.simd import count_bits, prefetch
 from .histogram import of_row, weights_of
 from .partition import AHEAD, CHUNK, PARALLEL_ROWS
@@ -335,22 +334,18 @@ def _begin_tree(penalty):
         penalty.fresh[0, mark] = penalty.all_fresh[mark]
 
 
-@parallel_kernel
-def _mark_all(marks, rows, mark):
-    """Set the bit `mark` of all rows of a node: each row is there once."""
-    n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK
-    if rows.shape[0] > PARALLEL_ROWS:
-        for c in prange(n_chunks):
-            mark_rows(marks, rows[c * CHUNK : (c + 1) * CHUNK], mark)
-    else:
-        mark_rows(marks, rows, mark)
+@borrowing_kernel
+def _mark_chunk(c, marks, rows, mark):
+    mark_rows(marks, rows[c * CHUNK : (c + 1) * CHUNK], mark)
 
 
 @kernel
 def _mark_used(penalty, node, mark, rows):
     """C: the rows of the node have a mark from here on."""
     if mark >= 0 and (penalty.sampled or penalty.fresh[node, mark] > 0):
-        _mark_all(penalty.marks, rows, mark)
+        n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK  # each row is there once
+        shared = rows.shape[0] > PARALLEL_ROWS
+        for_each(_mark_chunk, n_chunks, shared, (penalty.marks, rows, mark))
         penalty.all_fresh[mark] -= penalty.fresh[node, mark]
         penalty.fresh[node, mark] = 0
 
@@ -373,25 +368,21 @@ def _divide(penalty, node, leaves, rows, gh, n_rows):
         _count_fresh(penalty, node, leaves, rows, gh, n_rows)
 
 
-@borrowing_kernel
-def _add_to_first(counts, n_chunks):
-    """Add chunks to the first, where no sum of arrays is a parallel region of its own."""
+@kernel
+def _count_chunk(c, marks, rows, gh, counts):
+    count_marks(marks, rows[c * CHUNK : (c + 1) * CHUNK], gh, counts[c])
+
+
+@kernel
+def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
+    """Fresh rows of two leaves: those of the first are counted, the others are left over."""
+    counts, fresh = penalty.mark_counts, penalty.fresh
+    n_chunks = max(1, (rows.shape[0] + CHUNK - 1) // CHUNK)
+    shared = rows.shape[0] > PARALLEL_ROWS
+    for_each(_count_chunk, n_chunks, shared, (penalty.marks, rows, gh, counts))
     for c in range(1, n_chunks):
         for mark in range(counts.shape[1]):
             counts[0, mark] += counts[c, mark]
-
-
-@parallel_kernel
-def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
-    """Fresh rows of two leaves: those of the first are counted, the others are left over."""
-    counts, marks, fresh = penalty.mark_counts, penalty.marks, penalty.fresh
-    if rows.shape[0] > PARALLEL_ROWS:
-        n_chunks = (rows.shape[0] + CHUNK - 1) // CHUNK
-        for c in prange(n_chunks):
-            count_marks(marks, rows[c * CHUNK : (c + 1) * CHUNK], gh, counts[c])
-        _add_to_first(counts, n_chunks)
-    else:
-        count_marks(marks, rows, gh, counts[0])
     for mark in range(fresh.shape[1]):
         fresh[leaves[0], mark] = n_rows - counts[0, mark]
         fresh[leaves[1], mark] = fresh[node, mark] - fresh[leaves[0], mark]

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import inlined_kernel, kernel, parallel_kernel, threads
+from ..kernels.decorators import inlined_kernel, kernel, threads
+from ..kernels.loops import for_each
 from ..kernels.simd import LANES, clear_above, lowest_bit
 from .categorical_forest import CategoricalForest, goes_right
 from .forest import Forest
@@ -273,26 +273,45 @@ def score_block(
             out[row0 + lane, column] += block.value[first + leaf]
 
 
-@parallel_kernel
-def _add_scores(block, X, vectors, ones, out):
+@kernel
+def _add_scores_of_part(part, block, X, vectors, ones, out):
     n_samples, n_features = X.shape
-    n_tasks = vectors.shape[0]
-    for task in prange(n_tasks):
-        begin, end = n_samples * task // n_tasks, n_samples * (task + 1) // n_tasks
-        x = np.zeros(n_features * LANES)
-        for row0 in range(begin, end, LANES):
-            n_rows, some_missing = min(LANES, end - row0), False
-            for u in range(block.feature.shape[0]):
-                m = np.int64(block.feature[u])
-                for lane in range(n_rows):
-                    value = X[row0 + lane, m]
-                    missing = value != value
-                    some_missing |= missing
-                    x[m * LANES + lane] = -np.inf if missing else value
-            score_block(block, x, n_rows, some_missing, vectors[task], ones, out, row0)
+    n_parts = vectors.shape[0]
+    begin, end = n_samples * part // n_parts, n_samples * (part + 1) // n_parts
+    x = np.zeros(n_features * LANES)
+    for row0 in range(begin, end, LANES):
+        n_rows, some_missing = min(LANES, end - row0), False
+        for u in range(block.feature.shape[0]):
+            m = np.int64(block.feature[u])
+            for lane in range(n_rows):
+                value = X[row0 + lane, m]
+                missing = value != value
+                some_missing |= missing
+                x[m * LANES + lane] = -np.inf if missing else value
+        score_block(block, x, n_rows, some_missing, vectors[part], ones, out, row0)
 
 
-@parallel_kernel
+@kernel
+def _add_scores(block, X, vectors, ones, out):
+    for_each(_add_scores_of_part, vectors.shape[0], True, (block, X, vectors, ones, out))
+
+
+@inlined_kernel
+def leaf_of(forest: Forest, t: int, X: np.ndarray, i: int) -> int:
+    """Node in which row i ends in tree t."""
+    node = forest.tree[t]
+    while forest.left[node] >= 0:
+        node = next_node(forest, node, X[i, forest.feature[node]])
+    return node
+
+
+@kernel
+def _walk_row(i, forest, first_tree, contributions, X, out):
+    for t in range(first_tree, forest.tree.shape[0] - 1):
+        out[i, t % out.shape[1]] += contributions[leaf_of(forest, t, X, i)]
+
+
+@kernel
 def walk_scores(
     forest: Forest,
     first_tree: int,
@@ -312,16 +331,16 @@ def walk_scores(
     X : ndarray of shape (n_samples, n_features), float64
     out : ndarray of shape (n_samples, n_columns), float64
     """
-    n_trees, n_columns = forest.tree.shape[0] - 1, out.shape[1]
-    for i in prange(X.shape[0]):
-        for t in range(first_tree, n_trees):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, forest.feature[node]])
-            out[i, t % n_columns] += contributions[node]
+    for_each(_walk_row, X.shape[0], True, (forest, first_tree, contributions, X, out))
 
 
-@parallel_kernel
+@kernel
+def _leaves_of_row(i, forest, X, out):
+    for t in range(out.shape[1]):
+        out[i, t] = leaf_of(forest, t, X, i)
+
+
+@kernel
 def leaf_nodes(forest: Forest, X: np.ndarray, out: NDArray[np.int64]) -> None:
     """Write the node in which each row ends, for each tree.
 
@@ -331,12 +350,7 @@ def leaf_nodes(forest: Forest, X: np.ndarray, out: NDArray[np.int64]) -> None:
     X : ndarray of shape (n_samples, n_features), float64
     out : ndarray of shape (n_samples, n_trees), int64
     """
-    for i in prange(X.shape[0]):
-        for t in range(out.shape[1]):
-            node = forest.tree[t]
-            while forest.left[node] >= 0:
-                node = next_node(forest, node, X[i, forest.feature[node]])
-            out[i, t] = node
+    for_each(_leaves_of_row, X.shape[0], True, (forest, X, out))
 
 
 def staged_scores(
@@ -428,7 +442,18 @@ def charge_tree(
     return cost, count
 
 
-@parallel_kernel
+@kernel
+def _charge_row(i, forest, first_tree, ends, prices, X, used, paid, passed):
+    cost = count = np.int64(0)
+    for t in range(first_tree, ends[i]):
+        steps, n_splits = charge_tree(forest, t, prices, X, i, used)
+        cost += steps
+        count += n_splits
+    paid[i] += cost
+    passed[i] += count
+
+
+@kernel
 def charge(
     forest: Forest,
     first_tree: int,
@@ -454,11 +479,5 @@ def charge(
     passed : ndarray of shape (n_samples,), int64
         Split nodes evaluated; added to.
     """
-    for i in prange(X.shape[0]):
-        cost = count = np.int64(0)
-        for t in range(first_tree, ends[i]):
-            steps, n_splits = charge_tree(forest, t, prices, X, i, used)
-            cost += steps
-            count += n_splits
-        paid[i] += cost
-        passed[i] += count
+    captured = forest, first_tree, ends, prices, X, used, paid, passed
+    for_each(_charge_row, X.shape[0], True, captured)

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel, parallel_kernel
+from ..kernels.decorators import kernel
+from ..kernels.loops import for_each
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
 from .categorical_forest import CategoricalForest
 from .forest import Forest
@@ -166,7 +166,14 @@ def fill_tile(
         count_below(forest.edge, start, n_steps, values, codes, u * LANES, _LOWEST_CODE)
 
 
-@parallel_kernel
+@kernel
+def _fill_wanted(tile, forest, X, rows, wanted, first, last, tiles):
+    if wanted[tile]:
+        here = rows[tile * LANES : min(tile * LANES + LANES, rows.shape[0])]
+        fill_tile(forest, X, here, first, last, np.zeros(LANES), tiles[tile])
+
+
+@kernel
 def fill_tiles(
     forest: TiledForest,
     X: np.ndarray,
@@ -191,15 +198,24 @@ def fill_tiles(
     tiles : ndarray of shape (n_tiles, n_tested * 16), int16
         Lanes without a row are coded as some row, or as zeros.
     """
-    n_rows = rows.shape[0]
-    for tile in prange(tiles.shape[0]):
-        if not wanted[tile]:
-            continue
-        here = rows[tile * LANES : min(tile * LANES + LANES, n_rows)]
-        fill_tile(forest, X, here, first, last, np.zeros(LANES), tiles[tile])
+    captured = forest, X, rows, wanted, first, last, tiles
+    for_each(_fill_wanted, tiles.shape[0], True, captured)
 
 
-@parallel_kernel
+@kernel
+def _pack_tile(tile, old, places, n_coded, new):
+    first = tile * LANES
+    n_lanes = min(LANES, places.shape[0] - first)
+    if n_lanes < LANES:
+        new[tile] = 0
+    for lane in range(n_lanes):
+        place = places[first + lane]
+        source, from_lane = place // LANES, place % LANES
+        for u in range(n_coded):
+            new[tile, u * LANES + lane] = old[source, u * LANES + from_lane]
+
+
+@kernel
 def pack_tiles(
     old: NDArray[np.int16], places: NDArray[np.int64], n_coded: int, new: NDArray[np.int16]
 ) -> None:
@@ -215,17 +231,7 @@ def pack_tiles(
     new : ndarray of shape (n_new_tiles, n_tested * 16), int16
         Lanes without a row are 0.
     """
-    n_rows = places.shape[0]
-    for tile in prange(new.shape[0]):
-        first = tile * LANES
-        n_lanes = min(LANES, n_rows - first)
-        if n_lanes < LANES:
-            new[tile] = 0
-        for lane in range(n_lanes):
-            place = places[first + lane]
-            source, from_lane = place // LANES, place % LANES
-            for u in range(n_coded):
-                new[tile, u * LANES + lane] = old[source, u * LANES + from_lane]
+    for_each(_pack_tile, new.shape[0], True, (old, places, n_coded, new))
 
 
 @kernel
@@ -271,7 +277,15 @@ def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
                 out[row + 2, column], out[row + 3, column] = c, d
 
 
-@parallel_kernel
+@kernel
+def _score_part(part, forest, first_tree, last_tree, tiles, wanted, words, out):
+    n_tiles, n_parts = tiles.shape[0], words.shape[0]
+    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+        if wanted[tile]:
+            _score_tile(forest, first_tree, last_tree, tiles[tile], words[part], out, tile * LANES)
+
+
+@kernel
 def score_tiles(
     forest: TiledForest,
     first_tree: int,
@@ -295,25 +309,24 @@ def score_tiles(
         Scratch space for as many parts as may work at once.
     out : ndarray of shape (n_tiles * 16, n_columns), float64
     """
-    n_tiles, n_parts = tiles.shape[0], words.shape[0]
-    for part in prange(n_parts):
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            if wanted[tile]:
-                _score_tile(
-                    forest, first_tree, last_tree, tiles[tile], words[part], out, tile * LANES
-                )
+    captured = forest, first_tree, last_tree, tiles, wanted, words, out
+    for_each(_score_part, words.shape[0], True, captured)
 
 
-@parallel_kernel
-def _score_all(forest, X, rows, words, out):
+@kernel
+def _score_part_of_all(part, forest, X, rows, words, out):
     n_tiles, n_parts = out.shape[0] // LANES, words.shape[0]
     n_trees, n_tested = forest.leaf.shape[0] - 1, forest.tested.shape[0]
-    for part in prange(n_parts):
-        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            here = rows[tile * LANES : min(tile * LANES + LANES, rows.shape[0])]
-            fill_tile(forest, X, here, 0, n_tested, values, codes)
-            _score_tile(forest, 0, n_trees, codes, words[part], out, tile * LANES)
+    values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+        here = rows[tile * LANES : min(tile * LANES + LANES, rows.shape[0])]
+        fill_tile(forest, X, here, 0, n_tested, values, codes)
+        _score_tile(forest, 0, n_trees, codes, words[part], out, tile * LANES)
+
+
+@kernel
+def _score_all(forest, X, rows, words, out):
+    for_each(_score_part_of_all, words.shape[0], True, (forest, X, rows, words, out))
 
 
 def scratch_words(forest: TiledForest, n_tiles: int, n_threads: int) -> np.ndarray:
@@ -348,22 +361,26 @@ def score_all(
     return out[: len(X)]
 
 
-@parallel_kernel
-def _leaves_of_all(forest, X, rows, numbers, words, out):
+@kernel
+def _leaves_of_part(part, forest, X, rows, numbers, words, out):
     n_parts, n_rows, n_trees = words.shape[0], rows.shape[0], out.shape[0]
     n_tiles, n_tested = (n_rows + LANES - 1) // LANES, forest.tested.shape[0]
-    for part in prange(n_parts):
-        values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            first, last = tile * LANES, min(tile * LANES + LANES, n_rows)
-            fill_tile(forest, X, rows[first:last], 0, n_tested, values, codes)
-            for begin in range(0, n_trees, TREES_AT_ONCE):
-                end = min(begin + TREES_AT_ONCE, n_trees)
-                reach_leaves(forest, begin, end, codes, words[part])
-                for t in range(begin, end):
-                    for i in range(first, last):
-                        at = (t - begin) * LANES + i - first
-                        out[t, i] = numbers[t, lowest_bit(np.uint64(words[part, at]))]
+    values, codes = np.zeros(LANES), np.zeros(n_tested * LANES, np.int16)
+    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+        first, last = tile * LANES, min(tile * LANES + LANES, n_rows)
+        fill_tile(forest, X, rows[first:last], 0, n_tested, values, codes)
+        for begin in range(0, n_trees, TREES_AT_ONCE):
+            end = min(begin + TREES_AT_ONCE, n_trees)
+            reach_leaves(forest, begin, end, codes, words[part])
+            for t in range(begin, end):
+                for i in range(first, last):
+                    at = (t - begin) * LANES + i - first
+                    out[t, i] = numbers[t, lowest_bit(np.uint64(words[part, at]))]
+
+
+@kernel
+def _leaves_of_all(forest, X, rows, numbers, words, out):
+    for_each(_leaves_of_part, words.shape[0], True, (forest, X, rows, numbers, words, out))
 
 
 def leaves_of_all(
@@ -418,7 +435,21 @@ def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
             out[row + 2, k], out[row + 3, k] = c, d
 
 
-@parallel_kernel
+@kernel
+def _weigh_part(
+    part, forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
+):
+    n_tiles, n_parts = tiles.shape[0], words.shape[0]
+    values = np.empty(TREES_AT_ONCE * LANES)
+    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
+        if wanted[tile]:
+            for begin in range(first_tree, last_tree, TREES_AT_ONCE):
+                end = min(begin + TREES_AT_ONCE, last_tree)
+                _tile_values(forest, begin, end, tiles[tile], words[part], values)
+                _weigh_tile(begin, end, values, weights, first_score, out, tile * LANES)
+
+
+@kernel
 def weigh_tiles(
     forest: Forest,
     first_tree: int,
@@ -441,12 +472,5 @@ def weigh_tiles(
     first_score : int
     out : ndarray of shape (n_tiles * 16, n_scores), float64
     """
-    n_tiles, n_parts = tiles.shape[0], words.shape[0]
-    for part in prange(n_parts):
-        values = np.empty(TREES_AT_ONCE * LANES)
-        for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-            if wanted[tile]:
-                for begin in range(first_tree, last_tree, TREES_AT_ONCE):
-                    end = min(begin + TREES_AT_ONCE, last_tree)
-                    _tile_values(forest, begin, end, tiles[tile], words[part], values)
-                    _weigh_tile(begin, end, values, weights, first_score, out, tile * LANES)
+    captured = forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
+    for_each(_weigh_part, words.shape[0], True, captured)

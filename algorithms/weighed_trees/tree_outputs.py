@@ -14,13 +14,13 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..estimators.rows import all_finite
-from ..kernels.decorators import kernel, parallel_kernel, threads
+from ..kernels.decorators import kernel, threads
+from ..kernels.loops import for_each
 from ..trees.forest import Forest
-from ..trees.predictor import next_node, numbered_leaves
+from ..trees.predictor import leaf_of, numbered_leaves
 from ..trees.tiles import leaves_of_all, tiled_forest
 
 _BITS = 4
@@ -169,49 +169,60 @@ def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
     return TreeOutputs(codes, values, n_threads)
 
 
-@parallel_kernel
+@kernel
+def _leaf_codes_of_tile(tile, forest, number, X, codes):
+    n_trees, n_rows = codes.shape
+    for t in range(n_trees):
+        for i in range(tile * 64, min(n_rows, tile * 64 + 64)):
+            codes[t, i] = number[leaf_of(forest, t, X, i)]
+
+
+@kernel
 def _leaf_codes(forest, number, X, codes):
     """Write the leaf in which each row ends; rows in tiles, since codes lie tree by tree."""
-    n_trees, n_rows = codes.shape
-    for tile in prange((n_rows + 63) // 64):
-        for t in range(n_trees):
-            for i in range(tile * 64, min(n_rows, tile * 64 + 64)):
-                node = forest.tree[t]
-                while forest.left[node] >= 0:
-                    node = next_node(forest, node, X[i, forest.feature[node]])
-                codes[t, i] = number[node]
+    n_tiles = (codes.shape[1] + 63) // 64
+    for_each(_leaf_codes_of_tile, n_tiles, True, (forest, number, X, codes))
 
 
-@parallel_kernel
+@kernel
+def _add_weighted_to_tile(tile, codes, values, trees, weights, out):
+    begin, end = tile * _ROWS, min(out.shape[0], tile * _ROWS + _ROWS)
+    table = np.empty(values.shape[1])
+    for j in range(trees.shape[0]):
+        t = trees[j]
+        for leaf in range(values.shape[1]):
+            table[leaf] = values[t, leaf] * weights[j]
+        for i in range(begin, end):
+            out[i] += table[codes[t, i]]
+
+
+@kernel
 def _add_weighted(codes, values, trees, weights, out):
     """Add the trees' answers times their weights, in order."""
-    n_rows = out.shape[0]
-    for tile in prange((n_rows + _ROWS - 1) // _ROWS):
-        begin, end = tile * _ROWS, min(n_rows, tile * _ROWS + _ROWS)
-        table = np.empty(values.shape[1])
-        for j in range(trees.shape[0]):
-            t = trees[j]
-            for leaf in range(values.shape[1]):
-                table[leaf] = values[t, leaf] * weights[j]
-            for i in range(begin, end):
-                out[i] += table[codes[t, i]]
+    n_tiles = (out.shape[0] + _ROWS - 1) // _ROWS
+    for_each(_add_weighted_to_tile, n_tiles, True, (codes, values, trees, weights, out))
 
 
-@parallel_kernel
+@kernel
+def _add_weighted_pairs_to_tile(tile, pairs, values, weights, out):
+    n_rows, n_trees, n_codes = out.shape[0], values.shape[0], values.shape[1]
+    begin, end = tile * _ROWS, min(n_rows, tile * _ROWS + _ROWS)
+    table = np.empty(_HALF * _HALF)
+    for p in range(pairs.shape[0]):
+        t = 2 * p
+        for upper in range(n_codes if t + 1 < n_trees else 1):
+            more = values[t + 1, upper] * weights[t + 1] if t + 1 < n_trees else 0.0
+            for lower in range(n_codes):
+                table[upper * _HALF + lower] = values[t, lower] * weights[t] + more
+        for i in range(begin, end):
+            out[i] += table[pairs[p, i]]
+
+
+@kernel
 def _add_weighted_pairs(pairs, values, weights, out):
     """The same for all trees, two at a time."""
-    n_rows, n_trees, n_codes = out.shape[0], values.shape[0], values.shape[1]
-    for tile in prange((n_rows + _ROWS - 1) // _ROWS):
-        begin, end = tile * _ROWS, min(n_rows, tile * _ROWS + _ROWS)
-        table = np.empty(_HALF * _HALF)
-        for p in range(pairs.shape[0]):
-            t = 2 * p
-            for upper in range(n_codes if t + 1 < n_trees else 1):
-                more = values[t + 1, upper] * weights[t + 1] if t + 1 < n_trees else 0.0
-                for lower in range(n_codes):
-                    table[upper * _HALF + lower] = values[t, lower] * weights[t] + more
-            for i in range(begin, end):
-                out[i] += table[pairs[p, i]]
+    n_tiles = (out.shape[0] + _ROWS - 1) // _ROWS
+    for_each(_add_weighted_pairs_to_tile, n_tiles, True, (pairs, values, weights, out))
 
 
 @kernel
@@ -228,46 +239,58 @@ def _leaf_sums(codes, v, sums):
         sums[0, codes[i]] += v[i]
 
 
-@parallel_kernel
+@kernel
+def _correlate_tree(j, codes, values, trees, v, out):
+    t = trees[j]
+    sums = np.empty((4, values.shape[1]))
+    _leaf_sums(codes[t], v, sums)
+    total = 0.0
+    for leaf in range(values.shape[1]):
+        total += ((sums[0, leaf] + sums[1, leaf]) + (sums[2, leaf] + sums[3, leaf])) * (
+            values[t, leaf]
+        )
+    out[j] = total
+
+
+@kernel
 def _correlate(codes, values, trees, v, out):
     """Write each tree's product with v."""
-    for j in prange(trees.shape[0]):
-        t = trees[j]
-        sums = np.empty((4, values.shape[1]))
-        _leaf_sums(codes[t], v, sums)
-        total = 0.0
-        for leaf in range(values.shape[1]):
-            total += ((sums[0, leaf] + sums[1, leaf]) + (sums[2, leaf] + sums[3, leaf])) * (
-                values[t, leaf]
-            )
-        out[j] = total
+    for_each(_correlate_tree, trees.shape[0], True, (codes, values, trees, v, out))
 
 
-@parallel_kernel
+@kernel
+def _correlate_pair(p, pairs, values, v, out):
+    n_trees, n_codes = values.shape
+    t = 2 * p
+    sums = np.empty((4, _HALF * _HALF))
+    _leaf_sums(pairs[p], v, sums)
+    first = second = 0.0
+    for upper in range(n_codes):
+        for lower in range(n_codes):
+            code = upper * _HALF + lower
+            here = (sums[0, code] + sums[1, code]) + (sums[2, code] + sums[3, code])
+            first += here * values[t, lower]
+            if t + 1 < n_trees:
+                second += here * values[t + 1, upper]
+    out[t] = first
+    if t + 1 < n_trees:
+        out[t + 1] = second
+
+
+@kernel
 def _correlate_pairs(pairs, values, v, out):
     """The same for all trees, two at a time."""
-    n_trees, n_codes = values.shape
-    for p in prange(pairs.shape[0]):
-        t = 2 * p
-        sums = np.empty((4, _HALF * _HALF))
-        _leaf_sums(pairs[p], v, sums)
-        first = second = 0.0
-        for upper in range(n_codes):
-            for lower in range(n_codes):
-                code = upper * _HALF + lower
-                here = (sums[0, code] + sums[1, code]) + (sums[2, code] + sums[3, code])
-                first += here * values[t, lower]
-                if t + 1 < n_trees:
-                    second += here * values[t + 1, upper]
-        out[t] = first
-        if t + 1 < n_trees:
-            out[t + 1] = second
+    for_each(_correlate_pair, pairs.shape[0], True, (pairs, values, v, out))
 
 
-@parallel_kernel
+@kernel
+def _expand_tree(j, codes, values, trees, first, out):
+    t = trees[j]
+    for i in range(out.shape[1]):
+        out[j, i] = 1.0 if t < 0 else values[t, codes[t, first + i]]
+
+
+@kernel
 def _expand(codes, values, trees, first, out):
     """Write the answers of trees (-1: a constant), each in a row, to rows from `first` on."""
-    for j in prange(trees.shape[0]):
-        t = trees[j]
-        for i in range(out.shape[1]):
-            out[j, i] = 1.0 if t < 0 else values[t, codes[t, first + i]]
+    for_each(_expand_tree, trees.shape[0], True, (codes, values, trees, first, out))

@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 import algorithms
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.kernels import decorators as kernels
+from algorithms.kernels import thread_pool
 from algorithms.kernels.cache import KernelCache, cache_folder
+from algorithms.kernels.loops import for_each
 from algorithms.kernels.simd import (
     BIN_STRIDE,
     LANES,
@@ -62,6 +65,7 @@ def test_options_of_every_kernel():
         assert options["error_model"] == "numpy", name
         assert options.get("nopython") is True, name
         assert options.get("forceobj") is None, name
+        assert options.get("parallel") is None, name
         assert type(kernel._cache) is KernelCache, name
         assert Path(kernel._cache.cache_path).parent == cache_folder(), name
 
@@ -133,6 +137,57 @@ def test_each_kernel_compiles_once():
 # --- threads ---------------------------------------------------------------------------------
 
 
+@kernels.kernel
+def note_place(i, x, first, inner):
+    if i < first:
+        raise ValueError(i)
+    if x[i] < 0:
+        raise ValueError("negative")
+    x[i] = i + inner[1][0]
+
+
+@kernels.kernel
+def call_loop(x, first=0, shared=True):
+    for_each(note_place, x.shape[0], shared, (x, first, (0, (0.5,))))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_a_loop_runs_all_indices(n, shared, n_threads):
+    x = np.zeros(n)
+    with kernels.threads(n_threads, 10**6):
+        call_loop(x, 0, shared)
+    np.testing.assert_array_equal(x, np.arange(n) + 0.5)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_error_in_a_loop_is_raised(n_threads):
+    x = np.zeros(1000)
+    with kernels.threads(n_threads, 10**6):
+        with pytest.raises(ValueError, match=r"^0$"):
+            call_loop(x, 1)
+        x[:] = 0
+        x[600] = -1
+        with pytest.raises(ValueError, match=r"^negative$"):
+            call_loop(x)
+    assert x[601] == 0  # the run of neighbours ends
+    assert x[599] == 599.5
+
+
+def test_the_body_of_a_loop_returns_nothing():
+    @kernels.kernel
+    def twice(i):
+        return 2 * i
+
+    @kernels.kernel
+    def loop(n):
+        for_each(twice, n, False, ())
+
+    with pytest.raises(TypingError, match="returns int64"):
+        loop(3)
+
+
 def test_resolve_n_threads():
     available = kernels.available_threads()
     assert kernels.resolve_n_threads(None) == available
@@ -143,30 +198,39 @@ def test_resolve_n_threads():
             kernels.resolve_n_threads(wrong)
 
 
-def test_threads_are_given_back():
-    before = numba.get_num_threads()
+@pytest.fixture
+def n_threads():
+    """Tell how many threads a loop would be shared among now."""
+    return lambda: thread_pool._pool.n_threads
+
+
+def test_threads_are_given_back(n_threads):
+    users = max(1, numba.get_num_threads() - 1)
+    numba.set_num_threads(users)
+    assert n_threads() == 1
     with kernels.threads(1, 10**6):
-        assert numba.get_num_threads() == 1
-        with kernels.threads(kernels.available_threads(), 10**6):  # a score may predict, too
-            assert numba.get_num_threads() == kernels.available_threads()
-        assert numba.get_num_threads() == 1
-    assert numba.get_num_threads() == before
+        assert n_threads() == 1
+        with kernels.threads(2, 10**6):  # a score may predict, too
+            assert n_threads() == 2
+            call_loop(np.zeros(1000))
+        assert n_threads() == 1
 
     def fail():
-        with kernels.threads(1, 10**6):
+        with kernels.threads(2, 10**6):
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
-    assert numba.get_num_threads() == before
+    assert n_threads() == 1
+    assert numba.get_num_threads() == users  # for loops of the user's own
 
 
-def test_small_data_take_one_thread():
-    with kernels.threads(kernels.available_threads(), 1000):
-        assert numba.get_num_threads() == 1
-        with kernels.threads(kernels.available_threads(), 10**6):
-            assert numba.get_num_threads() == kernels.available_threads()
-        assert numba.get_num_threads() == 1
+def test_small_data_take_one_thread(n_threads):
+    with kernels.threads(2, 1000):
+        assert n_threads() == 1
+        with kernels.threads(2, 10**6):
+            assert n_threads() == 2
+        assert n_threads() == 1
 
 
 def test_one_parallel_region_at_a_time():

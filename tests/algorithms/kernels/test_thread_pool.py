@@ -1,61 +1,56 @@
-"""Cached kernels start the threads they call, in whatever order they were compiled; and forks."""
+"""Kernels are loaded with and without threads; and forks."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numba
-import numpy as np
 import pytest
 
 import algorithms
-from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators as kernels
 from algorithms.kernels import thread_pool
-from algorithms.kernels.cache import cache_folder
 
 ROOT = Path(algorithms.__file__).resolve().parent.parent
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 
-# A parallel kernel, two that call it, and one that calls one of these.
+# A loop that is shared, a kernel with it, and one that calls that.
 KERNELS = """
-from numba import prange
-from algorithms.kernels.decorators import kernel, parallel_kernel
+from algorithms.kernels.decorators import kernel
+from algorithms.kernels.loops import for_each
 
-@parallel_kernel
+@kernel
+def add_one_to(i, x):
+    x[i] += 1.0
+
+@kernel
 def add_one(x):
-    for i in prange(x.shape[0]):
-        x[i] += 1.0
+    for_each(add_one_to, x.shape[0], True, (x,))
 
 @kernel
 def add_two(x):
     add_one(x)
-    add_one(x)
-
-@kernel
-def add_one_more(x):
-    add_one(x)
-
-@kernel
-def add_three(x):
-    add_two(x)
     add_one(x)
 """
 
 USE = """
 import sys
 import numpy as np
+from numba.np.ufunc import parallel
+from algorithms.kernels.decorators import available_threads, threads
 sys.path.insert(0, sys.argv[1])
 import mine
-for name in sys.argv[2:]:
-    x = np.zeros(100)
-    getattr(mine, name)(x)
-    print(int(x.sum()) // 100, end=" ")
+for n_threads in (1, available_threads()):
+    x = np.zeros(1000)
+    with threads(n_threads, 10**6):
+        mine.add_two(x)
+        mine.add_one(x)
+    assert x.tolist() == [3.0] * 1000
+    assert parallel._is_initialized == (n_threads > 1)
+print(sum(sum(f.stats.cache_misses.values()) for f in (mine.add_one, mine.add_two)))
 """
 
 
@@ -66,50 +61,13 @@ def run(command: list[str], environment: dict) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
-def without_its_start(folder: Path) -> list[str]:
-    """Compiled kernels that name functions of the pool, and not what starts it."""
-    files = sorted(folder.rglob("*.nbc"))
-    assert files
-    contents = {path.name: path.read_bytes() for path in files}
-    assert any(b"numba_parallel_for" in content for content in contents.values())
-    names = [re.escape(name.encode()) for name in thread_pool._OF_POOL]
-    of_pool = re.compile(rb"(?<!\w)(?:" + b"|".join(names) + rb")(?!\w)")
-    return [
-        name
-        for name, content in contents.items()
-        if of_pool.search(content) and b"start_pool" not in content
-    ]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "orders",
-    [
-        # What is compiled first is loaded as a callee of what is compiled next.
-        [["add_one"], ["add_two"], ["add_three"], ["add_three"], ["add_two"], ["add_one"]],
-        [["add_two"], ["add_one_more"], ["add_one_more"]],
-        [["add_three"], ["add_one_more"], ["add_two"], ["add_one_more", "add_one"]],
-    ],
-)
-def test_a_loaded_kernel_starts_the_threads(orders, tmp_path):
+def test_a_loaded_kernel_needs_no_threads_and_finds_those_that_there_are(tmp_path):
     (tmp_path / "mine.py").write_text(KERNELS)
-    sums = {"add_one": "1", "add_two": "2", "add_three": "3", "add_one_more": "1"}
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    for names in orders:
-        done = run(["-c", USE, str(tmp_path), *names], cache)
-        assert done.returncode == 0, (names, done.returncode, done.stderr)
-        assert done.stdout.split() == [sums[name] for name in names]
-    assert not without_its_start(tmp_path / "cache")
-
-
-def test_every_kernel_in_the_cache_starts_the_threads_it_needs():
-    """Of all that this and earlier runs of the tests have compiled."""
-    rng = np.random.default_rng(0)
-    GBRTRegressor(n_estimators=1).fit(rng.normal(size=(60, 2)), np.arange(60)).predict(
-        rng.normal(size=(30, 2))
-    )
-    if cache_folder() is not None:
-        assert not without_its_start(cache_folder())
+    for compiled in (2, 0, 0):
+        done = run(["-c", USE, str(tmp_path)], {"NUMBA_CACHE_DIR": str(tmp_path / "cache")})
+        assert done.returncode == 0, (done.returncode, done.stderr)
+        assert int(done.stdout) == compiled
 
 
 LOCAL = """
@@ -136,26 +94,28 @@ def test_the_example_of_the_cluster_runs_again_and_again(local_first, tmp_path):
         done = run(command, environment)
         assert done.returncode == 0, (done.returncode, done.stderr)
         assert done.stdout.strip() == ("" if command[0] == "-c" else "True")
-    assert not without_its_start(tmp_path / "cache")
 
 
-THREADS = "from algorithms.kernels.decorators import threads\nwith threads(1, 9): pass\n"
+THREADS = "from algorithms.kernels.decorators import threads\nwith threads(2, 10**6): pass\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "first"),
+    ("name", "value"),
     [
-        ("THREADING_LAYER", "tbb", ""),
-        ("THREADING_LAYER", "nonsense", THREADS),  # before any kernel is compiled or loaded
-        ("THREADING_LAYER_PRIORITY", "omp", ""),
+        ("THREADING_LAYER", "tbb"),
+        ("THREADING_LAYER", "nonsense"),
+        ("THREADING_LAYER_PRIORITY", "omp"),
     ],
 )
-def test_a_threading_layer_that_is_not_there(name, value, first):
-    without_tbb = "import sys\nsys.modules['numba.np.ufunc.tbbpool'] = None\n"
-    done = run(["-c", without_tbb + first + LOCAL + "print('fitted')"], {f"NUMBA_{name}": value})
-    assert done.stdout == "fitted\n", done.stderr
-    (said,) = re.findall("RuntimeWarning: numba cannot start threads .*", done.stderr)
-    assert value in said
+def test_a_threading_layer_that_is_not_there(name, value):
+    """It is said where threads are wanted, and ends nothing."""
+    code = f"import sys\nsys.modules['numba.np.ufunc.tbbpool'] = None\n{LOCAL}print('fitted')\n"
+    for threads, n_warnings in (("", 0), (THREADS, 1)):
+        done = run(["-c", code + threads], {f"NUMBA_{name}": value})
+        assert done.stdout == "fitted\n", done.stderr
+        said = re.findall("RuntimeWarning: numba cannot start threads .*", done.stderr)
+        assert len(said) == n_warnings
+        assert all(value in one for one in said)
 
 
 # --- forks -------------------------------------------------------------------------------------
@@ -163,32 +123,22 @@ def test_a_threading_layer_that_is_not_there(name, value, first):
 
 @pytest.fixture
 def as_if_forked(monkeypatch):
-    """As in the child of a process with threads, whose copy of the flag compiled code reads."""
-    thread_pool._forked.value = 1
-    yield
-    thread_pool._forked.value = 0
+    """As in the child of a process with threads."""
+    monkeypatch.setattr(thread_pool, "_forked", True)
 
 
 def test_a_forked_process_computes_on_one_thread_and_says_so(as_if_forked):
-    assert isinstance(thread_pool._forked, ctypes.c_int32)
-    if kernels.available_threads() > 1:
-        with (
-            pytest.warns(RuntimeWarning, match="start workers by spawn"),
-            kernels.threads(2, 10**6),
-        ):
-            assert numba.get_num_threads() == 1
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    before = GBRTRegressor(n_estimators=2, n_threads=1).fit(X, X[:, 0])
-    thread_pool._forked.value = 0
-    after = GBRTRegressor(n_estimators=2, n_threads=1).fit(X, X[:, 0])
-    np.testing.assert_array_equal(before.predict(X), after.predict(X))
+    with (
+        pytest.warns(RuntimeWarning, match="start workers by spawn"),
+        kernels.threads(2, 10**6),
+    ):
+        assert thread_pool._pool.n_threads == 1
 
 
 def test_nothing_is_said_where_one_thread_is_enough(as_if_forked, recwarn):
-    for n_threads, n_values in ((1, 10**6), (kernels.available_threads(), 1000)):
+    for n_threads, n_values in ((1, 10**6), (2, 1000)):
         with kernels.threads(n_threads, n_values):
-            assert numba.get_num_threads() == 1
+            assert thread_pool._pool.n_threads == 1
     assert not recwarn.list
 
 
