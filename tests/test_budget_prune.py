@@ -135,6 +135,10 @@ def test_a_pruning_by_hand():
     assert model.curve_.cost.tolist() == [0.0, 1.0, 1.0 + 4.0 * 8 / 16]  # half the rows pay 4
     assert model.curve_.tradeoff.tolist() == [4 / 16, 2 / 16 / 2.0, 0.0]
     assert model.curve_.n_splits.tolist() == [0, 1, 2]
+    below = [np.nextafter(cost, 0.0) for cost in (1.0, 3.0)]
+    for budget, point in ((0.0, 0), (below[0], 0), (1.0, 1), (below[1], 1), (3.0, 2)):
+        assert model.pruned(tradeoff=0.0, budget=budget).point_ == point  # exactly it is within
+        assert reference.chosen(task, points, budget=budget) == point
 
 
 # --- independent: exhaustive, and the paper's linear programme -------------------------------
