@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from algorithms import costs
-from algorithms.cronus import CronusClassifier
+from algorithms.cronus import CronusClassifier, initialise
 from algorithms.exits import walk as walking
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
@@ -410,6 +410,31 @@ def test_convex_optima_equal_the_reference(monkeypatch, seed, first_trees, trade
     np.testing.assert_allclose(found.loss, value, rtol=1e-8 if first_trees == 200 else 2e-8)
     at = naive.stage_loss(np.append(found.constant, found.weights), problem, stage)
     np.testing.assert_allclose(at, value, rtol=2e-8)
+
+
+@pytest.mark.parametrize("n_stages", [1, 3])
+def test_the_first_of_some_stages_is_one_alone_at_an_inflated_tradeoff(n_stages):
+    """At λ δ^(K - 1): with one stage, the last, there is nothing to inflate."""
+    problem, terms, _, soft, _, _ = problem_of(1)
+    decay, penalties = 2.0, np.full(n_stages, 1e-3)
+    one, inflated = penalties[:1], 3e-4 * {1: 1.0, 3: 4.0}[n_stages]
+    several, alone, further = (
+        initialise(
+            soft._replace(tradeoff=tradeoff, penalties=each), delta, 0.3, "soft"
+        )[0].weights[0]
+        for tradeoff, each, delta in (
+            (3e-4, penalties, decay), (inflated, one, 1.0), (decay * inflated, one, 1.0)
+        )
+    )  # fmt: skip
+    np.testing.assert_array_equal(several, alone)
+    assert np.abs(several - further).max() > 1e-3 * np.abs(several).max()
+    theirs, their_one = (
+        cronus.initialise(
+            problem, replace(terms, tradeoff=tradeoff, penalties=each), delta, 0.3, "soft", []
+        ).beta[0]
+        for tradeoff, each, delta in ((3e-4, penalties, decay), (inflated, one, 1.0))
+    )
+    np.testing.assert_array_equal(theirs, their_one)
 
 
 def test_thresholds_equal_the_reference():
