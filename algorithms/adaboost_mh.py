@@ -361,17 +361,7 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         return _Training(families, samplers, self._seed())
 
     def _boost(self, new_problem, threshold_of, training: _Training, checked: dict) -> Boosted:
-        """Boost with the sampler, or with each of a list.
-
-        Parameters
-        ----------
-        new_problem : callable
-            Gives a :class:`Problem` with fresh weights; the arguments are those of its fields that
-            have nothing to do with rows.
-        threshold_of : callable (feature, cut) -> float
-        training : _Training
-        checked : dict
-        """
+        """Boost with the sampler, or with each of a list."""
         n_rounds = checked["n_estimators"] if len(self.classes_) > 1 else 0
         learner = StumpLearner(threshold_of)
         if checked["weak_learner"] == "hamming_tree":

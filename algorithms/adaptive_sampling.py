@@ -49,17 +49,7 @@ def sample(problem: Problem, size: int, by_weight: bool) -> Sample | None:
 
 
 class _MAS(Sampler):
-    """Base of the three: a model of the edges says how many features and examples to draw.
-
-    Parameters
-    ----------
-    n_components : int, default=3
-        Gaussians of a mixture.
-    by_weight : bool, default=True
-        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 3.
-    deconvolve : bool, default=False
-        Take the noise of the estimated edges, 1/S, off the variances fitted to them.
-    """
+    """Base of the three: a model of the edges says how many features and examples to draw."""
 
     for_one_stump = True
 
@@ -184,20 +174,7 @@ class MAS1Q(_MASWithPilot):
 
 
 class MASQ1(_MASWithPilot):
-    """M.A.S. Q.1: features of each family by greedy increments, and S, by models of all.
-
-    Parameters
-    ----------
-    n_components : int, default=3
-        Gaussians of a mixture.
-    by_weight : bool, default=True
-        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 3.
-    deconvolve : bool, default=False
-        Take the noise of the estimated edges, 1/S, off the variances fitted to them.
-    ties : {"lowest", "spread"}, default="lowest"
-        Of equal families and features the lowest, or one at random; families that promise the same
-        then get features in turn.
-    """
+    """M.A.S. Q.1: features of each family by greedy increments, and S, by models of all."""
 
     def __init__(
         self,
@@ -237,20 +214,7 @@ class MASQ1(_MASWithPilot):
 
 
 class Laminating(Sampler):
-    """Algorithm 4: halve the features and double the examples until one feature is left.
-
-    Parameters
-    ----------
-    n_features : int or None, default=None
-        Features Q of the first iteration; None: 2**(max_cost / 2).
-    n_examples : int or None, default=None
-        Examples S of the first iteration; None: as many as `max_cost` allows. As many as there
-        are, or more, means all of them, once each.
-    by_weight : bool, default=True
-        Draw examples by their boosting weight, as Eq. (2), or uniformly, as the box of Algorithm 4.
-    ties : {"lowest", "spread"}, default="lowest"
-        Of equal features the lowest are kept, or some at random.
-    """
+    """Algorithm 4: halve the features and double the examples until one feature is left."""
 
     for_one_stump = True
 

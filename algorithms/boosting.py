@@ -25,78 +25,41 @@ _LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
 
 
 class Options(NamedTuple):
-    """How to boost.
+    """How to boost."""
 
-    Attributes
-    ----------
-    n_estimators : int
-        Rounds at most.
-    learning_rate : float
-    limits : Limits
-    max_bins : int
-    second_order : bool
-        False: all hessians are 1 ("first-order terms only").
-    newton_leaves : bool
-        True: hessians of 1 choose the splits, true ones the leaf values (Friedman's TreeBoost).
-    start_at_mean : bool
-        Start from the best constant rather than from 0.
-    early_stopping_rounds : int or None
-    n_threads : int
-    n_known : ndarray of shape (n_features,), int64, or None
-        Categories of each feature, -1 of numbers; None: all are numbers.
-    sampling : Sampling or None
-        What each tree sees; None: everything.
-    reg_lambda : float
-        L2 penalty on leaf values.
-    signs : ndarray of shape (n_features,), int8, or None
-        Monotonic constraints, one of them at least not 0.
-    """
-
-    n_estimators: int
+    n_estimators: int  # Rounds at most
     learning_rate: float
     limits: Limits
     max_bins: int
-    second_order: bool
+    second_order: bool  # False: all hessians are 1 ("first-order terms only")
+    # True: hessians of 1 choose the splits, true ones the leaf values (Friedman's TreeBoost)
     newton_leaves: bool
-    start_at_mean: bool
+    start_at_mean: bool  # Start from the best constant rather than from 0
     early_stopping_rounds: int | None
     n_threads: int
+    # (n_features,) int64, or None: categories of each feature, -1 of numbers; None: all are numbers
     n_known: np.ndarray | None = None
-    sampling: Sampling | None = None
-    reg_lambda: float = 0.0
+    sampling: Sampling | None = None  # What each tree sees; None: everything
+    reg_lambda: float = 0.0  # L2 penalty on leaf values
+    # (n_features,) int8, or None: monotonic constraints, one of them at least not 0
     signs: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Boosted:
-    """What boosting returns.
-
-    Attributes
-    ----------
-    forest : Forest
-    initial : ndarray of shape (n_trees_per_round,)
-        Initial scores.
-    n_rounds : int
-    """
+    """What boosting returns."""
 
     forest: Forest
-    initial: np.ndarray
+    initial: np.ndarray  # (n_trees_per_round,): initial scores
     n_rounds: int
 
 
 class Earlier(NamedTuple):
-    """A model whose rounds are the first of another, and what it says of the training rows.
-
-    Attributes
-    ----------
-    model : Boosted
-    scores : ndarray of shape (n_samples, n_trees_per_round)
-    acquired : ndarray of shape (n_samples, n_features), bool
-    """
+    """A model whose rounds are the first of another, and what it says of the training rows."""
 
     model: Boosted
-    scores: np.ndarray
-    acquired: np.ndarray
+    scores: np.ndarray  # (n_samples, n_trees_per_round)
+    acquired: np.ndarray  # (n_samples, n_features) bool
 
 
 def bounded(limits: Limits, n_samples: int, weights: RowWeights) -> Limits:
@@ -239,29 +202,7 @@ def boost(
     callbacks: tuple[Callback, ...] = (),
     earlier: Earlier | None = None,
 ) -> Boosted:
-    """Fit an additive tree model, Eq. (7) round by round.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features), float64 or float32
-    y : ndarray of shape (n_samples,)
-        Targets (float64) or class numbers (uint8, or int32 of more than 256).
-    weights : RowWeights
-    loss : Loss
-    options : Options
-    charging : Charging
-        What splits pay.
-    validation : Validation, optional
-        Watched after each round; with `early_stopping_rounds` it ends the training.
-    callbacks : tuple of callable
-        From :func:`algorithms.watching.rounds.check_callbacks`.
-    earlier : Earlier, optional
-        What to go on from.
-
-    Returns
-    -------
-    Boosted
-    """
+    """Fit an additive tree model, Eq. (7) round by round."""
     n_trees = loss.n_trees
     initial = loss.initial_score(y, weights) if options.start_at_mean else np.zeros(n_trees)
     with threads(options.n_threads, X.size):
@@ -294,30 +235,7 @@ def run_rounds(
     callbacks: tuple[Callback, ...] = (),
     begun: Boosted | None = None,
 ) -> Boosted:
-    """Boost round by round, wherever the rows are.
-
-    Parameters
-    ----------
-    state : Rounds
-        Before the first round; its scores are the initial ones.
-    initial : ndarray of shape (n_trees_per_round,)
-    options : Options
-    charging : Charging
-    validation : Validation, optional
-    callbacks : tuple of callable
-    begun : Boosted, optional
-        The first rounds, which `state` has gone through already.
-
-    Returns
-    -------
-    Boosted
-
-    Raises
-    ------
-    ValueError
-        If rounds are chosen by validation scores of which none is finite, or a callback returns
-        something else than whether to stop.
-    """
+    """Boost round by round, wherever the rows are."""
     n_trees, n_rounds, stopping = len(initial), 0 if begun is None else begun.n_rounds, False
     n_before = n_rounds
     if validation is not None:

@@ -55,20 +55,12 @@ def _check_alpha(name: str, value) -> float:
 
 
 class Calibrated(NamedTuple):
-    """A pool in its new order.
+    """A pool in its new order."""
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_stages,), int64
-    thresholds : ndarray of shape (n_stages,), float64
-    gaps : ndarray of shape (n_stages,), float64
-    remaining : ndarray of shape (n_stages, 2), float64
-    """
-
-    order: np.ndarray
-    thresholds: np.ndarray
-    gaps: np.ndarray
-    remaining: np.ndarray
+    order: np.ndarray  # (n_stages,) int64
+    thresholds: np.ndarray  # (n_stages,) float64
+    gaps: np.ndarray  # (n_stages,) float64
+    remaining: np.ndarray  # (n_stages, 2) float64
 
 
 def rejection_vector(n_stages: int, alpha: float) -> np.ndarray:
@@ -96,21 +88,6 @@ def calibrate(
     """Order classifiers by the gap of the class means of the rows that remain.
 
     Sums of the classes are brought up to date by the rows that leave, each once.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_classifiers, n_samples), float64
-    signs : ndarray of shape (n_samples,), float64
-        -1 or 1.
-    weights : ndarray of shape (n_samples,), float64, or None
-    shares : ndarray of shape (n_stages,), float64
-        Share of the positives that may be rejected until the end of each stage.
-    initial_score : float
-
-    Returns
-    -------
-    Calibrated
-        It ends when no negatives are left.
     """
     of_rows = row_weights(weights, len(signs))
     counts = np.ones(len(signs), dtype=np.int64) if of_rows.counts is None else of_rows.counts
@@ -316,14 +293,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
 
 
 def _pool(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
-    """Base classifiers: fitted anew if they are this package's, else as they are.
-
-    Returns
-    -------
-    fitted : estimator
-    responses : Responses
-        Its trees answer with what they add to the score.
-    """
+    """Base classifiers: fitted anew if they are this package's, else as they are."""
     estimator = AdaBoostMH() if estimator is None else estimator
     if isinstance(estimator, AdaBoostMH):
         fitted = clone(estimator)

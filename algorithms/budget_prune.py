@@ -126,23 +126,14 @@ class PruningCurve(NamedTuple):
     """All optimal prunings: the lower convex hull of cost and errors.
 
     No trade-off gives a pruning between two neighbours, however far apart they are.
-
-    Attributes
-    ----------
-    cost : ndarray of shape (n_points,), float64
-        Mean bill of the validation rows, ascending from 0.
-    error : ndarray of shape (n_points,), float64
-        Errors of the trees, each by itself, as a share of the rows that judge them.
-    tradeoff : ndarray of shape (n_points,), float64
-        Smallest trade-off at which the pruning is taken.
-    n_splits : ndarray of shape (n_points,), int64
-        Splits that stay.
     """
 
-    cost: np.ndarray
+    cost: np.ndarray  # (n_points,) float64: mean bill of the validation rows, ascending from 0
+    # (n_points,) float64: errors of the trees, each by itself, as a share of the rows that judge
+    # them
     error: np.ndarray
-    tradeoff: np.ndarray
-    n_splits: np.ndarray
+    tradeoff: np.ndarray  # (n_points,) float64: smallest trade-off at which the pruning is taken
+    n_splits: np.ndarray  # (n_points,) int64: splits that stay
 
 
 @documented
@@ -450,18 +441,7 @@ class BudgetPruneClassifier(SavedPruning):
 
 
 def billed_rows(n_rows: int, most: int | None) -> np.ndarray | None:
-    """Draw the rows that are billed of more than `most`; None: all.
-
-    Parameters
-    ----------
-    n_rows : int
-    most : int or None
-
-    Returns
-    -------
-    (most,) int64 or None
-        Ascending; of as many rows always the same ones.
-    """
+    """Draw the rows that are billed of more than `most`; None: all."""
     if most is None or n_rows <= most:
         return None
     return np.sort(np.random.default_rng(0).permutation(n_rows)[:most])

@@ -82,30 +82,7 @@ def check_feature_costs(
     name: str = "feature_costs",
     feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Validate a price list.
-
-    Parameters
-    ----------
-    costs : (d,) array-like of float, mapping, Series or None
-        Price of each feature, in the user's unit; None means that all are free. What has labels
-        is matched by the names of the columns.
-    n_features : int
-        Number d of features.
-    name : str
-        What to call it in messages.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    (d,) float64
-
-    Raises
-    ------
-    ValueError
-        If prices are missing, negative, infinite or above 1e270, if their number is not d, or if
-        names do not match.
-    """
+    """Validate a price list."""
     if costs is None:
         return np.zeros(n_features)
     prices = _per_feature(costs, name, n_features, feature_names)
@@ -150,28 +127,7 @@ def unit_prices(
     name: str = "feature_costs",
     feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Price of each acquisition unit: the common price of its features.
-
-    Parameters
-    ----------
-    feature_costs : (d,) array-like of float, mapping, Series or None
-        Price of each feature; equal within a group, where it is the price of the group.
-    units : (d,) int64
-        See :func:`algorithms.prices.groups.acquisition_units`.
-    name : str
-        What to call the costs in messages.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    (n_units,) float64
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_feature_costs`, or if prices differ within a group.
-    """
+    """Price of each acquisition unit: the common price of its features."""
     costs = check_feature_costs(feature_costs, len(units), name, feature_names)
     _, first = np.unique(units, return_index=True)
     prices = costs[first]
@@ -187,20 +143,12 @@ def unit_prices(
 
 
 class PriceList(NamedTuple):
-    """What is paid once, by a row or by a model.
+    """What is paid once, by a row or by a model."""
 
-    Attributes
-    ----------
-    unit : (d,) int64
-        Acquisition unit of each feature.
-    shared : (n_units,) float64
-        Price of each unit.
-    own : (d,) float64
-        What each feature costs beside its unit: 0 unless groups have prices of their own.
-    """
-
-    unit: np.ndarray
-    shared: np.ndarray
+    unit: np.ndarray  # (d,) int64: acquisition unit of each feature
+    shared: np.ndarray  # (n_units,) float64: price of each unit
+    # (d,) float64: what each feature costs beside its unit: 0 unless groups have prices of their
+    # own
     own: np.ndarray
 
 
@@ -211,31 +159,7 @@ def price_list(
     n_features: int,
     feature_names: Sequence[str] | None = None,
 ) -> PriceList:
-    """Prices of the units, and of the features besides.
-
-    Parameters
-    ----------
-    feature_costs : (d,) array-like of float, mapping, Series or None
-        Price of each feature. Within a group it is the group's and must be equal, unless there
-        are `group_costs`: then each feature's own remainder.
-    feature_groups : (d,) array-like of int or str, mapping, Series or None
-        Features acquired together, see :func:`algorithms.prices.groups.acquisition_units`.
-    group_costs : mapping or None
-        From the label of every group to its price.
-    n_features : int
-        Number d of features.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    PriceList
-
-    Raises
-    ------
-    ValueError
-        As :func:`unit_prices` and :func:`algorithms.prices.groups.prices_by_group`.
-    """
+    """Prices of the units, and of the features besides."""
     unit = acquisition_units(feature_groups, n_features, feature_names)
     if group_costs is None:
         shared = unit_prices(feature_costs, unit, feature_names=feature_names)
@@ -256,31 +180,7 @@ def split_prices(
     n_features: int,
     feature_names: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Price of evaluating a split node by the feature it tests.
-
-    Parameters
-    ----------
-    split_cost : float
-        α, the price of one evaluation.
-    feature_sharing : (d,) array-like of float, mapping, Series or None
-        ε_m, how many rows share one evaluation on feature m (section 5.2 of the CEGB paper);
-        None: 1.
-    n_features : int
-        Number d of features.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    (d,) float64
-        α/ε_m.
-
-    Raises
-    ------
-    ValueError
-        If the price is negative or not finite, a sharing number is not positive, or a quotient is
-        above 1e270.
-    """
+    """Price of evaluating a split node by the feature it tests."""
     price = check_split_cost(split_cost)
     if feature_sharing is None:
         return np.full(n_features, price)
@@ -323,26 +223,15 @@ class GridPrices(NamedTuple):
     Kernels take it as it is: a row that tests feature m for the first time pays
     ``unit_price[unit[m]]`` unless it owns that unit, and ``own_price[m]``; and each time
     ``split_price[m]``.
-
-    Attributes
-    ----------
-    unit : (d,) int64
-        Acquisition unit of each feature.
-    unit_price : (n_units,) int64
-        Steps paid at a row's first use of any feature of the unit.
-    own_price : (d,) int64
-        Steps paid at a row's first use of the feature itself, beside its unit.
-    split_price : (d,) int64
-        Steps paid for each evaluation on the feature.
-    exponent : int
-        k of the grid ``2**-k``.
     """
 
-    unit: np.ndarray
+    unit: np.ndarray  # (d,) int64: acquisition unit of each feature
+    # (n_units,) int64: steps paid at a row's first use of any feature of the unit
     unit_price: np.ndarray
+    # (d,) int64: steps paid at a row's first use of the feature itself, beside its unit
     own_price: np.ndarray
-    split_price: np.ndarray
-    exponent: int
+    split_price: np.ndarray  # (d,) int64: steps paid for each evaluation on the feature
+    exponent: int  # k of the grid ``2**-k``
 
     @property
     def n_marks(self) -> int:
@@ -350,18 +239,7 @@ class GridPrices(NamedTuple):
         return len(self.unit_price) + (len(self.own_price) if np.any(self.own_price) else 0)
 
     def path_steps(self, features: np.ndarray) -> np.ndarray:
-        """Bill of a row after each of the evaluations that it passes.
-
-        Parameters
-        ----------
-        features : (n_evaluations,) int
-            Feature that each evaluation tests, in order.
-
-        Returns
-        -------
-        (n_evaluations,) int64
-            Steps paid so far.
-        """
+        """Bill of a row after each of the evaluations that it passes."""
         paid = self.split_price[features]
         bought, first = np.unique(self.unit[features], return_index=True)
         paid[first] += self.unit_price[bought]
@@ -384,31 +262,7 @@ def grid_prices(
     feature_names: Sequence[str] | None = None,
     group_costs: GroupCosts = None,
 ) -> GridPrices:
-    """Prices of a model on its price grid.
-
-    Parameters
-    ----------
-    feature_costs, feature_groups, group_costs : optional
-        See :func:`price_list`.
-    split_cost, feature_sharing : optional
-        See :func:`split_prices`.
-    n_features : int
-        Number d of features.
-    n_split_nodes : int
-        Split nodes of the whole model, at least what any row passes; it fixes the grid. For a
-        stage of a model it is still that of the whole model.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    GridPrices
-
-    Raises
-    ------
-    ValueError
-        If a price, a group or a name does not fit.
-    """
+    """Prices of a model on its price grid."""
     once = price_list(feature_costs, feature_groups, group_costs, n_features, feature_names)
     per_split = split_prices(split_cost, feature_sharing, n_features, feature_names)
     k = price_exponent(np.concatenate([once.shared, once.own]), per_split, n_split_nodes)
@@ -429,29 +283,7 @@ def model_cost(
     feature_groups: FeatureGroups = None,
     feature_names: Sequence[str] | None = None,
 ) -> float:
-    """Cost that the model pays once, whatever the number of rows, Eq. (5) of the CEGB paper.
-
-    Parameters
-    ----------
-    used : (d,) bool
-        Features that any part of the model tests.
-    model_feature_costs : (d,) array-like of float, mapping, Series or None
-        γ, price per model of each feature, equal within a group.
-    feature_groups : (d,) array-like of int or str, mapping, Series or None
-        Features acquired together.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    float
-        In the user's unit, correctly rounded.
-
-    Raises
-    ------
-    ValueError
-        As :func:`unit_prices` and :func:`algorithms.prices.groups.acquisition_units`.
-    """
+    """Cost that the model pays once, whatever the number of rows, Eq. (5) of the CEGB paper."""
     used = np.asarray(used, dtype=bool)
     units = acquisition_units(feature_groups, len(used), feature_names)
     prices = unit_prices(model_feature_costs, units, "model_feature_costs", feature_names)

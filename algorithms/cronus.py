@@ -362,23 +362,7 @@ def _cascade_of(start) -> Weights:
 
 
 def initialise(soft: Soft, tradeoff_decay: float, rejection: float, rule: str) -> _Initialisation:
-    """Algorithm 2: each stage as if it were the last.
-
-    Parameters
-    ----------
-    soft : Soft
-    tradeoff_decay : float
-        δ.
-    rejection : float
-        ε.
-    rule : {"soft", "quantile"}
-
-    Returns
-    -------
-    cascade : Weights
-    gaps : ndarray of shape (n_stages,), float64
-        Relative duality gaps.
-    """
+    """Algorithm 2: each stage as if it were the last."""
     n_stages, n_trees = len(soft.penalties), soft.outputs.n_trees
     cascade = Weights(
         np.zeros((n_stages, n_trees)), np.zeros(n_stages), np.full(n_stages - 1, -math.inf)

@@ -48,21 +48,11 @@ from .prices.by_name import column_labels
 
 
 class Exits(NamedTuple):
-    """How each row left.
+    """How each row left."""
 
-    Attributes
-    ----------
-    exit : ndarray of shape (n_samples,), int64
-        Exit 1 … E, or E + 1 for rows that never left.
-    rounds : ndarray of shape (n_samples,), int64
-        Rounds evaluated.
-    scores : ndarray of shape (n_samples, n_columns), float64
-        Raw scores after them.
-    """
-
-    exit: np.ndarray
-    rounds: np.ndarray
-    scores: np.ndarray
+    exit: np.ndarray  # (n_samples,) int64: exit 1 … E, or E + 1 for rows that never left
+    rounds: np.ndarray  # (n_samples,) int64: rounds evaluated
+    scores: np.ndarray  # (n_samples, n_columns) float64: raw scores after them
 
 
 class _Read(NamedTuple):

@@ -32,20 +32,6 @@ def expected_maximum(n_values: ArrayLike) -> np.ndarray:
 
     The integral of z d(Φ(z)**Q) by the trapezoidal rule, which converges exponentially here: the
     error is below 1e-12 for Q up to 10**9.
-
-    Parameters
-    ----------
-    n_values : array-like of float
-        Q >= 1, of any shape.
-
-    Returns
-    -------
-    ndarray of float64, of the shape of `n_values`
-
-    Raises
-    ------
-    ValueError
-        If a Q is below 1.
     """
     Q = np.asarray(n_values, dtype=np.float64)
     if not np.all(Q >= 1):
@@ -66,25 +52,6 @@ def expected_edge_of_one_gaussian(
     N(0, 1/S); the one with the largest sum is taken. E[ε*] = std² / √(std² + 1/S) times the
     mean of the largest of Q standard normal values.
 
-    Parameters
-    ----------
-    n_features : array-like
-        Q >= 1.
-    n_examples : array-like
-        S > 0; infinity for no noise.
-    std : array-like of float
-        Standard deviation of the true edges, > 0. The three are broadcast.
-
-    Returns
-    -------
-    ndarray of float64
-        In the unit of an edge, of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
     Examples
     --------
     >>> from algorithms.edge_models import expected_edge_of_one_gaussian
@@ -104,19 +71,12 @@ def expected_edge_of_one_gaussian(
 
 
 class Mixtures(NamedTuple):
-    """Gaussian mixtures of the true edges, one for each family.
+    """Gaussian mixtures of the true edges, one for each family."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_families, n_components), float64
-        They sum to 1; 0 is a component that was dropped.
-    means : ndarray of shape (n_families, n_components), float64
-    variances : ndarray of shape (n_families, n_components), float64
-    """
-
+    # (n_families, n_components) float64: they sum to 1; 0 is a component that was dropped
     weights: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
+    means: np.ndarray  # (n_families, n_components) float64
+    variances: np.ndarray  # (n_families, n_components) float64
 
 
 @kernel
@@ -204,16 +164,6 @@ def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) 
     """Fit a mixture to the edges of each family by 30 steps of the EM algorithm.
 
     It begins with equal slices of the sorted edges, so there is no randomness.
-
-    Parameters
-    ----------
-    edges : sequence of ndarray of shape (n_edges,), float64
-        At least one edge each.
-    n_components : int
-
-    Returns
-    -------
-    Mixtures
     """
     x, counts = _sorted_rows(edges)
     shape = len(edges), n_components
@@ -229,17 +179,5 @@ def fit_mixtures(edges: Sequence[np.ndarray], n_components: int = N_COMPONENTS) 
 
 
 def without_noise(mixtures: Mixtures, noise: float) -> Mixtures:
-    """Take the variance of the noise off that of each component.
-
-    Parameters
-    ----------
-    mixtures : Mixtures
-    noise : float
-        Variance, 1/S for edges estimated on S examples, Eq. (3).
-
-    Returns
-    -------
-    Mixtures
-        No variance is below ``MIN_VARIANCE``.
-    """
+    """Take the variance of the noise off that of each component."""
     return mixtures._replace(variances=np.maximum(mixtures.variances - noise, MIN_VARIANCE))

@@ -37,13 +37,7 @@ from .stumps.many_weightings import best_stumps
 
 
 class Candidate(NamedTuple):
-    """A stump at a stage, and the objective after it.
-
-    Attributes
-    ----------
-    stage, feature, cut, vote : int
-    alpha, objective : float
-    """
+    """A stump at a stage, and the objective after it."""
 
     stage: int
     feature: int
@@ -254,17 +248,7 @@ class FCBoostClassifier(StumpCascade):
 
 
 def _grow(X: np.ndarray, signs: np.ndarray, weights, options: dict):
-    """Add stumps.
-
-    Returns
-    -------
-    stumps : list of Stump
-    members : ndarray of shape (n_stumps, n_stages), bool
-        Stages that each stump belongs to.
-    objectives : list of float
-    stages : list of int
-        Stage that each stump was added to.
-    """
+    """Add stumps."""
     columns = Columns(X, weights)
     growing = _Growing(columns.codes, row_weights(weights, len(X)), options["n_threads"])
     objective = objective_of(signs, weights, options["steepness"], options["eta"])

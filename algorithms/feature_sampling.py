@@ -18,19 +18,7 @@ _MOST_DRAWS = 1_000_000
 
 
 def check_draws(name: str, problem: Problem) -> None:
-    """Check that a sampler that draws feature by feature can do so in a lifetime.
-
-    Parameters
-    ----------
-    name : str
-        The sampler's, for the message.
-    problem : Problem
-
-    Raises
-    ------
-    ValueError
-        If ``max_cost`` is too large.
-    """
+    """Check that a sampler that draws feature by feature can do so in a lifetime."""
     if problem.n_passes > _MOST_DRAWS:
         raise ValueError(
             f"{name} draws one family for each pass of max_cost, at most {_MOST_DRAWS}; "
@@ -88,13 +76,7 @@ class UniformQ1(Sampler):
 
 
 class FixedFamily(Sampler):
-    """Q features of one family in every round; the best of all families is "Best family".
-
-    Parameters
-    ----------
-    family : int
-        Number of the family.
-    """
+    """Q features of one family in every round; the best of all families is "Best family"."""
 
     def __init__(self, family: int) -> None:
         self.family = family
@@ -122,30 +104,12 @@ class FixedFamily(Sampler):
 
 
 def reward(edge: float) -> float:
-    """Reward of a round, -½ log(1 - ε²): what it takes off the logarithm of the loss.
-
-    Parameters
-    ----------
-    edge : float
-        ε in [0, 1].
-
-    Returns
-    -------
-    float
-        Infinite for an edge of 1.
-    """
+    """Reward of a round, -½ log(1 - ε²): what it takes off the logarithm of the loss."""
     return -0.5 * float(np.log(1.0 - edge * edge)) if edge < 1 else math.inf
 
 
 class Bandit(Sampler):
-    """Base of the bandits: the arms are the families, Q features of one are searched in a round.
-
-    Parameters
-    ----------
-    scale : float, default=1.0
-        The parameter that the paper tunes a posteriori over 2⁰ … 2¹¹: the scale of the rewards, or
-        c/d² for :class:`EpsilonGreedy`.
-    """
+    """Base of the bandits: the arms are the families, Q features of one are searched in a round."""
 
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
@@ -184,16 +148,7 @@ class Bandit(Sampler):
 
 
 class UCB(Bandit):
-    """UCB1: mean reward + sqrt(2 log(n) / n_j); each arm once first.
-
-    Parameters
-    ----------
-    scale : float, default=1.0
-        Scale of the rewards.
-    shuffle : bool, default=False
-        Take the arms in a random order, fixed before the first round, instead of their own: in the
-        first sweep, and among equals.
-    """
+    """UCB1: mean reward + sqrt(2 log(n) / n_j); each arm once first."""
 
     def __init__(self, scale: float = 1.0, shuffle: bool = False) -> None:
         super().__init__(scale)
@@ -221,17 +176,7 @@ class UCB(Bandit):
 
 
 class Exp3P(Bandit):
-    """Exp3.P: arms are drawn by weights that grow with their rewards, and with doubt.
-
-    Parameters
-    ----------
-    scale : float, default=1.0
-        Scale of the rewards.
-    eta : float, default=0.3
-        How much doubt counts, η (α of Auer et al. 2003).
-    lam : float, default=0.15
-        Share of uniform draws, λ (γ of Auer et al. 2003), in (0, 1].
-    """
+    """Exp3.P: arms are drawn by weights that grow with their rewards, and with doubt."""
 
     def __init__(self, scale: float = 1.0, eta: float = 0.3, lam: float = 0.15) -> None:
         super().__init__(scale)
@@ -288,14 +233,7 @@ class EpsilonGreedy(Bandit):
 
 
 class _Tasting(Sampler):
-    """Base of both: a few features stored of each family say what the family is worth.
-
-    Parameters
-    ----------
-    n_tasted : int, default=10
-        Features R stored of each family, or all of a smaller one. They are evaluated on all
-        examples in every round, which the paper does not count.
-    """
+    """Base of both: a few features stored of each family say what the family is worth."""
 
     def __init__(self, n_tasted=10) -> None:
         self.n_tasted = n_tasted

@@ -44,21 +44,6 @@ def in_steps(
 
     A step is the largest number that all affordable prices are multiples of. Only where a budget
     has more than ``2**60`` of them are they longer, ``2**-60`` of it, and prices rounded up.
-
-    Parameters
-    ----------
-    prices : PriceList
-    tree_cost : float
-        e, the price of evaluating one tree.
-    budget : float or None
-        B; None or infinity: unlimited.
-    max_trees : int
-        Trees that a forest has at most.
-
-    Returns
-    -------
-    Steps or None
-        None if the budget is enough for everything.
     """
     if budget is None or budget == math.inf:
         return None
@@ -81,22 +66,7 @@ def in_steps(
 def staged_bill(
     forest: Forest, trees_per_round: int, prices: PriceList, tree_cost: float
 ) -> Iterator[float]:
-    """Bill after each round: every feature of the forest once, and e per tree that splits.
-
-    Parameters
-    ----------
-    forest : Forest
-    trees_per_round : int
-    prices : PriceList
-        What the model pays once.
-    tree_cost : float
-        e, the price of evaluating one tree.
-
-    Yields
-    ------
-    float
-        Correctly rounded.
-    """
+    """Bill after each round: every feature of the forest once, and e per tree that splits."""
     units, features = (
         np.zeros(len(prices.shared), dtype=bool),
         np.zeros(len(prices.own), dtype=bool),

@@ -35,48 +35,21 @@ def unit_exponent(n_values: float) -> int:
 
 
 class RowWeights(NamedTuple):
-    """Row weights on their grid.
+    """Row weights on their grid."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples,), float64, or None
-        The weights as given; None if all are 1.
-    counts : ndarray of shape (n_samples,), int64, or None
-        ``rint(ldexp(values, exponent))``, at least 1.
-    exponent : int
-        0 if all weights are integers.
-    total : int
-        Sum of `counts`.
-    sum : float
-        Sum of `values`.
-    bits : int
-        So many bits a rounded value may have that every sum stays below 2**52.
-    whole : bool
-        Whether all weights are integers.
-    """
-
+    # (n_samples,) float64, or None: the weights as given; None if all are 1
     values: np.ndarray | None
+    # (n_samples,) int64, or None: ``rint(ldexp(values, exponent))``, at least 1
     counts: np.ndarray | None
-    exponent: int
-    total: int
-    sum: float
-    bits: int
-    whole: bool
+    exponent: int  # 0 if all weights are integers
+    total: int  # Sum of `counts`
+    sum: float  # Sum of `values`
+    bits: int  # So many bits a rounded value may have that every sum stays below 2**52
+    whole: bool  # Whether all weights are integers
 
 
 def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
-    """Put positive row weights on a grid.
-
-    Parameters
-    ----------
-    sample_weight : ndarray of shape (n_samples,), float64, or None
-        None means 1 each.
-    n_samples : int
-
-    Returns
-    -------
-    RowWeights
-    """
+    """Put positive row weights on a grid."""
     if sample_weight is None:
         bits = unit_exponent(n_samples)
         return RowWeights(None, None, 0, n_samples, float(n_samples), bits, True)
@@ -85,22 +58,7 @@ def row_weights(sample_weight: np.ndarray | None, n_samples: int) -> RowWeights:
 
 
 def weights_on_grid(sample_weight: np.ndarray, total: float, whole: bool) -> RowWeights:
-    """Put some rows' weights on the grid of all rows.
-
-    Parameters
-    ----------
-    sample_weight : ndarray of shape (n_samples,), float64
-        Positive; of all rows, or of a part of them.
-    total : float
-        Sum of the weights of all rows, correctly rounded.
-    whole : bool
-        Whether the weights of all rows are integers.
-
-    Returns
-    -------
-    RowWeights
-        Its `counts` and their `total` are those of the rows given.
-    """
+    """Put some rows' weights on the grid of all rows."""
     if whole:
         counts, bits = sample_weight.astype(np.int64), unit_exponent(total)
         return RowWeights(sample_weight, counts, 0, int(counts.sum()), total, bits, True)
@@ -110,14 +68,7 @@ def weights_on_grid(sample_weight: np.ndarray, total: float, whole: bool) -> Row
 
 
 def value_exponent(largest: float, weights: RowWeights) -> int:
-    """Return the exponent k of the grid for weighted values of at most `largest` in magnitude.
-
-    Parameters
-    ----------
-    largest : float
-        Without its weight.
-    weights : RowWeights
-    """
+    """Return the exponent k of the grid for weighted values of at most `largest` in magnitude."""
     return min(_MOST_EXPONENT, weights.bits - exponent_of(largest)) if largest > 0 else 0
 
 

@@ -120,24 +120,7 @@ def nothing_to_rank(loss: Loss) -> bool:
 
 
 class LambdaRank(Loss):
-    """The loss of rankings: the derivatives of a training set's queries.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,), float64
-        Grades: whole numbers from 0 to 50.
-    query_id : ndarray of shape (n_samples,)
-        In blocks.
-    weights : ndarray of shape (n_samples,), or None
-        Row weights, equal in each query: a query of weight 3 counts as three of them.
-    truncation : int
-        Only pairs with a document among so many first ones count.
-
-    Raises
-    ------
-    ValueError
-        If grades are not such numbers, weights differ in a query, or one has too many documents.
-    """
+    """The loss of rankings: the derivatives of a training set's queries."""
 
     def __init__(
         self, y: np.ndarray, query_id: np.ndarray, weights: np.ndarray | None, truncation: int
@@ -193,20 +176,7 @@ class LambdaRank(Loss):
         return np.empty((2, len(scores)))
 
     def prepare(self, scores: np.ndarray, out: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Gradients and hessians of all rows.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, 1), Fortran order
-        out : ndarray of shape (2, n_samples)
-            See :meth:`scratch`.
-        n_threads : int
-            Not used: those of the block around it are.
-
-        Returns
-        -------
-        ndarray of shape (2, n_samples)
-        """
+        """Gradients and hessians of all rows."""
         column, k = scores[:, 0], self._exponent
         tops = np.maximum.reduceat(column, self._starts[:-1])
         e = np.exp(np.maximum(column - np.repeat(tops, self._sizes), _LOWEST_SCORE))

@@ -122,18 +122,10 @@ def _write_weighted(loss, s, y, target, factor, steps, weights, counts, whole, g
 
 
 class Derivatives(NamedTuple):
-    """Gradients and hessians of one tree on their grids.
+    """Gradients and hessians of one tree on their grids."""
 
-    Attributes
-    ----------
-    gh : ndarray of int32 or int64
-        See :func:`allocate_gh` for its shapes.
-    gradient_step, hessian_step : float
-        Values of one grid step.
-    """
-
-    gh: np.ndarray
-    gradient_step: float
+    gh: np.ndarray  # See :func:`allocate_gh` for its shapes
+    gradient_step: float  # gradient_step, hessian_step: Values of one grid step
     hessian_step: float
 
     @property
@@ -148,15 +140,7 @@ def class_numbers(n_classes: int) -> type[np.integer]:
 
 
 def allocate_gh(weights: RowWeights, n_samples: int, equal_hessians: bool = False) -> np.ndarray:
-    """Memory for the derivatives of one tree, whose hessians may all be equal.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 3), int32 or int64
-        Gradient, hessian and weight of each row: of 64 bits for weights that are no small whole
-        numbers. Without weights (n_samples, 2), int32, and with equal hessians (n_samples + 1, 1).
-        What they hold says :func:`algorithms.trees.histogram.collect`.
-    """
+    """Memory for the derivatives of one tree, whose hessians may all be equal."""
     if weights.values is None and equal_hessians:
         return np.empty((n_samples + 1, 1), dtype=np.int32)
     if weights.values is None:
@@ -166,14 +150,7 @@ def allocate_gh(weights: RowWeights, n_samples: int, equal_hessians: bool = Fals
 
 
 class Loss:
-    """A loss and what boosting needs of it.
-
-    Parameters
-    ----------
-    name : {"squared", "logistic", "multinomial"}
-    n_classes : int
-        Matters for the multinomial loss only.
-    """
+    """A loss and what boosting needs of it."""
 
     def __init__(self, name: str, n_classes: int = 0) -> None:
         self.name = name
@@ -219,17 +196,6 @@ class Loss:
         A residual is known no better than to half a grid step of the first round's residuals, as
         the first leaf values are, and to ``2**-48`` of the largest target; a probability to
         ``2**-48``.
-
-        Parameters
-        ----------
-        first_step : float
-            Grid step of the gradients in the first round.
-        largest_target : float
-            In magnitude; 0 for classes.
-
-        Returns
-        -------
-        float
         """
         if self.kind == SQUARED:
             return max(0.5 * first_step, _LAST_BITS * largest_target)
@@ -241,20 +207,7 @@ class Loss:
         return self.kind == LOGISTIC
 
     def scratch(self, scores: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """Memory for :meth:`prepare`, where possible none of its own.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_trees), Fortran order
-        words : ndarray of shape (n_samples, n_words), int64
-            What rows add to a bin, needed only while a tree grows. The one tree of a logistic round
-            has its derivatives on their grid by then; those of a multinomial one share what is
-            prepared for all of them.
-
-        Returns
-        -------
-        ndarray like `scores`
-        """
+        """Memory for :meth:`prepare`, where possible none of its own."""
         if self.kind == SQUARED:
             return scores
         if self.kind == LOGISTIC:
@@ -262,21 +215,7 @@ class Loss:
         return np.empty_like(scores)
 
     def prepare(self, scores: np.ndarray, out: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Transcendental part of the derivatives.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_trees), Fortran order
-        out : ndarray like `scores`
-            See :meth:`scratch`.
-        n_threads : int
-            NumPy works on one; many rows are shared out, which changes no bit of any.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_trees)
-            The score itself, exp(-score), or the class probabilities.
-        """
+        """Transcendental part of the derivatives."""
         if self.kind == SQUARED:
             return scores
         starts = range(0, len(scores), _ROWS_AT_ONCE)
@@ -316,28 +255,7 @@ class Loss:
         gh: np.ndarray,
         hessians: bool = False,
     ) -> Derivatives:
-        """Gradients and hessians of one tree of the round, rounded to their grids into `gh`.
-
-        Parameters
-        ----------
-        prepared : ndarray of shape (n_samples, n_trees)
-            What :meth:`prepare` returned.
-        y : ndarray of shape (n_samples,)
-            Targets (float64) or class numbers (uint8, or int32 of more than 256).
-        tree : int
-            Number of the tree in its round: the class, if there are more than two.
-        weights : RowWeights
-        second_order : bool
-            False sets every hessian to 1.
-        gh : ndarray
-            Output, from :func:`allocate_gh`.
-        hessians : bool
-            Whether hessians are wanted where there is room for either: in a single column.
-
-        Returns
-        -------
-        Derivatives
-        """
+        """Gradients and hessians of one tree of the round, rounded to their grids into `gh`."""
         largest = self.largest_derivatives(prepared, y, tree, second_order)
         exponents = tuple(value_exponent(float(m), weights) for m in largest)
         row = prepared, y, tree

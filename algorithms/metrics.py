@@ -35,22 +35,7 @@ def _is_missing(label) -> bool:
 
 
 def query_starts(query_id: ArrayLike | None) -> np.ndarray:
-    """First row of each query.
-
-    Parameters
-    ----------
-    query_id : (n,) array-like
-        Label of each row's query; the rows of a query stand together.
-
-    Returns
-    -------
-    (n_queries,) int64
-
-    Raises
-    ------
-    ValueError
-        If a query's rows are split; the first label that recurs is named.
-    """
+    """First row of each query."""
     refuse_masked(query_id, "query_id")
     query_id = np.asarray(query_id)
     if query_id.ndim != 1 or len(query_id) == 0:
@@ -160,31 +145,6 @@ def precision_at_k(
     """Precision at k: share of relevant documents in the first k places.
 
     A query with fewer than k documents is still divided by k.
-
-    Parameters
-    ----------
-    y_true : (n,) array-like
-        Grades; a document is relevant if its grade is at least ``relevant_from``.
-    y_score : (n,) array-like
-        Scores, larger is better.
-    query_id : (n,) array-like
-        Queries, in contiguous blocks.
-    k : int
-        Number of places.
-    relevant_from : float
-        Smallest relevant grade.
-    per_query : bool
-        Return one value for each query (NaN where no document is relevant), not the mean.
-
-    Returns
-    -------
-    float or (n_queries,) float64
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, numbers are missing, k < 1, a query's rows are split, or no grade is
-        relevant and some are negative or no whole numbers.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     order, query, place = _ranks(y_true, y_score, starts)
@@ -207,20 +167,6 @@ def average_precision_at_k(
     """Average precision at k: Σ precision@i over the relevant among the first k, over min(R, k).
 
     R is the number of relevant documents of the query.
-
-    Parameters
-    ----------
-    y_true, y_score, query_id, k, relevant_from, per_query
-        As in :func:`precision_at_k`.
-
-    Returns
-    -------
-    float or (n_queries,) float64
-
-    Raises
-    ------
-    ValueError
-        As :func:`precision_at_k`.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     order, query, place = _ranks(y_true, y_score, starts)
@@ -284,27 +230,6 @@ def ndcg_letor_at_k(
     The gain is 2^y - 1; it is divided by log2(place) from the second place on, so that the first
     two places count alike. Documents with equal scores stay in the order of the rows. A query
     without a relevant document counts 0, and so do empty places.
-
-    Parameters
-    ----------
-    y_true : (n,) array-like of int
-        Grades 0, 1, 2, …
-    y_score, query_id, k, per_query
-        As in :func:`precision_at_k`.
-
-    Returns
-    -------
-    float or (n_queries,) float64
-
-    Raises
-    ------
-    ValueError
-        As :func:`ndcg_at_k`.
-
-    Notes
-    -----
-    The scripts list no value at k for a query with fewer than k documents, so that it counts 0 in
-    their mean. Here it counts what its documents bring.
     """
     y_true, y_score, starts, k = _check_ranking(y_true, y_score, query_id, k)
     gains = grade_gains(y_true)
@@ -354,20 +279,7 @@ def _dcg_of_few(gains, scores, starts, discounts, stable, first, out):
 
 
 def best_dcg(grades: np.ndarray, starts: np.ndarray, k: int) -> np.ndarray:
-    """DCG at k of each query's best ranking.
-
-    Parameters
-    ----------
-    grades : (n,) float64
-        Whole numbers from 0.
-    starts : (n_queries,) int64
-        First row of each query.
-    k : int
-
-    Returns
-    -------
-    (n_queries,) float64
-    """
+    """DCG at k of each query's best ranking."""
     gains = grade_gains(grades)
     discounts = np.log2(np.arange(2, min(k, len(gains)) + 2, dtype=np.float64))
     return _dcg(gains, grades, starts, discounts, stable=False)
@@ -392,27 +304,6 @@ def average_precision_score(
     Σ (recall_t - recall_(t-1)) precision_t over the distinct scores t, from the highest one down:
     rows with equal scores are taken together, so that their order does not matter (unlike the
     metrics of queries, which rank the least relevant first).
-
-    Parameters
-    ----------
-    y_true : (n,) array-like
-        Labels; a row is positive if its label is at least ``relevant_from``.
-    y_score : (n,) array-like
-        Scores, larger is better.
-    sample_weight : (n,) array-like or None
-        Weights of 0 or more: a weight of 2 counts as two such rows. None: all 1.
-    relevant_from : float
-        Smallest label of a positive row.
-
-    Returns
-    -------
-    float
-        NaN if no row, or only rows without weight, are positive.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, there are no rows, numbers are missing, or a weight is negative.
     """
     y_true, y_score = _numbers(y_true, "y_true"), _numbers(y_score, "y_score")
     weight = np.ones(len(y_true)) if sample_weight is None else sample_weight
@@ -462,43 +353,19 @@ def labels_of(scores: np.ndarray) -> np.ndarray:
 
 
 def mean_squared_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
-    """Mean of ½ (F - y)², in the squared unit of y.
-
-    Parameters
-    ----------
-    y_true : (n,) float
-        Targets.
-    scores : (n, 1) or (n,) float
-        Raw scores F.
-    """
+    """Mean of ½ (F - y)², in the squared unit of y."""
     error = _column(scores) - np.asarray(y_true)
     return _mean(0.5 * (error * error))
 
 
 def mean_logistic_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
-    """Mean of log(1 + exp(F)) - y F, in nats.
-
-    Parameters
-    ----------
-    y_true : (n,) int
-        Labels 0 and 1.
-    scores : (n, 1) or (n,) float
-        Log-odds F of class 1.
-    """
+    """Mean of log(1 + exp(F)) - y F, in nats."""
     F = _column(scores)
     return _mean(np.logaddexp(0.0, F) - np.asarray(y_true) * F)
 
 
 def mean_multinomial_loss(y_true: ArrayLike, scores: NDArray[np.float64]) -> float:
-    """Mean of log Σ_k exp(F_k) - F_y, in nats.
-
-    Parameters
-    ----------
-    y_true : (n,) int
-        Classes 0 … K-1.
-    scores : (n, K) float
-        Raw scores, one column for each class.
-    """
+    """Mean of log Σ_k exp(F_k) - F_y, in nats."""
     scores, y_true = np.asarray(scores), np.asarray(y_true)
     largest = np.max(scores, axis=1)
     total = np.exp(scores[:, 0] - largest)
@@ -538,22 +405,7 @@ def larger_is_better(eval_metric: Metric) -> bool:
 
 
 def check_eval_metric(eval_metric: Metric, loss: str, has_queries: bool) -> None:
-    """Validate the choice of a validation score before any work.
-
-    Parameters
-    ----------
-    eval_metric : str or callable
-        See :func:`validation_score`.
-    loss : {"squared", "logistic", "multinomial", "lambdarank"}
-        Loss of the model.
-    has_queries : bool
-        Whether the validation set has queries.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or does not fit the loss, or queries are missing.
-    """
+    """Validate the choice of a validation score before any work."""
     if callable(eval_metric) or eval_metric == "loss":
         return
     if eval_metric == "accuracy":
@@ -573,20 +425,7 @@ def check_eval_metric(eval_metric: Metric, loss: str, has_queries: bool) -> None
 
 
 def check_has_score(eval_metric: Metric, y: ArrayLike) -> None:
-    """Refuse a validation set of which a ranking metric says nothing, whatever the scores.
-
-    Parameters
-    ----------
-    eval_metric : str or callable
-        That :func:`check_eval_metric` accepts.
-    y : (n,)
-        Grades, or classes 0 … K-1.
-
-    Raises
-    ------
-    ValueError
-        If no document is relevant (from grade 1).
-    """
+    """Refuse a validation set of which a ranking metric says nothing, whatever the scores."""
     if callable(eval_metric) or "@" not in eval_metric or np.any(np.asarray(y) >= 1):
         return
     raise ValueError(

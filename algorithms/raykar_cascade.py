@@ -43,27 +43,15 @@ def _check_probability(name: str, value) -> float:
 
 
 class SoftLikelihood(NamedTuple):
-    """The objective, and what it is made of; see the reference.
-
-    Attributes
-    ----------
-    outputs : TreeOutputs
-    pools : ndarray of shape (n_trees,), int64
-        Stage of each tree, from 0; the number of stages: of none.
-    y, omega, copies : ndarray of shape (n_samples,), float64
-    prices : ndarray of shape (n_stages,), float64
-        C_k.
-    tradeoff, ridge : float
-        λ, τ.
-    """
+    """The objective, and what it is made of; see the reference."""
 
     outputs: TreeOutputs
-    pools: np.ndarray
-    y: np.ndarray
+    pools: np.ndarray  # (n_trees,) int64: stage of each tree, from 0; the number of stages: of none
+    y: np.ndarray  # y, omega, copies: (n_samples,) float64
     omega: np.ndarray
     copies: np.ndarray
-    prices: np.ndarray
-    tradeoff: float
+    prices: np.ndarray  # (n_stages,) float64: C_k
+    tradeoff: float  # tradeoff, ridge: λ, τ
     ridge: float
 
     def _members(self) -> list[np.ndarray]:

@@ -188,20 +188,11 @@ def _greedy_counts(cells, sizes, n_learners, block, spread, counts):
 
 
 class Sizes(NamedTuple):
-    """How many learners and examples to draw.
+    """How many learners and examples to draw."""
 
-    Attributes
-    ----------
-    n_features : ndarray of shape (n_families,), int64
-        Of each family.
-    n_examples : int
-    expected : float
-        E[ε*] with these.
-    """
-
-    n_features: np.ndarray
+    n_features: np.ndarray  # (n_families,) int64: of each family
     n_examples: int
-    expected: float
+    expected: float  # E[ε*] with these
 
 
 def _numbers_of_examples(n_samples: int, budget: float, most: int) -> np.ndarray:
@@ -244,24 +235,7 @@ def _evaluate(table: _Table, wanted: np.ndarray, counts: np.ndarray, values: np.
 def best_family_sizes(
     mixtures: Mixtures, sizes: np.ndarray, n_samples: int, budget: float
 ) -> Sizes:
-    """Family, Q and S with the largest E[ε*], all learners of one family (M.A.S. Naive and 1.Q).
-
-    Parameters
-    ----------
-    mixtures : Mixtures
-        Model of the edges of each family.
-    sizes : ndarray of shape (n_families,), int64
-        Features that each family has.
-    n_samples : int
-        Examples N; as many or more are all of them, seen without noise.
-    budget : float
-        Largest Q S.
-
-    Returns
-    -------
-    Sizes
-        Of equals the largest S, then the lowest family. At least one feature and one example.
-    """
+    """Family, Q and S with the largest E[ε*], all learners of one family (M.A.S. Naive and 1.Q)."""
     numbers = _numbers_of_examples(n_samples, budget, int(sizes.max()))
     counts = np.maximum(1, np.minimum((budget // numbers)[:, None], sizes)).astype(np.int64)
     table = _Table(mixtures, _noise_of(numbers, n_samples))
@@ -282,21 +256,7 @@ def greedy_sizes(
     budget: float,
     order: np.ndarray | None = None,
 ) -> Sizes:
-    """Q of each family and S with the largest E[ε*], by greedy increments (M.A.S. Q.1).
-
-    Parameters
-    ----------
-    mixtures, sizes, n_samples, budget
-        As in :func:`best_family_sizes`.
-    order : ndarray of shape (n_families,), int64, optional
-        Of equal families that with the fewest features so far, then the first in this order; if not
-        given, the lowest.
-
-    Returns
-    -------
-    Sizes
-        Features of several families, perhaps.
-    """
+    """Q of each family and S with the largest E[ε*], by greedy increments (M.A.S. Q.1)."""
     spread = order is not None
     if spread:
         mixtures, sizes = Mixtures(*(part[order] for part in mixtures)), sizes[order]

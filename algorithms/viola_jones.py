@@ -275,14 +275,7 @@ class ViolaJonesClassifier(StumpCascade):
 
 
 def _train(boosting: StageBoosting, valid: Rows, options: dict) -> tuple[list[Stage], list[Stage]]:
-    """Train stages for one target after the other, until no negatives are left.
-
-    Returns
-    -------
-    stages : list of Stage
-    missed : list of Stage
-        Those without their rate of negatives, also those that were dropped.
-    """
+    """Train stages for one target after the other, until no negatives are left."""
     stages, missed, tpr, fpr, left = [], [], 1.0, 1.0, 1.0
     for k in range(options["max_stages"]):
         tpr, fpr = tpr * options["min_tpr"], fpr * options["max_fpr"]

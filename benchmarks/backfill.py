@@ -109,13 +109,7 @@ def line_of(commit: Chosen, found: Outcome | None) -> str:
 
 
 def refuse_if_busy(load: Sequence[float]) -> None:
-    """Refuse to measure beside other programs.
-
-    Raises
-    ------
-    click.ClickException
-        If the load of the last minute or of the last five is above :data:`IDLE`.
-    """
+    """Refuse to measure beside other programs."""
     if max(load[:2]) > IDLE:
         raise click.ClickException(
             f"The machine is not idle: its load is {load[0]:.1f}, over five minutes {load[1]:.1f}. "

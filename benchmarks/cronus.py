@@ -63,18 +63,10 @@ def timed_fit(trees, task, costs, **options):
 
 
 class SpeedUp(NamedTuple):
-    """A cascade's prediction beside that of all trees, on one thread.
+    """A cascade's prediction beside that of all trees, on one thread."""
 
-    Attributes
-    ----------
-    counted : float
-        How many times fewer trees a row passes.
-    all_trees, cascade : float
-        Microseconds a row.
-    """
-
-    counted: float
-    all_trees: float
+    counted: float  # How many times fewer trees a row passes
+    all_trees: float  # all_trees, cascade: Microseconds a row
     cascade: float
 
     @property

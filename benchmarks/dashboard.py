@@ -35,13 +35,7 @@ def publish(folder: Path) -> None:
 
 
 def make_offline(folder: Path) -> None:
-    """Change asv's pages in a folder so that they load nothing from elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If the page loads a library that is not in ``vendored/``, as another version of asv may.
-    """
+    """Change asv's pages in a folder so that they load nothing from elsewhere."""
     page = folder / "index.html"
     text = _REMOTE.sub(_local, page.read_text("utf-8"))
     after_jquery = '<script src="vendored/jquery.min.js"></script>'

@@ -44,21 +44,12 @@ def processor_seconds(program, n_runs: int = 3) -> float:
 
 
 class Sarsa(NamedTuple):
-    """What learning by SARSA took.
+    """What learning by SARSA took."""
 
-    Attributes
-    ----------
-    dag : MDDAGClassifier
-        As it was learned.
-    seconds : float
-        Of the processor, of the fastest of several runs, scorings of policies included.
-    n_steps : int
-        Actions of all episodes.
-    """
-
-    dag: MDDAGClassifier
+    dag: MDDAGClassifier  # As it was learned
+    # Of the processor, of the fastest of several runs, scorings of policies included
     seconds: float
-    n_steps: int
+    n_steps: int  # Actions of all episodes
 
 
 def stumps_of(X: np.ndarray, y: np.ndarray, n_stumps: int = STUMPS) -> FrozenEstimator:

@@ -27,15 +27,7 @@ ROWS, TREES, LEAVES = 1000, 500, 31
 
 
 def rows_in_turn(programs: dict[str, tuple[Callable, list]], runs: int) -> dict[str, float]:
-    """Median microseconds of processor time a row, of programs that take turns.
-
-    Parameters
-    ----------
-    programs : dict
-        By name, what is called for a row, and what it is called with for each row.
-    runs : int
-        Turns, after one to warm up.
-    """
+    """Median microseconds of processor time a row, of programs that take turns."""
     micros: dict[str, list[float]] = {name: [] for name in programs}
     for run in range(runs + 1):
         for name, (program, rows) in programs.items():

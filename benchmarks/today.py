@@ -82,13 +82,7 @@ def short(value: float) -> str:
 
 
 def read(path: Path) -> Run:
-    """Read a run.
-
-    Raises
-    ------
-    ValueError
-        If it lacks something, or has something else.
-    """
+    """Read a run."""
     try:
         content = json.loads(path.read_text("utf-8"))
         run = Run(**content)
@@ -118,13 +112,7 @@ def table(run: Run) -> str:
 
 
 def into(page: str, run: Run) -> str:
-    """Give the page with the run's table between the two lines.
-
-    Raises
-    ------
-    ValueError
-        If the page does not have the two lines once each, in this order.
-    """
+    """Give the page with the run's table between the two lines."""
     before, begin, rest = page.partition(f"{BEGIN}\n")
     _, end, after = rest.partition(END)
     if not (begin and end) or BEGIN in rest or END in after:
@@ -298,13 +286,7 @@ def here(machine: str) -> Run:
 
 
 def gone_on(now: Run, path: Path, parts: Mapping[str, Callable[[], list[Row]]] = PARTS) -> Run:
-    """Measure the parts that the file lacks, and keep each.
-
-    Raises
-    ------
-    click.ClickException
-        If the file is of another machine, commit or day.
-    """
+    """Measure the parts that the file lacks, and keep each."""
     run = read(path) if path.exists() else now
     if run[:3] != now[:3]:
         raise click.ClickException(f"{path} is of {run[:3]}, and this is {now[:3]}: name another.")

@@ -126,25 +126,7 @@ def _decode(file: Found, out: Path) -> dict[str, int]:
 def division(
     names: list[str], archive: Path
 ) -> tuple[list[tuple[str, int]], list[tuple[str, int]], list[tuple[str, int]]]:
-    """Draw the pictures that train and test.
-
-    Parameters
-    ----------
-    names : list of str
-        Members ``101_ObjectCategories/<category>/image_<number>.jpg``.
-    archive : Path
-        For messages.
-
-    Returns
-    -------
-    train, test, more : list of (name, class)
-        By class; `more` are test pictures beyond the first 30.
-
-    Raises
-    ------
-    PictureError
-        If there are not 101 categories, or one has fewer than 30 pictures.
-    """
+    """Draw the pictures that train and test."""
     by_category = defaultdict(list)
     for name in sorted(names):
         by_category[name.split("/")[-2]].append(name)

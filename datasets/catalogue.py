@@ -23,18 +23,7 @@ _ORDER = ("cache", "mirror", "official", "index", "fetch", "none")
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Describe a data set: what it is, its terms, sources, split, costs, synthetic form.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-
-    Returns
-    -------
-    dict
-        JSON-able.
-    """
+    """Describe a data set: what it is, its terms, sources, split, costs, synthetic form."""
     declared = spec(name)
     keys = [
         "name",
@@ -71,16 +60,7 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def status() -> list[dict[str, Any]]:
-    """List every data set and the source that would serve it, without fetching anything.
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``task``, ``source`` ("bundled", "cache", "mirror"; as a promise, nothing is
-        tried, "official" or "index"; else "none"), ``present`` (on this machine), ``bytes`` (of
-        the files present or to be fetched), ``terms``, ``synthetic`` (whether smoke scale has it),
-        ``note``.
-    """
+    """List every data set and the source that would serve it, without fetching anything."""
     return [_status(spec(name)) for name in names()]
 
 

@@ -93,22 +93,7 @@ def windows() -> tuple[dict[str, np.ndarray], Found]:
 
 
 def decode(archive: Path, reader: str, out: Path) -> None:
-    """Write the windows of an archive as arrays.
-
-    Parameters
-    ----------
-    archive : Path
-        The archive.
-    reader : {"official", "mirror"}
-        Which one.
-    out : Path
-        Folder for the arrays.
-
-    Raises
-    ------
-    PictureError, ChecksumMismatch
-        If it does not have exactly the windows that it should have.
-    """
+    """Write the windows of an archive as arrays."""
     pictures = {(part, kind): {} for part in ("train", "test") for kind in KINDS.values()}
     for part, kind, name, content in _files(archive):
         place = pictures[part, kind]

@@ -114,25 +114,7 @@ def _decode(archive: Found, out: Path) -> None:
 
 
 def read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read one file of the binary version.
-
-    Parameters
-    ----------
-    path : Path
-        10,000 records of 3,073 bytes.
-
-    Returns
-    -------
-    images : ndarray of shape (10000, 32, 32, 3), uint8
-        Red, green and blue.
-    labels : ndarray of shape (10000,), uint8
-        0..9.
-
-    Raises
-    ------
-    CifarError
-        If the file is shorter or longer, or a class is above 9.
-    """
+    """Read one file of the binary version."""
     n_pixels = SIDE * SIDE
     n_bytes = N_RECORDS * (1 + N_CHANNELS * n_pixels)
     size = path.stat().st_size

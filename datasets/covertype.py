@@ -89,17 +89,7 @@ FILE = RawFile(
 
 
 def load_full() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Load every row, in the official order, for speed benchmarks.
-
-    Returns
-    -------
-    X : ndarray of shape (581012, 54), float64
-        Features.
-    y : ndarray of shape (581012,), int64
-        1 for class 2 (lodgepole pine), else 0.
-    cover_type : ndarray of shape (581012,), int64
-        Original class 1..7.
-    """
+    """Load every row, in the official order, for speed benchmarks."""
     table, _ = _table()
     cover_type = table[:, N_FEATURES].astype(np.int64)
     X = np.ascontiguousarray(table[:, :N_FEATURES], dtype=np.float64)

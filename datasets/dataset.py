@@ -93,18 +93,7 @@ class Dataset:
 
 
 def checksum(arrays: dict[str, np.ndarray | None]) -> str:
-    """Give the SHA-256 over names, dtypes, shapes and bytes of arrays.
-
-    Parameters
-    ----------
-    arrays : dict of str to ndarray or None
-        Taken in the order given; None entries are skipped.
-
-    Returns
-    -------
-    str
-        64 hex digits.
-    """
+    """Give the SHA-256 over names, dtypes, shapes and bytes of arrays."""
     digest = hashlib.sha256()
     for name, array in arrays.items():
         if array is None:
@@ -119,19 +108,7 @@ def checksum(arrays: dict[str, np.ndarray | None]) -> str:
 
 
 def dataset_checksum(dataset: Dataset) -> str:
-    """Give the SHA-256 over everything in a data set that a fit or a cost meter reads.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Its six arrays, queries, costs, groups and their prices are hashed; names and provenance
-        are not.
-
-    Returns
-    -------
-    str
-        64 hex digits.
-    """
+    """Give the SHA-256 over everything in a data set that a fit or a cost meter reads."""
     names = (*ARRAYS, *QUERIES, "feature_costs", "feature_groups")
     arrays = {name: getattr(dataset, name) for name in names}
     if dataset.group_costs is not None:

@@ -8,15 +8,7 @@ from pathlib import Path
 
 
 class UnknownDataset(ValueError):
-    """No data set has this name; the message suggests near ones.
-
-    Parameters
-    ----------
-    name : str
-        What was asked for.
-    known : iterable of str
-        The names that exist.
-    """
+    """No data set has this name; the message suggests near ones."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         known = list(known)
@@ -37,15 +29,7 @@ class DataUnavailable(RuntimeError):
 
 
 class CacheFull(DataUnavailable):
-    """The disk under the cache folder is full.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder that was being written.
-    what : str
-        The file or table that did not fit.
-    """
+    """The disk under the cache folder is full."""
 
     def __init__(self, folder: Path, what: str) -> None:
         super().__init__(
@@ -61,17 +45,7 @@ class CacheFull(DataUnavailable):
 
 
 class ChecksumMismatch(RuntimeError):
-    """A file is not the one whose SHA-256 is on record; it never becomes data.
-
-    Parameters
-    ----------
-    file : str
-        Path or address of the file.
-    expected, found : str
-        SHA-256 in hex.
-    advice : str
-        What to do next.
-    """
+    """A file is not the one whose SHA-256 is on record; it never becomes data."""
 
     def __init__(self, file: str, expected: str, found: str, advice: str = "") -> None:
         text = f"checksum mismatch: {file}\n  expected sha256 {expected}\n  found    sha256 {found}"
@@ -91,13 +65,7 @@ class DamagedData(ValueError):
 
 
 class DamagedFiles(DamagedData):
-    """Several files of a data set are damaged.
-
-    Parameters
-    ----------
-    problems : sequence of str
-        What is wrong with each, naming it.
-    """
+    """Several files of a data set are damaged."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -113,21 +81,6 @@ class SourceFailed(Exception):
 
 
 def unavailable(name: str, attempts: Sequence[str], advice: str) -> DataUnavailable:
-    """Describe every source tried and the way out.
-
-    Parameters
-    ----------
-    name : str
-        Data set or file.
-    attempts : sequence of str
-        One line per source.
-    advice : str
-        What the user can do.
-
-    Returns
-    -------
-    DataUnavailable
-        To be raised by the caller.
-    """
+    """Describe every source tried and the way out."""
     tried = "\n".join(f"  - {line}" for line in attempts) or "  - no source applies"
     return DataUnavailable(f"{name} is unavailable here. Tried:\n{tried}\n  Next: {advice}")

@@ -24,29 +24,17 @@ COST_UNIT, COST_ORIGIN = "features", "uniform, 1 per pixel (no costs are known)"
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Training and test images with their labels.
+    """Training and test images with their labels."""
 
-    Attributes
-    ----------
-    name : str
-        Data set.
-    train, test : ndarray of shape (n, height, width) or (n, height, width, 3), uint8
-        Grey levels, or red, green and blue. Read-only; their order is the same for every seed of
-        real data.
-    y_train, y_test : ndarray of shape (n,), int64
-        Classes, from 0.
-    n_valid : int
-        Training images that :meth:`split` sets aside for validation.
-    provenance : dict
-        As :attr:`datasets.Dataset.provenance`; ``checksum`` is that of the four arrays.
-    """
-
-    name: str
+    name: str  # Data set
+    # train, test: (n, height, width) or (n, height, width, 3), uint8: grey levels, or red, green
+    # and blue. Read-only; their order is the same for every seed of real data
     train: np.ndarray
-    y_train: np.ndarray
+    y_train: np.ndarray  # y_train, y_test: (n,) int64: classes, from 0
     test: np.ndarray
     y_test: np.ndarray
-    n_valid: int
+    n_valid: int  # Training images that :meth:`split` sets aside for validation
+    # As :attr:`datasets.Dataset.provenance`; ``checksum`` is that of the four arrays
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,18 +57,7 @@ class ImageSet:
         return COST_ORIGIN
 
     def split(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Divide the training images, for methods that need validation images.
-
-        Parameters
-        ----------
-        seed : int
-            Repetition, 0 or more.
-
-        Returns
-        -------
-        train, valid : ndarray of int64
-            Numbers of training images, ascending; together all of them.
-        """
+        """Divide the training images, for methods that need validation images."""
         n = len(self.y_train)
         train, valid, _ = split_rows(self.name, seed, n, n - self.n_valid, self.n_valid, 0)
         return np.sort(train), np.sort(valid)
@@ -187,24 +164,7 @@ class ImageSpec(DatasetSpec):
 
 
 def drawn_images(name: str, draw: Callable, sizes: tuple[int, int, int], seed: int) -> ImageSet:
-    """Give the images of synthetic data.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    draw : callable
-        ``(n, seed, part) -> (images, labels)``, of a module of synthetic data.
-    sizes : tuple of int
-        Training, validation and test images.
-    seed : int
-        Repetition.
-
-    Returns
-    -------
-    ImageSet
-        Its provenance says that it is synthetic data.
-    """
+    """Give the images of synthetic data."""
     n_train, n_valid, n_test = sizes
     train, y_train = draw(n_train + n_valid, seed, "train")
     test, y_test = draw(n_test, seed, "test")
@@ -227,20 +187,7 @@ def drawn_images(name: str, draw: Callable, sizes: tuple[int, int, int], seed: i
 
 
 def pixel_table(images: ImageSet, seed: int) -> Dataset:
-    """Give every pixel as a feature of cost 1.
-
-    Parameters
-    ----------
-    images : ImageSet
-        Images.
-    seed : int
-        Which training images validate.
-
-    Returns
-    -------
-    Dataset
-        X are (n, height·width·channels) grey levels 0..255 as float64, row by row of the image.
-    """
+    """Give every pixel as a feature of cost 1."""
     arrays = {"X_test": _flat(images.test), "y_test": np.array(images.y_test)}
     for part, rows in zip(("train", "valid"), images.split(seed), strict=True):
         arrays[f"X_{part}"] = _flat(images.train[rows])
@@ -262,23 +209,6 @@ def coarse_table(images: ImageSet, seed: int, block: int, task: str) -> Dataset:
     """Give the mean grey level of each block of pixels as a feature of cost 1.
 
     For sets whose single pixels would take gigabytes as float64.
-
-    Parameters
-    ----------
-    images : ImageSet
-        Colour images; both sides are multiples of `block`.
-    seed : int
-        Which training images validate.
-    block : int
-        Side of a block in pixels.
-    task : {"binary", "multiclass"}
-        Of the data set.
-
-    Returns
-    -------
-    Dataset
-        X are (n, height·width / block²) means of red, green and blue over a block, 0..255, row by
-        row of the image.
     """
     arrays = {"X_test": _coarse(images.test, block), "y_test": np.array(images.y_test)}
     table = _coarse(images.train, block)

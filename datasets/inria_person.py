@@ -155,18 +155,7 @@ def _is_part(name: str) -> bool:
 
 
 def without_reflections(windows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Leave out a person's window that is the reflection of another one.
-
-    Parameters
-    ----------
-    windows : dict of str to ndarray of shape (height, width, 3)
-        By member name, ``positive/...`` or ``negative/...``.
-
-    Returns
-    -------
-    dict
-        In the same order; of each pair the earlier name stays.
-    """
+    """Leave out a person's window that is the reflection of another one."""
     kept, seen = {}, set()
     for name, window in windows.items():
         if name.startswith("positive/"):
@@ -178,18 +167,7 @@ def without_reflections(windows: dict[str, np.ndarray]) -> dict[str, np.ndarray]
 
 
 def windows_that_test(windows: dict[str, np.ndarray]) -> set[str]:
-    """Draw the windows that test: a third of the pictures of either kind, whole.
-
-    Parameters
-    ----------
-    windows : dict of str to ndarray of shape (height, width, 3)
-        By member name. A person's picture is the name without the letter at its end.
-
-    Returns
-    -------
-    set of str
-        Names; the same on every call.
-    """
+    """Draw the windows that test: a third of the pictures of either kind, whole."""
     scene = {picture_of(name): picture_of(name) for name in windows}
     first = {}
     for name in sorted(windows):
@@ -257,24 +235,7 @@ def _is_in(part: str, label: int) -> Callable[[str], bool]:
 
 
 def drawn_windows(name: str, picture: np.ndarray) -> list[np.ndarray]:
-    """Draw windows from a picture without persons.
-
-    Parameters
-    ----------
-    name : str
-        Path of the picture; its last part decides the places.
-    picture : ndarray of shape (height, width, 3), uint8
-        At least 128×64.
-
-    Returns
-    -------
-    list of PER_PICTURE ndarray of shape (128, 64, 3)
-
-    Raises
-    ------
-    PictureError
-        If the picture is smaller than a window.
-    """
+    """Draw windows from a picture without persons."""
     down, right = picture.shape[0] - HEIGHT, picture.shape[1] - WIDTH
     if down < 0 or right < 0:
         raise PictureError(

@@ -24,23 +24,7 @@ COST_RULE = "features are free; a split costs 1 per evaluation, shared by 1, 4, 
 
 
 def strata(labels: np.ndarray, size: int, margin: int = 0) -> list[tuple[np.ndarray, int]]:
-    """Give the pixels of each stratum of a frame, and how many of them to draw; `size` in all.
-
-    Parameters
-    ----------
-    labels : (h, w) int
-        Number of the object that a pixel belongs to, 0 for the ground.
-    size : int
-        Pixels wanted.
-    margin : int
-        Pixels at each edge of the frame of which none is drawn.
-
-    Returns
-    -------
-    list of ((n,) int64, int)
-        On objects, near them, elsewhere: positions in the flattened frame. What an object's
-        stratum lacks comes from elsewhere.
-    """
+    """Give the pixels of each stratum of a frame, and how many of them to draw; `size` in all."""
     on = labels > 0
     near = ndimage.distance_transform_edt(~on) <= NEAR
     inside = np.zeros(labels.shape, dtype=bool)

@@ -98,32 +98,18 @@ def feature_costs() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Collection:
-    """One of the two query sets.
+    """One of the two query sets."""
 
-    Attributes
-    ----------
-    name, official : str
-        Ours, and the official one, which is also that of the folder in its archive.
-    n_documents, n_queries : int
-        Of all five subsets.
-    subsets : tuple of RawFile
-        S1 to S5.
-    shape : Shape
-        Of its synthetic set.
-    digests : tuple of str
-        Checksums of the decoded subsets (features, labels, queries); empty if none is known.
-    rar_md5 : str or None
-        MD5 of the official archive, where it is known.
-    """
-
+    # name, official: Ours, and the official one, which is also that of the folder in its archive
     name: str
     official: str
-    n_documents: int
+    n_documents: int  # n_documents, n_queries: Of all five subsets
     n_queries: int
-    subsets: tuple[RawFile, ...]
-    shape: generators.Shape
+    subsets: tuple[RawFile, ...]  # S1 to S5
+    shape: generators.Shape  # Of its synthetic set
+    # Checksums of the decoded subsets (features, labels, queries); empty if none is known
     digests: tuple[str, ...] = ()
-    rar_md5: str | None = None
+    rar_md5: str | None = None  # MD5 of the official archive, where it is known
 
 
 def _subsets(name: str, official: str, advice: str, archive: tuple[Form, ...]):

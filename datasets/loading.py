@@ -53,18 +53,7 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
 
 
 def load_images(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Load a set of images as bytes; arguments and errors are those of :func:`load`.
-
-    Returns
-    -------
-    ImageSet
-        What :meth:`datasets.images.ImageSpec.images` of the set gives.
-
-    Raises
-    ------
-    ValueError
-        Also if the set is no set of images.
-    """
+    """Load a set of images as bytes; arguments and errors are those of :func:`load`."""
     declared = spec(name)
     give = declared.images if isinstance(declared, ImageSpec) else declared.pictures
     if give is None:

@@ -109,11 +109,6 @@ def own_costs() -> np.ndarray:
     body 20, whole document 24; times 1 for counts of terms and idf, 2 for statistics of term
     frequencies and the boolean and vector models, 3 for BM25 and the language models; the length
     of a stream is stored, 1. Made from the list of features alone, before any result.
-
-    Returns
-    -------
-    ndarray of shape (136,), float64
-        Relative units.
     """
     stream = dict(zip(STREAMS, (20.0, 8.0, 4.0, 4.0, 24.0), strict=True))
     factor = dict.fromkeys(STREAM_KINDS, 2.0)

@@ -49,29 +49,15 @@ FEATURES = (
 
 @dataclass(frozen=True)
 class Collection:
-    """One of the two sets.
+    """One of the two sets."""
 
-    Attributes
-    ----------
-    name, official : str
-        Ours, and the official one.
-    n_documents, n_queries : str
-        As published, for descriptions.
-    archive_sha256 : str
-        Of the official zip file.
-    test_sha256 : tuple of str
-        Of ``Fold1/test.txt`` to ``Fold5/test.txt``.
-    paper_sizes : (int, int, int)
-        Of the synthetic set at paper scale.
-    """
-
-    name: str
+    name: str  # name, official: Ours, and the official one
     official: str
-    n_documents: str
+    n_documents: str  # n_documents, n_queries: As published, for descriptions
     n_queries: str
-    archive_sha256: str
-    test_sha256: tuple[str, ...]
-    paper_sizes: tuple[int, int, int]
+    archive_sha256: str  # Of the official zip file
+    test_sha256: tuple[str, ...]  # Of ``Fold1/test.txt`` to ``Fold5/test.txt``
+    paper_sizes: tuple[int, int, int]  # Of the synthetic set at paper scale
 
     @property
     def archive(self) -> Form:

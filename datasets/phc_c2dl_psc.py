@@ -95,33 +95,7 @@ SYNTHETIC = replace(
 def frames(
     part: str, *, scale: str, seed: int, kind: str = "real"
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give the whole frames of a part, one at a time.
-
-    Parameters
-    ----------
-    part : {"train", "valid", "test"}
-        Which frames.
-    scale : {"smoke", "laptop", "paper"}
-        Size of the synthetic set; the real frames are always the same.
-    seed : int
-        Which video of the synthetic set, 0 or more.
-    kind : {"real", "synthetic"}
-        As in the provenance of the data set that goes with the frames.
-
-    Yields
-    ------
-    image : (side, side) uint8
-        Grey levels.
-    labels : (side, side) int32
-        Number of the body that a pixel belongs to, 0 for the ground.
-
-    Raises
-    ------
-    ValueError
-        Unknown part, scale or kind, or a seed that is none.
-    DataUnavailable
-        If `kind` is "real" and no source has the archive.
-    """
+    """Give the whole frames of a part, one at a time."""
     if part not in generators.PARTS:
         raise ValueError(f"part must be one of {', '.join(generators.PARTS)}, not {part!r}")
     if kind not in ("real", "synthetic"):

@@ -22,25 +22,6 @@ def copies(y: np.ndarray, *, highest: float = 0.0, times: int = 10) -> np.ndarra
     Greedy Miser (section 4) repeats each row of label 0 ten times, because a search engine meets
     far more irrelevant documents than its training data show; Cronus does so with each row of a
     label below 3 (``highest=2``). Weight 10 equals ten copies bit for bit.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Graded labels.
-    highest : float, default 0
-        Rows up to this label are repeated.
-    times : int, default 10
-        How many times.
-
-    Returns
-    -------
-    ndarray of shape (n,), float64
-        ``times`` or 1, for ``sample_weight``.
-
-    Raises
-    ------
-    ValueError
-        If ``times`` is no whole number of 1 or more.
     """
     if isinstance(times, bool) or not isinstance(times, int | np.integer) or times < 1:
         raise ValueError(f"times must be a whole number of 1 or more, not {times!r}")
@@ -48,18 +29,7 @@ def copies(y: np.ndarray, *, highest: float = 0.0, times: int = 10) -> np.ndarra
 
 
 def query_facts(y: np.ndarray, query: np.ndarray) -> dict[str, int]:
-    """Count queries, and those on which a ranking measure says little.
-
-    Parameters
-    ----------
-    y, query : ndarray of shape (n,)
-        Labels, and queries in contiguous blocks.
-
-    Returns
-    -------
-    dict of str to int
-        ``queries``, ``fewer_than_5_documents``, ``none_relevant`` (no label above 0).
-    """
+    """Count queries, and those on which a ranking measure says little."""
     first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
     lengths = np.diff(np.r_[first, query.size])
     best = np.maximum.reduceat(y, first)
@@ -71,20 +41,7 @@ def query_facts(y: np.ndarray, query: np.ndarray) -> dict[str, int]:
 
 
 def part_arrays(parts: dict[str, Triple]) -> tuple[dict[str, np.ndarray], dict[str, dict]]:
-    """Give the arrays of a :class:`datasets.Dataset` and the facts for its provenance.
-
-    Parameters
-    ----------
-    parts : dict of str to Triple
-        ``train``, ``valid`` and ``test``; arrays that have the right dtype are not copied.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``X_train`` and so on, in the dtypes of a ranking set.
-    facts : dict of str to dict
-        :func:`query_facts` of each part.
-    """
+    """Give the arrays of a :class:`datasets.Dataset` and the facts for its provenance."""
     arrays, facts = {}, {}
     for part, (X, y, query) in parts.items():
         arrays[f"X_{part}"] = np.asarray(X, dtype=np.float64, order="C")
@@ -99,18 +56,6 @@ def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
 
     Fold 1 trains on S1, S2 and S3, validates on S4 and tests on S5; each further fold moves on by
     one. Seeds 0 to 4 are folds 1 to 5, and so on for each further five.
-
-    Parameters
-    ----------
-    seed : int
-        Repetition.
-
-    Returns
-    -------
-    fold : int
-        1 to 5.
-    members : dict of str to tuple of int
-        For ``train``, ``valid`` and ``test`` the numbers 0 to 4 of the subsets.
     """
     start = int(seed) % N_FOLDS
     order = [(start + step) % N_FOLDS for step in range(N_FOLDS)]
@@ -122,22 +67,7 @@ def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
 
 
 def divide_queries(name: str, block: int, query: np.ndarray) -> np.ndarray:
-    """Divide all queries of a set into five subsets by a draw.
-
-    Parameters
-    ----------
-    name : str
-        The data set; each has a stream of its own.
-    block : int
-        Number of the division, the same for five repetitions.
-    query : ndarray of shape (n,)
-        Query of each row.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        Subset of each row, 0 to 4. Numbers of queries differ by one at most.
-    """
+    """Divide all queries of a set into five subsets by a draw."""
     queries, place = np.unique(query, return_inverse=True)
     order = split_generator(f"{name} divided anew", block).permutation(queries.size)
     subset = np.empty(queries.size, dtype=np.int64)
@@ -152,27 +82,6 @@ def fold_rows(
 
     Seeds 0 to 4 are the published folds. From 5 on each five seeds are the five folds of a random
     division of all queries (:func:`divide_queries`), so that no repetition is another's copy.
-
-    Parameters
-    ----------
-    name : str
-        The data set, for messages and for its draws.
-    queries : sequence of 5 ndarray
-        Query of each row of S1 to S5.
-    seed : int
-        Repetition.
-
-    Returns
-    -------
-    record : dict of str to int
-        ``fold``, 1 to 5, and ``division``, 0 for the published one and `seed` // 5 otherwise.
-    rows : dict of str to ndarray of int64
-        For ``train``, ``valid`` and ``test`` the row numbers in S1 to S5, one after another.
-
-    Raises
-    ------
-    DamagedData
-        If a query is in two subsets.
     """
     values, times = np.unique(
         np.concatenate([np.unique(query) for query in queries]), return_counts=True
@@ -196,51 +105,14 @@ def fold_rows(
 def fold(
     name: str, subsets: Sequence[Triple], seed: int
 ) -> tuple[dict[str, int], dict[str, Triple]]:
-    """Put a fold together from the five disjoint subsets S1 to S5.
-
-    Parameters
-    ----------
-    name : str
-        The data set.
-    subsets : sequence of 5 Triple
-        S1 to S5.
-    seed : int
-        See :func:`fold_rows`.
-
-    Returns
-    -------
-    record : dict of str to int
-        ``fold`` and ``division``, for the provenance.
-    parts : dict of str to Triple
-        ``train``, ``valid`` and ``test``.
-
-    Raises
-    ------
-    DamagedData
-        If a query is in two subsets.
-    """
+    """Put a fold together from the five disjoint subsets S1 to S5."""
     record, rows = fold_rows(name, [query for _, _, query in subsets], seed)
     X, y, query = (np.concatenate([subset[k] for subset in subsets]) for k in range(3))
     return record, {part: (X[which], y[which], query[which]) for part, which in rows.items()}
 
 
 def sample_queries(stream: str, seed: int, query: np.ndarray, size: int) -> np.ndarray | slice:
-    """Draw whole queries up to a number of documents.
-
-    Parameters
-    ----------
-    stream, seed
-        Name and repetition for :func:`datasets.splits.split_generator`.
-    query : ndarray of shape (n,)
-        Queries in contiguous blocks.
-    size : int
-        Documents wanted at most.
-
-    Returns
-    -------
-    ndarray of int64, or slice
-        Row numbers in the order of the file; everything if that is few enough.
-    """
+    """Draw whole queries up to a number of documents."""
     if query.size <= size:
         return slice(None)
     first = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])

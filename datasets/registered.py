@@ -72,13 +72,7 @@ def names() -> list[str]:
 
 
 def modules_of(name: str) -> tuple[str, ...]:
-    """Give the modules that define a data set: its own, and that of its families of features.
-
-    Parameters
-    ----------
-    name : str
-        Any text: of what is no data set, nothing is given.
-    """
+    """Give the modules that define a data set: its own, and that of its families of features."""
     registered = {**TABLES, **IMAGES}
     if name in FEATURES:
         images, families = FEATURES[name]
@@ -90,13 +84,7 @@ def modules_of(name: str) -> tuple[str, ...]:
 
 
 def spec(name: str) -> DatasetSpec:
-    """Give the declaration of a data set.
-
-    Raises
-    ------
-    UnknownDataset
-        With near names.
-    """
+    """Give the declaration of a data set."""
     registered = {**TABLES, **IMAGES}
     if name not in registered:
         raise UnknownDataset(name, names())

@@ -83,30 +83,7 @@ def serve(
     synthetic: Callable[[Request], Any] | None = None,
     checksum: Callable[[Any], str] = dataset_checksum,
 ) -> Dataset:
-    """Choose between real and synthetic data by scale and ``data``, and complete the provenance.
-
-    Parameters
-    ----------
-    spec : DatasetSpec
-        The data set.
-    request : Request
-        What is wanted of it.
-    real, synthetic : callable, optional
-        What gives real and synthetic data, instead of the specification's own.
-    checksum : callable, default dataset_checksum
-        Digest of what is delivered.
-
-    Returns
-    -------
-    Dataset
-        With provenance and checksum. Where `real` and `synthetic` give another frozen
-        record with a ``provenance`` (a set of images, say), that one.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch
-        See :func:`datasets.load`.
-    """
+    """Choose between real and synthetic data by scale and ``data``, and complete the provenance."""
     real, synthetic = real or spec.real, synthetic or spec.synthetic
     if request.data != "synthetic" and (request.scale != "smoke" or spec.bundled):
         return _complete(spec, request, real(request), checksum)

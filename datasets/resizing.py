@@ -8,21 +8,7 @@ import numpy as np
 
 
 def resized(windows: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Resize grey windows to the means over the area that each new pixel covers.
-
-    Parameters
-    ----------
-    windows : ndarray of shape (n, height, width), uint8
-        Grey levels.
-    shape : tuple of int
-        New height and width.
-
-    Returns
-    -------
-    ndarray of shape (n, *shape), uint8
-        Means in whole numbers, rounded half up: the same on every processor, and of a reflected
-        window the reflection.
-    """
+    """Resize grey windows to the means over the area that each new pixel covers."""
     down, across = (_overlap(old, new) for old, new in zip(windows.shape[1:], shape, strict=True))
     area = int(down[0].sum() * across[0].sum())
     small = np.empty((len(windows), *shape), dtype=np.uint8)

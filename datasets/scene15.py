@@ -159,25 +159,7 @@ def _of_size(record: dict, name: str) -> dict:
 def described(
     *, scale: str = "laptop", data: str = "auto", seed: int = 0, name: str = "scene15"
 ) -> tables.Described:
-    """Give all pictures' descriptors and a draw, as tables and baselines are made from.
-
-    Parameters
-    ----------
-    scale, data, seed
-        As :func:`datasets.load`.
-    name : str, default "scene15"
-        Key of :data:`SIDES`.
-
-    Returns
-    -------
-    Described
-        Its provenance is complete; ``checksum`` is that of columns, classes and parts.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    """
+    """Give all pictures' descriptors and a draw, as tables and baselines are made from."""
     request = Request(name, scale, data, seed)
     chosen = replace(SPECS[name], real=_real_described, synthetic=_synthetic_described)
     return serve(chosen, request, checksum=_described_checksum)

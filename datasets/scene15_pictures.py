@@ -100,17 +100,7 @@ def draw(
 
 
 def pixels() -> tuple[dict[str, np.ndarray], Found]:
-    """Give all real pictures, decoded.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``train``, ``test``, ``y_train``, ``y_test`` as in :func:`datasets.scene15.images`;
-        ``twins``, over both parts, training pictures first, the number of the first picture with
-        the same pixels.
-    archive : Found
-        The archive.
-    """
+    """Give all real pictures, decoded."""
     archive = find(FILE)
     arrays, _ = decoded("scene15", f"v1-{archive.sha256[:16]}", partial(_decode, archive))
     return arrays, archive

@@ -56,22 +56,7 @@ def split_rows(
 def split_queries(
     name: str, seed: int, query: np.ndarray, train_share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Divide the rows of whole queries into training and validation.
-
-    Parameters
-    ----------
-    name, seed
-        See :func:`split_generator`.
-    query : ndarray of shape (n,)
-        Query of each row.
-    train_share : float
-        Share of the *queries* that trains, rounded to whole queries.
-
-    Returns
-    -------
-    train, valid : ndarray of int64
-        Row numbers, ascending, so that queries stay in contiguous blocks.
-    """
+    """Divide the rows of whole queries into training and validation."""
     queries = np.unique(query)
     order = split_generator(name, seed).permutation(queries.size)
     chosen = queries[order[: round(train_share * queries.size)]]

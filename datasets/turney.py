@@ -43,29 +43,15 @@ QUESTION, BLOOD = 1.00, 2.10
 
 @dataclass(frozen=True)
 class Table:
-    """One data set.
-
-    Attributes
-    ----------
-    title : str
-    sizes : tuple of int
-        Rows that train, validate and test.
-    ill : str
-        The class that is 1.
-    prices : dict of str to float
-        Of each feature bought alone, in dollars.
-    together : dict of tuple of str to float
-        Features of a group, and the dollars that only the first of them costs.
-    doubtful : str
-        What of the prices is nowhere published.
-    """
+    """One data set."""
 
     title: str
-    sizes: tuple[int, int, int]
-    ill: str
-    prices: dict[str, float]
+    sizes: tuple[int, int, int]  # Rows that train, validate and test
+    ill: str  # The class that is 1
+    prices: dict[str, float]  # Of each feature bought alone, in dollars
+    # Features of a group, and the dollars that only the first of them costs
     together: dict[tuple[str, ...], float]
-    doubtful: str
+    doubtful: str  # What of the prices is nowhere published
 
 
 _ASKED = ("age", "sex", "chest_pain", "resting_blood_pressure")

@@ -169,35 +169,13 @@ def dataset(
 
 
 def cost_table() -> tuple[np.ndarray, str, list[dict]]:
-    """Give the published price of each of the 700 features, its origin, and the file's record.
-
-    Returns
-    -------
-    table : ndarray of shape (700,), float64
-        :data:`ABSENT` for features that are absent from set 1.
-    origin : str
-    files : list of dict
-        For the provenance.
-    """
+    """Give the published price of each of the 700 features, its origin, and the file's record."""
     file = find(COSTS)
     return np.loadtxt(file.path, dtype=np.float64), PUBLISHED, [file.record()]
 
 
 def priced(table: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Give the prices of the features that occur.
-
-    Parameters
-    ----------
-    table : ndarray of shape (700,)
-        See :func:`cost_table`.
-    columns : ndarray of int64
-        The features that occur, from 0.
-
-    Raises
-    ------
-    DataUnavailable
-        If they are not those that have a price.
-    """
+    """Give the prices of the features that occur."""
     if (table[columns] == ABSENT).any() or (np.delete(table, columns) != ABSENT).any():
         raise DataUnavailable(
             "yahoo_ltr: the features that occur are not those that have a published cost; "
@@ -224,22 +202,7 @@ def _sample(part: str, query: np.ndarray, size: int, request: Request) -> np.nda
 
 
 def part_tables(part: str) -> tuple[dict[str, np.ndarray], dict, Found]:
-    """Give a part of the user's copy, parsed once.
-
-    Parameters
-    ----------
-    part : {"train", "valid", "test"}
-        Which official file.
-
-    Returns
-    -------
-    tables : dict of str to ndarray
-        ``X`` of shape (n, 700), float32; ``y``; ``query``; ``occurs`` of shape (700,), bool.
-    facts : dict
-        ``sha256`` of the file read.
-    file : Found
-        That file.
-    """
+    """Give a part of the user's copy, parsed once."""
     file = find(FILES[part])
     if file.form is OUTER_ARCHIVE:
         file = inner_archive(file, ARCHIVE, "yahoo_ltr")

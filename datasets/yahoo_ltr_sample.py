@@ -97,13 +97,7 @@ def real(request: Request) -> Dataset:
 
 
 def synthetic_columns() -> np.ndarray:
-    """Give the features of the synthetic set of set 1 that this one keeps.
-
-    Returns
-    -------
-    ndarray of shape (218,), int64
-        The first ones of each price, ascending.
-    """
+    """Give the features of the synthetic set of set 1 that this one keeps."""
     costs = generators.yahoo_costs()
     first = [np.flatnonzero(costs == price)[:count] for price, count in SYNTHETIC_GROUPS]
     return np.sort(np.concatenate(first))

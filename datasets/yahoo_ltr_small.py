@@ -25,21 +25,7 @@ SMOKE_SIZES = (2_000, 1_000, 1_000)
 
 
 def cuts(query: np.ndarray, sizes: tuple[int, ...]) -> list[int]:
-    """Give the rows at which the parts after the first begin.
-
-    Parameters
-    ----------
-    query : ndarray of shape (n,)
-        Queries in contiguous blocks.
-    sizes : tuple of int
-        Wished-for sizes of the parts.
-
-    Returns
-    -------
-    list of int
-        Borders of queries, each the one nearest to where the sizes would cut; of two equally near
-        the earlier.
-    """
+    """Give the rows at which the parts after the first begin."""
     borders = np.flatnonzero(np.r_[True, query[1:] != query[:-1]])
     wished = np.cumsum(sizes)[:-1]
     return [int(borders[np.argmin(np.abs(borders - cut))]) for cut in wished]

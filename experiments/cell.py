@@ -94,21 +94,7 @@ def rounded(value: float) -> float:
 
 
 def at_rounds(staged: Iterable, wanted: Collection[int]) -> dict[int, Any]:
-    """Return what a model yields after some of its rounds.
-
-    Parameters
-    ----------
-    staged : iterable
-        A value after each round, from round 1 on; not asked for more than the last one wanted.
-    wanted : collection of int
-        Rounds.
-
-    Returns
-    -------
-    dict
-        Value by round, in ascending order of rounds; those that the model does not have are
-        missing.
-    """
+    """Return what a model yields after some of its rounds."""
     kept, last = {}, max(wanted, default=0)
     if last < 1:
         return kept

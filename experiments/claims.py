@@ -35,70 +35,42 @@ FEWEST_SEEDS = 5
 
 @dataclass(frozen=True)
 class Claim:
-    """One checkable sentence of a paper.
+    """One checkable sentence of a paper."""
 
-    Attributes
-    ----------
-    id : str
-        Short name, unique among the paper's claims on its data set.
-    sentence : str
-        What the paper says, made precise.
-    place : str
-        Where it says so.
-    dataset : str
-        Data set it is tested on.
-    smallest_effect : float
-        Smallest effect of interest, set before any result was seen; > 0.
-    unit : str
-        Unit of the effect.
-    effects : callable
-        ``rows -> (n,) float``: positive where the claim holds, one value per repetition or, with
-        ``spread="units"``, per query or test row; NaN values are left out. With
-        ``spread="crossed"``, ``rows -> (n, n_queries) float``; with ``spread="trials"``,
-        ``rows -> (k, 3) float``, see :func:`experiments.estimates.over_trials`.
-    spread : {"seeds", "units", "crossed", "trials"}
-        Where the uncertainty comes from: repetitions (paired t interval), the units of one test
-        set (for these trainings), repetitions and queries together, or independent trials that
-        fail or not (Clopper and Pearson).
-    overlap : float
-        Share of test rows that two repetitions have in common, in [0, 1]. Repetitions that re-split
-        the same rows are correlated; the t interval is widened as Nadeau and Bengio do (Machine
-        Learning 52, 2003), variance s²·(1/n + overlap/(1 - overlap)). With a fixed test set, 1,
-        nothing of that sort can be known: the interval is the plain one and speaks for these test
-        rows only, which the sentence should say.
-    paper_effect : float
-        The same effect of the numbers that the paper prints; NaN where it prints none.
-    """
-
-    id: str
-    sentence: str
-    place: str
-    dataset: str
-    smallest_effect: float
-    unit: str
+    id: str  # Short name, unique among the paper's claims on its data set
+    sentence: str  # What the paper says, made precise
+    place: str  # Where it says so
+    dataset: str  # Data set it is tested on
+    smallest_effect: float  # Smallest effect of interest, set before any result was seen; > 0
+    unit: str  # Unit of the effect
+    # ``rows -> (n,) float``: positive where the claim holds, one value per repetition or, with
+    # ``spread="units"``, per query or test row; NaN values are left out. With ``spread="crossed"``,
+    # ``rows -> (n, n_queries) float``; with ``spread="trials"``, ``rows -> (k, 3) float``, see
+    # :func:`experiments.estimates.over_trials`
     effects: Callable[[pd.DataFrame], np.ndarray]
+    # Where the uncertainty comes from: repetitions (paired t interval), the units of one test set
+    # (for these trainings), repetitions and queries together, or independent trials that fail or
+    # not (Clopper and Pearson)
     spread: str = "seeds"
+    # Share of test rows that two repetitions have in common, in [0, 1]. Repetitions that re-split
+    # the same rows are correlated; the t interval is widened as Nadeau and Bengio do (Machine
+    # Learning 52, 2003), variance s²·(1/n + overlap/(1 - overlap)). With a fixed test set, 1,
+    # nothing of that sort can be known: the interval is the plain one and speaks for these test
+    # rows only, which the sentence should say
     overlap: float = 0.0
+    # The same effect of the numbers that the paper prints; NaN where it prints none
     paper_effect: float = math.nan
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What the claims on one panel of a figure have in common.
+    """What the claims on one panel of a figure have in common."""
 
-    Attributes
-    ----------
-    key, name : str
-        The panel's key, with which their ids begin, and what sentences call its data.
-    dataset : str
-        See :class:`Claim`.
-    overlap : float
-        See :class:`Claim`; with 1 each sentence says that it speaks for these test queries only.
-    """
-
+    # key, name: The panel's key, with which their ids begin, and what sentences call its data
     key: str
     name: str
-    dataset: str
+    dataset: str  # See :class:`Claim`
+    # See :class:`Claim`; with 1 each sentence says that it speaks for these test queries only
     overlap: float
 
     def claim(
@@ -135,23 +107,7 @@ COLUMNS = (
 def evaluate(
     claims: Sequence[Claim], rows: pd.DataFrame, data: Mapping[str, Mapping]
 ) -> pd.DataFrame:
-    """Describe what the rows of an artefact say of its claims.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-        Those on data that `data` does not have are left out.
-    rows : DataFrame
-        The artefact's rows.
-    data : Mapping
-        Provenance of each data set; ``kind`` is "real", "no data" or "synthetic".
-
-    Returns
-    -------
-    DataFrame
-        One row per claim, see :data:`COLUMNS`: ``data, extent`` (whole set, part, simulation or
-        synthetic), ``effect`` with its 95 % interval, ``n`` repetitions or units, ``note``.
-    """
+    """Describe what the rows of an artefact say of its claims."""
     found = [
         _describe(claim, rows, data[claim.dataset]) for claim in claims if claim.dataset in data
     ]
@@ -237,14 +193,7 @@ def sentence(row: Mapping) -> str:
 
 
 def described(tables: Mapping[str, tuple[Mapping, pd.DataFrame]]) -> str:
-    """Return one markdown table for each artefact that has claims.
-
-    Parameters
-    ----------
-    tables : Mapping of str to (meta, DataFrame)
-        For each artefact its ``meta.json`` and its evaluated claims, in the order they are to
-        stand in.
-    """
+    """Return one markdown table for each artefact that has claims."""
     lines = []
     for artefact_id, (meta, table) in tables.items():
         if table.empty:

@@ -44,15 +44,7 @@ _COMPLETE = "_EXPERIMENTS_COMPLETE"  # set by the shell's completion script
 
 
 def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> int:
-    """Run a command and return the exit status; a user's mistake never ends in a traceback.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Without the program's name; default ``sys.argv[1:]``.
-    suite : Suite, optional
-        Default: the artefacts found in the papers' folders and :mod:`datasets`.
-    """
+    """Run a command and return the exit status; a user's mistake never ends in a traceback."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     print_whatever_the_encoding()
     try:

@@ -15,13 +15,7 @@ from click.shell_completion import CompletionItem
 
 
 class Name(click.ParamType):
-    """A name in upper or lower case, which the shell can complete.
-
-    Parameters
-    ----------
-    known : callable
-        ``(suite) -> list of str``: all names there are.
-    """
+    """A name in upper or lower case, which the shell can complete."""
 
     name = "name"
 

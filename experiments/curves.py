@@ -28,23 +28,7 @@ def budgets_between(lowest: float, highest: float) -> np.ndarray:
 
 
 def choose(pool: pd.DataFrame, budgets: np.ndarray, accounting: str = "") -> np.ndarray:
-    """Choose a model for each budget by its validation score.
-
-    Parameters
-    ----------
-    pool : DataFrame
-        Models of one method on one draw of the data: ``valid_score, valid_cost, …``.
-    budgets : (b,) float
-        Largest mean validation cost allowed.
-    accounting : {"", "_paper"}
-        Which cost columns count.
-
-    Returns
-    -------
-    (b,) int64
-        Row number in `pool` of the best validation score among those within the budget (ties:
-        cheaper, then the order of the rows), -1 where no model is.
-    """
+    """Choose a model for each budget by its validation score."""
     score = pool["valid_score"].to_numpy()
     cost = pool[f"valid_cost{accounting}"].to_numpy()
     order = np.lexsort((np.arange(len(pool)), cost, -np.nan_to_num(score, nan=-np.inf)))
@@ -54,22 +38,13 @@ def choose(pool: pd.DataFrame, budgets: np.ndarray, accounting: str = "") -> np.
 
 @dataclass(frozen=True)
 class Curves:
-    """Test score and cost of one method for each seed and budget.
+    """Test score and cost of one method for each seed and budget."""
 
-    Attributes
-    ----------
-    budgets : (b,) float
-        Budgets of the grid.
-    score, cost : (s, b) float
-        On the test set, NaN where no model is within the budget.
-    over_gap : (s, b) bool
-        Whether the models chosen at the budget before and at this one lie on either side of a gap
-        of the seed's models, see :data:`experiments.cells.gaps.WIDEST_GAP`.
-    """
-
-    budgets: np.ndarray
-    score: np.ndarray
+    budgets: np.ndarray  # Budgets of the grid
+    score: np.ndarray  # score, cost: On the test set, NaN where no model is within the budget
     cost: np.ndarray
+    # Whether the models chosen at the budget before and at this one lie on either side of a gap of
+    # the seed's models, see :data:`experiments.cells.gaps.WIDEST_GAP`
     over_gap: np.ndarray
 
     def summary(self) -> tuple[np.ndarray, ...]:
@@ -87,14 +62,7 @@ class Curves:
         return cost.mean(axis=0), mean, mean - half, mean + half
 
     def gaps(self) -> np.ndarray:
-        """Return for each two neighbours of :meth:`summary` whether a gap lies between them.
-
-        Returns
-        -------
-        (n - 1,) bool
-            Whether on some seed the two models lie on either side of a gap, or the second's mean
-            cost is more than twice the first's.
-        """
+        """Return for each two neighbours of :meth:`summary` whether a gap lies between them."""
         kept = self._drawn()
         cost = self.cost[:, kept].mean(axis=0)
         return self.over_gap[:, kept[1:]].any(axis=0) | (cost[1:] > WIDEST_GAP * cost[:-1])
@@ -111,15 +79,6 @@ def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "")
     """Return the curves of a method in a panel, or None if there are no rows.
 
     Constant models (round 0, no cost) are left out: a budget has a logarithm.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, algorithm, seed, valid_score, …``.
-    panel, algorithm : str
-        Which.
-    accounting : {"", "_paper"}
-        Cost meter, or the paper's own accounting.
     """
     pools = _pools(rows, panel, algorithm)
     if not pools:
@@ -164,20 +123,6 @@ def advantage(
 
     The area between two curves over the logarithm of the budget, divided by its width; for the
     budgets see :func:`scores_at_shared_budgets`.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        As for :func:`curves`.
-    panel, better, worse : str
-        Positive values say that `better` scores higher.
-    accounting : {"", "_paper"}
-        As for :func:`curves`.
-
-    Returns
-    -------
-    (n_seeds,) float64
-        Empty if one of them has no rows.
     """
     both = scores_at_shared_budgets(rows, panel, better, worse, accounting)
     return np.array([(one - two).mean() for one, two in both])
@@ -191,17 +136,6 @@ def scores_at_shared_budgets(
     The grid's budgets from the first at which both have a model to the first that reaches the
     dearest model of the one that ends first. Beyond its dearest model a method stays where it is:
     where one ends before the other begins, they share the budget at which the other begins.
-
-    Parameters
-    ----------
-    rows, panel, better, worse, accounting
-        As for :func:`advantage`.
-
-    Returns
-    -------
-    list of (better, worse)
-        For each seed two arrays of as many scores as it has budgets; empty if one of them has no
-        rows.
     """
     column, found = f"valid_cost{accounting}", []
     pairs = [_pools(rows, panel, method) for method in (better, worse)]
@@ -232,22 +166,6 @@ def saving_by_validation(
     Of `worse` the model with the best validation score, of `better` the cheapest that validates
     no worse than that by more than a margin; if none does, its own best. The test set chooses
     nothing, so that neither number rests on its noise. Models that cost nothing are left out.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        As for :func:`curves`.
-    panel, better, worse : str
-    margin : float
-        In the unit of the scores, >= 0.
-    accounting : {"", "_paper"}
-        As for :func:`curves`.
-
-    Returns
-    -------
-    saved, lost : (n_seeds,) float64
-        log10 of the ratio of test costs, positive where `better` is cheaper; by how much its test
-        score is lower. Empty if a method has no rows.
     """
     there = rows[(rows["panel"] == panel) & (rows[f"valid_cost{accounting}"] > 0)]
     pools = [there[there["algorithm"] == method] for method in (better, worse)]

@@ -25,13 +25,7 @@ def addresses(described: Mapping[str, Any]) -> Iterator[str]:
 
 
 def refusal(address: str) -> str:
-    """Return why an address does not answer, or nothing where it does.
-
-    Parameters
-    ----------
-    address : str
-        http, https or ftp; one byte is asked for.
-    """
+    """Return why an address does not answer, or nothing where it does."""
     try:
         asked = Request(address, headers={"Range": "bytes=0-0", "User-Agent": "data-addresses"})
         with urlopen(asked, timeout=SECONDS) as answer:

@@ -31,17 +31,9 @@ EXTENTS = ("whole set", "part", SIMULATION, SYNTHETIC)
 
 @dataclass(frozen=True)
 class NoData:
-    """In the place of a :class:`datasets.Dataset`: no rows, no features, a provenance.
+    """In the place of a :class:`datasets.Dataset`: no rows, no features, a provenance."""
 
-    Attributes
-    ----------
-    provenance : dict
-        As that of any data set.
-    n_features : int
-    cost_unit, cost_origin : str
-    """
-
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)  # As that of any data set
     n_features: int = 0
     cost_unit: str = "nothing"
     cost_origin: str = "a simulation has no features to pay for"
@@ -73,25 +65,13 @@ def load(name: str, *, scale: str, data: str, seed: int) -> NoData:
 
 
 def extent(record: Mapping) -> str:
-    """Say of what a claim is tested on: "whole set", "part", "simulation" or "synthetic".
-
-    Parameters
-    ----------
-    record : Mapping
-        As for :func:`kind_in_words`.
-    """
+    """Say of what a claim is tested on: "whole set", "part", "simulation" or "synthetic"."""
     words = {"real": "whole set", "real, a part": "part", KIND: SIMULATION, SIMULATION: SIMULATION}
     return words.get(kind_in_words(record), SYNTHETIC)
 
 
 def kind_in_words(record: Mapping) -> str:
-    """Say whether data are real, a part of the real ones, or of another kind.
-
-    Parameters
-    ----------
-    record : Mapping
-        Of :func:`experiments.running.provenance.describe_data`.
-    """
+    """Say whether data are real, a part of the real ones, or of another kind."""
     whole = (
         record.get("missing", "nothing") == "nothing" and record.get("selection", "all") == "all"
     )

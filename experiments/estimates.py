@@ -25,37 +25,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Estimate:
-    """An effect with its interval.
+    """An effect with its interval."""
 
-    Attributes
-    ----------
-    n : int
-        Repetitions or units it rests on.
-    effect, low, high : float
-        Mean and interval; NaN where the data are too few, no interval where all are equal.
-    """
-
-    n: int
+    n: int  # Repetitions or units it rests on
+    # effect, low, high: Mean and interval; NaN where the data are too few, no interval where all
+    # are equal
     effect: float
     low: float = math.nan
     high: float = math.nan
 
 
 def t_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the t interval of a mean over repetitions.
-
-    Parameters
-    ----------
-    values : (n_repetitions, k) float
-        A column for each mean.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    low, high : (k,) float
-        Both the mean where there is one repetition only.
-    """
+    """Return the ends of the t interval of a mean over repetitions."""
     mean, n = np.mean(values, axis=0), len(values)
     if n < 2:
         return mean, mean
@@ -65,17 +46,7 @@ def t_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.
 
 
 def over_seeds(effects: np.ndarray, level: float = LEVEL, overlap: float = 0.0) -> Estimate:
-    """Mean of one effect per repetition, with the (corrected) t interval.
-
-    Parameters
-    ----------
-    effects : (n,) float
-        Paired differences, one per repetition.
-    level : float
-        Confidence level.
-    overlap : float
-        See :class:`experiments.claims.Claim`.
-    """
+    """Mean of one effect per repetition, with the (corrected) t interval."""
     n = len(effects)
     effect = float(np.mean(effects)) if n else math.nan
     if n < 2 or do_not_vary(effects):
@@ -99,13 +70,6 @@ def over_units(effects: np.ndarray, level: float = LEVEL) -> Estimate:
 
     The interval is the bootstrap's (BCa) from :data:`FEWEST_FOR_BOOTSTRAP` units on, with fewer
     the t interval.
-
-    Parameters
-    ----------
-    effects : (n,) float
-        Paired differences, one per unit.
-    level : float
-        Confidence level.
     """
     n = len(effects)
     if n < FEWEST_FOR_BOOTSTRAP or do_not_vary(effects):
@@ -125,20 +89,7 @@ def over_units(effects: np.ndarray, level: float = LEVEL) -> Estimate:
 
 
 def over_crossed(effects: np.ndarray, level: float = LEVEL) -> Estimate:
-    """Mean of one effect per repetition and query, for new trainings and new queries.
-
-    Parameters
-    ----------
-    effects : (n_repetitions, n_queries) float
-        See :func:`experiments.primaries.pooling.of_queries`.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        `n` counts queries; no interval of a single repetition or query.
-    """
+    """Mean of one effect per repetition and query, for new trainings and new queries."""
     n = effects.shape[1]
     if min(effects.shape) < 2 or do_not_vary(effects):
         return Estimate(n, float(np.mean(effects)) if effects.size else math.nan)
@@ -147,18 +98,7 @@ def over_crossed(effects: np.ndarray, level: float = LEVEL) -> Estimate:
 
 
 def rate_interval(failures, trials, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of the probability of a failure, after Clopper and Pearson.
-
-    Parameters
-    ----------
-    failures, trials : array-like of shape (k,)
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    low, high : (k,) float
-    """
+    """Interval of the probability of a failure, after Clopper and Pearson."""
     failures, trials = np.asarray(failures), np.asarray(trials)
     tail, successes = (1 - level) / 2, trials - failures
     low = np.zeros(failures.shape)
@@ -174,18 +114,6 @@ def over_trials(counts: np.ndarray, level: float = LEVEL) -> Estimate:
 
     A bound must hold everywhere, so the place counts where the interval comes nearest to it (or
     goes furthest beyond); the intervals of all places hold together with `level` (Bonferroni).
-
-    Parameters
-    ----------
-    counts : (k, 3) float
-        For each place the bound on the probability of a failure, failures, trials.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        Bound less rate at that place; `n` counts its trials.
     """
     if len(counts) == 0:
         return Estimate(0, math.nan)

@@ -21,11 +21,6 @@ def compute_as_on_avx2(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
 
     Only before NumPy is imported, and only on Linux, which says what a processor can. What the
     user has set stays.
-
-    Returns
-    -------
-    bool
-        Whether the processor has AVX-512.
     """
     try:
         wide = " avx512f " in f"{cpuinfo.read_text()} ".replace("\n", " ")

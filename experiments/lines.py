@@ -27,75 +27,38 @@ _DIGITS_OF_HALF = 2
 
 @dataclass(frozen=True)
 class Line:
-    """One method's curve.
+    """One method's curve."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the method.
-    x, y : (k,) float
-        Means over the repetitions.
-    low, high : (k,) float
-        Interval of `y`; equal to it where there is none.
-    colour : str
-        As in the picture, ``#rrggbb``.
-    gaps : sequence of int
-        Points after which the curve is interrupted.
-    """
-
-    label: str
-    x: np.ndarray
+    label: str  # Name of the method
+    x: np.ndarray  # x, y: Means over the repetitions
     y: np.ndarray
-    low: np.ndarray
+    low: np.ndarray  # low, high: Interval of `y`; equal to it where there is none
     high: np.ndarray
-    colour: str
-    gaps: Sequence[int] = ()
+    colour: str  # As in the picture, ``#rrggbb``
+    gaps: Sequence[int] = ()  # Points after which the curve is interrupted
 
 
 @dataclass(frozen=True)
 class LinePanel:
-    """One panel of curves.
+    """One panel of curves."""
 
-    Attributes
-    ----------
-    title, x_label, y_label : str
-        With units.
-    log_y : bool
-        Whether `y` has a logarithmic axis; `x`, a cost, always has.
-    n : int
-        Repetitions that each point is a mean of.
-    lines : sequence of Line
-        In the order of the legend.
-    key : str
-        With which the ids of the claims on it begin.
-    number : int or None
-        Which axes of the picture they are, from 1 on, as its file counts them.
-    """
-
-    title: str
+    title: str  # title, x_label, y_label: With units
     x_label: str
     y_label: str
-    log_y: bool
-    n: int
-    lines: Sequence[Line]
-    key: str = ""
+    log_y: bool  # Whether `y` has a logarithmic axis; `x`, a cost, always has
+    n: int  # Repetitions that each point is a mean of
+    lines: Sequence[Line]  # In the order of the legend
+    key: str = ""  # With which the ids of the claims on it begin
+    # Which axes of the picture they are, from 1 on, as its file counts them
     number: int | None = None
 
 
 @dataclass(frozen=True)
 class Lines:
-    """All panels of an artefact.
+    """All panels of an artefact."""
 
-    Attributes
-    ----------
-    panels : sequence of LinePanel
-        At least one.
-    interval : str
-        What an interval is.
-    """
-
-    panels: Sequence[LinePanel]
-    interval: str
+    panels: Sequence[LinePanel]  # At least one
+    interval: str  # What an interval is
 
     def record(self) -> dict:
         """Return them as what JSON can hold, rounded to four significant digits.
@@ -144,21 +107,7 @@ def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float]:
 def lines_of(
     render: Callable[[pd.DataFrame, Mapping], object], interval: str
 ) -> Callable[[pd.DataFrame, Mapping], Lines]:
-    """Give an artefact's ``lines``: what the legends of its picture name, read from the picture.
-
-    Parameters
-    ----------
-    render : callable
-        The artefact's. Axes whose label (``set_label``) is a panel's key are panels, with one point
-        for each of `x`; bands and bars in a curve's colour at the same `x` are its intervals.
-    interval : str
-        What these are.
-
-    Returns
-    -------
-    callable
-        ``(rows, meta) -> Lines``; rows have a column ``panel``.
-    """
+    """Give an artefact's ``lines``: what the legends of its picture name, read from the picture."""
 
     def lines(rows: pd.DataFrame, meta: Mapping) -> Lines:
         with house_style("lines"):

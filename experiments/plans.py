@@ -15,21 +15,7 @@ from experiments.running.suite import RunOptions, Suite
 def describe_plans(
     suite: Suite, artefacts: Sequence[Artefact], options: RunOptions, every_cell: bool
 ) -> list[str]:
-    """Print for each artefact its cells by data set, what the data would be, and the minutes.
-
-    Parameters
-    ----------
-    suite : Suite
-    artefacts : sequence of Artefact
-    options : RunOptions
-    every_cell : bool
-        Whether each cell gets a line, too.
-
-    Returns
-    -------
-    list of str
-        For each artefact that would fail for want of data one line: it and the data sets.
-    """
+    """Print for each artefact its cells by data set, what the data would be, and the minutes."""
     failing, n_cells, minutes = [], 0, 0.0
     for artefact in artefacts:
         cells = artefact.cells(options.scale, options.n_seeds)

@@ -37,14 +37,7 @@ def short_name(paper: str) -> str:
 
 
 def discover() -> list[Artefact]:
-    """Return the registered artefacts of all papers.
-
-    Returns
-    -------
-    list of Artefact
-        Papers in the order of :data:`PAPERS`; of each its figures and tables before what stands
-        beside it.
-    """
+    """Return the registered artefacts of all papers."""
     papers = list(PAPERS)
 
     def place(artefact: Artefact) -> tuple[int, bool, str]:
@@ -67,37 +60,13 @@ def _short_names(artefact: Artefact) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Registry:
-    """The artefacts a command can name.
+    """The artefacts a command can name."""
 
-    Attributes
-    ----------
-    artefacts : sequence of Artefact
-        :func:`discover` finds those of the suite; a test passes its own.
-    """
-
+    # :func:`discover` finds those of the suite; a test passes its own
     artefacts: Sequence[Artefact]
 
     def resolve(self, names: Sequence[str]) -> tuple[list[Artefact], list[str]]:
-        """Find what names stand for.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Artefacts (``cegb-figure2``), papers (``cegb``), a figure or table of every paper
-            (``figure2``), or ``all``.
-
-        Returns
-        -------
-        artefacts : list of Artefact
-            Each once, in the order of the registry.
-        notes : list of str
-            What is meant but not built yet.
-
-        Raises
-        ------
-        UnknownArtefact
-            If a name stands for nothing; near names are suggested.
-        """
+        """Find what names stand for."""
         chosen, notes = set(), []
         for name in names:
             matches = [a for a in self.artefacts if self._stands_for(name, a)]

@@ -50,18 +50,10 @@ _TURQUOISE = "#00A5A8"
 
 @dataclass(frozen=True)
 class Look:
-    """How an algorithm is drawn.
+    """How an algorithm is drawn."""
 
-    Attributes
-    ----------
-    label : str
-        Name in the legend.
-    colour, marker, line : str
-        As matplotlib understands them.
-    """
-
-    label: str
-    colour: str
+    label: str  # Name in the legend
+    colour: str  # colour, marker, line: As matplotlib understands them
     marker: str
     line: str
 
@@ -158,13 +150,7 @@ _SETTINGS = {
 
 @contextlib.contextmanager
 def house_style(salt: str) -> Iterator[None]:
-    """Draw in the house's style, whatever the user's own settings are.
-
-    Parameters
-    ----------
-    salt : str
-        Makes the ids in an SVG file the same in every run.
-    """
+    """Draw in the house's style, whatever the user's own settings are."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
@@ -192,24 +178,7 @@ def draw_curve(
     most: float = 1.0,
     gaps=None,
 ) -> None:
-    """Draw a curve with its band; a single point has a bar instead.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where.
-    algorithm : str
-        Key of :data:`LOOKS`.
-    x, y, low, high : (n,) float
-        The curve and its interval.
-    label : str, optional
-        Legend entry instead of the algorithm's own.
-    most : float
-        See :func:`draw_band`.
-    gaps : (n - 1,) bool, optional
-        Between which neighbours the curve is interrupted: a thin dotted line leads from one to
-        the other, and both have a marker.
-    """
+    """Draw a curve with its band; a single point has a bar instead."""
     look = LOOKS[algorithm]
     every = max(1, len(np.atleast_1d(x)) // 12)
     line_x, line_y = x, y
@@ -231,24 +200,7 @@ def draw_curve(
 
 
 def interrupted(ax: Axes, colour, x, y, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draw thin dotted lines over a curve's gaps; give the curve without them.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where.
-    colour
-        The curve's.
-    x, y : (n,) float
-        The curve.
-    before : (n_gaps,) int
-        The point before each gap.
-
-    Returns
-    -------
-    x, y : (n + n_gaps,) float64
-        With NaN in each gap.
-    """
+    """Draw thin dotted lines over a curve's gaps; give the curve without them."""
     ends = np.column_stack([before, before + 1, before])
     across = (np.where([True, True, False], np.asarray(v)[ends], np.nan) for v in (x, y))
     ax.plot(*(v.ravel() for v in across), color=colour, **_OVER_A_GAP)
@@ -257,21 +209,7 @@ def interrupted(ax: Axes, colour, x, y, before: np.ndarray) -> tuple[np.ndarray,
 
 
 def draw_band(ax: Axes, colour, x, low, high, *, most: float = 1.0, alpha: float = 0.15) -> None:
-    """Draw the intervals around a curve as a band; around a single point as a bar.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where.
-    colour
-        The curve's.
-    x, low, high : (n,) float
-        The intervals.
-    most : float
-        What no score exceeds. A t interval may, and go below 0, too: it is cut at these ends.
-    alpha : float
-        How dark the band is.
-    """
+    """Draw the intervals around a curve as a band; around a single point as a bar."""
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     if len(np.atleast_1d(x)) > 1:
         ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
@@ -288,13 +226,6 @@ def log_cost_axis(ax: Axes, *, with_nothing: bool = False) -> None:
     """Make the cost axis logarithmic, with plain numbers at 1, 2 and 5, or closer on a short axis.
 
     Call it when all curves are drawn.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where.
-    with_nothing : bool
-        Some models cost nothing: below the lowest other cost the axis is linear, down to 0.
     """
     if with_nothing:
         costs = np.concatenate([np.asarray(line.get_xdata(), float) for line in ax.get_lines()])
@@ -423,19 +354,7 @@ def label_points(
     width: float = 0.12,
     height: float = 0.98,
 ) -> None:
-    """Name points by a row of labels along the upper edge, with a thin line to each.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where; with its final limits, and room above (see :func:`frame`).
-    points : Mapping of str to (float, float)
-        For each label its point, in units of the axes.
-    width : float
-        Share of the panel's width that a label takes: they stand so far apart.
-    height : float
-        Share of the panel's height below which they stand.
-    """
+    """Name points by a row of labels along the upper edge, with a thin line to each."""
     ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
     to_shares = ax.transScale + ax.transLimits
     ordered = sorted(points, key=lambda name: points[name])
@@ -466,15 +385,7 @@ _STAMP = (0.42, 0.16)
 
 
 def mark(ax: Axes, record: Mapping) -> None:
-    """Mark a panel that shows nothing real computed now, when all is drawn.
-
-    Parameters
-    ----------
-    ax : Axes
-    record : Mapping
-        Provenance of its data: published rows become grey and say what gets the data; synthetic
-        data are stamped; of others nothing is said.
-    """
+    """Mark a panel that shows nothing real computed now, when all is drawn."""
     if record["kind"] == PUBLISHED:
         _fade(ax)
         _in_a_corner(ax, not_recomputed(record), fontsize=7, color="0.3", zorder=5)
@@ -537,17 +448,7 @@ def _along_the_curves(ax: Axes) -> np.ndarray:
 
 
 def picture_bytes(figure: Figure, kind: str, salt: str) -> bytes:
-    """Return a figure as SVG or PNG, the same bytes for the same figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to write.
-    kind : {"svg", "png"}
-        Format.
-    salt : str
-        As in :func:`house_style`.
-    """
+    """Return a figure as SVG or PNG, the same bytes for the same figure."""
     metadata = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[kind]
     buffer = io.BytesIO()
     with house_style(salt):

@@ -6,15 +6,7 @@ import pandas as pd
 
 
 def mean_and_deviation(values: pd.Series, form: str) -> str:
-    """Return "mean ± standard deviation"; a dash where a value is missing.
-
-    Parameters
-    ----------
-    values : Series of float
-        One per repetition; a single one has no deviation.
-    form : str
-        Format of the mean; the deviation has four decimals.
-    """
+    """Return "mean ± standard deviation"; a dash where a value is missing."""
     if values.isna().any():
         return "–"
     text = format(values.mean(), form)

@@ -219,11 +219,6 @@ def price_exponent(amounts: list[tuple[float, int]], gains: int) -> int:
     """Largest k with which the sums of all gains and of all prices have a product in 62 bits.
 
     ``amounts`` are prices and how often they may be paid.
-
-    Raises
-    ------
-    ValueError
-        If that grid would not tell a price from others near it.
     """
     paid = [(price, weight) for price, weight in amounts if price > 0 and weight > 0]
     if not paid:

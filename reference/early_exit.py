@@ -155,25 +155,7 @@ def leave(
     place: int = 5,
     loss: str = "squared",
 ) -> Exits:
-    """Let rows leave.
-
-    Parameters
-    ----------
-    stage_scores : T + 1 arrays (n, K)
-        Scores after 0, 1, …, T rounds. Rankings take the first column.
-    query_id : (n,), optional
-        Query of each row, in contiguous blocks. Without it all rows are one query.
-    rule : {"proximity", "score", "capacity", "rank", "likelihood"}
-        See above.
-    s : float
-        Parameter of the rule.
-    every : int
-        Rounds between exits.
-    place : int
-        The place that proximity looks at.
-    loss : {"squared", "logistic", "multinomial"}
-        Loss of the model; it says what the likelihoods are.
-    """
+    """Let rows leave."""
     n_rounds, n = len(stage_scores) - 1, len(stage_scores[0])
     stops = exit_rounds(n_rounds, every)
     exit_of, rounds = np.full(n, len(stops) + 1), np.full(n, n_rounds)

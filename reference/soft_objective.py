@@ -105,16 +105,7 @@ def fix_others(cascade: Cascade, problem: Problem, terms: Terms, k: int) -> Fixe
 
 
 def surrogate(beta_k, theta_k, fixed: Fixed, root: Roots, problem: Problem, terms: Terms):
-    """(9), and (11) with σ, κ, η fixed, without what does not depend on (β^k, θ^k).
-
-    Returns
-    -------
-    value, derivatives by β^k (1 + T,) and by θ^k
-
-    With r = y - Hβ^k, B_j = Σ_t a_t (β_t^j)² and A the loss of the later stages,
-    ∂/∂I_i = ½ω_i [A_i - p_i^k r_i²] + λ m_i Σ_{j>k} d_j B_j p̃_i^j. By a weight whose σ is 0 it is
-    0: as (11) prints the roots, a zero stays zero.
-    """
+    """(9), and (11) with σ, κ, η fixed, without what does not depend on (β^k, θ^k)."""
     omega, m, k = problem.omega, problem.copies, fixed.k
     is_last = k == len(terms.penalties) - 1
     scores = problem.outputs @ beta_k

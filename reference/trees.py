@@ -311,24 +311,7 @@ def grow_tree(
     on_split: OnSplit,
     leaf_hessians: GridValues | None = None,
 ) -> Tree:
-    """Grow one tree.
-
-    Parameters
-    ----------
-    data : TrainingData
-        The rows.
-    gradients, hessians : GridValues
-        What the splits are judged by.
-    limits : Limits
-        Where growth ends.
-    net_gain : callable (raw_gain, rows, feature) -> float
-        Raw gain minus penalties; asked again before every split, as penalties may change.
-        ``-inf`` forbids the split.
-    on_split : callable (node, rows, feature, threshold, net_gain)
-        Told of every split, before the next question to ``net_gain``.
-    leaf_hessians : GridValues, optional
-        Hessians of the leaf values, if they differ from those of the splits.
-    """
+    """Grow one tree."""
 
     def open_node(rows, depth, criterion):
         what = gradients, hessians, rows, limits, criterion

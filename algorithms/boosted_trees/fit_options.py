@@ -18,21 +18,7 @@ from ..trees.splitter import Limits
 
 
 def options_of(estimator: Any, fixed: Mapping[str, Any], newton_leaves: bool) -> Options:
-    """Check the parameters of an estimator, and give the options of its fit.
-
-    Parameters
-    ----------
-    estimator : estimator
-    fixed : mapping
-        Options of the grower that are no parameters of it.
-    newton_leaves : bool
-        See :class:`algorithms.boosting.Options`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, or means nothing beside the others.
-    """
+    """Check the parameters of an estimator, and give the options of its fit."""
     checked = {**fixed, **checked_parameters(estimator)}
     if estimator.class_weight is not None and not is_classifier(estimator):
         raise ValueError("class_weight is for classifiers: give a regressor sample_weight.")

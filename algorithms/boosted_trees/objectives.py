@@ -23,26 +23,7 @@ _NOT_DECISIVE = frozenset({
 def earlier_model(
     estimator: Any, X: np.ndarray | SparseColumns, options: Options
 ) -> Earlier | None:
-    """What ``warm_start`` goes on from: the earlier fit, and what it says of these rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted, with the fitted one it is to replace, if any, under ``_earlier``.
-    X : ndarray or SparseColumns of shape (n_samples, n_features)
-    options : Options
-
-    Returns
-    -------
-    Earlier or None
-        None: there is nothing to go on from.
-
-    Raises
-    ------
-    ValueError
-        If the earlier fit had another width, other classes or categories, more rounds, or another
-        value of what decides the trees (:func:`decisive`).
-    """
+    """What ``warm_start`` goes on from: the earlier fit, and what it says of these rows."""
     model = vars(estimator).get("_earlier")
     if model is None or not hasattr(model, "trees_") or model.n_estimators_ == 0:
         return None
@@ -74,19 +55,7 @@ def _same_categories(ours: dict[int, np.ndarray], theirs: dict[int, np.ndarray])
 
 
 def decisive(estimator: Any, options: Options, prices: Any) -> dict[str, Any]:
-    """What decides the trees of a fit, by parameter: one that goes on from it must agree.
-
-    Parameters
-    ----------
-    estimator : estimator
-    options : Options
-    prices : Charging
-
-    Returns
-    -------
-    dict
-        Name to checked value; constraints by column, and a seed also where one was drawn.
-    """
+    """What decides the trees of a fit, by parameter: one that goes on from it must agree."""
     checked = checked_parameters(estimator)
     told = {name: value for name, value in checked.items() if name not in _NOT_DECISIVE}
     told["monotonic_cst"] = None if options.signs is None else options.signs.tolist()
@@ -111,24 +80,7 @@ def _first_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str
 def ranking_loss(
     estimator: Any, grades: np.ndarray, query_id: np.ndarray | None, weights: np.ndarray | None
 ) -> LambdaRank:
-    """The loss of ``objective="lambdarank"``.
-
-    Parameters
-    ----------
-    estimator : estimator
-    grades : ndarray of shape (n_samples,), float64
-    query_id : ndarray of shape (n_samples,), or None
-    weights : ndarray of shape (n_samples,), or None
-
-    Returns
-    -------
-    LambdaRank
-
-    Raises
-    ------
-    ValueError
-        Without queries, and as :class:`algorithms.lambdarank.LambdaRank`.
-    """
+    """The loss of ``objective="lambdarank"``."""
     if query_id is None:
         raise ValueError(
             "objective='lambdarank' ranks the documents of each query: give "

@@ -19,22 +19,7 @@ def stored_categories(known: dict[int, np.ndarray]) -> dict:
 
 
 def restored_categories(header: dict, n_features: int) -> dict[int, np.ndarray]:
-    """Categories from their entry in a header.
-
-    Parameters
-    ----------
-    header : dict
-    n_features : int
-
-    Returns
-    -------
-    dict of int to ndarray
-
-    Raises
-    ------
-    ValueError
-        If they are not what a fit can have learned. One sentence without a full stop.
-    """
+    """Categories from their entry in a header."""
     stored = entry(header, "categories", dict, "an object")
     places = [int(m) if m.isdecimal() and len(m) < 10 else -1 for m in stored]
     if not places or sorted(set(places)) != places or not 0 <= places[0] <= places[-1] < n_features:

@@ -24,18 +24,7 @@ _BOTH_SOLVERS = {"solver": "descent", "start": "sarsa", "n_episodes": 100}  # of
 
 
 def compile_for(weighted: bool) -> int:
-    """Fit every estimator to a few rows, and predict and bill with it.
-
-    Parameters
-    ----------
-    weighted : bool
-        Whether the rows have weights: some kernels are for them alone.
-
-    Returns
-    -------
-    int
-        Number of fits.
-    """
+    """Fit every estimator to a few rows, and predict and bill with it."""
     rng = np.random.default_rng(0)
     X = rng.random((_ROWS, _FEATURES))
     label = (X[:, 0] + X[:, 1] > 1.0).astype(np.int64)

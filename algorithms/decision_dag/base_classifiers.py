@@ -40,22 +40,7 @@ def fit_base(
     signs: NDArray[np.float64] | None,
     weights: ArrayLike | None,
 ) -> tuple[object, Responses]:
-    """Base classifiers of an estimator: fitted anew if it is this package's, else as they are.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A FrozenEstimator and models of other libraries are taken as fitted.
-    X, y, weights
-        Training rows.
-    signs : ndarray or None
-        Two classes as -1 and +1, for regressors; None: they are given `y`.
-
-    Returns
-    -------
-    fitted : estimator
-    responses : Responses
-    """
+    """Base classifiers of an estimator: fitted anew if it is this package's, else as they are."""
     if isinstance(estimator, FrozenEstimator):
         fitted = estimator.estimator
     elif isinstance(estimator, BoostedTrees | AdaBoostMH):
@@ -70,38 +55,18 @@ def fit_base(
 
 
 class BaseClassifiers(NamedTuple):
-    """The rounds of an additive model with answers in steps of a grid.
+    """The rounds of an additive model with answers in steps of a grid."""
 
-    Attributes
-    ----------
-    forest : Forest
-        Its trees, `n_parts` for each base classifier; features are numbered within `used`.
-    values : ndarray of shape (n_nodes, n_columns), float64
-        What each leaf adds to the scores.
-    initial_scores : ndarray of shape (n_columns,), float64
-        Scores before any base classifier.
-    answers : ndarray of shape (n_nodes, n_columns), int64
-        The values in steps.
-    n_parts : int
-    initial : ndarray of shape (n_columns,), int64
-        The initial scores in steps.
-    sizes : ndarray of shape (n_base,), int64
-        Largest answer of each, in steps.
-    unit : float
-        Value of a step.
-    used : ndarray of shape (n_used,), int64
-        Columns that any tree tests.
-    """
-
+    # Its trees, `n_parts` for each base classifier; features are numbered within `used`
     forest: Forest
-    values: np.ndarray
-    initial_scores: np.ndarray
-    answers: np.ndarray
+    values: np.ndarray  # (n_nodes, n_columns) float64: what each leaf adds to the scores
+    initial_scores: np.ndarray  # (n_columns,) float64: scores before any base classifier
+    answers: np.ndarray  # (n_nodes, n_columns) int64: the values in steps
     n_parts: int
-    initial: np.ndarray
-    sizes: np.ndarray
-    unit: float
-    used: np.ndarray
+    initial: np.ndarray  # (n_columns,) int64: the initial scores in steps
+    sizes: np.ndarray  # (n_base,) int64: largest answer of each, in steps
+    unit: float  # Value of a step
+    used: np.ndarray  # (n_used,) int64: columns that any tree tests
 
     @property
     def n_base(self) -> int:
@@ -126,21 +91,7 @@ class BaseClassifiers(NamedTuple):
 
 
 def base_classifiers(responses: Responses) -> BaseClassifiers:
-    """Take a model apart.
-
-    Parameters
-    ----------
-    responses : Responses
-
-    Returns
-    -------
-    BaseClassifiers
-
-    Raises
-    ------
-    ValueError
-        As :func:`on_grid`, or if the model has no base classifiers.
-    """
+    """Take a model apart."""
     n_columns, forest = responses.n_columns, responses.forest
     if forest.n_trees == 0:
         raise ValueError(f"{responses.name} has no base classifiers: there is nothing to choose.")
@@ -155,27 +106,7 @@ def base_classifiers(responses: Responses) -> BaseClassifiers:
 def on_grid(
     name: str, forest: Forest, values: np.ndarray, n_parts: int, initial_scores: np.ndarray
 ) -> BaseClassifiers:
-    """Put answers on their grid.
-
-    Parameters
-    ----------
-    name : str
-        What to call the model in messages.
-    forest : Forest
-    values : ndarray of shape (n_nodes, n_columns), float64
-    n_parts : int
-    initial_scores : ndarray of shape (n_columns,), float64
-
-    Returns
-    -------
-    BaseClassifiers
-
-    Raises
-    ------
-    ValueError
-        If all base classifiers answer 0, or if the constant scores are out of all proportion to
-        what they answer.
-    """
+    """Put answers on their grid."""
     largest = np.max(np.maximum.reduceat(np.abs(values), forest.tree[:-1]), axis=1)
     sizes = largest.reshape(-1, n_parts).max(axis=1)
     total = math.fsum(sizes)
@@ -238,18 +169,10 @@ def _answers(responses: Responses, n_parts: int) -> np.ndarray:
 
 
 class Leaves(NamedTuple):
-    """The base classifiers by leaf.
+    """The base classifiers by leaf."""
 
-    Attributes
-    ----------
-    number : ndarray of shape (n_nodes,), int64
-        Number of each leaf within its tree; -1 in a split node.
-    values : ndarray of shape (n_trees, n_codes, n_columns), int64
-        Answers; 0 beyond a tree's last leaf.
-    """
-
-    number: np.ndarray
-    values: np.ndarray
+    number: np.ndarray  # (n_nodes,) int64: number of each leaf within its tree; -1 in a split node
+    values: np.ndarray  # (n_trees, n_codes, n_columns) int64: answers; 0 beyond a tree's last leaf
 
 
 def leaves_of(base: BaseClassifiers) -> Leaves:
@@ -265,20 +188,7 @@ def leaves_of(base: BaseClassifiers) -> Leaves:
 
 
 def leaf_codes(base: BaseClassifiers, leaves: Leaves, X: np.ndarray, n_threads: int) -> np.ndarray:
-    """Leaf of each row in each tree.
-
-    Parameters
-    ----------
-    base : BaseClassifiers
-    leaves : Leaves
-    X : ndarray of shape (n_samples, n_used), float64
-        The columns that are used, as the trees compare them.
-    n_threads : int or None
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_trees), uint8, or uint16 if a tree has more than 256 leaves
-    """
+    """Leaf of each row in each tree."""
     dtype = np.uint8 if leaves.values.shape[1] <= 256 else np.uint16
     if leaves.values.shape[1] > 2**16:
         raise ValueError("A tree of the base classifiers has more than 65536 leaves.")
@@ -319,25 +229,7 @@ def by_leaf(
     per_split: NDArray[np.int64],
     tree_cost: float,
 ) -> tuple[Prices, int]:
-    """What a row pays for each leaf that it may end in, on a grid that sums over rows fit.
-
-    Parameters
-    ----------
-    base : BaseClassifiers
-    leaves : Leaves
-    once : PriceList
-        Prices of all features, and of what they are acquired with.
-    per_split : ndarray of shape (n_features,), float64
-        Price of each split node by the feature it tests.
-    tree_cost : float
-        Price of evaluating a base classifier; constant votes are not evaluated.
-
-    Returns
-    -------
-    prices : Prices
-    exponent : int
-        A step is 2**-exponent.
-    """
+    """What a row pays for each leaf that it may end in, on a grid that sums over rows fit."""
     forest, used, n_units = base.forest, base.used, len(once.shared)
     price = np.concatenate([once.shared, once.own[used]])
     n_splits = int(np.count_nonzero(forest.feature >= 0))

@@ -20,40 +20,23 @@ from .values import EVAL, N_ACTIONS, QUIT, SKIP, cell_of
 
 
 class Walks(NamedTuple):
-    """Where rows are in a sweep.
+    """Where rows are in a sweep."""
 
-    Attributes
-    ----------
-    g : ndarray of shape (n_samples, n_columns), int64
-        Scores before the current base classifier.
-    ran : ndarray of shape (n_samples,), int64
-        Sum of the sizes of what was evaluated until there.
-    taken : ndarray of shape (n_samples, n_base), int8
-        Action of each row at each base classifier, by the policy before the sweep.
-    length : ndarray of shape (n_samples,), int64
-        Base classifier at which each row quits; n_base if it never does.
-    bought : ndarray of shape (n_samples, n_items), int32
-        Base classifier at which each item is bought.
-    lost, paid : ndarray of shape (n_samples,), int64
-        What each row loses and pays from the current base classifier on.
-    cells : ndarray of shape (n_samples,), int64
-        Cell of each row there.
-    each : ndarray of shape (n_samples, 3, 2), int64
-        What it loses and pays by its action there.
-    total : ndarray of shape (n_cells, 3, 2), int64
-        The same for all rows of a cell.
-    """
-
-    g: np.ndarray
-    ran: np.ndarray
+    g: np.ndarray  # (n_samples, n_columns) int64: scores before the current base classifier
+    ran: np.ndarray  # (n_samples,) int64: sum of the sizes of what was evaluated until there
+    # (n_samples, n_base) int8: action of each row at each base classifier, by the policy before the
+    # sweep
     taken: np.ndarray
+    # (n_samples,) int64: base classifier at which each row quits; n_base if it never does
     length: np.ndarray
-    bought: np.ndarray
+    bought: np.ndarray  # (n_samples, n_items) int32: base classifier at which each item is bought
+    # lost, paid: (n_samples,) int64: what each row loses and pays from the current base classifier
+    # on
     lost: np.ndarray
     paid: np.ndarray
-    cells: np.ndarray
-    each: np.ndarray
-    total: np.ndarray
+    cells: np.ndarray  # (n_samples,) int64: cell of each row there
+    each: np.ndarray  # (n_samples, 3, 2) int64: what it loses and pays by its action there
+    total: np.ndarray  # (n_cells, 3, 2) int64: the same for all rows of a cell
 
 
 def _room(world: World) -> Walks:
@@ -221,26 +204,7 @@ def _sweep(
 def descend(
     world: World, custom: Callable | None, objective: Objective, start: np.ndarray, n_threads: int
 ) -> Learned:
-    """Sweep until (8) falls no more.
-
-    Parameters
-    ----------
-    world : World
-    custom : None or compiled function
-    objective : Objective
-    start : ndarray of shape (n_base, n_cells), int8
-        Policy to begin with. A cell to which no row comes keeps its action.
-    n_threads : int
-        For scoring alone.
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    BadReward
-    """
+    """Sweep until (8) falls no more."""
 
     def value(policy):
         ordered = policy if plain is None else blocked(policy)

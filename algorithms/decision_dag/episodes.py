@@ -40,24 +40,12 @@ _ROWS = 4096  # that one thread takes at a time
 
 
 class Objective(NamedTuple):
-    """How losses and prices become (8).
+    """How losses and prices become (8)."""
 
-    Attributes
-    ----------
-    loss_step : float
-        Value of a step of the losses.
-    beta_step : float
-        β times the value of a step of the prices.
-    copies : ndarray of shape (n_samples,), int64
-        Weight of each row.
-    total : int
-        Their sum.
-    """
-
-    loss_step: float
-    beta_step: float
-    copies: np.ndarray
-    total: int
+    loss_step: float  # Value of a step of the losses
+    beta_step: float  # β times the value of a step of the prices
+    copies: np.ndarray  # (n_samples,) int64: weight of each row
+    total: int  # Their sum
 
     def value(self, lost: int, paid: int) -> float:
         """(8) of losses and prices summed over rows with their copies, in steps."""
@@ -94,23 +82,12 @@ class Learning(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What was learned.
+    """What was learned."""
 
-    Attributes
-    ----------
-    policy : ndarray of shape (n_base, n_cells), int8
-    objective : float
-        Its (8).
-    history : ndarray of float64
-        (8) of what was tried before, in order.
-    n_steps : int
-        Actions of all episodes.
-    """
-
-    policy: np.ndarray
-    objective: float
-    history: np.ndarray
-    n_steps: int = 0
+    policy: np.ndarray  # (n_base, n_cells) int8
+    objective: float  # Its (8)
+    history: np.ndarray  # (8) of what was tried before, in order
+    n_steps: int = 0  # Actions of all episodes
 
 
 class BadReward(ValueError):
@@ -147,27 +124,7 @@ def totals(
     copies: np.ndarray,
     n_threads: int,
 ) -> tuple[int, ...]:
-    """Losses, prices and errors of all rows that follow a policy, with their copies.
-
-    Parameters
-    ----------
-    world : World
-    plain : OneScore or None
-        The same, if it has this form.
-    custom : None or compiled function
-    policy : ndarray of shape (n_base, n_cells), int8
-        Or, for `plain`, in the order of :func:`algorithms.decision_dag.one_score.blocked`.
-    copies : ndarray of shape (n_samples,), int64
-    n_threads : int
-
-    Returns
-    -------
-    lost, paid, wrong : int
-
-    Raises
-    ------
-    BadReward
-    """
+    """Losses, prices and errors of all rows that follow a policy, with their copies."""
     lost, paid, wrong = np.empty((3, len(copies)), dtype=np.int64)
     cuts = range(0, len(copies), _ROWS)
 

@@ -29,31 +29,16 @@ class Leaves(NamedTuple):
     """Leaves of rows in 1, 2, 4, 8 or 16 bits each.
 
     Of 1,000 stumps a row has 125 bytes: thousands of rows fit the second-level cache.
-
-    Attributes
-    ----------
-    words : ndarray of shape (n_samples, n_words), uint8 or uint16
-        Leaves of a word from its lowest bits on.
-    together : int
-        Binary logarithm of the leaves in a word.
-    bits : int
-        Of a leaf.
     """
 
+    # (n_samples, n_words) uint8 or uint16: leaves of a word from its lowest bits on
     words: np.ndarray
-    together: int
-    bits: int
+    together: int  # Binary logarithm of the leaves in a word
+    bits: int  # Of a leaf
 
 
 def packed(codes: NDArray[np.unsignedinteger], n_codes: int) -> Leaves:
-    """Put the leaves of each row into as few bits as their number allows.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples, n_base), uint8 or uint16
-        Leaf of each row, below `n_codes`.
-    n_codes : int
-    """
+    """Put the leaves of each row into as few bits as their number allows."""
     bits = 8 * codes.itemsize
     while bits > 1 and n_codes <= 1 << bits // 2:
         bits //= 2
@@ -74,36 +59,18 @@ def _leaf(leaves, i, j):
 
 
 class OneScore(NamedTuple):
-    """What rows meet in this case.
-
-    Attributes
-    ----------
-    leaves : Leaves
-    values : ndarray of shape (n_base, n_codes), int64
-        Answers of the leaves.
-    initial : int
-        Score before any base classifier.
-    n_bins : int
-    price : int
-        Steps that an evaluation costs.
-    losses : Losses
-    """
+    """What rows meet in this case."""
 
     leaves: Leaves
-    values: np.ndarray
-    initial: int
+    values: np.ndarray  # (n_base, n_codes) int64: answers of the leaves
+    initial: int  # Score before any base classifier
     n_bins: int
-    price: int
+    price: int  # Steps that an evaluation costs
     losses: Losses
 
 
 def one_score(world: World) -> OneScore | None:
-    """Give a world in this form; None if it has none.
-
-    Parameters
-    ----------
-    world : World
-    """
+    """Give a world in this form; None if it has none."""
     cells, prices = world.cells, world.prices
     plain = len(cells.initial) == 1 and world.n_parts == 1 and not cells.running
     uniform = len(prices.price) == 0 and np.ptp(prices.each) == 0
@@ -136,13 +103,6 @@ def follow_one(
 
     Rows go side by side from one base classifier to the next: where one is sent is known late, and
     meanwhile the processor is at work on the others.
-
-    Parameters
-    ----------
-    policy : ndarray of int8
-        As :func:`blocked` has it.
-    places : ndarray of shape (4, :data:`TOGETHER`), int64
-        Scratch space.
     """
     leaves, values, n_bins = world.leaves, world.values, world.n_bins
     n_base = values.shape[0]
@@ -175,18 +135,10 @@ def follow_one(
 
 
 class Table(NamedTuple):
-    """Values of actions and the policy they give, for :func:`episodes_of_one`.
+    """Values of actions and the policy they give, for :func:`episodes_of_one`."""
 
-    Attributes
-    ----------
-    q : ndarray of float64
-        Of three actions at each place; places as in :func:`blocked`.
-    policy : ndarray of int8
-        Of the largest values.
-    """
-
-    q: np.ndarray
-    policy: np.ndarray
+    q: np.ndarray  # Of three actions at each place; places as in :func:`blocked`
+    policy: np.ndarray  # Of the largest values
 
 
 def no_values(n_cells: int, n_base: int) -> Table:
@@ -200,14 +152,6 @@ def blocked(policy: NDArray[np.int8]) -> NDArray[np.int8]:
 
     The states of eight base classifiers come first, cell by cell, then those of the next eight: the
     few base classifiers that most rows evaluate fit the first-level cache.
-
-    Parameters
-    ----------
-    policy : ndarray of shape (n_base, n_cells), int8
-
-    Returns
-    -------
-    ndarray of shape (n_places,), int8
     """
     n_base, n_cells = policy.shape
     whole = np.zeros((n_base // _STEPS + 1, _STEPS, n_cells), dtype=np.int8)
@@ -256,19 +200,7 @@ def episodes_of_one(
     changes: NDArray[np.float64],
     rewards: NDArray[np.float64],
 ) -> int:
-    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (6,), uint64
-        State of the generator; see :mod:`algorithms.kernels.pcg64`.
-    path : ndarray of shape (2, n_base + 1), int64
-        Scratch space: places and actions of an episode.
-    changes : ndarray of shape (2, n_base + 1), float64
-        Scratch space: its TD errors and decays.
-    rewards : ndarray of shape (2,), float64
-        Scratch space.
-    """
+    """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date."""
     leaves, values, n_bins = world.leaves, world.values, world.n_bins
     flat, policy, n_base = table.q, table.policy, values.shape[0]
     places, actions, deltas, decays = path[0], path[1], changes[0], changes[1]
@@ -378,17 +310,7 @@ def visits_of_one(
     each: NDArray[np.int64],
     total: NDArray[np.int64],
 ) -> None:
-    """What each action at base classifier j leads to, for all rows that come there.
-
-    Parameters
-    ----------
-    cells : ndarray of shape (n_samples,), int64
-        Written: the cell of each row.
-    each : ndarray of shape (n_samples, 3, 2), int64
-        Written: its loss and price by action.
-    total : ndarray of shape (n_cells, 3, 2), int64
-        Added to: the same for all rows of a cell.
-    """
+    """What each action at base classifier j leads to, for all rows that come there."""
     leaves, values, n_bins = world.leaves, world.values, world.n_bins
     for i in range(length.shape[0]):
         if length[i] < j:

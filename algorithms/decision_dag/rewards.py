@@ -28,79 +28,36 @@ _SUM_BITS = 61
 
 
 class Losses(NamedTuple):
-    """What quitting costs.
+    """What quitting costs."""
 
-    Attributes
-    ----------
-    kind : int
-        ``ZERO_ONE``, ``EXPONENTIAL`` or ``CUSTOM``.
-    label : ndarray of shape (n_samples,), int64
-        Class of each row.
-    unit : float
-        Value of a step of the scores.
-    scale : float
-        Steps of a loss of 1, a power of two.
-    upper, lower : ndarray of shape (1024,), float64
-        Exponentials are products of two of these.
-    factor, offset : float
-        From a score to its place among the exponentials.
-    negative_weight : float
-        By which losses of rows of class 0 are multiplied.
-    """
-
-    kind: int
-    label: np.ndarray
-    unit: float
-    scale: float
-    upper: np.ndarray
+    kind: int  # ``ZERO_ONE``, ``EXPONENTIAL`` or ``CUSTOM``
+    label: np.ndarray  # (n_samples,) int64: class of each row
+    unit: float  # Value of a step of the scores
+    scale: float  # Steps of a loss of 1, a power of two
+    upper: np.ndarray  # upper, lower: (1024,) float64: exponentials are products of two of these
     lower: np.ndarray
-    factor: float
+    factor: float  # factor, offset: From a score to its place among the exponentials
     offset: float
-    negative_weight: float
+    negative_weight: float  # By which losses of rows of class 0 are multiplied
 
 
 class Prices(NamedTuple):
-    """What evaluating costs, by the leaf in which a row ends.
+    """What evaluating costs, by the leaf in which a row ends."""
 
-    Attributes
-    ----------
-    each : ndarray of shape (n_trees, n_codes), int64
-        Steps that are paid every time.
-    start : ndarray of shape (n_trees * n_codes + 1,), int64
-        Where the items of each leaf begin.
-    item : ndarray of int64
-        What the path to the leaf asks for.
-    price : ndarray of shape (n_items,), int64
-        Steps paid once for each item.
-    """
-
-    each: np.ndarray
-    start: np.ndarray
-    item: np.ndarray
-    price: np.ndarray
+    each: np.ndarray  # (n_trees, n_codes) int64: steps that are paid every time
+    start: np.ndarray  # (n_trees * n_codes + 1,) int64: where the items of each leaf begin
+    item: np.ndarray  # What the path to the leaf asks for
+    price: np.ndarray  # (n_items,) int64: steps paid once for each item
 
 
 class Cells(NamedTuple):
-    """How scores become a part of the state.
+    """How scores become a part of the state."""
 
-    Attributes
-    ----------
-    initial : ndarray of shape (n_columns,), int64
-        Scores before any base classifier.
-    sizes : ndarray of shape (n_base,), int64
-        Largest answer of each base classifier.
-    margin : bool
-        Whether the state is the winning class and its margin, or else the only score.
-    n_bins : int
-    running : bool
-        Whether scores are divided by the sizes of what was evaluated, or else of all.
-    """
-
-    initial: np.ndarray
-    sizes: np.ndarray
-    margin: bool
+    initial: np.ndarray  # (n_columns,) int64: scores before any base classifier
+    sizes: np.ndarray  # (n_base,) int64: largest answer of each base classifier
+    margin: bool  # Whether the state is the winning class and its margin, or else the only score
     n_bins: int
-    running: bool
+    running: bool  # Whether scores are divided by the sizes of what was evaluated, or else of all
 
     @property
     def n_base(self) -> int:
@@ -114,21 +71,12 @@ class Cells(NamedTuple):
 
 
 class World(NamedTuple):
-    """What the rows of a training set meet.
+    """What the rows of a training set meet."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n_samples, n_trees), unsigned
-        Leaf of each row in each tree. A base classifier has ``n_parts`` trees, one after the other.
-    values : ndarray of shape (n_trees, n_codes, n_columns), int64
-        What each leaf adds to the scores, in steps.
-    n_parts : int
-    cells : Cells
-    losses : Losses
-    prices : Prices
-    """
-
+    # (n_samples, n_trees) unsigned: leaf of each row in each tree. A base classifier has
+    # ``n_parts`` trees, one after the other
     codes: np.ndarray
+    # (n_trees, n_codes, n_columns) int64: what each leaf adds to the scores, in steps
     values: np.ndarray
     n_parts: int
     cells: Cells
@@ -137,16 +85,7 @@ class World(NamedTuple):
 
 
 def loss_exponent(kind: int, total: int, negative_weight: float = 1.0) -> int:
-    """Exponent k of the grid 2**-k of losses whose sum over rows fits 61 bits.
-
-    Parameters
-    ----------
-    kind : int
-    total : int
-        Sum of the rows' copies.
-    negative_weight : float
-        Of losses; whole errors stay whole.
-    """
+    """Exponent k of the grid 2**-k of losses whose sum over rows fits 61 bits."""
     if kind == ZERO_ONE and negative_weight.is_integer():
         return 0
     bound = {ZERO_ONE: 1.0, EXPONENTIAL: math.exp(_HIGH), CUSTOM: LARGEST_LOSS}[kind]
@@ -171,24 +110,13 @@ def losses(
 
 
 class Scratch(NamedTuple):
-    """Memory for one row on its way.
+    """Memory for one row on its way."""
 
-    Attributes
-    ----------
-    g : ndarray of shape (n_columns,), int64
-        Its scores.
-    room : ndarray of shape (n_columns,), float64
-        The same, for a reward of the user's.
-    owned : ndarray of shape (n_items,), int64
-        Stamp of the walk that last paid for an item; see :func:`pay`.
-    bought : ndarray of shape (n_items,), int32
-        :data:`NEVER`.
-    """
-
-    g: np.ndarray
-    room: np.ndarray
+    g: np.ndarray  # (n_columns,) int64: its scores
+    room: np.ndarray  # (n_columns,) float64: the same, for a reward of the user's
+    # (n_items,) int64: stamp of the walk that last paid for an item; see :func:`pay`
     owned: np.ndarray
-    bought: np.ndarray
+    bought: np.ndarray  # (n_items,) int32: :data:`NEVER`
 
 
 def scratch_for(world: World) -> Scratch:
@@ -271,17 +199,7 @@ def quit_loss(
     i: int,
     room: NDArray[np.float64],
 ) -> int:
-    """Loss of row i at scores g, in steps.
-
-    Parameters
-    ----------
-    losses : Losses
-    custom : None, or a compiled function (scores, label) -> float
-    g : ndarray of shape (n_columns,), int64
-    i : int
-    room : ndarray of shape (n_columns,), float64
-        Scratch space.
-    """
+    """Loss of row i at scores g, in steps."""
     label = losses.label[i]
     if custom is not None:
         for k in range(g.shape[0]):

@@ -32,37 +32,17 @@ def bins_for(n_base: int) -> int:
     What all base classifiers answer spans them, and grows with N. So a bin is twice the mean vote
     wide at most, up to N = 1,000; f = 0 is in the middle of one. Beyond, the table would grow with
     the square of N.
-
-    Parameters
-    ----------
-    n_base : int
-        Number N of base classifiers.
-
-    Returns
-    -------
-    int
     """
     return min(max(n_base + 1 - n_base % 2, _FEWEST_BINS), _MOST_BINS)
 
 
 class Gaussians(NamedTuple):
-    """Values as sums of Gaussians whose centres grow, for each base classifier and action.
+    """Values as sums of Gaussians whose centres grow, for each base classifier and action."""
 
-    Attributes
-    ----------
-    centre : ndarray of shape (n_base + 1, 3, 72), int64
-        Cells.
-    weight : ndarray of shape (n_base + 1, 3, 72), float64
-    count : ndarray of shape (n_base + 1, 3), int64
-        How many there are.
-    bump : ndarray of shape (1001,), float64
-        A Gaussian by the distance from its centre in cells.
-    """
-
-    centre: np.ndarray
-    weight: np.ndarray
-    count: np.ndarray
-    bump: np.ndarray
+    centre: np.ndarray  # (n_base + 1, 3, 72) int64: cells
+    weight: np.ndarray  # (n_base + 1, 3, 72) float64
+    count: np.ndarray  # (n_base + 1, 3) int64: how many there are
+    bump: np.ndarray  # (1001,) float64: A Gaussian by the distance from its centre in cells
 
 
 def no_gaussians(n_base: int) -> Gaussians:
@@ -89,15 +69,7 @@ def _uniform(value, n_bins, ran):
 
 @small_kernel
 def cell_of(cells: Cells, g: NDArray[np.int64], ran: int) -> int:
-    """Cell of scores.
-
-    Parameters
-    ----------
-    cells : Cells
-    g : ndarray of shape (n_columns,), int64
-    ran : int64
-        Sum of the sizes of the base classifiers evaluated; looked at if the cells are `running`.
-    """
+    """Cell of scores."""
     n_bins = cells.n_bins
     if cells.margin:
         winner = 0
@@ -170,15 +142,7 @@ def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int
 
 @borrowing_kernel
 def greedy(q: NDArray[np.float64], net: Gaussians | None, policy: NDArray[np.int8]) -> None:
-    """Write the policy of the largest values.
-
-    Parameters
-    ----------
-    q : ndarray of shape (n_base + 1, n_cells, 3), float64
-    net : Gaussians or None
-        In the place of the table.
-    policy : ndarray of shape (n_base, n_cells), int8
-    """
+    """Write the policy of the largest values."""
     for j in range(policy.shape[0]):
         for cell in range(policy.shape[1]):
             policy[j, cell] = best_action(q, net, j, cell)

@@ -22,46 +22,27 @@ _NO_PATH = np.zeros((0, 0), dtype=np.bool_)
 
 
 class Graph(NamedTuple):
-    """The decision DAG of some rows, section 3.1.
+    """The decision DAG of some rows, section 3.1."""
 
-    Attributes
-    ----------
-    nodes : ndarray of shape (n_nodes,), int64
-        Base classifiers that any row evaluates, from 0, ascending.
-    node_counts : ndarray of shape (n_nodes,), int64
-        Rows that evaluate them.
-    edges : ndarray of shape (n_edges, 2), int64
-        Pairs of base classifiers that any row evaluates one after the other.
-    edge_counts : ndarray of shape (n_edges,), int64
-        Rows that do: the edge's multiplicity.
-    groups : ndarray of shape (n_groups,)
-        Labels of the groups of rows.
-    node_shares, edge_shares : ndarray of shape (n_nodes or n_edges, n_groups), float64
-        Which part of these rows is of each group.
-    """
-
+    # (n_nodes,) int64: base classifiers that any row evaluates, from 0, ascending
     nodes: np.ndarray
-    node_counts: np.ndarray
+    node_counts: np.ndarray  # (n_nodes,) int64: rows that evaluate them
+    # (n_edges, 2) int64: pairs of base classifiers that any row evaluates one after the other
     edges: np.ndarray
-    edge_counts: np.ndarray
-    groups: np.ndarray
+    edge_counts: np.ndarray  # (n_edges,) int64: rows that do: the edge's multiplicity
+    groups: np.ndarray  # (n_groups,): labels of the groups of rows
+    # node_shares, edge_shares: (n_nodes or n_edges, n_groups) float64: which part of these rows is
+    # of each group
     node_shares: np.ndarray
     edge_shares: np.ndarray
 
 
 class DecisionDAG(NamedTuple):
-    """Base classifiers and the policy that chooses among them.
-
-    Attributes
-    ----------
-    base : BaseClassifiers
-    cells : Cells
-    policy : ndarray of shape (n_base, n_cells), int8
-    """
+    """Base classifiers and the policy that chooses among them."""
 
     base: BaseClassifiers
     cells: Cells
-    policy: np.ndarray
+    policy: np.ndarray  # (n_base, n_cells) int8
 
     def columns(
         self, X: np.ndarray, as_seen: Callable[[np.ndarray], np.ndarray] | None
@@ -114,24 +95,7 @@ class DecisionDAG(NamedTuple):
     def charge(
         self, X: np.ndarray, prices: GridPrices, n_threads: int, *, staged: bool = False
     ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]]:
-        """Charge each row for its own paths in the base classifiers that it evaluates.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_used), float64
-        prices : GridPrices
-            Of all features.
-        n_threads : int
-        staged : bool
-            Whether to yield after each base classifier, or once.
-
-        Yields
-        ------
-        used : ndarray of shape (n_samples, n_words), uint64
-            Units acquired so far, one bit each.
-        paid, evaluations : ndarray of shape (n_samples,), int64
-            Cost in grid steps, and base classifiers evaluated, so far; constant votes are none.
-        """
+        """Charge each row for its own paths in the base classifiers that it evaluates."""
         at = self.base.used
         narrow = prices._replace(
             unit=prices.unit[at], own_price=prices.own_price[at], split_price=prices.split_price[at]
@@ -153,24 +117,13 @@ class DecisionDAG(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A DAG as :func:`algorithms.on_demand.predictor.advance` follows it.
+    """A DAG as :func:`algorithms.on_demand.predictor.advance` follows it."""
 
-    Attributes
-    ----------
-    answers : ndarray of shape (n_nodes, n_columns), int64
-        What each leaf adds to the scores, in steps.
-    n_parts : int
-        Trees of a base classifier.
-    cells : Cells
-    policy : ndarray of shape (n_base, n_cells), int8
-    evaluates : ndarray of shape (n_base,), bool
-    """
-
-    answers: np.ndarray
-    n_parts: int
+    answers: np.ndarray  # (n_nodes, n_columns) int64: what each leaf adds to the scores, in steps
+    n_parts: int  # Trees of a base classifier
     cells: Cells
-    policy: np.ndarray
-    evaluates: np.ndarray
+    policy: np.ndarray  # (n_base, n_cells) int8
+    evaluates: np.ndarray  # (n_base,) bool
 
 
 @borrowing_kernel
@@ -228,18 +181,7 @@ def _charge(forest, n_parts, prices, X, starts, evaluated, first, used, paid):
 
 
 def graph_of(paths: sparse.csr_matrix, groups: np.ndarray | None) -> Graph:
-    """Count how many rows pass each node and each edge.
-
-    Parameters
-    ----------
-    paths : csr_matrix of shape (n_samples, n_base), bool
-    groups : ndarray of shape (n_samples,) or None
-        Group of each row.
-
-    Returns
-    -------
-    Graph
-    """
+    """Count how many rows pass each node and each edge."""
     n_rows, n_base = paths.shape
     groups = np.zeros(n_rows, dtype=np.int64) if groups is None else groups
     labels, group = np.unique(groups, return_inverse=True)

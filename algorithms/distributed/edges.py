@@ -20,36 +20,20 @@ MOST_VALUES = 8_192
 
 
 class Values(NamedTuple):
-    """Distinct values of a feature in one part, rising.
+    """Distinct values of a feature in one part, rising."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_distinct,), float64
-    counts : ndarray of shape (n_distinct,), int64
-        Weight of the rows that have each, on the weights' grid.
-    some_missing : bool
-        Whether rows are missing the feature.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # (n_distinct,) float64
+    # (n_distinct,) int64: weight of the rows that have each, on the weights' grid
     counts: np.ndarray
-    some_missing: bool
+    some_missing: bool  # Whether rows are missing the feature
 
 
 class Ranges(NamedTuple):
-    """The same by ranges, where there are too many.
+    """The same by ranges, where there are too many."""
 
-    Attributes
-    ----------
-    first, last : ndarray of shape (n_ranges,), float64
-        Smallest and largest value of each range.
-    counts : ndarray of shape (n_ranges,), int64
-    some_missing : bool
-    """
-
-    first: np.ndarray
+    first: np.ndarray  # first, last: (n_ranges,) float64: smallest and largest value of each range
     last: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # (n_ranges,) int64
     some_missing: bool
 
 
@@ -57,15 +41,7 @@ class Ranges(NamedTuple):
 
 
 def distinct(column: np.ndarray, counts: np.ndarray | None) -> Values:
-    """Distinct values of a part's rows.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n_samples,), float64
-        Finite, or NaN: missing.
-    counts : ndarray of shape (n_samples,), int64, or None
-        Row weights on their grid; None means 1 each.
-    """
+    """Distinct values of a part's rows."""
     missing = np.isnan(column)
     some_missing = bool(missing.any())
     if some_missing:
@@ -93,21 +69,7 @@ def in_short(of_part: Values, most: int) -> Values | Ranges:
 
 
 def within(of_part: Values, above: np.ndarray, upto: np.ndarray, most: int) -> Values:
-    """All values if they are few; else those in intervals, their neighbours, and some between.
-
-    Parameters
-    ----------
-    of_part : Values
-    above, upto : ndarray of shape (n_intervals,), float64
-        The intervals ``(above, upto]``, rising; they do not overlap.
-    most : int
-        What are few, as for :func:`in_short`.
-
-    Returns
-    -------
-    Values
-        A value that is not told is counted at the next one that is.
-    """
+    """All values if they are few; else those in intervals, their neighbours, and some between."""
     values, counts, some_missing = of_part
     if len(values) <= most:
         return of_part
@@ -130,19 +92,7 @@ def within(of_part: Values, above: np.ndarray, upto: np.ndarray, most: int) -> V
 def intervals(
     parts: Sequence[Values | Ranges], max_bins: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where the quantiles can be.
-
-    Parameters
-    ----------
-    parts : sequence of Values or Ranges
-    max_bins : int
-
-    Returns
-    -------
-    above, upto : ndarray of shape (n_intervals,), float64
-        Each quantile is in one of the intervals ``(above, upto]``; they do not overlap. None if
-        all values are told already.
-    """
+    """Where the quantiles can be."""
     if all(isinstance(part, Values) for part in parts):
         return None
     first = np.concatenate([part[0] for part in parts])

@@ -11,22 +11,7 @@ from .workers import connected_client, naming_a_lost_scheduler
 
 
 def dask_column_names(X: object) -> np.ndarray | None:
-    """Names of a Dask frame's columns, by scikit-learn's rule for tables.
-
-    Parameters
-    ----------
-    X : object
-
-    Returns
-    -------
-    ndarray of shape (n_features,), str as object, or None
-        None for anything else, and if no name is a string.
-
-    Raises
-    ------
-    TypeError
-        If some are strings and others not.
-    """
+    """Names of a Dask frame's columns, by scikit-learn's rule for tables."""
     columns = list(getattr(X, "columns", ())) if of_dask(X) else []
     strings = sum(isinstance(column, str) for column in columns)
     if 0 < strings < len(columns):
@@ -37,25 +22,7 @@ def dask_column_names(X: object) -> np.ndarray | None:
 
 
 def as_dask_arrays(*given: Any) -> tuple[Any, ...]:
-    """Give Dask frames and series as Dask arrays whose blocks' lengths are known.
-
-    Parameters
-    ----------
-    *given : object
-
-    Returns
-    -------
-    tuple
-        Anything else as it is. To learn the lengths, Dask computes each frame once. The columns of
-        each part are put into the frame's order, by name.
-
-    Raises
-    ------
-    ValueError
-        If there is no client to compute them; if a part of a frame has other columns than the frame
-        says.
-    SchedulerLost
-    """
+    """Give Dask frames and series as Dask arrays whose blocks' lengths are known."""
     if not any(map(_is_frame, given)):
         return given
     with naming_a_lost_scheduler(connected_client()):

@@ -73,14 +73,7 @@ def _sum_left(layout, hists, slot, feature, cut, missing_left, sums):
 
 @kernel
 def _split(training, memory, node, n_nodes, full):
-    """Turn a leaf into a split node; say which new leaf is the smaller, and what is to be told.
-
-    Returns
-    -------
-    small, large : int
-    n_told : int
-        Of how many of the two, in this order, histograms are needed.
-    """
+    """Turn a leaf into a split node; say which new leaf is the smaller, and what is to be told."""
     layout, nodes = training.layout, memory.nodes
     slot, feature = nodes.slot[node], nodes.candidate[node]
     grower.split_leaf(training, memory, node, n_nodes)
@@ -133,25 +126,7 @@ def _take_leaves(training, memory, node, leaves, n_told, sums, told, hessian):
 
 
 class DistributedRounds:
-    """State of a fit whose rows are on workers; see :class:`algorithms.boosting.Rounds`.
-
-    Parameters
-    ----------
-    workers : Workers
-        Who have weighed their rows.
-    edges : list of ndarray
-        Bin edges of all rows.
-    n_samples : int
-        Of all workers.
-    weights : RowWeights
-        Of all workers, but for its arrays, which are empty.
-    loss : Loss
-    options : Options
-    charging : Charging
-    initial : ndarray of shape (n_trees_per_round,)
-    largest_target : float
-        Of all workers, in magnitude; 0 for classes.
-    """
+    """State of a fit whose rows are on workers; see :class:`algorithms.boosting.Rounds`."""
 
     def __init__(
         self,

@@ -50,25 +50,7 @@ def checked_part(
     accepted: Accepted,
     n_features: int,
 ) -> Part:
-    """Check a block of rows as `fit` checks all of them, and that it is what its array declares.
-
-    Parameters
-    ----------
-    number : int
-        Of the block.
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    weights : array-like of shape (n_samples,), or None
-    is_classifier : bool
-    accepted : Accepted
-    n_features : int
-        That the array declares.
-
-    Raises
-    ------
-    ValueError
-        As `fit` of the estimator.
-    """
+    """Check a block of rows as `fit` checks all of them, and that it is what its array declares."""
     if np.ndim(X) != 2 or np.shape(X)[1] != n_features:
         raise ValueError(
             f"its shape is {np.shape(X)}, and the array declares {n_features} columns."
@@ -146,16 +128,7 @@ def in_turn(method: Callable) -> Callable:
 
 
 class Held:
-    """Rows of one worker, in its memory; base of the actors.
-
-    Parameters
-    ----------
-    parts : list of Part
-        With one row at least, in the order of their numbers.
-    is_classifier : bool
-    n_threads : int or None
-        None: as many as the Dask worker has.
-    """
+    """Rows of one worker, in its memory; base of the actors."""
 
     accepted: ClassVar[Accepted]
 

@@ -95,23 +95,7 @@ def tell_histograms(
     n_threads: int,
     out: np.ndarray,
 ) -> None:
-    """Histograms of some columns on all rows of a worker, or on a sample.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_rows), uint8
-    features : ndarray of shape (n_searched,), int64
-    defaults : ndarray of shape (n_searched,), int64
-        See :meth:`algorithms.stumps.search.DefaultCodes.of`.
-    n_codes : ndarray of shape (n_searched,), int64
-        One more than the largest code of each, on any worker.
-    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
-    total : ndarray of shape (n_lanes,), int64
-        Sums of `signed`.
-    n_labels, n_threads : int
-    out : ndarray of shape (n_labels * sum of n_codes,), int64
-        Output.
-    """
+    """Histograms of some columns on all rows of a worker, or on a sample."""
     columns, weights, lanes = read_only(columns), signed.reshape(-1), signed.shape[1]
     begins = begins_of(n_codes, n_labels)
     for sparse in (False, True):
@@ -139,14 +123,7 @@ def _mark_codes_of_column(m, columns, present):
 
 @kernel
 def mark_codes(columns: NDArray[np.uint8], present: NDArray[np.bool_]) -> None:
-    """Say which codes the columns hold.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_rows), uint8
-    present : ndarray of shape (n_features, N_CODES), bool
-        Output; all False before.
-    """
+    """Say which codes the columns hold."""
     for_each(_mark_codes_of_column, columns.shape[0], True, (columns, present))
 
 
@@ -176,23 +153,7 @@ def _best_cuts(told, begins, total, edges, cuts, of_labels):
 def best_cuts(
     told: np.ndarray, n_codes: np.ndarray, total: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best cut of each column by its histogram, the lowest among equals: Eq. (1).
-
-    Parameters
-    ----------
-    told : ndarray of shape (n_labels * sum of n_codes,), int64
-        Of all workers together.
-    n_codes : ndarray of shape (n_searched,), int64
-    total : ndarray of shape (n_labels,), int64
-        Sums over the rows.
-
-    Returns
-    -------
-    edges, cuts : ndarray of shape (n_searched,), int64
-        As :class:`algorithms.stumps.search.Search`.
-    of_labels : ndarray of shape (n_searched, n_labels), int64
-        Edge of each label: right side less left.
-    """
+    """Best cut of each column by its histogram, the lowest among equals: Eq. (1)."""
     edges, cuts = np.empty(len(n_codes), np.int64), np.empty(len(n_codes), np.int64)
     of_labels = np.empty((len(n_codes), len(total)), np.int64)
     _best_cuts(told, begins_of(n_codes, len(total)), total, edges, cuts, of_labels)

@@ -42,20 +42,7 @@ def divide_leaf(
     small: int,
     large: int,
 ) -> None:
-    """Split the rows of a leaf, and make the sums of the two new ones.
-
-    Parameters
-    ----------
-    training : Training
-    memory : Memory
-    penalty : NamedTuple
-        Accounts of these rows.
-    node, feature : int
-    found : int
-        The threshold, see :func:`algorithms.trees.splitter.scan_features`.
-    small, large : int
-        Numbers of the new leaves; that on the left has the lower one.
-    """
+    """Split the rows of a leaf, and make the sums of the two new ones."""
     nodes = memory.nodes
     nodes.candidate[node] = feature
     nodes.cut[node, feature] = found
@@ -89,19 +76,7 @@ def tell_histogram(
     with_hessians: bool,
     out: NDArray[np.int64],
 ) -> None:
-    """Write the histogram in slot 0 feature by feature, none of them bundled.
-
-    Parameters
-    ----------
-    layout : Layout
-    hists : Histograms
-    sums : ndarray of shape (3,), int64
-        Gradient, hessian and count of the node.
-    scratch : Scratch
-    with_hessians : bool
-    out : ndarray of shape (n_entries * (2 or 3),), int64
-        Output: gradients, hessians if wanted, and counts of all bins of all features.
-    """
+    """Write the histogram in slot 0 feature by feature, none of them bundled."""
     n_entries = np.sum(layout.feature_n_bins)
     counts_at = 2 * n_entries if with_hessians else n_entries
     total, bins, to = (sums[0], sums[1], sums[2]), scratch.bins, 0

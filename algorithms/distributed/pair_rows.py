@@ -30,18 +30,11 @@ class Plan(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Examples that were drawn among all workers'.
+    """Examples that were drawn among all workers'."""
 
-    Attributes
-    ----------
-    places : ndarray of shape (size,), int64
-        Ascending: numbers of rows, or weights to which the rows lie end to end.
-    starts : ndarray of shape (n_blocks + 1,), int64
-        Where each block begins, and the last ends: first row, or first weight.
-    by_weight : bool
-    """
-
+    # (size,) int64: ascending: numbers of rows, or weights to which the rows lie end to end
     places: np.ndarray
+    # (n_blocks + 1,) int64: where each block begins, and the last ends: first row, or first weight
     starts: np.ndarray
     by_weight: bool
 
@@ -66,13 +59,7 @@ class PairRows(Held):
 
     @in_turn
     def begin(self, plan: Plan) -> np.ndarray:
-        """Bin the rows and let go of their values.
-
-        Returns
-        -------
-        ndarray of shape (n_features, N_CODES), bool
-            Which codes bytes have; of what was binned it is not told: (0, N_CODES).
-        """
+        """Bin the rows and let go of their values."""
         X, self._plan, self._distinct = self._X, plan, {}
         if plan.edges is not None:
             X = X.astype(np.float64, copy=False)  # some other worker's are no bytes
@@ -107,21 +94,7 @@ class PairRows(Held):
     def histograms(
         self, shift: float | None, features: np.ndarray, n_codes: NDArray[np.int64]
     ) -> np.ndarray:
-        """Tell sums of weights, and the histograms of features.
-
-        Parameters
-        ----------
-        shift : float or None
-            Logarithm of the largest weight of all workers' pairs, if rows are to be weighed anew.
-        features, n_codes : ndarray of shape (n_searched,), int64
-            See :func:`.label_histograms.tell_histograms`.
-
-        Returns
-        -------
-        ndarray of int64
-            Sums of the labels, weight of each block, histograms. All are sums over rows: those of
-            all workers' rows are the sum of the arrays.
-        """
+        """Tell sums of weights, and the histograms of features."""
         pairs, n_labels, n_blocks = self._pairs, self._pairs.n_labels, len(self._plan.blocks)
         if shift is not None:
             pairs.weigh(shift)
@@ -139,14 +112,7 @@ class PairRows(Held):
     def histograms_on(
         self, draws: Draws, features: np.ndarray, n_codes: NDArray[np.int64]
     ) -> np.ndarray:
-        """Tell the same on a sample of all workers' examples.
-
-        Returns
-        -------
-        ndarray of int64
-            Sums of the labels, weight of all pairs, rows that were in a sample for each family so
-            far, histograms.
-        """
+        """Tell the same on a sample of all workers' examples."""
         sample, n_labels = self._sample(draws), self._pairs.n_labels
         self._meter.count(features, sample.rows)
         total, so_far = totals(sample.signed), self._meter.family_rows
@@ -162,13 +128,7 @@ class PairRows(Held):
 
     @in_turn
     def divide(self, node: int, feature: int, cut: int, first: int) -> np.ndarray:
-        """Send the rows of a tree's leaf into two; see :class:`algorithms.stumps.leaves.Leaves`.
-
-        Returns
-        -------
-        ndarray of shape (2, n_labels + 1), int64
-            Of each side the sums of the labels, and the weight of all pairs.
-        """
+        """Send the rows of a tree's leaf into two; see :class:`algorithms.stumps.leaves.Leaves`."""
         if node == 0:
             columns, signed = self._columns, self._pairs.signed
             self._leaves = Leaves(columns.codes, columns.defaults, signed, self._n_threads)

@@ -38,24 +38,7 @@ class Rows(Held):
     def weigh(
         self, n_samples: int, total: float, whole: bool, loss: Loss, classes: np.ndarray | None
     ) -> np.ndarray:
-        """Put weights on the grid of all rows and number the classes.
-
-        Parameters
-        ----------
-        n_samples : int
-            Of all workers.
-        total : float
-            Sum of all their weights.
-        whole : bool
-            Whether all weights are integers.
-        loss : Loss
-        classes : ndarray of shape (n_classes,), or None
-
-        Returns
-        -------
-        ndarray of shape (2,), float64
-            Weight on that grid, and the largest target.
-        """
+        """Put weights on the grid of all rows and number the classes."""
         self._put_on_grid(n_samples, total, whole)
         if classes is not None:
             self._y = np.searchsorted(classes, self._y).astype(class_numbers(len(classes)))
@@ -104,18 +87,7 @@ class Rows(Held):
 
     @in_turn
     def begin_round(self, values: np.ndarray | None) -> np.ndarray:
-        """Prepare the derivatives of a round.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_nodes,), float64, or None
-            Of the last tree's leaves; None before the first.
-
-        Returns
-        -------
-        ndarray of shape (n_trees_per_round, 3), float64
-            Largest gradient and hessian of each tree, and largest hessian for its leaf values.
-        """
+        """Prepare the derivatives of a round."""
         self._add(values)
         self._prepare()
         largest = np.zeros((self._scores.shape[1], 3))
@@ -130,16 +102,7 @@ class Rows(Held):
     def begin_tree(
         self, tree: int, exponents: tuple[int, int], values: np.ndarray | None
     ) -> np.ndarray:
-        """Begin a tree of the round; see :meth:`_tell` for what is told of its root.
-
-        Parameters
-        ----------
-        tree : int
-        exponents : tuple of two int
-            The grids of its gradients and hessians.
-        values : ndarray of shape (n_nodes,), float64, or None
-            Of the leaves of the tree before it in the round, if there is one.
-        """
+        """Begin a tree of the round; see :meth:`_tell` for what is told of its root."""
         self._add(values)
         self._tree = tree
         d = self._loss.derivatives_on_grid(
@@ -154,17 +117,7 @@ class Rows(Held):
     def divide(
         self, node: int, feature: int, found: int, leaves: tuple[int, int], n_told: int
     ) -> np.ndarray:
-        """Split a leaf; see :meth:`_tell` for what is told.
-
-        Parameters
-        ----------
-        node, feature, found : int
-            See :func:`.leaves.divide_leaf`.
-        leaves : tuple of two int
-            Numbers of the new leaves.
-        n_told : int
-            Of how many of them, in this order, histograms are wanted: 0, 1 or 2.
-        """
+        """Split a leaf; see :meth:`_tell` for what is told."""
         training, memory = self._training, self._memory
         divide_leaf(training, memory, self._penalty, node, feature, found, *leaves)
         return self._tell(leaves[:n_told], leaves[0])

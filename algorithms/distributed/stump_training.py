@@ -40,26 +40,7 @@ def _refused(what: str) -> NoReturn:
 
 
 class PairsOfAll(RowsOfAll):
-    """All workers' rows and their labels, as far as a process knows them that has none.
-
-    Parameters
-    ----------
-    workers : Workers
-        Of :class:`.pair_rows.PairRows`.
-    summaries : list of Summary
-
-    Attributes
-    ----------
-    n_labels : int
-        Once :meth:`begin` was called, as what follows.
-    unit : WeightUnit
-    per_example : int
-        What the pairs of an example weigh together initially, if its largest weighs 1.
-    n_codes : ndarray of shape (n_features,), int64
-        One more than the largest code of each feature.
-    row_starts : ndarray of shape (n_blocks + 1,), int64
-        First row of each block.
-    """
+    """All workers' rows and their labels, as far as a process knows them that has none."""
 
     def __init__(self, workers: Workers, summaries: Sequence[Summary]) -> None:
         super().__init__(workers, summaries)
@@ -68,14 +49,7 @@ class PairsOfAll(RowsOfAll):
         self._summaries = summaries
 
     def begin(self, n_features: int, families: list[np.ndarray], initial_weights: str) -> None:
-        """Have all workers weigh and bin their rows.
-
-        Parameters
-        ----------
-        n_features : int
-        families : list of ndarray of int
-        initial_weights : {"uniform", "balanced"}
-        """
+        """Have all workers weigh and bin their rows."""
         given, n_classes = self.weights, len(self.targets)
         self.ask("weigh_rows", self.n_samples, given.sum, given.whole, self.targets)
         self.n_labels = n_classes if n_classes > 2 else 1
@@ -117,19 +91,7 @@ class PairsOfAll(RowsOfAll):
 
 
 class WeightsOfAll:
-    """Sums of the boosting weights of all workers' pairs.
-
-    Parameters
-    ----------
-    pairs : PairsOfAll
-
-    Attributes
-    ----------
-    n_examples, n_labels, totals, total, log_loss
-        As of :class:`algorithms.stumps.pair_weights.PairWeights`; `totals` without padding.
-    block_starts : ndarray of shape (n_blocks + 1,), int64
-        Weight before each block of rows, all rows lying end to end.
-    """
+    """Sums of the boosting weights of all workers' pairs."""
 
     def __init__(self, pairs: PairsOfAll) -> None:
         self._pairs, self.n_labels = pairs, pairs.n_labels
@@ -188,12 +150,7 @@ class WeightsOfAll:
 
 
 class LeavesOfAll:
-    """All workers' rows in the leaves of a tree; see :class:`algorithms.stumps.leaves.Leaves`.
-
-    Parameters
-    ----------
-    problem : ProblemOfAll
-    """
+    """All workers' rows in the leaves of a tree; see :class:`algorithms.stumps.leaves.Leaves`."""
 
     def __init__(self, problem: ProblemOfAll) -> None:
         self.search, self._divide = problem.search_in, problem.divide
@@ -205,13 +162,7 @@ class LeavesOfAll:
 
 
 class SampleOfAll:
-    """Some of all workers' examples; see :class:`algorithms.stumps.samples.Sample`.
-
-    Parameters
-    ----------
-    problem : ProblemOfAll
-    draws : Draws
-    """
+    """Some of all workers' examples; see :class:`algorithms.stumps.samples.Sample`."""
 
     def __init__(self, problem: ProblemOfAll, draws: Draws) -> None:
         self._problem, self.draws = problem, draws
@@ -234,15 +185,7 @@ class SampleOfAll:
 
 
 class ProblemOfAll(Problem):
-    """What a sampler may look at, where workers hold the rows.
-
-    Parameters
-    ----------
-    pairs : PairsOfAll
-        That has begun.
-    families, max_cost, n_rounds, rng, n_threads
-        As of :class:`algorithms.stumps.sampling.Problem`.
-    """
+    """What a sampler may look at, where workers hold the rows."""
 
     def __init__(
         self,

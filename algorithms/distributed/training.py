@@ -21,22 +21,7 @@ _VALUES_AT_ONCE = 2**24  # whose features' distinct values workers keep at a tim
 
 
 class RowsOfAll:
-    """All workers' rows, as far as a process knows them that has none.
-
-    Parameters
-    ----------
-    workers : Workers
-    summaries : list of Summary
-
-    Attributes
-    ----------
-    n_samples : int
-        Rows whose weight is not 0.
-    targets : ndarray
-        Distinct classes, or smallest and largest target.
-    weights : RowWeights
-        Without its arrays; on their grid once :meth:`boost` has begun.
-    """
+    """All workers' rows, as far as a process knows them that has none."""
 
     def __init__(self, workers: Workers, summaries: list[Summary]) -> None:
         self._workers = workers
@@ -61,20 +46,7 @@ class RowsOfAll:
         validation: Validation | None,
         callbacks: tuple[Callback, ...] = (),
     ) -> Boosted:
-        """Fit an additive tree model; see :func:`algorithms.boosting.boost`.
-
-        Parameters
-        ----------
-        n_features : int
-        loss : Loss
-        classes : ndarray of shape (n_classes,), or None
-            None: the targets are numbers.
-        options : Options
-        charging : Charging
-        validation : Validation or None
-        callbacks : tuple of callable
-            Called in this process.
-        """
+        """Fit an additive tree model; see :func:`algorithms.boosting.boost`."""
         ask = self._workers
         given = self.weights
         told = np.array(ask.ask("weigh", self.n_samples, given.sum, given.whole, loss, classes))

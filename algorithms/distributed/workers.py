@@ -52,17 +52,7 @@ class SchedulerLost(RuntimeError):
 
 
 def _patiently(wait: Callable, check: Callable[[], None], what: str):
-    """Wait for an answer as long as it takes, and say that it takes long.
-
-    Parameters
-    ----------
-    wait : callable (float) -> object
-        Gives the answer, or raises TimeoutError after so many seconds.
-    check : callable () -> None
-        Raises if no answer will come.
-    what : str
-        Says what is waited for, to be followed by how long.
-    """
+    """Wait for an answer as long as it takes, and say that it takes long."""
     began, said_after = time.monotonic(), _SAID_AFTER
     while True:
         try:
@@ -79,13 +69,7 @@ def _patiently(wait: Callable, check: Callable[[], None], what: str):
 
 
 class Workers:
-    """Rows on several workers, asked all at once.
-
-    Parameters
-    ----------
-    actors : dict
-        For each worker's address the future of its :class:`.held.Held`.
-    """
+    """Rows on several workers, asked all at once."""
 
     def __init__(self, actors: dict) -> None:
         self._futures = actors
@@ -93,12 +77,7 @@ class Workers:
         self._actors = {}
 
     def make(self) -> None:
-        """Wait until every worker has put its rows together.
-
-        Raises
-        ------
-        WorkerLost
-        """
+        """Wait until every worker has put its rows together."""
         for address in self._futures:
             self._actors[address] = self._made(address)
 
@@ -106,12 +85,7 @@ class Workers:
         return len(self._actors)
 
     def ask(self, method: str, *args: object) -> list:
-        """Call a method of every worker's rows; return the answers.
-
-        Raises
-        ------
-        WorkerLost
-        """
+        """Call a method of every worker's rows; return the answers."""
         self._step += 1
         waiting = {address: self._call(address, method, *args) for address in self._actors}
         return [self._answer(address, future) for address, future in waiting.items()]
@@ -172,12 +146,7 @@ class Workers:
 
 
 def check_connected(client: Client) -> None:
-    """Raise if a client has lost its scheduler.
-
-    Raises
-    ------
-    SchedulerLost
-    """
+    """Raise if a client has lost its scheduler."""
     if client.status != "running":
         raise SchedulerLost(client)
 
@@ -200,13 +169,7 @@ def naming_a_lost_scheduler(client: Client) -> Iterator[None]:
 
 
 def connected_client() -> Client:
-    """Return the Dask client of this process.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or it is asynchronous.
-    """
+    """Return the Dask client of this process."""
     from distributed import get_client
 
     try:
@@ -233,30 +196,7 @@ def rows_on_workers(
     is_classifier: bool,
     n_threads: int | None,
 ) -> Iterator[tuple[Workers, list[Summary]]]:
-    """Let each worker keep the rows that Dask has computed there, for the time of the block.
-
-    Parameters
-    ----------
-    kind : type
-        What holds the rows of a worker.
-    X : dask.array.Array of shape (n_samples, n_features)
-    y, sample_weight : dask.array.Array or array-like of shape (n_samples,); the latter or None
-    is_classifier : bool
-    n_threads : int or None
-        Of each worker.
-
-    Yields
-    ------
-    workers : Workers
-    summaries : list of Summary
-
-    Raises
-    ------
-    ValueError
-        If the rows do not fit, or a worker computes otherwise than this process.
-    WorkerLost
-    SchedulerLost
-    """
+    """Let each worker keep the rows that Dask has computed there, for the time of the block."""
     keys: list[str] = []  # of all that the cluster keeps for this fit
     with (
         _client_beside_tasks() as client,

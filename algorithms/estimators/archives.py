@@ -59,16 +59,7 @@ def digest(header: dict, arrays: bytes) -> str:
 
 
 def write_archive(path: Path, header: dict, arrays: bytes) -> None:
-    """Write a file; it appears whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-    header : dict
-        What JSON can hold, with its checksum.
-    arrays : bytes
-        From :func:`packed`.
-    """
+    """Write a file; it appears whole or not at all."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with zipfile.ZipFile(temporary, "w") as archive:
@@ -87,24 +78,7 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def read_archive(path: StrPath) -> tuple[dict, bytes]:
-    """Header and packed arrays of a file whose format, version and checksum are right.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    header : dict
-    arrays : bytes
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, foreign, or of another version.
-    FileNotFoundError
-        If there is none.
-    """
+    """Header and packed arrays of a file whose format, version and checksum are right."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_members(archive, os.path.getsize(path))
@@ -153,26 +127,7 @@ def _json(text: bytes):
 def unpacked(
     content: bytes, kinds: Mapping[str, tuple[type, int]], optional: frozenset[str] = frozenset()
 ) -> dict[str, np.ndarray]:
-    """Arrays from the content of an .npz file.
-
-    Parameters
-    ----------
-    content : bytes
-    kinds : mapping
-        Dtype and number of dimensions of each array, by its name.
-    optional : frozenset of str
-        Names that may be absent.
-
-    Returns
-    -------
-    dict of ndarray
-        C-contiguous, writable, in native byte order.
-
-    Raises
-    ------
-    ValueError
-        If arrays are missing, unknown, twice, of another kind or size, or damaged.
-    """
+    """Arrays from the content of an .npz file."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _array_members(archive, kinds, optional, len(content))

@@ -37,28 +37,7 @@ def _signs(spec: Any) -> np.ndarray:
 def constraint_signs(
     spec: Any, n_features: int, names: Sequence | None, categorical: np.ndarray | None
 ) -> np.ndarray | None:
-    """Sign of each column's constraint.
-
-    Parameters
-    ----------
-    spec : array-like of shape (n_features,), mapping, Series or None
-    n_features : int
-    names : sequence or None
-        What the columns are called; labels are places if they have no names.
-    categorical : ndarray of shape (n_features,), bool, or None
-        Which columns are of categories.
-
-    Returns
-    -------
-    ndarray of shape (n_features,), int8, or None
-        None if no column is constrained.
-
-    Raises
-    ------
-    ValueError
-        If a label is unknown or there twice, the length is another, or a column of categories,
-        which have no order, is constrained.
-    """
+    """Sign of each column's constraint."""
     if spec is None:
         return None
     given, pairs = _signs(spec), labelled(spec)

@@ -44,13 +44,7 @@ _WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueE
 
 
 def plain(name: str, value: object) -> Any:
-    """Turn a parameter into what JSON can hold.
-
-    Raises
-    ------
-    ValueError
-        If that is impossible.
-    """
+    """Turn a parameter into what JSON can hold."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple | range):
@@ -69,13 +63,7 @@ def plain(name: str, value: object) -> Any:
 
 
 def restored(value: object) -> Any:
-    """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict.
-
-    Raises
-    ------
-    ValueError
-        If labels are no labels.
-    """
+    """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict."""
     if not isinstance(value, dict) or value.keys() != {"labels", "values"}:
         return value
     try:
@@ -85,22 +73,7 @@ def restored(value: object) -> Any:
 
 
 def entry(header: Mapping, name: str, kind: type | tuple[type, ...], expected: str) -> Any:
-    """Return an entry of a header.
-
-    Parameters
-    ----------
-    header : mapping
-    name : str
-    kind : type or tuple of types
-        A truth value is no number; it may only be a ``bool``.
-    expected : str
-        What it must be, for the message.
-
-    Raises
-    ------
-    ValueError
-        If it is missing or of another kind.
-    """
+    """Return an entry of a header."""
     if name not in header:
         raise ValueError(f"its header lacks {name!r}")
     value = header[name]
@@ -137,15 +110,6 @@ def known_classes(base: type) -> dict[str, type]:
 
     A file names a class, and finds it here: every class below `base` is known as soon as its module
     is imported, so that no table of them is asked for.
-
-    Parameters
-    ----------
-    base : type
-
-    Returns
-    -------
-    dict of str to type
-        In the order of the names; those without subclasses, for a base alone is nothing to save.
     """
     package = __name__.split(".")[0]
 

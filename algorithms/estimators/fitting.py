@@ -109,23 +109,7 @@ def _refuse_dask(estimator, X) -> None:
 
 
 def one_eval_set(eval_set: Any) -> Any:
-    """Take the only pair out of a list of one, as LightGBM and XGBoost have it.
-
-    Parameters
-    ----------
-    eval_set : object
-        As given to `fit`.
-
-    Returns
-    -------
-    object
-        The pair or triple of a list of one; anything else as it is, to be checked.
-
-    Raises
-    ------
-    ValueError
-        If it is a list of several.
-    """
+    """Take the only pair out of a list of one, as LightGBM and XGBoost have it."""
     if not isinstance(eval_set, list):
         return eval_set
     if len(eval_set) == 1 and isinstance(eval_set[0], tuple | list):
@@ -141,25 +125,7 @@ def one_eval_set(eval_set: Any) -> Any:
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Validate row weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), or None
-    n_samples : int
-
-    Returns
-    -------
-    weights : ndarray of shape (n_samples,), float64, or None
-        None if there are none: all are 1.
-    kept : ndarray of shape (n_samples,), bool, or None
-        Rows whose weight is not 0; None if that is all of them.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit, are negative, not finite, masked, all zero, or sum to more than 2**52.
-    """
+    """Validate row weights."""
     if sample_weight is None:
         return None, None
     refuse_masked(sample_weight, "sample_weight")
@@ -200,28 +166,7 @@ def check_total_weight(positive: bool, share: float) -> None:
 def weights_by_class(
     class_weight: Any, classes: np.ndarray, encoded: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray | None:
-    """Row weights times those of their classes; the reference is :mod:`reference.losses`.
-
-    Parameters
-    ----------
-    class_weight : None, "balanced" or mapping
-        Checked by itself: numbers > 0 by class label; a class that is not there has 1.
-    classes : ndarray of shape (n_classes,)
-    encoded : ndarray of shape (n_samples,)
-        Class numbers.
-    weights : ndarray of shape (n_samples,), or None
-        All are 1 if there are none.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64, or None
-        None only where there is nothing to weigh.
-
-    Raises
-    ------
-    ValueError
-        If a label is no class, or products are no finite numbers > 0 of a sum up to 2**52.
-    """
+    """Row weights times those of their classes; the reference is :mod:`reference.losses`."""
     if class_weight is None:
         return weights
     rows = np.ones(len(encoded)) if weights is None else weights
@@ -256,24 +201,7 @@ def numbers(y: ArrayLike) -> np.ndarray:
 
 
 def check_queries(query_id: ArrayLike | None, n_samples: int, name: str) -> np.ndarray | None:
-    """Validate query labels.
-
-    Parameters
-    ----------
-    query_id : array-like of shape (n_samples,), or None
-    n_samples : int
-    name : str
-        What to call them in messages.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), or None
-
-    Raises
-    ------
-    ValueError
-        If there is not one label for each row, one is masked, or a query's rows are not one block.
-    """
+    """Validate query labels."""
     if query_id is None:
         return None
     refuse_masked(query_id, name)

@@ -73,17 +73,7 @@ def check_rate(name: str, value: object) -> float:
 
 
 def check_factor(name: str, value: float, prices: float, and_of: str | None = None) -> None:
-    """Refuse a price of costs by which an objective would be no number.
-
-    Parameters
-    ----------
-    name : str
-    value : float
-    prices : float
-        What it is multiplied by: the sum of all prices.
-    and_of : str, optional
-        Parameter that has a part in them.
-    """
+    """Refuse a price of costs by which an objective would be no number."""
     if not value * prices <= LARGEST_FACTOR:
         others = "all prices" if and_of is None else f"all prices and the powers of {and_of}"
         raise ValueError(
@@ -144,21 +134,12 @@ def check_rounds(rounds: Iterable[int] | None, n_rounds: int) -> list[int]:
 
 
 class Parameter(NamedTuple):
-    """A line of a table.
+    """A line of a table."""
 
-    Attributes
-    ----------
-    kind : str
-        What it may be, in the words of the documentation.
-    text : str
-        What it means.
-    check : callable or None
-        ``(name, value) -> value`` that the estimator works with, or a ValueError. None: checked
-        together with the data, or not at all.
-    """
-
-    kind: str
-    text: str
+    kind: str  # What it may be, in the words of the documentation
+    text: str  # What it means
+    # ``(name, value) -> value`` that the estimator works with, or a ValueError. None: checked
+    # together with the data, or not at all
     check: Callable[[str, Any], Any] | None = None
 
 
@@ -405,23 +386,7 @@ def keep(estimator: object, values: Mapping[str, Any]) -> None:
 
 
 def checked_parameters(estimator: object) -> dict[str, Any]:
-    """Check the parameters of an estimator that have a check in its table.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With a table `_parameters`.
-
-    Returns
-    -------
-    dict
-        Name to checked value.
-
-    Raises
-    ------
-    ValueError
-        That names the parameter, what is allowed, and what it was.
-    """
+    """Check the parameters of an estimator that have a check in its table."""
     names = _names(type(estimator))
     checked = {
         name: parameter.check(name, getattr(estimator, name))

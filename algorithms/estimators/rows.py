@@ -32,20 +32,7 @@ def plainly_rows(X: object, n_features: int) -> bool:
 
 
 def plain_rows(X: ArrayLike, n_features: int) -> np.ndarray | None:
-    """Rows as scikit-learn's checks would return them, where it is plain that they would pass.
-
-    Parameters
-    ----------
-    X : object
-    n_features : int
-        Columns of the training rows, which had no names.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features), float64, or None
-        Read-only and in C order. None of anything but an array of float64 or float32 of the right
-        width, with at least one row and finite values only: the checks have the sentence for it.
-    """
+    """Rows as scikit-learn's checks would return them, where it is plain that they would pass."""
     if not plainly_rows(X, n_features):
         return None
     if X.dtype not in (_FLOAT64, _FLOAT32):  # in this machine's byte order, that is

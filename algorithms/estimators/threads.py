@@ -9,22 +9,7 @@ from ..kernels.decorators import available_threads, resolve_n_threads
 
 
 def threads_of(model: Any) -> int:
-    """Threads that a model may use: by `n_threads`, or by scikit-learn's name `n_jobs`.
-
-    Parameters
-    ----------
-    model : estimator
-        With `n_threads`, and perhaps `n_jobs`.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If one is no number of threads, or they differ.
-    """
+    """Threads that a model may use: by `n_threads`, or by scikit-learn's name `n_jobs`."""
     n_threads, n_jobs = resolve_n_threads(model.n_threads), getattr(model, "n_jobs", None)
     if n_jobs is None:
         return n_threads

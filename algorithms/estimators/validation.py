@@ -26,26 +26,7 @@ def check_array(
     ensure_all_finite: bool | Literal["allow-nan"] = True,
     **options: Any,
 ) -> np.ndarray:
-    """Check rows by scikit-learn's rules; what a mask hides is missing.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-    reader : str
-        Who reads the rows, for messages.
-    ensure_all_finite : bool or "allow-nan"
-    **options
-        As scikit-learn's ``check_array``.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features)
-
-    Raises
-    ------
-    ValueError
-        If the rows do not fit, or values are hidden and may not be missing.
-    """
+    """Check rows by scikit-learn's rules; what a mask hides is missing."""
     X = masked_as_missing(X, ensure_all_finite == "allow-nan", reader)
     return validation.check_array(
         X, ensure_all_finite=ensure_all_finite, estimator=reader, **options
@@ -60,33 +41,7 @@ def validate_data(
     ensure_all_finite: bool | Literal["allow-nan"] = True,
     **options: Any,
 ) -> Any:
-    """Check rows, and perhaps targets, by scikit-learn's rules for an estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : array-like of shape (n_samples, n_features)
-        What a mask hides is missing.
-    *y : array-like of shape (n_samples,)
-        Targets, if there are any; nothing may be hidden.
-    reset : bool
-        Whether the columns are those that the estimator is fitted on. If not, they must be these.
-    ensure_all_finite : bool or "allow-nan"
-    **options
-        As scikit-learn's ``validate_data``.
-
-    Returns
-    -------
-    ndarray, or tuple of two
-        As scikit-learn's.
-
-    Raises
-    ------
-    ValueError
-        If the input does not fit, values are hidden that may not be missing, whole numbers that
-        differ are one in float64, or columns whose names are whole numbers are in another order
-        than in `fit`.
-    """
+    """Check rows, and perhaps targets, by scikit-learn's rules for an estimator."""
     if not (reset or y) and ensure_all_finite is True and _passes(estimator, X, **options):
         return X
     given, name = X, type(estimator).__name__

@@ -97,15 +97,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
     def _set_up(
         self, responses: Responses, coef, intercept, thresholds, final_threshold=0.0
     ) -> None:
-        """Take over a cascade; a ValueError says what no fit can have left.
-
-        Parameters
-        ----------
-        responses : Responses
-            The trees with their own prices.
-        coef, intercept, thresholds, final_threshold
-            See :class:`algorithms.exits.hard_exits.HardCascade`.
-        """
+        """Take over a cascade; a ValueError says what no fit can have left."""
         self._hard_ = HardCascade(responses, coef, intercept, thresholds, final_threshold)
         self._responses_ = responses
         self.coef_, self.intercept_, self.thresholds_ = coef, intercept, thresholds

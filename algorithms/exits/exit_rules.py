@@ -25,24 +25,7 @@ def proximity_margin(i: int, n_exits: int, s: float) -> float:
 
 
 def check_threshold(rule: str, threshold: object) -> float:
-    """Check s by its rule.
-
-    Parameters
-    ----------
-    rule : str
-    threshold : float
-        At least 0 but for the rule ``"score"``; infinity is allowed.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If it is no number, missing, or negative though the rule measures a margin, a share, a rank
-        or a likelihood.
-    """
+    """Check s by its rule."""
     number = isinstance(threshold, Real) and not isinstance(threshold, bool | np.bool_)
     least = "" if rule == "score" else " >= 0"
     try:
@@ -59,27 +42,7 @@ def check_threshold(rule: str, threshold: object) -> float:
 def documents_stay(
     rule: str, s: float, i: int, n_exits: int, place: int, scores: np.ndarray, starts: np.ndarray
 ) -> np.ndarray:
-    """Apply a rule of ranking at exit i to the documents that remain.
-
-    Parameters
-    ----------
-    rule : str
-        One of :data:`RANKING_RULES`.
-    s : float
-    i : int
-        From 1.
-    n_exits : int
-        E.
-    place : int
-        The place that proximity looks at.
-    scores : ndarray of shape (n_rows, 1), float64
-    starts : ndarray of shape (n_queries + 1,), int64
-        First row of each query, and n_rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), bool
-    """
+    """Apply a rule of ranking at exit i to the documents that remain."""
     scores = np.ascontiguousarray(scores[:, 0])
     if rule == "score":
         return scores >= s

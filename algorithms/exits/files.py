@@ -37,17 +37,6 @@ class SavedWithModel(SavedModel):
 
         It has a checksum and no pickle inside, and appears whole or not at all. What becomes of the
         model later makes no difference to it.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        ValueError
-            If the model is none of this package's boosted trees: save that of another library in
-            its own format, and wrap it again. Or if :meth:`load` would refuse what was written,
-            such as a parameter that does not fit the model.
         """
         models = known_classes(BoostedTrees)
         if models.get(type(self.model).__name__) is not type(self.model):

@@ -18,27 +18,7 @@ from .responses import Responses, responses_of
 def fit_trees(
     estimator: object, X: ArrayLike, y: ArrayLike, signs: np.ndarray, weights: ArrayLike | None
 ) -> tuple[object, Responses]:
-    """Trees of an estimator: fitted anew if they are this package's, else as they are.
-
-    Parameters
-    ----------
-    estimator : estimator or None
-        None: :class:`algorithms.gbrt.GBRTRegressor` with trees of depth 4. A FrozenEstimator and
-        models of other libraries are taken as fitted.
-    X, y, signs, weights
-        Training rows; classes, and the same as -1 and +1, for regressors.
-
-    Returns
-    -------
-    fitted : estimator
-    responses : Responses
-        With leaf values before the learning rate.
-
-    Raises
-    ------
-    ValueError
-        If it gives several scores, or cannot be read.
-    """
+    """Trees of an estimator: fitted anew if they are this package's, else as they are."""
     if estimator is None:
         estimator = GBRTRegressor(max_leaves=None, max_depth=4, growth="breadth_first")
     if isinstance(estimator, FrozenEstimator):

@@ -23,18 +23,10 @@ if TYPE_CHECKING:
 
 
 class Exits(NamedTuple):
-    """How each row left a cascade.
+    """How each row left a cascade."""
 
-    Attributes
-    ----------
-    stage : ndarray of shape (n_samples,), int64
-        1 … K; the last stage is everyone's who comes there.
-    scores : ndarray of shape (n_samples,), float64
-        f^k at the exit.
-    """
-
-    stage: np.ndarray
-    scores: np.ndarray
+    stage: np.ndarray  # (n_samples,) int64: 1 … K; the last stage is everyone's who comes there
+    scores: np.ndarray  # (n_samples,) float64: f^k at the exit
 
 
 def check_thresholds(thresholds: np.ndarray) -> None:
@@ -44,18 +36,7 @@ def check_thresholds(thresholds: np.ndarray) -> None:
 
 
 def ordered(responses: Responses, order: np.ndarray) -> Responses:
-    """Some trees of a model in another order, without what is there before the first.
-
-    Parameters
-    ----------
-    responses : Responses
-        Its trees answer with their leaf values.
-    order : ndarray of int
-
-    Returns
-    -------
-    Responses
-    """
+    """Some trees of a model in another order, without what is there before the first."""
     forest = responses.forest.take(order)
     meter = copy.copy(responses.meter)
     meter.trees_, meter.initial_scores_ = forest, np.zeros(1)
@@ -65,35 +46,7 @@ def ordered(responses: Responses, order: np.ndarray) -> Responses:
 
 
 class HardCascade:
-    """Trees in the order of the stages that use them first.
-
-    Parameters
-    ----------
-    responses : Responses
-        A model with one score; its trees answer with their leaf values before any learning rate.
-    weights : ndarray of shape (n_stages, n_trees), float64
-    constants : ndarray of shape (n_stages,), float64
-    thresholds : ndarray of shape (n_stages - 1,), float64
-        A row with a lower score is rejected; -inf rejects none.
-    final_threshold : float, default=0.0
-        A row that comes to the last stage is positive if its score there is larger.
-
-    Attributes
-    ----------
-    stops : ndarray of shape (n_stages,), int64
-        Trees evaluated until each stage.
-    constants : ndarray of shape (n_stages,), float64
-    weights : ndarray of shape (n_used_trees, n_stages), float64
-    responses : Responses
-        The trees that any stage uses, in their new order.
-    thresholds, final_threshold
-        As given.
-
-    Raises
-    ------
-    ValueError
-        If a number is missing (NaN), a weight is infinite, or shapes do not fit.
-    """
+    """Trees in the order of the stages that use them first."""
 
     def __init__(
         self,
@@ -140,13 +93,7 @@ class HardCascade:
         return other
 
     def exits(self, X: np.ndarray) -> Exits:
-        """Walk rows until each leaves.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), float64
-            As the meter's ``_check_X`` returns it.
-        """
+        """Walk rows until each leaves."""
 
         def stays(k, scores, _):
             return ~(scores[:, k] < self.thresholds[k])
@@ -157,15 +104,7 @@ class HardCascade:
     def charge(
         self, X: np.ndarray, prices: GridPrices, stage: np.ndarray
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Charge rows by the meter for their own paths until the end of a stage, 1 … K.
-
-        Returns
-        -------
-        used, paid, passed : ndarray
-            As :meth:`algorithms.exits.responses.Responses.charge`.
-        n_trees : ndarray of shape (n_samples,), int64
-            Trees with a split that were evaluated.
-        """
+        """Charge rows by the meter for their own paths until the end of a stage, 1 … K."""
         trees = self.stops[stage - 1]
         n_split = self.responses.forest.n_split_trees(1)
         return (*self.responses.charge(X, prices, trees), n_split[trees])

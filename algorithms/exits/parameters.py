@@ -42,19 +42,7 @@ def warn_if_unpriced(
     tree_cost: float | None,
     stacklevel: int = 3,
 ) -> None:
-    """Warn of a bill for which nobody gave a price; that of a tree has a default.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With a parameter `tree_cost`.
-    meter : MeteredTrees
-        Its trees, with its other prices.
-    feature_costs, split_cost, tree_cost : optional
-        Prices given for this bill.
-    stacklevel : int, default 3
-        Where the warning points, as for :func:`warnings.warn`.
-    """
+    """Warn of a bill for which nobody gave a price; that of a tree has a default."""
     default = signature(type(estimator)).parameters["tree_cost"].default
     if tree_cost is None and estimator.tree_cost in (0, default):
         warn_if_free(meter, feature_costs, split_cost, estimator.tree_cost, stacklevel + 1)

@@ -12,20 +12,7 @@ _FEW = 8  # among so many the best are found sooner by insertion
 
 
 def ranks_by_exit(exits: np.ndarray, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Number of rows of the same query that left earlier, or with a row and lower scores.
-
-    Parameters
-    ----------
-    exits : ndarray of shape (n_samples,), int64
-    scores : ndarray of shape (n_samples,), float64
-        At the exit.
-    starts : ndarray of int64
-        First row of each query.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64
-    """
+    """Number of rows of the same query that left earlier, or with a row and lower scores."""
     sizes = np.diff(np.append(starts, len(exits)))
     query = np.repeat(np.arange(len(starts)), sizes)
     order = np.lexsort((scores, exits, query))
@@ -109,17 +96,6 @@ def near_kth_largest(
     """Write who is no more than a margin below the k-th largest score of the query, k its own.
 
     With margin 0 these are the scores that are not below it.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,), float64
-    starts : ndarray of shape (n_queries + 1,), int64
-    k : ndarray of shape (n_queries,), int64
-        Of a query whose k is not below its rows all stay; none if it is 0.
-    margin : float
-        At least 0.
-    scratch : ndarray like `scores`
-    stays : ndarray of shape (n_rows,), bool
     """
     captured = scores, starts, k, margin, scratch, stays
     for_each(_near_kth_largest_of_query, k.shape[0], True, captured)

@@ -34,34 +34,18 @@ from ..trees.forest import Forest
 
 
 class Responses(NamedTuple):
-    """A fitted additive model: rounds of trees whose leaf values add up to scores.
+    """A fitted additive model: rounds of trees whose leaf values add up to scores."""
 
-    Attributes
-    ----------
-    name : str
-        What to call the model in messages.
-    forest : Forest
-        Trees that give scores; tree t adds to column t % n_columns.
-    contributions : ndarray of shape (n_nodes,), float64
-        What each leaf adds, learning rate included.
-    initial_scores : ndarray of shape (n_columns,), float64
-        Scores before the first round.
-    meter : MeteredTrees
-        Checks rows (``_check_X``), knows the prices, and charges for the paths in its ``trees_``,
-        of which a round has as many as there are columns. These differ from `forest` where a tree
-        gives several scores but is passed, and paid for, once.
-    link : ClassLink or None
-        What the scores mean, if the model is a classifier.
-    inverse_link : InverseLink or None
-        How they become predictions, if these are not the scores themselves.
-    """
-
-    name: str
-    forest: Forest
-    contributions: np.ndarray
-    initial_scores: np.ndarray
+    name: str  # What to call the model in messages
+    forest: Forest  # Trees that give scores; tree t adds to column t % n_columns
+    contributions: np.ndarray  # (n_nodes,) float64: what each leaf adds, learning rate included
+    initial_scores: np.ndarray  # (n_columns,) float64: scores before the first round
+    # Checks rows (``_check_X``), knows the prices, and charges for the paths in its ``trees_``, of
+    # which a round has as many as there are columns. These differ from `forest` where a tree gives
+    # several scores but is passed, and paid for, once
     meter: MeteredTrees
-    link: ClassLink | None
+    link: ClassLink | None  # What the scores mean, if the model is a classifier
+    # How they become predictions, if these are not the scores themselves
     inverse_link: InverseLink | None = None
 
     @property
@@ -96,43 +80,12 @@ class Responses(NamedTuple):
     def charge(
         self, X: np.ndarray, prices: GridPrices, rounds: np.ndarray
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        """Charge rows for the first rounds of the model, each row for as many as it passed.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), float64
-            As the meter's ``_check_X`` returns it.
-        prices : GridPrices
-        rounds : ndarray of shape (n_samples,), int64
-            Rounds that each row passes.
-
-        Returns
-        -------
-        used : ndarray of shape (n_samples, n_words), uint64
-            Units that the row acquired, one bit each.
-        paid : ndarray of shape (n_samples,), int64
-            Costs in grid steps.
-        passed : ndarray of shape (n_samples,), int64
-            Split nodes evaluated.
-        """
+        """Charge rows for the first rounds of the model, each row for as many as it passed."""
         return self.meter._walk_until(X, prices, rounds * self.n_columns)
 
 
 def check_classes(responses: Responses, classes: np.ndarray) -> None:
-    """Refuse a classifier that was fitted to tell other classes than those of the rows.
-
-    Parameters
-    ----------
-    responses : Responses
-        Of a model that predicts numbers, nothing is refused.
-    classes : ndarray
-        Of the rows, distinct.
-
-    Raises
-    ------
-    ValueError
-        If it does not know one of them, or if it knows several and there is one.
-    """
+    """Refuse a classifier that was fitted to tell other classes than those of the rows."""
     if responses.link is None:
         return
     known = np.asarray(responses.link.classes).tolist()
@@ -150,25 +103,7 @@ def check_classes(responses: Responses, classes: np.ndarray) -> None:
 
 
 def responses_of(model: object) -> Responses:
-    """Read a fitted model as it is now.
-
-    Parameters
-    ----------
-    model : estimator of boosted trees, AdaBoostMH, MeteredForest, or a fitted model of \
-LightGBM, CatBoost or scikit-learn
-        Prices of other libraries' models: read them with :mod:`algorithms.interop` first.
-
-    Returns
-    -------
-    Responses
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, or cannot be followed exactly.
-    sklearn.exceptions.NotFittedError
-        If it is not fitted.
-    """
+    """Read a fitted model as it is now."""
     if isinstance(model, BoostedTrees):
         return _of_boosted_trees(model)
     if isinstance(model, AdaBoostMH):

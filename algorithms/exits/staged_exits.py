@@ -37,18 +37,7 @@ class StagedExits:
     def staged_predict(
         self, X: ArrayLike, query_id: ArrayLike | None = None
     ) -> Iterator[np.ndarray]:
-        """What :meth:`predict` gives after 1, 2, … rounds.
-
-        Parameters
-        ----------
-        X, query_id
-            As in :meth:`exits`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            The last one is that of :meth:`predict`.
-        """
+        """What :meth:`predict` gives after 1, 2, … rounds."""
         for scores in self._staged_columns(*self._rows(X, query_id)):
             yield self._predicted(scores)
 
@@ -68,18 +57,7 @@ class StagedExits:
         split_cost: float | None = None,
         tree_cost: float = 0.0,
     ) -> Iterator[np.ndarray]:
-        """What :meth:`prediction_cost` gives after 1, 2, … rounds.
-
-        Parameters
-        ----------
-        X, query_id, feature_costs, split_cost, tree_cost
-            As in :meth:`prediction_cost`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,), float64
-            The last one is that of :meth:`prediction_cost`.
-        """
+        """What :meth:`prediction_cost` gives after 1, 2, … rounds."""
         tree_cost = check_number("tree_cost", tree_cost)
         responses = self.responses_
         prices = responses.meter._grid_prices(feature_costs, split_cost)
@@ -96,24 +74,7 @@ class StagedExits:
             yield prices.cost(kept) + tree_cost * n_trees[np.minimum(rounds, k)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of a classifier, else R², of the predictions at the exits.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Without queries: all rows are one.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If a mask hides targets or weights, and as :meth:`predict`.
-        """
+        """Accuracy of a classifier, else R², of the predictions at the exits."""
         check_scored(y, sample_weight)
         metric = accuracy_score if self.rule == "likelihood" else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))

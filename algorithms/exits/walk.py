@@ -35,44 +35,18 @@ _FULL_ENOUGH = 0.75  # share of remaining rows below which tiles are packed anew
 
 
 class Stages(NamedTuple):
-    """An additive model cut into stages.
-
-    Attributes
-    ----------
-    responses : Responses
-    stops : ndarray of shape (n_stages,), int64
-        Rounds evaluated after each stage; the last are all.
-    tiled : TiledForest or None
-        None if a tree is too large for tiles.
-    weights : ndarray of shape (n_trees, n_scores), float64, or None
-        What each tree's answer is multiplied by for each score; 0 for scores of earlier stages.
-        None: tree t adds to score t % n_columns only, as it is.
-    """
+    """An additive model cut into stages."""
 
     responses: Responses
-    stops: np.ndarray
-    tiled: TiledForest | None
+    stops: np.ndarray  # (n_stages,) int64: rounds evaluated after each stage; the last are all
+    tiled: TiledForest | None  # None if a tree is too large for tiles
+    # (n_trees, n_scores) float64, or None: what each tree's answer is multiplied by for each score;
+    # 0 for scores of earlier stages. None: tree t adds to score t % n_columns only, as it is
     weights: np.ndarray | None = None
 
 
 def stages_of(responses: Responses, stops: list[int]) -> Stages:
-    """Cut a model into stages.
-
-    Parameters
-    ----------
-    responses : Responses
-    stops : list of int
-        Rounds after which rows may leave, rising. What follows the last is a stage of its own.
-
-    Returns
-    -------
-    Stages
-
-    Raises
-    ------
-    ValueError
-        If `stops` do not rise, or go beyond the model.
-    """
+    """Cut a model into stages."""
     bounds = [0, *stops, responses.n_rounds + 1]
     if any(a >= b for a, b in itertools.pairwise(bounds)):  # kernels would follow
         raise ValueError(f"stops must rise from 1 to at most {responses.n_rounds}, got {stops}.")
@@ -84,21 +58,7 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
 
 
 def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray) -> Stages:
-    """Cut a model into stages that each have a score of their own, of all trees so far.
-
-    Parameters
-    ----------
-    responses : Responses
-        With one initial score for each stage; its trees in the order of their stages.
-    stops : list of int
-        Trees evaluated after each stage, not falling; after the last all of them.
-    weights : ndarray of shape (n_trees, n_stages), float64
-        What each tree adds to each score; 0 for the stages before its own.
-
-    Returns
-    -------
-    Stages
-    """
+    """Cut a model into stages that each have a score of their own, of all trees so far."""
     tiled = tiled_forest(responses.forest, responses.contributions, stops)
     weights = np.ascontiguousarray(weights)
     return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
@@ -113,18 +73,7 @@ def _walk_row(j, forest, first_tree, last_tree, contributions, X, rows, places, 
 
 @kernel
 def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, out):
-    """Add trees to the scores of the remaining rows by walking down.
-
-    Parameters
-    ----------
-    first_tree, last_tree : int
-        The former is a multiple of the number of score columns.
-    rows : ndarray of int64
-        Row of X at each place.
-    places : ndarray of int64
-        Places whose rows remain.
-    out : ndarray of shape (n_places, n_columns), float64
-    """
+    """Add trees to the scores of the remaining rows by walking down."""
     captured = forest, first_tree, last_tree, contributions, X, rows, places, out
     for_each(_walk_row, places.shape[0], True, captured)
 
@@ -153,28 +102,7 @@ def _weigh_rows(
 
 @kernel
 def _leave(stays, rows, places, scores, stage, starts, wanted, exit_stage, exit_scores):
-    """Note who leaves at an exit, and close the gaps in `places` and `starts`.
-
-    Parameters
-    ----------
-    stays : ndarray of shape (n_remaining,), bool
-    rows : ndarray of int64
-        Row at each place.
-    places : ndarray of shape (n_remaining,), int64
-    scores : ndarray of shape (n_places, n_columns), float64
-    stage : int
-    starts : ndarray of shape (n_queries + 1,), int64
-        First of each query among those that remain, and their number; or empty.
-    wanted : ndarray of shape (n_tiles,), bool
-        Tiles in which a row remains, brought up to date.
-    exit_stage, exit_scores
-        Of all rows; filled for those that leave.
-
-    Returns
-    -------
-    n_remaining, n_queries : int
-        Now; so many of `places` and `starts` count.
-    """
+    """Note who leaves at an exit, and close the gaps in `places` and `starts`."""
     n_remaining, n_queries, q = 0, 0, 0
     wanted[:] = False
     for j in range(places.shape[0]):
@@ -202,17 +130,7 @@ def _leave(stays, rows, places, scores, stage, starts, wanted, exit_stage, exit_
 
 
 class _Packed:
-    """Rows that remain, each at a place of its own.
-
-    Attributes
-    ----------
-    places : ndarray of int64
-        Places whose rows remain, ascending.
-    starts : ndarray of int64
-        First of each query among them, and their number; empty if rows are decided one by one.
-    scores : ndarray of shape (n_tiles * 16, n_columns), float64
-        By place; what is behind the last one, or of a row that has left, means nothing.
-    """
+    """Rows that remain, each at a place of its own."""
 
     def __init__(self, stages: Stages, X: np.ndarray, starts: np.ndarray | None = None) -> None:
         self._stages, self._X = stages, X
@@ -305,18 +223,12 @@ class _Packed:
 
 
 class Left(NamedTuple):
-    """How rows left the walk.
+    """How rows left the walk."""
 
-    Attributes
-    ----------
-    stage : ndarray of shape (n_samples,), int64
-        Stage after which each row left, from 0; the number of exits if it never did.
-    scores : ndarray of shape (n_samples, n_columns), float64
-        Scores there.
-    """
-
+    # (n_samples,) int64: stage after which each row left, from 0; the number of exits if it never
+    # did
     stage: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray  # (n_samples, n_columns) float64: scores there
 
 
 def walk(
@@ -326,26 +238,7 @@ def walk(
     query_starts: NDArray[np.int64] | None,
     stays: Callable,
 ) -> Left:
-    """Walk rows through the stages, and let them leave after the first `n_exits`.
-
-    Parameters
-    ----------
-    stages : Stages
-    n_exits : int
-        At most the number of stages.
-    X : ndarray of shape (n_samples, n_features), float64
-        As the meter's ``_check_X`` returns it.
-    query_starts : ndarray of int64, or None
-        First row of each query; None if rows are decided one by one.
-    stays : callable
-        ``(exit, scores, starts) -> stays``: which of the remaining rows stay at an exit (from 0)
-        by their scores (n_remaining, n_columns). `starts` (n_queries + 1,) holds the first of each
-        query that remains, and their number; None without queries.
-
-    Returns
-    -------
-    Left
-    """
+    """Walk rows through the stages, and let them leave after the first `n_exits`."""
     n_samples = len(X)
     left = Left(
         np.full(n_samples, n_exits), np.tile(stages.responses.initial_scores, (n_samples, 1))

@@ -13,28 +13,17 @@ from ..trees.forest import Forest
 
 
 class Exported(NamedTuple):
-    """A fitted model of boosted trees, as it predicts.
-
-    Attributes
-    ----------
-    forest : Forest or CategoricalForest
-    contribution : ndarray of shape (n_nodes,), float64
-        What a leaf adds to a score, learning rate included.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree; tree t adds to score ``t % n_columns``.
-    n_features : int
-    classes : ndarray of shape (n_classes,), or None
-        None of a regressor.
-    categories : dict of int to ndarray
-        Of each column of categories those that the model tells apart: float64, or object (text).
-        Its trees read codes, the places of categories in there; NaN stands for all others.
-    """
+    """A fitted model of boosted trees, as it predicts."""
 
     forest: Forest | CategoricalForest
+    # (n_nodes,) float64: what a leaf adds to a score, learning rate included
     contribution: np.ndarray
+    # (n_columns,) float64: scores before the first tree; tree t adds to score ``t % n_columns``
     initial: np.ndarray
     n_features: int
-    classes: np.ndarray | None
+    classes: np.ndarray | None  # (n_classes,) or None: None of a regressor
+    # Of each column of categories those that the model tells apart: float64, or object (text). Its
+    # trees read codes, the places of categories in there; NaN stands for all others
     categories: dict[int, np.ndarray]
 
 

@@ -183,17 +183,7 @@ def _sets_of(forest: Forest | CategoricalForest, at: np.ndarray) -> tuple[np.nda
 
 
 def rounded_down(thresholds: np.ndarray) -> np.ndarray:
-    """Largest float32 that is at most each threshold: no float32 lies between the two.
-
-    Parameters
-    ----------
-    thresholds : ndarray of float64
-
-    Returns
-    -------
-    ndarray of float32
-        ``x <= t`` is the same for both and every x of float32.
-    """
+    """Largest float32 that is at most each threshold: no float32 lies between the two."""
     with np.errstate(over="ignore"):
         nearest = thresholds.astype(np.float32)
     above = nearest.astype(np.float64) > thresholds

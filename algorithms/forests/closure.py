@@ -16,27 +16,16 @@ from ..kernels.decorators import borrowing_kernel, kernel
 
 
 class Closure(NamedTuple):
-    """Splits with gains and prices, and purchases that they share.
+    """Splits with gains and prices, and purchases that they share."""
 
-    Attributes
-    ----------
-    gain, price : ndarray of shape (n_splits,), int64
-        Errors that a split saves, and what the rows pay that pass it.
-    parent : ndarray of shape (n_splits,), int32
-        -1 if none is needed. Parents come first.
-    start : ndarray of shape (n_purchases + 1,), int64
-    splits : ndarray of shape (n_edges,), int32
-        Splits of which any makes the purchase, one purchase after the other.
-    bought : ndarray of shape (n_purchases,), int64
-        Price of each purchase, of all its rows; > 0.
-    """
-
+    # gain, price: (n_splits,) int64: errors that a split saves, and what the rows pay that pass it
     gain: np.ndarray
     price: np.ndarray
-    parent: np.ndarray
-    start: np.ndarray
+    parent: np.ndarray  # (n_splits,) int32: -1 if none is needed. Parents come first
+    start: np.ndarray  # (n_purchases + 1,) int64
+    # (n_edges,) int32: splits of which any makes the purchase, one purchase after the other
     splits: np.ndarray
-    bought: np.ndarray
+    bought: np.ndarray  # (n_purchases,) int64: price of each purchase, of all its rows; > 0
 
 
 class _Flow(NamedTuple):
@@ -223,16 +212,6 @@ def smallest_optimum(closure: Closure, q: int, p: int) -> np.ndarray:
     """Smallest closed set that maximises q times its gains minus p times its prices.
 
     It is unique, whichever way the flow was found: what the source still reaches.
-
-    Parameters
-    ----------
-    closure : Closure
-    q, p : int
-        > 0. The sums of q times all gains, and of p times all prices, must be below 2**62.
-
-    Returns
-    -------
-    ndarray of shape (n_splits,), bool
     """
     n_splits, n_edges = len(closure.gain), len(closure.splits)
     n_vertices = n_splits + len(closure.bought)
@@ -258,16 +237,7 @@ def smallest_optimum(closure: Closure, q: int, p: int) -> np.ndarray:
 
 @kernel
 def best_free(gain: np.ndarray, parent: np.ndarray, allowed: np.ndarray, kept: np.ndarray) -> None:
-    """Smallest closed set among `allowed` with the largest gain, where nothing costs anything.
-
-    Parameters
-    ----------
-    gain : ndarray of shape (n_splits,), int64
-    parent : ndarray of shape (n_splits,), int32
-    allowed : ndarray of shape (n_splits,), bool
-    kept : ndarray of shape (n_splits,), bool
-        The result.
-    """
+    """Smallest closed set among `allowed` with the largest gain, where nothing costs anything."""
     n_splits = gain.shape[0]
     worth = np.zeros(n_splits, dtype=np.int64)
     for j in range(n_splits - 1, -1, -1):  # children come later
@@ -309,20 +279,7 @@ def _write_kept(closure, kept, number, sizes, start, splits, bought):
 
 
 def part_of(closure: Closure, kept: np.ndarray, paid: np.ndarray) -> Closure:
-    """Problem of some splits, when others stay in any case, and the rest in none.
-
-    Parameters
-    ----------
-    closure : Closure
-    kept : ndarray of shape (n_splits,), bool
-        Splits that are still to be decided.
-    paid : ndarray of shape (n_splits,), bool
-        Splits that stay: what they buy costs nothing more.
-
-    Returns
-    -------
-    Closure
-    """
+    """Problem of some splits, when others stay in any case, and the rest in none."""
     number = np.cumsum(kept, dtype=np.int32) - 1
     old = closure.parent[kept]
     has_parent = (old >= 0) & kept[old]

@@ -20,36 +20,22 @@ _MIXING = np.uint64(0x9E3779B97F4A7C15)  # of keys, so that neighbours fall far 
 
 
 class Marks(NamedTuple):
-    """What can be bought: units by number, and behind them features beside their groups.
+    """What can be bought: units by number, and behind them features beside their groups."""
 
-    Attributes
-    ----------
-    unit : ndarray of shape (n_features,), int64
-    priced : ndarray of shape (n_units + n_features,), bool
-        Whether it costs anything; else it is passed over.
-    n_units : int
-    """
-
-    unit: np.ndarray
+    unit: np.ndarray  # (n_features,) int64
+    # (n_units + n_features,) bool: whether it costs anything; else it is passed over
     priced: np.ndarray
     n_units: int
 
 
 class Trie(NamedTuple):
-    """Sets of splits. States ``0 … n_marks - 1`` are the empty sets of each mark.
+    """Sets of splits. States ``0 … n_marks - 1`` are the empty sets of each mark."""
 
-    Attributes
-    ----------
-    parent, split : ndarray of shape (n_room,), int64
-    weight : ndarray of shape (n_room,), int64
-        Rows, by weight, that meet the mark at just these splits.
-    keys, states : ndarray of shape (2**bits,), int64
-        Hash table from ``parent * n_splits + split`` to the state; a key of -1 is a free place.
-    """
-
-    parent: np.ndarray
+    parent: np.ndarray  # parent, split: (n_room,) int64
     split: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # (n_room,) int64: rows, by weight, that meet the mark at just these splits
+    # keys, states: (2**bits,) int64: hash table from ``parent * n_splits + split`` to the state; a
+    # key of -1 is a free place
     keys: np.ndarray
     states: np.ndarray
 
@@ -147,27 +133,13 @@ def _write_sets(parent, split, final, start, splits):
 
 
 class FirstUses(NamedTuple):
-    """Purchases, and rows that pass the splits.
+    """Purchases, and rows that pass the splits."""
 
-    Attributes
-    ----------
-    mark : ndarray of shape (n_purchases,), int64
-        What is bought.
-    weight : ndarray of shape (n_purchases,), int64
-        Rows, by weight, that buy it.
-    start : ndarray of shape (n_purchases + 1,), int64
-        Where a purchase's splits begin.
-    splits : ndarray of shape (n_edges,), int32
-        Splits of which any makes the rows buy it.
-    passed : ndarray of shape (n_splits,), int64
-        Rows, by weight, that pass each split.
-    """
-
-    mark: np.ndarray
-    weight: np.ndarray
-    start: np.ndarray
-    splits: np.ndarray
-    passed: np.ndarray
+    mark: np.ndarray  # (n_purchases,) int64: what is bought
+    weight: np.ndarray  # (n_purchases,) int64: rows, by weight, that buy it
+    start: np.ndarray  # (n_purchases + 1,) int64: where a purchase's splits begin
+    splits: np.ndarray  # (n_edges,) int32: splits of which any makes the rows buy it
+    passed: np.ndarray  # (n_splits,) int64: rows, by weight, that pass each split
 
 
 def _larger(trie: Trie, n_states: int, n_splits: int, room: int) -> Trie:
@@ -181,22 +153,7 @@ def _larger(trie: Trie, n_states: int, n_splits: int, room: int) -> Trie:
 
 
 def first_uses(forest: Forest, X: np.ndarray, weights: np.ndarray, marks: Marks) -> FirstUses:
-    """Walk rows down all trees, and merge those that first meet a mark at the same splits.
-
-    Parameters
-    ----------
-    forest : Forest
-        Its split nodes, in their order, are the splits.
-    X : ndarray of shape (n_samples, n_features), float64
-        Read-only.
-    weights : ndarray of shape (n_samples,), int64
-        Whole weights > 0.
-    marks : Marks
-
-    Returns
-    -------
-    FirstUses
-    """
+    """Walk rows down all trees, and merge those that first meet a mark at the same splits."""
     split = np.flatnonzero(forest.left >= 0)
     n_splits, n_marks = len(split), len(marks.priced)
     split_of = np.full(len(forest.left), -1, dtype=np.int64)

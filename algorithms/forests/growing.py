@@ -21,68 +21,35 @@ _LEAST_REDUCTION = 1e-7  # of H, a row
 
 
 class Rules(NamedTuple):
-    """How trees grow; kernels take it as it is.
+    """How trees grow; kernels take it as it is."""
 
-    Attributes
-    ----------
-    kind : int
-        ``PAIRS`` or ``ENTROPY``.
-    alpha : float
-        Threshold of the impurity; whole for Pairs.
-    n_drawn : int
-        Features drawn at each node; all of them: none is drawn.
-    max_depth : int
-        -1: unlimited.
-    prices : ndarray of shape (n_features,), float64
-        c_t of each feature by itself.
-    table : ndarray, float64
-        n log n, for entropy.
-    """
-
-    kind: int
-    alpha: float
-    n_drawn: int
-    max_depth: int
-    prices: np.ndarray
-    table: np.ndarray
+    kind: int  # ``PAIRS`` or ``ENTROPY``
+    alpha: float  # Threshold of the impurity; whole for Pairs
+    n_drawn: int  # Features drawn at each node; all of them: none is drawn
+    max_depth: int  # -1: unlimited
+    prices: np.ndarray  # (n_features,) float64: c_t of each feature by itself
+    table: np.ndarray  # n log n, for entropy
 
 
 class BinnedRows(NamedTuple):
-    """Training rows as the kernels read them.
+    """Training rows as the kernels read them."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n_features, n_samples), uint8
-        Bin of each value, feature by feature.
-    n_cuts : ndarray of shape (n_features,), int64
-        Thresholds of each feature.
-    y : ndarray of shape (n_samples,), int64
-        Class numbers.
-    n_classes : int
-    """
-
-    codes: np.ndarray
-    n_cuts: np.ndarray
-    y: np.ndarray
+    codes: np.ndarray  # (n_features, n_samples) uint8: bin of each value, feature by feature
+    n_cuts: np.ndarray  # (n_features,) int64: thresholds of each feature
+    y: np.ndarray  # (n_samples,) int64: class numbers
     n_classes: int
 
 
 class Grown(NamedTuple):
-    """A tree while it grows, with room for more nodes than it may come to have.
+    """A tree while it grows, with room for more nodes than it may come to have."""
 
-    Attributes
-    ----------
-    feature, cut, left, depth : ndarray of int32
-        -1 in leaves, but for the depth. The right child is the next node after the left one.
-    gain : ndarray of float64
-        F(S) - max F(child); 0 in leaves.
-    """
-
+    # feature, cut, left, depth: -1 in leaves, but for the depth. The right child is the next node
+    # after the left one
     feature: np.ndarray
     cut: np.ndarray
     left: np.ndarray
     depth: np.ndarray
-    gain: np.ndarray
+    gain: np.ndarray  # F(S) - max F(child); 0 in leaves
 
 
 class _Room(NamedTuple):
@@ -296,16 +263,10 @@ def binned_rows(
 
 
 class GrownTree(NamedTuple):
-    """A tree, and the rows of each class that reach its nodes.
-
-    Attributes
-    ----------
-    nodes : Grown
-    counts, out_of_bag : ndarray of shape (n_nodes, n_classes), int64
-        In the bootstrap sample, and out of it.
-    """
+    """A tree, and the rows of each class that reach its nodes."""
 
     nodes: Grown
+    # counts, out_of_bag: (n_nodes, n_classes) int64: in the bootstrap sample, and out of it
     counts: np.ndarray
     out_of_bag: np.ndarray
 
@@ -313,19 +274,7 @@ class GrownTree(NamedTuple):
 def grow_tree(
     data: BinnedRows, weights: np.ndarray, rules: Rules, drawn: bool, seed: int
 ) -> GrownTree:
-    """Grow one tree.
-
-    Parameters
-    ----------
-    data : BinnedRows
-    weights : ndarray of shape (n_samples,), int64
-        Whole weights of the rows, > 0.
-    rules : Rules
-    drawn : bool
-        Whether the tree gets a bootstrap sample, or all rows.
-    seed : int
-        Of the sample and of the features drawn at the nodes.
-    """
+    """Grow one tree."""
     rng = np.random.default_rng(seed)
     bag = bootstrap(weights, rng) if drawn else weights
     n_rows, n_classes = int(np.count_nonzero(bag)), data.n_classes
@@ -349,17 +298,11 @@ def grow_tree(
 
 
 class CountedForest(NamedTuple):
-    """A forest, and the rows of each class that reach its nodes.
+    """A forest, and the rows of each class that reach its nodes."""
 
-    Attributes
-    ----------
-    forest : Forest
-        `value` is the majority class of a leaf, `count` the rows of the bootstrap sample.
-    counts, out_of_bag : ndarray of shape (n_nodes, n_classes), int64
-    """
-
+    # `value` is the majority class of a leaf, `count` the rows of the bootstrap sample
     forest: Forest
-    counts: np.ndarray
+    counts: np.ndarray  # counts, out_of_bag: (n_nodes, n_classes) int64
     out_of_bag: np.ndarray
 
 
@@ -373,18 +316,7 @@ def grow_forest(
     drawn: bool,
     n_threads: int,
 ) -> CountedForest:
-    """Grow a tree for each seed, several at a time.
-
-    Parameters
-    ----------
-    data, edges
-        See :func:`binned_rows`.
-    weights, rules, drawn
-        See :func:`grow_tree`.
-    seeds : ndarray of shape (n_trees,), int64
-    n_threads : int
-        No result depends on it.
-    """
+    """Grow a tree for each seed, several at a time."""
     grow = partial(grow_tree, data, weights, rules, drawn)
     if n_threads == 1 or len(seeds) < 2:
         grown = [grow(seed) for seed in seeds]

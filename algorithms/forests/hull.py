@@ -24,48 +24,25 @@ _FEWEST_STEPS = 2**10  # of a price that the grid rounds
 
 
 class Programme(NamedTuple):
-    """What is to be decided about each split of a forest.
-
-    Attributes
-    ----------
-    closure : Closure
-    buyers : ndarray of shape (n_purchases,), int64
-        Rows, by weight, of each purchase.
-    root_errors : int
-        Errors of all trees if they are pruned to their roots.
-    n_judged : int
-        Rows, by weight, of all trees whose errors are counted.
-    weight : int
-        Rows, by weight, that are billed.
-    exponent : int
-        k of the price grid 2**-k.
-    """
+    """What is to be decided about each split of a forest."""
 
     closure: Closure
-    buyers: np.ndarray
-    root_errors: int
-    n_judged: int
-    weight: int
-    exponent: int
+    buyers: np.ndarray  # (n_purchases,) int64: rows, by weight, of each purchase
+    root_errors: int  # Errors of all trees if they are pruned to their roots
+    n_judged: int  # Rows, by weight, of all trees whose errors are counted
+    weight: int  # Rows, by weight, that are billed
+    exponent: int  # k of the price grid 2**-k
 
 
 class Hull(NamedTuple):
-    """All optimal prunings, from the cheapest to the one with the fewest errors.
+    """All optimal prunings, from the cheapest to the one with the fewest errors."""
 
-    Attributes
-    ----------
-    errors, cost : ndarray of shape (n_points,), int64
-        Of all rows together, the cost in steps of the price grid.
-    entry : ndarray of shape (n_splits,), int64
-        First pruning in which each split stays; the number of prunings if in none.
-    n_judged, weight, exponent : int
-        As in the programme.
-    """
-
+    # errors, cost: (n_points,) int64: of all rows together, the cost in steps of the price grid
     errors: np.ndarray
     cost: np.ndarray
+    # (n_splits,) int64: first pruning in which each split stays; the number of prunings if in none
     entry: np.ndarray
-    n_judged: int
+    n_judged: int  # n_judged, weight, exponent: As in the programme
     weight: int
     exponent: int
 
@@ -94,20 +71,7 @@ class Hull(NamedTuple):
 
 
 def price_exponent(amounts: list[tuple[float, int]], gains: int) -> int:
-    """Exponent k of the finest price grid on which products with the errors fit 62 bits.
-
-    Parameters
-    ----------
-    amounts : list of (float, int)
-        Prices, and how often they are paid at most.
-    gains : int
-        Sum of all gains in size.
-
-    Raises
-    ------
-    ValueError
-        If a price has fewer than 1024 steps of the grid and is no whole number of them.
-    """
+    """Exponent k of the finest price grid on which products with the errors fit 62 bits."""
     paid = [(price, weight) for price, weight in amounts if price > 0 and weight > 0]
     if not paid:
         return 0
@@ -145,26 +109,7 @@ def programme(
     once: PriceList,
     per_split: np.ndarray,
 ) -> Programme:
-    """Put a forest and the rows that pay for features into a programme.
-
-    Parameters
-    ----------
-    fitted : CountedForest
-    judged : ndarray of shape (n_nodes, n_classes), int64
-        Rows of each class in each node by which its label is judged.
-    X : ndarray of shape (n_samples, n_features), float64
-        Read-only; the rows that are billed.
-    weights : ndarray of shape (n_samples,), int64
-    once : PriceList
-        What a row pays at its first use.
-    per_split : ndarray of shape (n_features,), float64
-        Price of evaluating a split on each feature.
-
-    Raises
-    ------
-    ValueError
-        As :func:`price_exponent`.
-    """
+    """Put a forest and the rows that pay for features into a programme."""
     forest = fitted.forest
     split = np.flatnonzero(forest.left >= 0)
     left, wrong = forest.left[split], errors_of(fitted, judged)
@@ -211,10 +156,6 @@ def hull_of(task: Programme) -> Hull:
 
     Between two neighbours a cut with the trade-off at which both are as good shows a third, or that
     there is none.
-
-    Parameters
-    ----------
-    task : Programme
     """
     closure = task.closure
     n_splits = len(closure.gain)
@@ -262,14 +203,7 @@ def _steps(
 
 
 def cut_back(fitted: CountedForest, stays: np.ndarray) -> CountedForest:
-    """Forest in which all but some splits are leaves.
-
-    Parameters
-    ----------
-    fitted : CountedForest
-    stays : ndarray of shape (n_splits,), bool
-        Splits that stay, each with its parent.
-    """
+    """Forest in which all but some splits are leaves."""
     forest = fitted.forest
     kept_splits = np.flatnonzero(forest.left >= 0)[stays]
     reached = np.zeros(len(forest.left), dtype=bool)

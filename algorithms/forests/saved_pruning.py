@@ -87,13 +87,7 @@ class SavedPruning(VotingClassifier):
 
 
 def check_hull(forest: VotingClassifier, hull: Hull) -> None:
-    """Check a hull from a file: nested prunings, fewer errors for more cost.
-
-    Raises
-    ------
-    ValueError
-        If no fit can have left it. One sentence without a full stop.
-    """
+    """Check a hull from a file: nested prunings, fewer errors for more cost."""
     fitted = CountedForest(forest.trees_, forest.class_counts_, forest.out_of_bag_counts_)
     split, n_points = np.flatnonzero(fitted.forest.left >= 0), len(hull.cost)
     if not n_points or len(hull.errors) != n_points or len(hull.entry) != len(split):

@@ -90,14 +90,7 @@ def _move(dual, length):
 
 
 def authors_pruning(task: Programme, tradeoff: float) -> Hull:
-    """Best pruning that 50 steps meet, as a hull of one point.
-
-    Parameters
-    ----------
-    task : Programme
-    tradeoff : float
-        Finite.
-    """
+    """Best pruning that 50 steps meet, as a hull of one point."""
     closure: Closure = task.closure
     judged, n_splits = max(1, task.n_judged), len(task.closure.gain)
     unit = math.ldexp(tradeoff, -task.exponent) / task.weight

@@ -62,20 +62,7 @@ def _count_rows(forest, X, weights, y, counts):
 def class_counts(
     forest: Forest, X: np.ndarray, weights: np.ndarray, y: np.ndarray, n_classes: int
 ) -> np.ndarray:
-    """Count the rows of each class that pass each node.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : ndarray of shape (n_samples, n_features), float64
-        Read-only.
-    weights, y : ndarray of shape (n_samples,), int64
-    n_classes : int
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_classes), int64
-    """
+    """Count the rows of each class that pass each node."""
     counts = np.zeros((len(forest.feature), n_classes), dtype=np.int64)
     _count_rows(forest, X, weights, y, counts)
     return counts
@@ -92,14 +79,7 @@ def votes_of(counts: np.ndarray, vote: str) -> np.ndarray:
 
 
 def whole_weights(sample_weight: ArrayLike | None, n_samples: int) -> np.ndarray:
-    """Row weights as whole numbers, (n_samples,) int64; those of rows to be left out are 0.
-
-    Raises
-    ------
-    ValueError
-        As :func:`algorithms.estimators.fitting.check_sample_weight`, or if they are not whole or
-        sum to more than 2**26.
-    """
+    """Row weights as whole numbers, (n_samples,) int64; those of rows to be left out are 0."""
     weights, _ = check_sample_weight(sample_weight, n_samples)
     if weights is None:
         weights = np.ones(n_samples)

@@ -26,17 +26,12 @@ class ManyCategoriesWarning(UserWarning):
 
 
 class Table(NamedTuple):
-    """Rows as numbers, and what those of columns of categories stand for.
+    """Rows as numbers, and what those of columns of categories stand for."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features), float64
-        In a column of categories the place of each in its list of labels; NaN is missing.
-    labels : dict of int to ndarray
-        Of each column of categories: distinct, ascending, float64 or object (text).
-    """
-
+    # (n_samples, n_features) float64: in a column of categories the place of each in its list of
+    # labels; NaN is missing
     X: np.ndarray
+    # Of each column of categories: distinct, ascending, float64 or object (text)
     labels: dict[int, np.ndarray]
 
 
@@ -44,25 +39,7 @@ class Table(NamedTuple):
 
 
 def categorical_mask(spec: Any, columns: Columns) -> np.ndarray | None:
-    """Which columns are of categories.
-
-    Parameters
-    ----------
-    spec : None, "from_dtype", or array-like of bool, int or str
-        As of scikit-learn: a mask, places, or names; by dtype, in a table, those of pandas'
-        ``category``, of Categorical and Enum of polars, of dictionaries of Arrow, and of text.
-    columns : Columns
-
-    Returns
-    -------
-    ndarray of shape (n_features,), bool, or None
-        None if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it fits no columns.
-    """
+    """Which columns are of categories."""
     n_features, given = len(columns.values), check_categorical_features("", spec)
     if given is None:
         return None
@@ -153,22 +130,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def tabulate(columns: Columns, mask: np.ndarray) -> Table:
-    """Read all columns as numbers, those of categories as places among their labels.
-
-    Parameters
-    ----------
-    columns : Columns
-    mask : ndarray of shape (n_features,), bool
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        If columns hold what they may not: text or dates among numbers, or mixed categories.
-    """
+    """Read all columns as numbers, those of categories as places among their labels."""
     lengths = {len(column) for column in columns.values}
     X = np.empty((max(lengths, default=0), len(columns.values)))
     labels = {}
@@ -311,33 +273,7 @@ def known_categories(
     most: int,
     called: Sequence[str],
 ) -> dict[int, np.ndarray]:
-    """Categories of each column that have a bin; all others count as missing.
-
-    Parameters
-    ----------
-    table : Table
-        Rows that count.
-    counts : ndarray of shape (n_samples,), int64, or None
-        Row weights on their grid; None means 1 each.
-    exponent : int
-        Of the grid: a step is 2**-exponent.
-    least : float
-        Weight that a category needs.
-    most : int
-        Categories of a column at most: the heaviest, of equal ones the lowest.
-    called : sequence of str
-        What to call each column in a warning.
-
-    Returns
-    -------
-    dict of int to ndarray
-        Some of the table's labels, ascending.
-
-    Warns
-    -----
-    ManyCategoriesWarning
-        If a column has more than `most`, or none that weighs enough.
-    """
+    """Categories of each column that have a bin; all others count as missing."""
     known = {}
     for m, labels in table.labels.items():
         there = ~np.isnan(table.X[:, m])
@@ -359,24 +295,7 @@ def known_categories(
 
 
 def encoded(table: Table, known: dict[int, np.ndarray], called: Sequence[str]) -> np.ndarray:
-    """Rows with codes in the place of categories; NaN is missing, too rare, or not known.
-
-    Parameters
-    ----------
-    table : Table
-    known : dict of int to ndarray
-    called : sequence of str
-        What to call each column in a message.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features), float64
-
-    Raises
-    ------
-    ValueError
-        If a column has numbers where training had text, or text where it had numbers.
-    """
+    """Rows with codes in the place of categories; NaN is missing, too rare, or not known."""
     X = table.X.copy()
     for m, labels in table.labels.items():
         if len(labels) and len(known[m]) and (labels.dtype == object) != (known[m].dtype == object):

@@ -19,19 +19,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(X: Any, names: list | None) -> Columns:
-    """Take a table, an array or a list of rows apart.
-
-    Parameters
-    ----------
-    X : object
-    names : list or None
-        Of the columns if it is a table of pandas, polars or Arrow.
-
-    Raises
-    ------
-    ValueError
-        If it is not of rows and columns.
-    """
+    """Take a table, an array or a list of rows apart."""
     if names is not None:
         if hasattr(X, "iloc"):  # pandas: names may come twice
             return Columns([X.iloc[:, m] for m in range(len(names))], names)

@@ -16,19 +16,7 @@ def hides_values(values: object) -> bool:
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Refuse hidden values where none may be missing.
-
-    Parameters
-    ----------
-    values : object
-    name : str
-        What to call them in the message.
-
-    Raises
-    ------
-    ValueError
-        If a mask hides some of them.
-    """
+    """Refuse hidden values where none may be missing."""
     if hides_values(values):
         raise ValueError(
             f"{name} must have all of its values, so that it is not a masked array: fill it in "
@@ -37,26 +25,7 @@ def refuse_masked(values: object, name: str) -> None:
 
 
 def masked_as_missing(X: ArrayLike, allow_nan: bool, reader: str) -> Any:
-    """Give rows whose hidden values are NaN.
-
-    Parameters
-    ----------
-    X : object
-    allow_nan : bool
-        Whether the reader takes missing values.
-    reader : str
-        Who reads the rows, for the message.
-
-    Returns
-    -------
-    object
-        Rows without a mask that hides something as they are.
-
-    Raises
-    ------
-    ValueError
-        If values are hidden and the reader does not take missing ones.
-    """
+    """Give rows whose hidden values are NaN."""
     if not hides_values(X):
         return X
     if not allow_nan:

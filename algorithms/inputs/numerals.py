@@ -49,14 +49,7 @@ def refuse_one_in_float64(column: np.ndarray, called: str) -> None:
 
 
 def check_whole_numbers(X: Any, names: list | None) -> None:
-    """Refuse rows to be fitted, as the user has them, by :func:`refuse_one_in_float64`.
-
-    Parameters
-    ----------
-    X : object
-    names : list or None
-        Of the columns if it is a table.
-    """
+    """Refuse rows to be fitted, as the user has them, by :func:`refuse_one_in_float64`."""
     for m, column in enumerate(_columns(X, names)):
         refuse_one_in_float64(column, f"Column {m if names is None else repr(names[m])}")
 
@@ -79,14 +72,7 @@ def _columns(X: Any, names: list | None) -> Iterator[np.ndarray]:
 
 
 def spelled_otherwise(texts: Iterable[str]) -> str:
-    """Say how numbers are written, if all texts are some with a decimal comma or by thousands.
-
-    Returns
-    -------
-    str
-        ``numbers with decimal commas such as '3,5': write 3.5``; empty if a text is no such number,
-        or there is none.
-    """
+    """Say how numbers are written, if all texts are some with a decimal comma or by thousands."""
     first: dict[str, str] = {}
     for text in map(str.strip, texts):
         if match := _THOUSANDS.fullmatch(text):

@@ -15,22 +15,7 @@ _VALUES_AT_ONCE = 2**21  # 16 MiB
 
 
 class SparseColumns:
-    """Columns of a sparse matrix, each made dense when it is asked for.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array of shape (n_samples, n_features)
-        Of any format; NaN is a missing value.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    size : int
-        Of the dense matrix.
-    dtype : numpy dtype
-        Of a column that was asked for: float64.
-    matrix : CSC matrix or array
-    """
+    """Columns of a sparse matrix, each made dense when it is asked for."""
 
     dtype = np.dtype(np.float64)
 
@@ -61,20 +46,7 @@ class SparseColumns:
 
 
 class SparseRows:
-    """Rows of a sparse matrix, some of them made dense at a time.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array of shape (n_samples, n_features)
-
-    Attributes
-    ----------
-    shape : tuple of int
-    size : int
-        Of the dense matrix.
-    dtype : None
-        There is no dense memory.
-    """
+    """Rows of a sparse matrix, some of them made dense at a time."""
 
     dtype = None
 
@@ -102,22 +74,7 @@ class SparseRows:
 
 
 def dense_rows(X: np.ndarray | SparseRows, what: str) -> np.ndarray:
-    """Refuse sparse rows where only dense ones are read.
-
-    Parameters
-    ----------
-    X : ndarray or SparseRows
-    what : str
-        Who reads them.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse sparse rows where only dense ones are read."""
     if isinstance(X, SparseRows):
         raise ValueError(
             f"{what} reads dense rows: give X.toarray(), of a part of the rows if there are many."

@@ -31,16 +31,7 @@ class ForestAnswers:
     """The predictions of a :class:`algorithms.interop.MeteredForest`; a mixin."""
 
     def fit(self, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Learn nothing: the forest stays as it was read.
-
-        Parameters
-        ----------
-        X, y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Learn nothing: the forest stays as it was read."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -84,26 +75,7 @@ class ForestAnswers:
         return self._shaped(scores) if self.link is None else self.link.labels(scores)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict what the library's own ``predict`` does.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            As for :meth:`predict_raw`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_outputs)
-            Of an estimator that classifies the class with the largest score, in a tie the one that
-            the library takes; of a Booster of LightGBM the classes' likelihoods. Else numbers in
-            the unit of the target: the raw scores, or what the library makes of them (their
-            exponential after a Poisson loss, say).
-
-        Raises
-        ------
-        ValueError
-            As :meth:`predict_raw`; or if it is not known here how the library predicts.
-        """
+        """Predict what the library's own ``predict`` does."""
         return self._answer(self._raw_columns(self._check_X(X)))
 
     @available_if(_has_classes)
@@ -113,16 +85,7 @@ class ForestAnswers:
 
     @available_if(_has_likelihoods)
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Likelihoods of the classes, where scores are log-odds or their like.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), float64
-        """
+        """Likelihoods of the classes, where scores are log-odds or their like."""
         return self._likelihoods(self._raw_columns(self._check_X(X)))
 
     def _likelihoods(self, scores: np.ndarray) -> np.ndarray:
@@ -131,17 +94,7 @@ class ForestAnswers:
         return probabilities(scores)
 
     def staged_raw(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Raw scores after 1, 2, … rounds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray
-            As from :meth:`predict_raw`.
-        """
+        """Raw scores after 1, 2, … rounds."""
         for scores in self._staged_columns(X):
             yield self._shaped(scores)
 
@@ -162,23 +115,7 @@ class ForestAnswers:
             yield self._likelihoods(scores)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of a forest that has classes, else R².
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If a mask hides targets or weights, and as :meth:`predict`.
-        """
+        """Accuracy of a forest that has classes, else R²."""
         check_scored(y, sample_weight)
         metric = r2_score if self.link is None else accuracy_score
         predicted = self.as_classifier().predict(X)

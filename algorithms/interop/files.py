@@ -60,15 +60,6 @@ class SavedMeteredForest(SavedModel):
 
         To load it needs neither the library that grew it nor the data. The file appears whole or
         not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        ValueError
-            If prices, groups or classes cannot be written.
         """
         self._write(path)
 

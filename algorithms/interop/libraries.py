@@ -137,26 +137,6 @@ def from_catboost(
     evaluations a tree, and the same features for every row. The other policies (``Depthwise``,
     ``Lossguide``) grow trees whose rows part ways. A tree of a multi-class model serves all classes
     and is passed, and charged, once.
-
-    Parameters
-    ----------
-    model : catboost.CatBoost
-        Or a subclass.
-    feature_costs, split_cost, feature_groups, group_costs : optional
-        See :class:`MeteredForest`.
-
-    Returns
-    -------
-    MeteredForest
-        Its raw scores are those of ``predict(X, prediction_type="RawFormulaVal")``, but for the
-        order of summation. Its `predict` is the library's: classes of a CatBoostClassifier, rates
-        of a CatBoostRegressor with Poisson or Tweedie loss, raw scores of a plain CatBoost.
-
-    Raises
-    ------
-    ValueError
-        For categorical, text and embedding features, models of several labels a row, a
-        probability threshold other than 0.5, and what is no fitted CatBoost model.
     """
     if not callable(getattr(model, "get_scale_and_bias", None)):
         raise ValueError(f"from_catboost needs a CatBoost model, got {type(model).__name__}.")
@@ -272,27 +252,7 @@ def from_scikit_learn(
     feature_groups: FeatureGroups = None,
     group_costs: GroupCosts = None,
 ) -> MeteredForest:
-    """Meter a fitted boosted forest of scikit-learn.
-
-    Parameters
-    ----------
-    model : HistGradientBoostingClassifier or …Regressor, GradientBoostingClassifier or …Regressor
-        The former compares in double precision, the latter rounds features to single precision;
-        ``x <= threshold`` goes left in both. The former knows where missing values go, the latter
-        refuses them.
-    feature_costs, split_cost, feature_groups, group_costs : optional
-        See :class:`MeteredForest`.
-
-    Returns
-    -------
-    MeteredForest
-        Its raw scores are those of ``decision_function``, or those of a regressor before its link.
-
-    Raises
-    ------
-    ValueError
-        For categorical splits, an ``init`` that is a model of its own, and other estimators.
-    """
+    """Meter a fitted boosted forest of scikit-learn."""
     if hasattr(model, "_predictors"):
         trees, initial, as_seen = *_hist_gradient_boosting(model), double_precision
         allow_nan = True

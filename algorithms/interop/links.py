@@ -49,18 +49,10 @@ _OF_SEVERAL = {"softmax", "mean_and_variance"}
 
 
 class InverseLink(NamedTuple):
-    """How a library turns raw scores into what its ``predict`` gives.
+    """How a library turns raw scores into what its ``predict`` gives."""
 
-    Attributes
-    ----------
-    kind : str
-        A key of ``INVERSE_LINKS``, or ``"unknown"``: in a way that is not followed here.
-    slope : float
-        What scores are multiplied by first.
-    """
-
-    kind: str
-    slope: float = 1.0
+    kind: str  # A key of ``INVERSE_LINKS``, or ``"unknown"``: in a way that is not followed here
+    slope: float = 1.0  # What scores are multiplied by first
 
     def __call__(self, scores: np.ndarray, library: str) -> np.ndarray:
         """Predictions (n, n_outputs) of scores of this shape; ValueError if it is not known how."""

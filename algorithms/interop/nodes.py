@@ -28,21 +28,12 @@ class Split(NamedTuple):
 
 
 class ClassLink(NamedTuple):
-    """What raw scores mean to a classifier.
+    """What raw scores mean to a classifier."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Labels; class k has score column k, or the second of two has the only one.
-    likelihood : {"logistic", "multinomial"} or None
-        How scores become likelihoods; None if they do not, or in another way.
-    second_if_zero : bool
-        Whether a single score of 0 means the second class.
-    """
-
+    # (n_classes,): labels; class k has score column k, or the second of two has the only one
     classes: np.ndarray
-    likelihood: str | None
-    second_if_zero: bool = False
+    likelihood: str | None  # How scores become likelihoods; None if they do not, or in another way
+    second_if_zero: bool = False  # Whether a single score of 0 means the second class
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Classes (n,) of scores (n, n_outputs); the lower one in a tie of several."""

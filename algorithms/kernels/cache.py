@@ -197,11 +197,6 @@ def cache_folder() -> Path | None:
 
     In this order: below NUMBA_CACHE_DIR, COST_AWARE_BOOSTING_CACHE, the user's own cache folder;
     then, if that is not private or not writable, below the system's temporary folder.
-
-    Returns
-    -------
-    Path or None
-        None if there is none that is private: every process then compiles its kernels anew.
     """
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
     fallback = Path(tempfile.gettempdir()).resolve() / f"cost-aware-boosting-{user}"
@@ -334,14 +329,7 @@ _PATIENCE = 60.0  # seconds for which another process may compile a kernel that 
 
 
 class KernelCache(FunctionCache):
-    """numba's cache of one kernel, in a private folder and with checksums.
-
-    Parameters
-    ----------
-    py_func : function
-    form : str, optional
-        Distinguishes the files of a kernel that is compiled in more forms than one.
-    """
+    """numba's cache of one kernel, in a private folder and with checksums."""
 
     def __init__(self, py_func: Callable, form: str = "") -> None:
         self._impl_class = functools.partial(_Placement, form=form)

@@ -127,13 +127,7 @@ COMPILED_ONLY = "This function is chosen by the class of its first argument, in 
 
 
 def chosen_by_class(question: Callable) -> Callable[[Callable], Callable]:
-    """Decorate what chooses, from numba's types of the arguments, the code of a function.
-
-    Parameters
-    ----------
-    question : callable
-        The function, which raises NotImplementedError(:data:`COMPILED_ONLY`) in Python.
-    """
+    """Decorate what chooses, from numba's types of the arguments, the code of a function."""
     # Inlined before numba counts references: else each call would count those of all arrays.
     options = {"error_model": "numpy", "pipeline_class": InnerCompiler}
     return overload(question, strict=False, jit_options=options, inline="always")
@@ -162,18 +156,7 @@ def available_threads() -> int:
 
 
 def resolve_n_threads(n_threads: int | None) -> int:
-    """Return the number of threads to use.
-
-    Parameters
-    ----------
-    n_threads : int or None
-        None means all; more than there are is cut to what there is.
-
-    Raises
-    ------
-    ValueError
-        If `n_threads` is not a positive integer.
-    """
+    """Return the number of threads to use."""
     if n_threads is None:
         return available_threads()
     if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
@@ -183,20 +166,7 @@ def resolve_n_threads(n_threads: int | None) -> int:
 
 @contextlib.contextmanager
 def threads(n_threads: int, n_values: int) -> Iterator[None]:
-    """Share the loops of kernels inside the block among threads, one block at a time.
-
-    Parameters
-    ----------
-    n_threads : int
-    n_values : int
-        Size of the data; if small, one thread does it sooner. No result depends on it.
-
-    Warns
-    -----
-    RuntimeWarning
-        If several threads are wanted in a process that was forked from one with threads: there
-        one does it all.
-    """
+    """Share the loops of kernels inside the block among threads, one block at a time."""
     with _one_parallel_region:
         wanted = n_threads if n_values >= _PARALLEL_VALUES else 1
         if wanted > 1 and lost_its_threads():

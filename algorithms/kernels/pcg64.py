@@ -24,22 +24,7 @@ _HIGH_WORD, _LOW_WORD, _HIGH_INCREMENT, _LOW_INCREMENT, _HAS_HALF, _HALF = range
 
 
 def words_of(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """State of a generator, for kernels.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Of a PCG64.
-
-    Returns
-    -------
-    ndarray of shape (6,), uint64
-
-    Raises
-    ------
-    TypeError
-        If its bits come from another kind of generator.
-    """
+    """State of a generator, for kernels."""
     state = rng.bit_generator.state
     if state["bit_generator"] != "PCG64":
         raise TypeError(f"a generator of PCG64 is needed, not of {state['bit_generator']}.")
@@ -49,13 +34,7 @@ def words_of(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def put_back(rng: np.random.Generator, words: NDArray[np.uint64]) -> None:
-    """Let a generator go on where a kernel has stopped.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    words : ndarray of shape (6,), uint64
-    """
+    """Let a generator go on where a kernel has stopped."""
     high, low, high_step, low_step, has_half, half = map(int, words)
     rng.bit_generator.state = {
         "bit_generator": "PCG64",

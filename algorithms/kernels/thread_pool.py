@@ -39,13 +39,7 @@ def lost_its_threads() -> bool:
 
 @contextlib.contextmanager
 def on_threads(n_threads: int) -> Iterator[None]:
-    """Have loops inside the block shared among so many threads.
-
-    Warns
-    -----
-    RuntimeWarning
-        If the threading layer that was asked for cannot be had: another one is used.
-    """
+    """Have loops inside the block shared among so many threads."""
     before = _pool.n_threads
     if n_threads == before:
         yield

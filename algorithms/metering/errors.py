@@ -16,26 +16,7 @@ _NAME = "confusion_costs"
 
 
 def check_confusion_costs(confusion_costs: Any, classes: np.ndarray) -> np.ndarray:
-    """Validate the prices of errors.
-
-    Parameters
-    ----------
-    confusion_costs : array-like of shape (n_classes, n_classes), nested mapping or DataFrame
-        Price of predicting the class of a column for a row of the class of a row, in the order of
-        `classes`, or by label: ``{true: {predicted: price}}``, where what is right costs 0 unless
-        it is there; a DataFrame has true classes in its index.
-    classes : ndarray of shape (n_classes,)
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes), float64
-
-    Raises
-    ------
-    ValueError
-        If there is not a price for each pair, a price is no finite number from 0 to 1e270, or
-        labels are no classes.
-    """
+    """Validate the prices of errors."""
     n_classes, labels = len(classes), classes.tolist()
     refuse_masked(confusion_costs, _NAME)
     if hasattr(confusion_costs, "iloc"):
@@ -87,27 +68,7 @@ def _by_place(by_label: Mapping, labels: list) -> list[list]:
 def error_costs(
     y: ArrayLike, predicted: ArrayLike, classes: np.ndarray, confusion_costs: Any
 ) -> np.ndarray:
-    """Price of each row's prediction by its true class.
-
-    Parameters
-    ----------
-    y, predicted : array-like of shape (n_samples,)
-        True and predicted classes.
-    classes : ndarray of shape (n_classes,)
-        Ascending.
-    confusion_costs : array-like, nested mapping or DataFrame
-        See :func:`check_confusion_costs`.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), float64
-        In the unit of the prices.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_confusion_costs`, or if a class is unknown or hidden by a mask.
-    """
+    """Price of each row's prediction by its true class."""
     prices = check_confusion_costs(confusion_costs, classes)
     refuse_masked(y, "y")
     places = []

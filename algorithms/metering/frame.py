@@ -20,31 +20,7 @@ def frame_of(
     names: list[str],
     categories: dict[int, np.ndarray] | None = None,
 ) -> DataFrame:
-    """Give a forest as a table of pandas.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : GridPrices
-    names : list of str
-        Of the features.
-    categories : dict of int to ndarray, optional
-        Of each feature of categories, those that the model knows.
-
-    Returns
-    -------
-    DataFrame
-        A row for each node, in their order, with ``tree`` and ``node`` (its number in the forest),
-        ``parent``, ``left`` and ``right`` (numbers, missing where there is none), ``depth``,
-        ``feature`` (a name, missing in a leaf), ``threshold`` (what is at most that goes left),
-        ``missing_left`` (whether a missing value does), ``gain`` (of the split when it was made;
-        missing in leaves, and of trees that were grown elsewhere), ``value`` (of a leaf, before the
-        learning rate), ``count`` (weighted training rows; missing of trees that were grown
-        elsewhere), ``path_cost`` (what a row that owns nothing has paid in this tree when it has
-        evaluated the node, or arrived in the leaf, in the unit of the prices). With categories
-        there is ``categories_left``, too: a list of which of them go left, where the threshold is
-        missing; those that the model does not know go where a missing value does.
-    """
+    """Give a forest as a table of pandas."""
     import pandas as pd  # nothing else of this room needs it
 
     parent, bill = paths_of(forest, prices)

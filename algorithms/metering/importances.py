@@ -11,18 +11,7 @@ from ..trees.predictor import next_node
 
 
 def gain_shares(forest: Forest, n_features: int) -> np.ndarray:
-    """Share of each feature in the net gain of all splits.
-
-    Parameters
-    ----------
-    forest : Forest
-    n_features : int
-
-    Returns
-    -------
-    ndarray of shape (n_features,), float64
-        Sums to 1, or all 0 if nothing is gained. A split that was made at a loss counts as 0.
-    """
+    """Share of each feature in the net gain of all splits."""
     split = forest.feature >= 0
     gain = np.maximum(forest.gain[split], 0.0)
     largest = np.max(gain, initial=0.0)
@@ -58,21 +47,7 @@ def _pay_by_feature(forest, prices, X, used, paid):
 
 
 def mean_cost_by_feature(forest: Forest, prices: costs.GridPrices, X: np.ndarray) -> np.ndarray:
-    """What a row pays on average for each feature.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : GridPrices
-    X : ndarray of shape (n_samples, n_features), float64
-        C-contiguous and read-only.
-
-    Returns
-    -------
-    ndarray of shape (n_features,), float64
-        In the unit of the prices: the first use, and every evaluation. The price of a group counts
-        for the feature that brought it.
-    """
+    """What a row pays on average for each feature."""
     marks = np.zeros(-(-(len(prices.unit_price) + X.shape[1]) // 64), dtype=np.uint64)
     paid = np.zeros(X.shape[1])
     _pay_by_feature(forest, prices, X, marks, paid)

@@ -41,19 +41,7 @@ def tested_features(feature: np.ndarray, n_features: int) -> np.ndarray:
 
 
 def largest_score(forest: Forest, factor: float = 1.0) -> float:
-    """Bound of a forest's scores: the sum of each tree's largest leaf value in size.
-
-    Parameters
-    ----------
-    forest : Forest
-    factor : float
-        Learning rate.
-
-    Returns
-    -------
-    float
-        Not finite if a value is not, or if the sum is too large for a float64.
-    """
+    """Bound of a forest's scores: the sum of each tree's largest leaf value in size."""
     if forest.n_trees == 0:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -91,19 +79,7 @@ def warn_if_free(
     tree_cost: float | None = None,
     stacklevel: int = 3,
 ) -> None:
-    """Warn of a bill that is 0, or counts trees only, because nobody gave a price.
-
-    Parameters
-    ----------
-    model : object
-        With the prices `feature_costs`, `group_costs` and `split_cost`.
-    feature_costs, split_cost : optional
-        Prices given for this bill.
-    tree_cost : float, optional
-        What each tree costs though nobody said so, of models that have such a price.
-    stacklevel : int, default 3
-        Where the warning points, as for :func:`warnings.warn`.
-    """
+    """Warn of a bill that is 0, or counts trees only, because nobody gave a price."""
     given = (feature_costs, split_cost, model.feature_costs, model.group_costs)
     if any(prices is not None for prices in given) or model.split_cost != 0:
         return

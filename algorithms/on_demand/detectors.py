@@ -23,122 +23,68 @@ constant and what all earlier stumps answered, with weights of its own."""
 
 
 class Votes(NamedTuple):
-    """Stumps without the features that they test.
+    """Stumps without the features that they test."""
 
-    Attributes
-    ----------
-    feature : ndarray of shape (n_stumps,), int64
-        Column tested; 0 where the answer is constant.
-    cut : ndarray of shape (n_stumps,), int64
-        Lowest byte that goes right: 0 if all do, 256 if none does.
-    answer : ndarray of shape (n_stumps, 2), float64
-        Of a window that goes left, and right.
-    leaf : ndarray of shape (n_stumps, 2), int64
-        Node of the forest that answers.
-    split : ndarray of shape (n_stumps,), bool
-        Whether it tests anything.
-    """
-
-    feature: np.ndarray
-    cut: np.ndarray
-    answer: np.ndarray
-    leaf: np.ndarray
-    split: np.ndarray
+    feature: np.ndarray  # (n_stumps,) int64: column tested; 0 where the answer is constant
+    cut: np.ndarray  # (n_stumps,) int64: lowest byte that goes right: 0 if all do, 256 if none does
+    answer: np.ndarray  # (n_stumps, 2) float64: of a window that goes left, and right
+    leaf: np.ndarray  # (n_stumps, 2) int64: node of the forest that answers
+    split: np.ndarray  # (n_stumps,) bool: whether it tests anything
 
 
 class RunningSum(NamedTuple):
-    """Stumps whose votes add up one after the other, and where windows leave.
+    """Stumps whose votes add up one after the other, and where windows leave."""
 
-    Attributes
-    ----------
-    vote : ndarray of shape (n_stumps, 2), float64
-        What each stump adds, of a window that goes left, and right.
-    begin : ndarray of shape (n_stumps,), float64
-        What the sum is set to before a stump: a stage's constant. NaN: it goes on.
-    threshold : ndarray of shape (n_stumps,), float64
-        A window with a lower sum after a stump leaves; minus infinity where none does.
-    stage : ndarray of shape (n_stumps,), int64
-        Of each stump, from 1.
-    passed : ndarray of shape (n_stumps,), int64
-        Stumps with a split among the first ones until each.
-    """
-
+    # (n_stumps, 2) float64: what each stump adds, of a window that goes left, and right
     vote: np.ndarray
+    # (n_stumps,) float64: what the sum is set to before a stump: a stage's constant. NaN: it goes
+    # on
     begin: np.ndarray
+    # (n_stumps,) float64: A window with a lower sum after a stump leaves; minus infinity where none
+    # does
     threshold: np.ndarray
-    stage: np.ndarray
-    passed: np.ndarray
+    stage: np.ndarray  # (n_stumps,) int64: of each stump, from 1
+    passed: np.ndarray  # (n_stumps,) int64: stumps with a split among the first ones until each
 
 
 class StageTable(NamedTuple):
-    """A cascade as kernels walk through it; a model without stages has one.
+    """A cascade as kernels walk through it; a model without stages has one."""
 
-    Attributes
-    ----------
-    stop : ndarray of shape (n_stages + 1,), int64
-        First stump of each stage, and their number.
-    passed : ndarray of shape (n_stages,), int64
-        Stumps with a split until the end of each stage.
-    start : ndarray of shape (n_stages,), int64
-        AFRESH, ONWARD or ANEW.
-    constant : ndarray of shape (n_stages,), float64
-    threshold : ndarray of shape (n_stages,), float64
-        A window with a lower score leaves; of the last stage minus infinity.
-    vote : ndarray of shape (n_stumps, 2), float64
-        What a stump adds at the stage that evaluates it.
-    weight : ndarray of shape (n_stumps, n_stages), float64
-        Of each stump's answer; empty if no stage begins ANEW.
-    answer : ndarray of shape (n_stumps, 2), float64
-    """
-
-    stop: np.ndarray
-    passed: np.ndarray
-    start: np.ndarray
-    constant: np.ndarray
+    stop: np.ndarray  # (n_stages + 1,) int64: first stump of each stage, and their number
+    passed: np.ndarray  # (n_stages,) int64: stumps with a split until the end of each stage
+    start: np.ndarray  # (n_stages,) int64: AFRESH, ONWARD or ANEW
+    constant: np.ndarray  # (n_stages,) float64
+    # (n_stages,) float64: A window with a lower score leaves; of the last stage minus infinity
     threshold: np.ndarray
-    vote: np.ndarray
+    vote: np.ndarray  # (n_stumps, 2) float64: what a stump adds at the stage that evaluates it
+    # (n_stumps, n_stages) float64: of each stump's answer; empty if no stage begins ANEW
     weight: np.ndarray
-    answer: np.ndarray
+    answer: np.ndarray  # (n_stumps, 2) float64
 
 
 class Policy(NamedTuple):
-    """A decision DAG of stumps: which of them a window passes, by its score so far.
+    """A decision DAG of stumps: which of them a window passes, by its score so far."""
 
-    Attributes
-    ----------
-    answer : ndarray of shape (n_stumps, 2), int64
-        What each stump adds to the score, in steps, of a window that goes left, and right.
-    jump : ndarray of shape (n_stumps + 1, n_cells), int16, or int32 of very many stumps
-        Next stump that is evaluated, from each one on, in a cell of the scores; their number where
-        a window quits. A skipped stump leaves the cell as it is.
-    cells : Cells
-    split : ndarray of shape (n_stumps,), bool
-        Whether a stump tests anything; else it is no evaluation.
-    """
-
+    # (n_stumps, 2) int64: what each stump adds to the score, in steps, of a window that goes left,
+    # and right
     answer: np.ndarray
+    # (n_stumps + 1, n_cells) int16, or int32 of very many stumps: next stump that is evaluated,
+    # from each one on, in a cell of the scores; their number where a window quits. A skipped stump
+    # leaves the cell as it is
     jump: np.ndarray
     cells: Cells
-    split: np.ndarray
+    split: np.ndarray  # (n_stumps,) bool: whether a stump tests anything; else it is no evaluation
 
 
 class Detector(NamedTuple):
-    """A model that scores windows.
-
-    Attributes
-    ----------
-    votes : Votes
-    follow : RunningSum, StageTable or Policy
-    n_features : int
-    finish : callable
-        ``(left, scores) -> (scores, remained)``: what the model's ``decision_function`` gives, and
-        which windows were not rejected, by the stage at which they left, from 1, and their score
-        there; of a decision DAG `left` is the score in steps.
-    """
+    """A model that scores windows."""
 
     votes: Votes
     follow: RunningSum | StageTable | Policy
     n_features: int
+    # ``(left, scores) -> (scores, remained)``: what the model's ``decision_function`` gives, and
+    # which windows were not rejected, by the stage at which they left, from 1, and their score
+    # there; of a decision DAG `left` is the score in steps
     finish: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 

@@ -19,32 +19,15 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """A function of the user's and what it brings.
+    """A function of the user's and what it brings."""
 
-    Attributes
-    ----------
-    key : hashable
-        The user's name for it: a column number or name, or a group label.
-    name : str
-        What messages call it.
-    function : callable
-    columns : dict
-        Column number of each feature that it brings, by number and by name.
-    features : tuple of int
-        The column numbers, ascending.
-    tested : tuple of int
-        Those that a row can come to be tested for.
-    grouped : bool
-        Whether the key is a group label.
-    """
-
-    key: Any
-    name: str
+    key: Any  # The user's name for it: a column number or name, or a group label
+    name: str  # What messages call it
     function: Callable
-    columns: dict[Any, int]
-    features: tuple[int, ...]
-    tested: tuple[int, ...]
-    grouped: bool
+    columns: dict[Any, int]  # Column number of each feature that it brings, by number and by name
+    features: tuple[int, ...]  # The column numbers, ascending
+    tested: tuple[int, ...]  # Those that a row can come to be tested for
+    grouped: bool  # Whether the key is a group label
 
 
 class _Unit(NamedTuple):

@@ -31,54 +31,30 @@ from ..trees.forest import Forest
 
 
 class EvaluationPlan(NamedTuple):
-    """Trees in the order in which rows pass them, and where rows may leave.
+    """Trees in the order in which rows pass them, and where rows may leave."""
 
-    Attributes
-    ----------
-    meter : MeteredTrees
-        Knows features, groups and prices.
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,), float64
-    initial_scores : ndarray of shape (n_scores,), float64
-    weights : ndarray of shape (n_trees, n_stages), float64
-        What each tree's answer is multiplied by for the score of each stage. Empty: tree t adds to
-        score t % n_scores, as it is.
-    stops : ndarray of shape (n_stages,), int64
-        Trees evaluated until the end of each stage.
-    asked : ndarray of shape (n_features,), bool
-        Features that a row can come to be tested for.
-    tree_prices : ndarray of shape (n_stages,), float64
-        What the trees themselves cost until the end of each stage.
-    as_seen : callable
-        How values are compared with thresholds.
-    predictions : dict
-        What can be predicted, from the exits or, where there are none, from the scores
-        (n, n_scores).
-    dag : Steps or None
-        Of a decision DAG. Its scores are whole steps; behind them stand the sum of the sizes, and
-        the number, of the base classifiers evaluated.
-    may_miss : bool
-        Whether the model knows what to do with a missing value.
-    leaves : callable or None
-        ``(stage, scores) -> leaves``: who leaves at the end of a stage, from 0, by the scores
-        (n, n_scores) of the rows that remain.
-    exits : callable or None
-        ``(stage, scores) -> exits``: how rows left, by their stage and their scores.
-    """
-
-    meter: MeteredTrees
+    meter: MeteredTrees  # Knows features, groups and prices
     forest: Forest
-    contributions: np.ndarray
-    initial_scores: np.ndarray
+    contributions: np.ndarray  # (n_nodes,) float64
+    initial_scores: np.ndarray  # (n_scores,) float64
+    # (n_trees, n_stages) float64: what each tree's answer is multiplied by for the score of each
+    # stage. Empty: tree t adds to score t % n_scores, as it is
     weights: np.ndarray
-    stops: np.ndarray
-    asked: np.ndarray
+    stops: np.ndarray  # (n_stages,) int64: trees evaluated until the end of each stage
+    asked: np.ndarray  # (n_features,) bool: features that a row can come to be tested for
+    # (n_stages,) float64: what the trees themselves cost until the end of each stage
     tree_prices: np.ndarray
-    as_seen: Callable[[np.ndarray], np.ndarray]
+    as_seen: Callable[[np.ndarray], np.ndarray]  # How values are compared with thresholds
+    # What can be predicted, from the exits or, where there are none, from the scores (n, n_scores)
     predictions: dict[str, Callable]
+    # Of a decision DAG. Its scores are whole steps; behind them stand the sum of the sizes, and the
+    # number, of the base classifiers evaluated
     dag: Steps | None = None
-    may_miss: bool = False
+    may_miss: bool = False  # Whether the model knows what to do with a missing value
+    # ``(stage, scores) -> leaves``: who leaves at the end of a stage, from 0, by the scores (n,
+    # n_scores) of the rows that remain
     leaves: Callable[[int, np.ndarray], np.ndarray] | None = None
+    # ``(stage, scores) -> exits``: how rows left, by their stage and their scores
     exits: Callable | None = None
 
 

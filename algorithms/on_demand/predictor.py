@@ -46,33 +46,20 @@ if TYPE_CHECKING:
 
 
 class Walk(NamedTuple):
-    """Where each row of a batch stands, and what it has spent.
+    """Where each row of a batch stands, and what it has spent."""
 
-    Attributes
-    ----------
-    tree, node : ndarray of shape (n_rows,), int64
-        Next node to look at. A row that has finished stands behind the last tree and node.
-    owned : ndarray of shape (n_rows, n_unit_words), uint64
-        Units that the row has acquired, one bit each.
-    waiting : ndarray of shape (n_rows,), int64
-        Unit that the row waits for, or -1.
-    tested : ndarray of shape (n_rows, n_feature_words), uint64
-        Features that the row's paths have tested, one bit each.
-    paid : ndarray of shape (n_rows,), int64
-        Costs in steps of the cost meter's grid.
-    passed : ndarray of shape (n_rows,), int64
-        Split nodes evaluated.
-    scores : ndarray of shape (n_rows, n_columns), float64
-    """
-
+    # tree, node: (n_rows,) int64: next node to look at. A row that has finished stands behind the
+    # last tree and node
     tree: np.ndarray
     node: np.ndarray
+    # (n_rows, n_unit_words) uint64: units that the row has acquired, one bit each
     owned: np.ndarray
-    waiting: np.ndarray
+    waiting: np.ndarray  # (n_rows,) int64: unit that the row waits for, or -1
+    # (n_rows, n_feature_words) uint64: features that the row's paths have tested, one bit each
     tested: np.ndarray
-    paid: np.ndarray
-    passed: np.ndarray
-    scores: np.ndarray
+    paid: np.ndarray  # (n_rows,) int64: costs in steps of the cost meter's grid
+    passed: np.ndarray  # (n_rows,) int64: split nodes evaluated
+    scores: np.ndarray  # (n_rows, n_columns) float64
 
 
 @kernel
@@ -159,38 +146,27 @@ def advance(
 
 @dataclass(frozen=True)
 class OnDemandResult:
-    """Predictions, and what they took.
+    """Predictions, and what they took."""
 
-    Attributes
-    ----------
-    predictions : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As the model's own ``predict``, ``predict_proba`` or ``decision_function``.
-    acquired : ndarray of bool, or CSR matrix if there are more than 256 features, \
-of shape (n_rows, n_features)
-        Features that each row's paths tested, as the model's ``acquired_features``.
-    evaluations : ndarray of shape (n_rows,), int64
-        Split nodes that each row passed, or base classifiers of a DAG that it evaluated, as the
-        model's ``evaluations``.
-    cost : ndarray of shape (n_rows,), float64
-        Counted cost of each row in the unit of the prices, as the model's ``prediction_cost``.
-    seconds : float
-        Wall-clock seconds of the whole prediction, functions included.
-    seconds_by_function : dict
-        Wall-clock seconds inside each function, by its key.
-    calls_by_function, rows_by_function : dict
-        Number of calls of each function, and of rows it was asked for, by its key.
-    exits : Exits or None
-        How each row left a cascade, or an EarlyExit, as its ``exits``.
-    """
-
+    # (n_rows,) or (n_rows, n_classes): as the model's own ``predict``, ``predict_proba`` or
+    # ``decision_function``
     predictions: np.ndarray
+    # (n_rows, n_features): features that each row's paths tested, as the model's
+    # ``acquired_features``
     acquired: np.ndarray | sparse.csr_matrix
+    # (n_rows,) int64: split nodes that each row passed, or base classifiers of a DAG that it
+    # evaluated, as the model's ``evaluations``
     evaluations: np.ndarray
+    # (n_rows,) float64: counted cost of each row in the unit of the prices, as the model's
+    # ``prediction_cost``
     cost: np.ndarray
-    seconds: float
-    seconds_by_function: dict[Any, float]
+    seconds: float  # Wall-clock seconds of the whole prediction, functions included
+    seconds_by_function: dict[Any, float]  # Wall-clock seconds inside each function, by its key
+    # calls_by_function, rows_by_function: Number of calls of each function, and of rows it was
+    # asked for, by its key
     calls_by_function: dict[Any, int]
     rows_by_function: dict[Any, int]
+    # How each row left a cascade, or an EarlyExit, as its ``exits``
     exits: Exits | EarlyExits | None = None
 
 
@@ -409,16 +385,7 @@ class OnDemandPredictor:
 
 
 class _Batch:
-    """Rows that walk together.
-
-    Parameters
-    ----------
-    predictor : OnDemandPredictor
-    values : ndarray of shape (n_tested_features, at least n_rows), float64
-        Memory for features.
-    outputs : tuple of ndarray
-        `tested`, `paid`, `passed` and `scores` of :class:`Walk`.
-    """
+    """Rows that walk together."""
 
     def __init__(self, predictor: OnDemandPredictor, values: np.ndarray, outputs: tuple) -> None:
         self.predictor, self.values = predictor, values
@@ -437,13 +404,7 @@ class _Batch:
         self.fixed = (*grown, plan.contributions, plan.weights, plan.dag)
 
     def run(self, rows, first: int, tally: _Tally) -> np.ndarray:
-        """Walk until each row has left; `first` is the batch's first row among `rows`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), int64
-            Stage at which each row left, from 0.
-        """
+        """Walk until each row has left; `first` is the batch's first row among `rows`."""
         plan, walk = self.predictor._plan, self.walk
         last = len(plan.stops) - 1
         exit_stage, remaining = np.full(len(walk.tree), last), np.arange(len(walk.tree))

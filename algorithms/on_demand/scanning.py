@@ -34,43 +34,23 @@ _TURNS = 8  # windows that a decision DAG sends on in turns
 
 
 class Level(NamedTuple):
-    """The windows of a picture at one scale, row by row.
+    """The windows of a picture at one scale, row by row."""
 
-    Attributes
-    ----------
-    scale : float
-        How many times smaller the picture was, in the geometric mean of height and width.
-    down : ndarray of shape (n_rows, 2), int64
-        Top and bottom of each row of windows, in pixels of the picture.
-    across : ndarray of shape (n_columns, 2), int64
-        Left and right of each column.
-    """
-
+    # How many times smaller the picture was, in the geometric mean of height and width
     scale: float
+    # (n_rows, 2) int64: top and bottom of each row of windows, in pixels of the picture
     down: np.ndarray
-    across: np.ndarray
+    across: np.ndarray  # (n_columns, 2) int64: left and right of each column
 
 
 @dataclass(frozen=True)
 class Scan:
-    """The windows of a picture at all scales, row by row, the largest picture first.
+    """The windows of a picture at all scales, row by row, the largest picture first."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_windows,), float64
-        What the model's ``decision_function`` gives.
-    decisions : ndarray of shape (n_windows,), bool
-        Whether the score is above the threshold.
-    evaluations : ndarray of shape (n_windows,), int64
-        Stumps evaluated; constant votes are none.
-    levels : tuple of Level
-        Where the windows are.
-    """
-
-    scores: np.ndarray
-    decisions: np.ndarray
-    evaluations: np.ndarray
-    levels: tuple[Level, ...]
+    scores: np.ndarray  # (n_windows,) float64: what the model's ``decision_function`` gives
+    decisions: np.ndarray  # (n_windows,) bool: whether the score is above the threshold
+    evaluations: np.ndarray  # (n_windows,) int64: stumps evaluated; constant votes are none
+    levels: tuple[Level, ...]  # Where the windows are
 
     @property
     def boxes(self) -> np.ndarray:
@@ -84,18 +64,7 @@ class Scan:
         return np.repeat([level.scale for level in self.levels], sizes)
 
     def boxes_of(self, windows: np.ndarray) -> np.ndarray:
-        """Give the outlines of windows.
-
-        Parameters
-        ----------
-        windows : ndarray of int
-            Their numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, 4), int64
-            Top, left, bottom, right in pixels of the picture; the last two are exclusive.
-        """
+        """Give the outlines of windows."""
         windows = np.asarray(windows, dtype=np.int64)
         boxes = np.empty((len(windows), 4), dtype=np.int64)
         end = 0
@@ -107,18 +76,7 @@ class Scan:
         return boxes
 
     def strongest(self, overlap: float = 0.3) -> np.ndarray:
-        """Choose among detections that overlap the one with the highest score.
-
-        Parameters
-        ----------
-        overlap : float, default=0.3
-            Share of intersection in union above which two boxes see the same.
-
-        Returns
-        -------
-        ndarray of int64
-            Numbers of windows, highest score first; of equal ones the first window.
-        """
+        """Choose among detections that overlap the one with the highest score."""
         waiting = np.flatnonzero(self.decisions)
         waiting = waiting[np.argsort(-self.scores[waiting], kind="stable")]
         boxes, chosen = self.boxes_of(waiting), []

@@ -12,29 +12,14 @@ from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 
 
 class Purchases(NamedTuple):
-    """What can be bought, and what each feature that is made of columns needs of it.
+    """What can be bought, and what each feature that is made of columns needs of it."""
 
-    Attributes
-    ----------
-    price : ndarray of shape (n_purchases,), float64
-        Of each group of columns, then of each column what it costs besides.
-    needs : ndarray of shape (n_made, n_purchases), bool
-    """
-
+    # (n_purchases,) float64: of each group of columns, then of each column what it costs besides
     price: np.ndarray
-    needs: np.ndarray
+    needs: np.ndarray  # (n_made, n_purchases) bool
 
     def cost(self, acquired: Any) -> np.ndarray:
-        """What rows pay for features: each purchase once.
-
-        Parameters
-        ----------
-        acquired : ndarray or CSR matrix of shape (n_samples, n_made), bool
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
+        """What rows pay for features: each purchase once."""
         return bought(acquired, self.needs) @ self.price
 
     def as_groups(self) -> tuple[np.ndarray, np.ndarray, dict[int, float]]:
@@ -44,12 +29,6 @@ class Purchases(NamedTuple):
         its own price. Where features need more than one purchase, an estimator that trains with
         these prices, or bills by them, counts a purchase again that another feature has brought:
         it never counts too little.
-
-        Returns
-        -------
-        feature_costs : ndarray of shape (n_made,), float64
-        feature_groups : ndarray of shape (n_made,), int64
-        group_costs : dict of int to float
         """
         priced = np.where(self.needs, self.price, -1.0)
         label = np.argmax(priced, axis=1)
@@ -83,26 +62,7 @@ def purchases_of(
     group_costs: GroupCosts = None,
     names: Sequence[str] | None = None,
 ) -> Purchases:
-    """Say what made features need to be bought, by the prices of columns.
-
-    Parameters
-    ----------
-    needs : ndarray of shape (n_made, n_columns), bool
-        From :func:`algorithms.pipelines.made_of`.
-    feature_costs, feature_groups, group_costs : optional
-        Prices and groups of the columns, see :func:`algorithms.costs.price_list`.
-    names : sequence of str of length n_columns, optional
-        Names of the columns.
-
-    Returns
-    -------
-    Purchases
-
-    Raises
-    ------
-    ValueError
-        If prices do not fit.
-    """
+    """Say what made features need to be bought, by the prices of columns."""
     prices = price_list(feature_costs, feature_groups, group_costs, needs.shape[1], names)
     of_group = prices.unit[:, None] == np.arange(len(prices.shared))
     besides = np.diag(prices.own > 0)

@@ -47,21 +47,6 @@ def register_transformer(transformer: type, rule: Rule) -> None:
 def made_of(transformer: Any, names: Sequence[str]) -> Needs:
     """Tell which columns each feature needs that a fitted transformer makes.
 
-    Parameters
-    ----------
-    transformer : fitted transformer, Pipeline, ColumnTransformer or FeatureUnion
-    names : sequence of str of length n_columns
-        Names of the columns that it was fitted on.
-
-    Returns
-    -------
-    ndarray of shape (n_made, n_columns), bool
-
-    Raises
-    ------
-    ValueError
-        If a transformer hides the names of its features, or its rule says something that cannot be.
-
     Examples
     --------
     >>> from sklearn.preprocessing import OneHotEncoder
@@ -158,45 +143,12 @@ def _names_made(transformer: Any, names: np.ndarray | None) -> list[str]:
 
 
 def all_columns(transformer: Any, n_columns: int) -> Needs:
-    """Each made feature needs all columns: what is said of a transformer without a rule.
-
-    Parameters
-    ----------
-    transformer : fitted transformer
-        With ``get_feature_names_out``.
-    n_columns : int
-
-    Returns
-    -------
-    ndarray of shape (n_made, n_columns), bool
-
-    Raises
-    ------
-    ValueError
-        If it hides the names of its features.
-    """
+    """Each made feature needs all columns: what is said of a transformer without a rule."""
     return np.ones((len(_names_made(transformer, None)), n_columns), dtype=bool)
 
 
 def by_names(transformer: Any, n_columns: int) -> Needs:
-    """Each made feature needs the columns in whose names it is named.
-
-    Parameters
-    ----------
-    transformer : fitted transformer
-        Its ``get_feature_names_out(names)`` writes the names of the columns that a feature needs,
-        and of no others, into the feature's own. None is a constant.
-    n_columns : int
-
-    Returns
-    -------
-    ndarray of shape (n_made, n_columns), bool
-
-    Raises
-    ------
-    ValueError
-        If it hides the names of its features, or a feature's name is of no column.
-    """
+    """Each made feature needs the columns in whose names it is named."""
     nameless = copy.copy(transformer)  # it would insist on the names of its own columns
     vars(nameless).pop("feature_names_in_", None)
     if hasattr(nameless, "feature_name_combiner"):  # names of the user's own need tell no column

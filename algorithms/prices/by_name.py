@@ -26,13 +26,7 @@ def feature_names(model: object) -> np.ndarray | None:
 
 
 def labels_of_columns(X: ArrayLike) -> list | None:
-    """What a table calls its columns, from left to right; None of what is no table.
-
-    Parameters
-    ----------
-    X : object
-        A frame of pandas, polars or Dask, a table of Arrow, or anything else.
-    """
+    """What a table calls its columns, from left to right; None of what is no table."""
     columns = getattr(X, "column_names", None)  # Arrow's `columns` are the values
     if columns is None:
         columns = getattr(X, "columns", None)
@@ -85,16 +79,7 @@ def _are(labels: Sequence, columns: Sequence) -> bool:
 
 
 def labelled(values: object) -> Labelled | None:
-    """Labels and values of a dict or a Series; None of what has no labels.
-
-    Parameters
-    ----------
-    values : object
-
-    Returns
-    -------
-    Labelled or None
-    """
+    """Labels and values of a dict or a Series; None of what has no labels."""
     if isinstance(values, Labelled):
         return values
     if isinstance(values, Mapping):
@@ -107,31 +92,7 @@ def labelled(values: object) -> Labelled | None:
 def in_column_order(
     values: object, name: str, n_features: int, feature_names: Sequence | None = None
 ) -> Any:
-    """Values in the order of the columns.
-
-    Parameters
-    ----------
-    values : array-like, mapping, Series or None
-        What has no labels is by position already and returned as it is.
-    name : str
-        What to call it in messages.
-    n_features : int
-    feature_names : sequence of str, sequence of int or None
-        Names of the columns. With them, labels must be these names, each once. Without them,
-        labels must be the numbers of the columns; those of a Series that was given no index are.
-        Names that are whole numbers are matched if the labels are the same numbers; otherwise
-        labels are places.
-
-    Returns
-    -------
-    object
-        Without labels.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing, unknown or there twice.
-    """
+    """Values in the order of the columns."""
     pairs = labelled(values)
     if pairs is None:
         return values

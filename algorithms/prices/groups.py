@@ -14,26 +14,7 @@ from .by_name import in_column_order, listed
 def group_labels(
     feature_groups: FeatureGroups, n_features: int, feature_names: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Group label of each feature, in the order of the columns.
-
-    Parameters
-    ----------
-    feature_groups : (d,) array-like of int or str, mapping or Series
-        Whole numbers, or names.
-    n_features : int
-        Number d of features.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    (d,) ndarray of numbers, or of str as objects
-
-    Raises
-    ------
-    ValueError
-        If there is not exactly one label for each feature, or names of columns do not match.
-    """
+    """Group label of each feature, in the order of the columns."""
     by_position = in_column_order(feature_groups, "feature_groups", n_features, feature_names)
     wanted = "feature_groups must be whole numbers, or names, one label for each feature"
     if np.ma.isMaskedArray(by_position):
@@ -66,28 +47,7 @@ def group_labels(
 def acquisition_units(
     feature_groups: FeatureGroups, n_features: int, feature_names: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Acquisition unit of each feature.
-
-    Parameters
-    ----------
-    feature_groups : (d,) array-like of int or str, mapping, Series or None
-        Group label of each feature; features with the same label are acquired together.
-        None: each feature by itself.
-    n_features : int
-        Number d of features.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    (d,) int64
-        Numbers 0, 1, …, in the order of the groups' first features.
-
-    Raises
-    ------
-    ValueError
-        As :func:`group_labels`.
-    """
+    """Acquisition unit of each feature."""
     if feature_groups is None:
         return np.arange(n_features, dtype=np.int64)
     labels = group_labels(feature_groups, n_features, feature_names)
@@ -103,30 +63,7 @@ def prices_by_group(
     n_features: int,
     feature_names: Sequence[str] | None = None,
 ) -> tuple[list, list]:
-    """Prices that groups have beside those of their features, as the user gave them.
-
-    Parameters
-    ----------
-    group_costs : mapping
-        From the label of every group to its price.
-    feature_groups : (d,) array-like of int or str, mapping or Series
-        Group label of each feature.
-    n_features : int
-        Number d of features.
-    feature_names : (d,) sequence of str or None
-        Names of the columns, if they have any.
-
-    Returns
-    -------
-    labels, prices : list
-        One for each acquisition unit, in the order of :func:`acquisition_units`.
-
-    Raises
-    ------
-    ValueError
-        If there are no groups, `group_costs` is no mapping, or it does not price exactly the groups
-        that there are; and as :func:`group_labels`.
-    """
+    """Prices that groups have beside those of their features, as the user gave them."""
     if feature_groups is None:
         raise ValueError("group_costs needs feature_groups: without them there are no groups.")
     if not isinstance(group_costs, Mapping):

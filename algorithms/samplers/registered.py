@@ -31,23 +31,7 @@ SAMPLERS = {
 
 
 def new_samplers(sampler: str | object | list, n_families: int) -> Sampler | list[Sampler]:
-    """Samplers for one training, from the parameter.
-
-    Parameters
-    ----------
-    sampler : str, object, or list of them
-    n_families : int
-
-    Returns
-    -------
-    Sampler or list of Sampler
-        Without a state that belongs to the parameter.
-
-    Raises
-    ------
-    ValueError
-        If one is unknown, or the list is empty.
-    """
+    """Samplers for one training, from the parameter."""
     if isinstance(sampler, list | tuple):
         if not sampler:
             raise ValueError("sampler is an empty list.")
@@ -74,16 +58,7 @@ def new_samplers(sampler: str | object | list, n_families: int) -> Sampler | lis
 
 
 def check_trees_can_grow(samplers: Sampler | list[Sampler]) -> None:
-    """Refuse samplers that propose what one stump is to be made of, and no tree can.
-
-    Parameters
-    ----------
-    samplers : Sampler or list of Sampler
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse samplers that propose what one stump is to be made of, and no tree can."""
     for sampler in samplers if isinstance(samplers, list) else [samplers]:
         if getattr(sampler, "for_one_stump", False):
             raise ValueError(

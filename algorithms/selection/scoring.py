@@ -26,18 +26,10 @@ _ROUNDING = 1e-9  # of a budget: prices are not the decimals that they are writt
 
 
 class Measured(NamedTuple):
-    """A model's score, and the mean cost of its predictions.
+    """A model's score, and the mean cost of its predictions."""
 
-    Attributes
-    ----------
-    score : float
-        Larger is better.
-    cost : float
-        Per row, in the unit of the prices.
-    """
-
-    score: float
-    cost: float
+    score: float  # Larger is better
+    cost: float  # Per row, in the unit of the prices
 
 
 # --- through pipelines ----------------------------------------------------------------------------
@@ -199,27 +191,7 @@ class CostScorer:
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Score a fitted model.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``prediction_cost``, or a Pipeline that ends with one
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            True classes, where errors cost something; else ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the mean.
-
-        Returns
-        -------
-        float
-            In the unit of the prices, at most 0.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As :func:`prediction_cost` or :func:`total_cost`; and if a mask hides weights.
-        """
+        """Score a fitted model."""
         refuse_masked(sample_weight, "sample_weight")
         return -float(np.average(self._costs(estimator, X, y), weights=sample_weight))
 
@@ -227,18 +199,7 @@ class CostScorer:
         return prediction_cost(estimator, X)
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Say whether scikit-learn's metadata routing is to hand on row weights.
-
-        Parameters
-        ----------
-        sample_weight : bool, str or None
-            Whether they are asked for, or under which name. None: an error if some are given.
-
-        Returns
-        -------
-        scorer
-            A copy that asks so.
-        """
+        """Say whether scikit-learn's metadata routing is to hand on row weights."""
         scorer = copy.copy(self)
         scorer._requested = sample_weight
         return scorer

@@ -24,20 +24,12 @@ SLACK = 1e-9  # 1 - 0.9 of ten rows is one row
 
 
 class Rows(NamedTuple):
-    """Rows that earlier stages let pass, and what all rows weigh.
+    """Rows that earlier stages let pass, and what all rows weigh."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_inside, n_features), uint8 or float64
-    positive : ndarray of shape (n_inside,), bool
-    counts : ndarray of shape (n_inside,), int64
-    totals : tuple of float
-        Weight of all positives and all negatives, also of those that are rejected.
-    """
-
-    X: np.ndarray
-    positive: np.ndarray
-    counts: np.ndarray
+    X: np.ndarray  # (n_inside, n_features) uint8 or float64
+    positive: np.ndarray  # (n_inside,) bool
+    counts: np.ndarray  # (n_inside,) int64
+    # Weight of all positives and all negatives, also of those that are rejected
     totals: tuple[float, float]
 
     def take(self, rows: np.ndarray) -> Rows:
@@ -46,26 +38,14 @@ class Rows(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A trained stage.
-
-    Attributes
-    ----------
-    stumps : list of Stump
-    threshold : float
-        A row with a lower score is rejected.
-    rates : tuple of float
-        Shares of all validation positives and negatives that are left after it.
-    reached : bool
-        Whether it has the rate of negatives that was asked for.
-    target : int
-        Place of that rate, from 0.
-    """
+    """A trained stage."""
 
     stumps: list[Stump]
-    threshold: float
+    threshold: float  # A row with a lower score is rejected
+    # Shares of all validation positives and negatives that are left after it
     rates: tuple[float, float]
-    reached: bool
-    target: int = 0
+    reached: bool  # Whether it has the rate of negatives that was asked for
+    target: int = 0  # Place of that rate, from 0
 
     def passing(self, X: np.ndarray) -> np.ndarray:
         """Rows that it does not reject, (n_samples,) bool."""
@@ -93,21 +73,7 @@ def _threshold(scores: np.ndarray, counts: np.ndarray, needed: float) -> float:
 
 
 class StageBoosting:
-    """Boosts stages on the training rows that are left, whose columns are kept as bytes.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features), uint8 or float64
-    signs : ndarray of shape (n_samples,), float64
-        -1 or 1.
-    weights : ndarray of shape (n_samples,), float64, or None
-    max_stumps, n_threads : int
-
-    Attributes
-    ----------
-    inside : ndarray of shape (n_samples,), bool
-        Rows that are left: all positives, and the negatives that pass all stages.
-    """
+    """Boosts stages on the training rows that are left, whose columns are kept as bytes."""
 
     def __init__(
         self,

@@ -17,21 +17,11 @@ from ..prices.by_name import take_column_numbers
 
 
 class Stump(NamedTuple):
-    """A stump, and what it adds to the score of its stage.
+    """A stump, and what it adds to the score of its stage."""
 
-    Attributes
-    ----------
-    feature : int
-        -1 is a constant vote.
-    threshold : float
-    vote : int
-        1 or -1, of values above the threshold; the others get minus that.
-    alpha : float
-    """
-
-    feature: int
+    feature: int  # -1 is a constant vote
     threshold: float
-    vote: int
+    vote: int  # 1 or -1, of values above the threshold; the others get minus that
     alpha: float
 
     def answers(self, X: np.ndarray) -> np.ndarray:
@@ -43,20 +33,7 @@ class Stump(NamedTuple):
 
 
 def forest_of(stumps: list[Stump], n_features: int, names: Sequence[str] | None) -> MeteredForest:
-    """Stumps as trees that answer with their votes.
-
-    Parameters
-    ----------
-    stumps : list of Stump
-    n_features : int
-    names : sequence of str or None
-        Of the columns.
-
-    Returns
-    -------
-    MeteredForest
-        Without prices.
-    """
+    """Stumps as trees that answer with their votes."""
 
     def read(node):
         stump, sign = node

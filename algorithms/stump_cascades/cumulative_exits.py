@@ -21,23 +21,7 @@ if TYPE_CHECKING:
 
 
 class CumulativeCascade(HardCascade):
-    """Trees in the order of their stages.
-
-    Parameters
-    ----------
-    responses : Responses
-        A model with one score; its trees answer with what they add to it.
-    order : ndarray of shape (n_stages,), int64
-        Tree of each stage. None at all: one stage without a tree.
-    initial_score : float
-    thresholds : ndarray of shape (n_stages - 1,), float64
-    final_threshold : float
-
-    Raises
-    ------
-    ValueError
-        If a tree is used twice or does not exist, shapes do not fit, or scores may be infinite.
-    """
+    """Trees in the order of their stages."""
 
     def __init__(
         self,
@@ -73,13 +57,7 @@ class CumulativeCascade(HardCascade):
         return np.triu(np.ones((self.responses.forest.n_trees, self.n_stages)))
 
     def exits(self, X: np.ndarray) -> Exits:
-        """Walk rows until each leaves.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), float64
-            As the meter's ``_check_X`` returns it.
-        """
+        """Walk rows until each leaves."""
 
         def stays(k, scores, _):
             return ~(scores[:, 0] < self.thresholds[k])

@@ -15,21 +15,14 @@ STEP_GRID = 2.0**-12
 
 
 class Objective(NamedTuple):
-    """Labels and weights of the risk and of the complexity.
+    """Labels and weights of the risk and of the complexity."""
 
-    Attributes
-    ----------
-    y, of_risk, of_cost : ndarray of shape (n_samples,), float64
-        ±1; weights that sum to 1, the second ones of the negatives only.
-    per_copy : tuple of float
-        Weight of all rows, and of all negatives.
-    steepness, eta : float
-    """
-
+    # y, of_risk, of_cost: (n_samples,) float64: ±1; weights that sum to 1, the second ones of the
+    # negatives only
     y: np.ndarray
     of_risk: np.ndarray
     of_cost: np.ndarray
-    per_copy: tuple[float, float]
+    per_copy: tuple[float, float]  # Weight of all rows, and of all negatives
     steepness: float
     eta: float
 
@@ -40,25 +33,7 @@ class Objective(NamedTuple):
 
 
 class SmoothCascade:
-    """Scores of the stages, and what follows from them.
-
-    Parameters
-    ----------
-    f : ndarray of shape (n_stages, n_samples), float64
-        Scores of the stages.
-    n_own : ndarray of shape (n_stages,), int64
-        Stumps that each stage is the first to evaluate.
-    objective : Objective
-
-    Attributes
-    ----------
-    steps, slopes : ndarray of shape (n_stages - 1, n_samples), float64
-        u(f), the smooth step, and its derivative.
-    scores, costs : ndarray of shape (n_stages, n_samples), float64
-        F_k and C_k: of the cascade from each stage on.
-    reach : ndarray of shape (n_stages, n_samples), float64
-        How much of a row comes to each stage.
-    """
+    """Scores of the stages, and what follows from them."""
 
     def __init__(self, f: np.ndarray, n_own: np.ndarray, objective: Objective) -> None:
         self.f, self.n_own, self.objective = f, n_own, objective
@@ -105,17 +80,7 @@ class SmoothCascade:
 
 
 class Line:
-    """The objective along a stump that is added to a stage.
-
-    Parameters
-    ----------
-    cascade : SmoothCascade
-    stage : int
-    votes : ndarray of shape (n_samples,), float64
-        ±1.
-    cost : int
-        Of the stump.
-    """
+    """The objective along a stump that is added to a stage."""
 
     def __init__(self, cascade: SmoothCascade, stage: int, votes: np.ndarray, cost: int) -> None:
         k, self._of = stage, cascade.objective

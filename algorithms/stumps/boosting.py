@@ -21,44 +21,18 @@ from .sampling import Problem, Proposal, Sampler
 
 
 class Stumps(NamedTuple):
-    """A fitted classifier, stump by stump.
+    """A fitted classifier, stump by stump."""
 
-    Attributes
-    ----------
-    feature : ndarray of shape (n_stumps,), int64
-        -1 is a constant vote.
-    threshold : ndarray of shape (n_stumps,), float64
-        Values above it get `votes`, the others minus that.
-    votes : ndarray of shape (n_stumps, n_labels), int8
-        -1 or 1.
-    alpha : ndarray of shape (n_stumps,), float64
-    edge : ndarray of shape (n_stumps,), float64
-        On the training set, in [0, 1].
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    votes: np.ndarray
-    alpha: np.ndarray
-    edge: np.ndarray
+    feature: np.ndarray  # (n_stumps,) int64: -1 is a constant vote
+    threshold: np.ndarray  # (n_stumps,) float64: values above it get `votes`, the others minus that
+    votes: np.ndarray  # (n_stumps, n_labels) int8: -1 or 1
+    alpha: np.ndarray  # (n_stumps,) float64
+    edge: np.ndarray  # (n_stumps,) float64: on the training set, in [0, 1]
 
     def staged_scores(
         self, X: np.ndarray, rounds: Iterable[int], n_threads: int
     ) -> Iterator[np.ndarray]:
-        """Scores after some rounds.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), uint8 or float64
-        rounds : iterable of int
-            Ascending, each from 1 to the number of stumps.
-        n_threads : int
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_labels), float64
-            The same array each time.
-        """
+        """Scores after some rounds."""
         used = np.unique(self.feature[self.feature >= 0])
         place = np.where(self.feature >= 0, np.searchsorted(used, self.feature), -1)
         values = np.array(X[:, used], order="C")
@@ -71,18 +45,10 @@ class Stumps(NamedTuple):
 
 
 class Taken(Protocol):
-    """The weak learner of a round.
+    """The weak learner of a round."""
 
-    Attributes
-    ----------
-    feature : int
-        That the stump tests, of a tree its root; -1 is a constant vote.
-    edge : int
-        In grid steps.
-    """
-
-    feature: int
-    edge: int
+    feature: int  # That the stump tests, of a tree its root; -1 is a constant vote
+    edge: int  # In grid steps
 
 
 class WeakLearner(Protocol):
@@ -99,22 +65,14 @@ class WeakLearner(Protocol):
 
 
 class Boosted(NamedTuple):
-    """What boosting returns.
-
-    Attributes
-    ----------
-    learners : Stumps or HammingTrees
-    log_loss : ndarray of shape (n_rounds,), float64
-        Logarithm of the mean exponential loss after each round.
-    cost : ndarray of shape (n_rounds, 2), int64
-        Evaluations of a feature on an example: as the paper counts, and all.
-    family_rows : ndarray of shape (n_rounds, n_families), int64
-        Rows that asked for a family of features for the first time.
-    """
+    """What boosting returns."""
 
     learners: Any
+    # (n_rounds,) float64: logarithm of the mean exponential loss after each round
     log_loss: np.ndarray
+    # (n_rounds, 2) int64: evaluations of a feature on an example: as the paper counts, and all
     cost: np.ndarray
+    # (n_rounds, n_families) int64: rows that asked for a family of features for the first time
     family_rows: np.ndarray
 
 
@@ -128,21 +86,11 @@ class Stump(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a callback is told after a round.
+    """What a callback is told after a round."""
 
-    Attributes
-    ----------
-    number : int
-        From 1.
-    n_estimators : int
-        Rounds at most.
-    log_loss : float
-        Logarithm of the mean exponential loss of the training rows.
-    """
-
-    number: int
-    n_estimators: int
-    log_loss: float
+    number: int  # From 1
+    n_estimators: int  # Rounds at most
+    log_loss: float  # Logarithm of the mean exponential loss of the training rows
 
 
 # Called after each round; True ends the training, None or False goes on.
@@ -159,13 +107,7 @@ def watching(callbacks: Sequence[Callback] | None, verbose: int) -> tuple[Callba
 
 
 def checked(proposal: Proposal, n_features: int) -> np.ndarray:
-    """Features of a proposal, ascending.
-
-    Raises
-    ------
-    ValueError
-        If a sampler proposed no feature, or one that does not exist, or one twice.
-    """
+    """Features of a proposal, ascending."""
     features = np.asarray(proposal.features)
     if features.ndim != 1 or not len(features) or features.dtype.kind not in "iu":
         raise ValueError("A sampler must propose at least one feature, as an array of integers.")
@@ -179,18 +121,7 @@ def checked(proposal: Proposal, n_features: int) -> np.ndarray:
 
 
 def best_stump(problem: Problem, features: np.ndarray) -> Stump:
-    """Best stump on any of some features, or the constant vote if none is better.
-
-    Parameters
-    ----------
-    problem : Problem
-    features : ndarray of shape (n_searched,), int64
-        Ascending: of equal ones the lowest is taken.
-
-    Returns
-    -------
-    Stump
-    """
+    """Best stump on any of some features, or the constant vote if none is better."""
     searched = problem.search(features)
     best = int(np.argmax(searched.edges))  # the first of equals
     constant = problem.weights.totals
@@ -208,13 +139,7 @@ def signs(edges: np.ndarray) -> np.ndarray:
 
 
 class StumpLearner:
-    """Stumps as weak learners.
-
-    Parameters
-    ----------
-    threshold_of : callable (feature, cut) -> float
-        Threshold between the codes up to `cut` and those above.
-    """
+    """Stumps as weak learners."""
 
     def __init__(self, threshold_of: Callable[[int, int], float]) -> None:
         self._threshold_of = threshold_of
@@ -244,21 +169,7 @@ class StumpLearner:
 
 
 def alpha_of(edge: int, total: int, smoothing: float = 0.0, n_examples: float = 1.0) -> float:
-    """½ log((ε₊ + s/N) / (ε₋ + s/N)); a wrong weight of 0 counts as half a grid step.
-
-    Parameters
-    ----------
-    edge, total : int
-        Edge and weight of all pairs, in grid steps: their ratio is ε, and ε± is (1 ± ε) / 2.
-    smoothing : float
-        s >= 0, in units of an example's share of the weight.
-    n_examples : float
-        N.
-
-    Returns
-    -------
-    float
-    """
+    """½ log((ε₊ + s/N) / (ε₋ + s/N)); a wrong weight of 0 counts as half a grid step."""
     added = 2 * smoothing * total / n_examples if smoothing > 0 else 0
     return 0.5 * float(np.log((total + edge + added) / max(total - edge + added, 1)))
 
@@ -271,24 +182,7 @@ def boost(
     smoothing: float = 0.0,
     callbacks: tuple[Callback, ...] = (),
 ) -> Boosted:
-    """Add `n_estimators` weak learners.
-
-    Parameters
-    ----------
-    problem : Problem
-        With fresh weights.
-    sampler : Sampler
-    n_estimators : int
-    learner : WeakLearner
-    smoothing : float
-        See :func:`alpha_of`.
-    callbacks : tuple of callable
-        From :func:`watching`.
-
-    Returns
-    -------
-    Boosted
-    """
+    """Add `n_estimators` weak learners."""
     weights = problem.weights
     rounds, alphas, edges, losses, costs, family_rows = [], [], [], [], [], []
     sampler.begin(problem)
@@ -328,26 +222,7 @@ def boost_best(
     learner: WeakLearner,
     smoothing: float = 0.0,
 ) -> tuple[Boosted, int]:
-    """Boost with each sampler and keep the smallest final loss ("Best family", tuned bandits).
-
-    Parameters
-    ----------
-    new_problem : callable
-        Gives the problem with fresh weights and a generator in the same state each time.
-    samplers : list of Sampler
-        At least one.
-    n_estimators, learner, smoothing
-        As in :func:`boost`.
-
-    Returns
-    -------
-    Boosted
-        Its evaluations are those of all trainings together; a row that asks for a family does so
-        for all of them, as if they went on side by side (exact for samplers that look at all rows
-        of a family, or at none).
-    int
-        Place of the sampler, the first among equals.
-    """
+    """Boost with each sampler and keep the smallest final loss ("Best family", tuned bandits)."""
     best, place, evaluations, met = None, 0, 0, 0
     for k, sampler in enumerate(samplers):
         fitted = boost(new_problem(), sampler, n_estimators, learner, smoothing)

@@ -14,24 +14,7 @@ from .search import DefaultCodes, code_above
 
 
 def check_families(families: Sequence[ArrayLike] | None, n_features: int) -> list[np.ndarray]:
-    """Validate a partition of the features.
-
-    Parameters
-    ----------
-    families : list of array-like of int, or None
-        Columns of each family; None: all are one family.
-    n_features : int
-
-    Returns
-    -------
-    list of ndarray of int64
-        Ascending columns of each family.
-
-    Raises
-    ------
-    ValueError
-        If a family has no columns, or a column is missing, unknown or in two families.
-    """
+    """Validate a partition of the features."""
     if families is None:
         return [np.arange(n_features)]
     if not isinstance(families, list | tuple | np.ndarray) or getattr(families, "ndim", 1) == 0:
@@ -62,21 +45,7 @@ def check_families(families: Sequence[ArrayLike] | None, n_features: int) -> lis
 
 
 class Columns:
-    """The training features as 8-bit columns, and the thresholds between their codes.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features), uint8 or float64
-    sample_weight : ndarray of shape (n_samples,), float64, or None
-    edges : list of ndarray, optional
-        Bin edges of each feature, of float64 that is a part of the training rows.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_features, n_samples), uint8
-        Read-only.
-    defaults : DefaultCodes
-    """
+    """The training features as 8-bit columns, and the thresholds between their codes."""
 
     def __init__(
         self,

@@ -64,12 +64,7 @@ class ForgottenSampler(Sampler):
             raise ValueError("the description of a sampler must be text")
 
     def begin(self, problem: Problem) -> None:
-        """Refuse.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse."""
         raise ValueError(
             f"The sampler of this model was an object of class {self.description}, which its file "
             "does not hold: set_params(sampler=…) before fit."
@@ -82,16 +77,7 @@ def known_samplers() -> dict[str, type[Sampler]]:
 
 
 def stored_sampler(sampler: str | object | list) -> str | dict | list:
-    """The parameter `sampler` as JSON can hold it.
-
-    Parameters
-    ----------
-    sampler : str, object, or list of them
-
-    Returns
-    -------
-    str, dict or list
-    """
+    """The parameter `sampler` as JSON can hold it."""
     if isinstance(sampler, str):
         return sampler
     if isinstance(sampler, list | tuple):
@@ -116,14 +102,7 @@ def stored_sampler(sampler: str | object | list) -> str | dict | list:
 
 
 def restored_sampler(stored: str | dict | list) -> str | object | list:
-    """The parameter `sampler` from what a file holds.
-
-    Raises
-    ------
-    ValueError
-        If this package has no such class, the class no such parameter, or the parameter no such
-        value.
-    """
+    """The parameter `sampler` from what a file holds."""
     if isinstance(stored, str):
         return stored
     if isinstance(stored, list):
@@ -146,19 +125,7 @@ def restored_sampler(stored: str | dict | list) -> str | object | list:
 
 
 def check_stumps(stumps: Stumps, n_features: int, n_labels: int) -> None:
-    """Check all that predictions and the cost meter rely on, of stumps from a file.
-
-    Parameters
-    ----------
-    stumps : Stumps
-        Arrays of the right dtypes.
-    n_features, n_labels : int
-
-    Raises
-    ------
-    ValueError
-        One sentence without a full stop.
-    """
+    """Check all that predictions and the cost meter rely on, of stumps from a file."""
     for name, values in stumps._asdict().items():
         if len(values) != len(stumps.feature):
             raise ValueError(
@@ -175,19 +142,7 @@ def check_stumps(stumps: Stumps, n_features: int, n_labels: int) -> None:
 
 
 def check_trees(trees: HammingTrees, n_features: int, n_labels: int) -> None:
-    """Check all that predictions and the cost meter rely on, of trees from a file.
-
-    Parameters
-    ----------
-    trees : HammingTrees
-        Arrays of the right dtypes.
-    n_features, n_labels : int
-
-    Raises
-    ------
-    ValueError
-        One sentence without a full stop.
-    """
+    """Check all that predictions and the cost meter rely on, of trees from a file."""
     check_forest(trees.forest(), n_features, np.zeros(1))
     split = trees.left >= 0
     if trees.votes.shape != (len(split), n_labels):

@@ -58,49 +58,21 @@ class HaarFeatures(NamedTuple):
 
 
 class HaarStumps(NamedTuple):
-    """Stumps on Haar-like features as the kernels read them.
+    """Stumps on Haar-like features as the kernels read them."""
 
-    Attributes
-    ----------
-    offset : ndarray of shape (n_stumps, 9), int64
-        Places in the integral image, from a window's upper left corner.
-    times : ndarray of shape (n_stumps, 9), int64
-        How often the sum there counts; 0 beyond the last corner.
-    bound : ndarray of shape (n_stumps,), float64
-        What the sum must reach for each standard deviation to go right; infinite if all windows go
-        the same way.
-    area : ndarray of shape (n_stumps,), float64
-    cut : ndarray of shape (n_stumps,), float64
-        Lowest byte that goes right.
-    """
-
+    # (n_stumps, 9) int64: places in the integral image, from a window's upper left corner
     offset: np.ndarray
+    # (n_stumps, 9) int64: how often the sum there counts; 0 beyond the last corner
     times: np.ndarray
+    # (n_stumps,) float64: what the sum must reach for each standard deviation to go right; infinite
+    # if all windows go the same way
     bound: np.ndarray
-    area: np.ndarray
-    cut: np.ndarray
+    area: np.ndarray  # (n_stumps,) float64
+    cut: np.ndarray  # (n_stumps,) float64: lowest byte that goes right
 
 
 def check_features(features: HaarFeatures, n_features: int) -> HaarFeatures:
-    """Check the description of a model's columns, which kernels follow unseen.
-
-    Parameters
-    ----------
-    features : HaarFeatures
-    n_features : int
-        Columns of the model.
-
-    Returns
-    -------
-    HaarFeatures
-        With int64 arrays.
-
-    Raises
-    ------
-    ValueError
-        If there are not so many, a kind is unknown, an outline leaves the window or cannot be
-        divided into the rectangles of its kind, or the window is none.
-    """
+    """Check the description of a model's columns, which kernels follow unseen."""
     try:
         kinds, boxes = (np.asarray(part) for part in features[:2])
         height, width = (int(side) for side in features[2])
@@ -134,21 +106,12 @@ def check_features(features: HaarFeatures, n_features: int) -> HaarFeatures:
 
 
 class Corners(NamedTuple):
-    """The corners of features' rectangles, those of two rectangles once.
+    """The corners of features' rectangles, those of two rectangles once."""
 
-    Attributes
-    ----------
-    row, column : ndarray of shape (n_features, 9), int64
-        In the window.
-    times : ndarray of shape (n_features, 9), int64
-        How often the integral image counts there.
-    area : ndarray of shape (n_features,), float64
-        Pixels of a rectangle, by the number of white and of black ones.
-    """
-
-    row: np.ndarray
+    row: np.ndarray  # row, column: (n_features, 9) int64: in the window
     column: np.ndarray
-    times: np.ndarray
+    times: np.ndarray  # (n_features, 9) int64: how often the integral image counts there
+    # (n_features,) float64: pixels of a rectangle, by the number of white and of black ones
     area: np.ndarray
 
 
@@ -174,23 +137,7 @@ def corners_of(features: HaarFeatures) -> Corners:
 
 
 def haar_stumps(corners: Corners, feature: np.ndarray, cut: np.ndarray, width: int) -> HaarStumps:
-    """Make the stumps of a model for pictures of a width.
-
-    Parameters
-    ----------
-    corners : Corners
-        Of all columns.
-    feature : ndarray of shape (n_stumps,), int64
-        Column of each stump; any for one whose answer is constant.
-    cut : ndarray of shape (n_stumps,), int64
-        Lowest byte that goes right: 0 to 256.
-    width : int
-        Of the picture.
-
-    Returns
-    -------
-    HaarStumps
-    """
+    """Make the stumps of a model for pictures of a width."""
     area = corners.area[feature]
     bound = (cut - ZERO) / STEPS * area
     bound[cut <= 0], bound[cut > 255] = -np.inf, np.inf
@@ -199,32 +146,15 @@ def haar_stumps(corners: Corners, feature: np.ndarray, cut: np.ndarray, width: i
 
 
 class IntegralImages(NamedTuple):
-    """Sums of a picture, and of its squares, over all that is above and left of a corner.
+    """Sums of a picture, and of its squares, over all that is above and left of a corner."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape ((height + 1)·(width + 1),), int32, or int64 for large pictures
-    squares : ndarray of the same shape, int64
-    width : int
-        Corners in a row: width + 1.
-    """
-
-    sums: np.ndarray
+    sums: np.ndarray  # ((height + 1) ·(width + 1),), int32, or int64 for large pictures
     squares: np.ndarray
-    width: int
+    width: int  # Corners in a row: width + 1
 
 
 def integral_images(picture: np.ndarray) -> IntegralImages:
-    """Sum up a picture.
-
-    Parameters
-    ----------
-    picture : ndarray of shape (height, width), uint8
-
-    Returns
-    -------
-    IntegralImages
-    """
+    """Sum up a picture."""
     size = (picture.shape[0] + 1) * (picture.shape[1] + 1)
     dtype = np.int32 if 255 * picture.size <= _INT32 else np.int64
     sums, squares = np.zeros(size, dtype=dtype), np.zeros(size, dtype=np.int64)
@@ -264,23 +194,7 @@ def deviation_at(images: IntegralImages, at: int, height: int, width: int) -> fl
 
 @inlined_kernel
 def goes_right(stumps: HaarStumps, t: int, sums: np.ndarray, at: int, deviation: float) -> bool:
-    """Whether the byte of stump t's feature is its cut or more in a window.
-
-    Parameters
-    ----------
-    stumps : HaarStumps
-    t : int
-    sums : ndarray
-        Of the integral images.
-    at : int
-        Place of the window's upper left corner.
-    deviation : float
-        Of the window.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the byte of stump t's feature is its cut or more in a window."""
     difference = np.int64(0)
     for corner in range(9):
         place = np.uintp(at + stumps.offset[t, corner])  # unsigned: no look for a negative index

@@ -24,35 +24,16 @@ from .sampling import Problem
 
 
 class HammingTrees(NamedTuple):
-    """A fitted classifier, tree by tree; nodes as in :class:`algorithms.trees.forest.Forest`.
+    """A fitted classifier, tree by tree; nodes as in :class:`algorithms.trees.forest.Forest`."""
 
-    Attributes
-    ----------
-    tree : ndarray of shape (n_trees + 1,), int64
-        First node of each tree, its root.
-    feature : ndarray of shape (n_nodes,), int32
-        -1 in a leaf.
-    threshold : ndarray of shape (n_nodes,), float64
-        Values above it go right; 0 in a leaf.
-    left : ndarray of shape (n_nodes,), int32
-        Left child, -1 in a leaf. The right child is the next node.
-    depth : ndarray of shape (n_nodes,), int32
-        0 in a root.
-    votes : ndarray of shape (n_nodes, n_labels), int8
-        -1 or 1 in a leaf, 0 in a split node.
-    alpha : ndarray of shape (n_trees,), float64
-    edge : ndarray of shape (n_trees,), float64
-        On the training set, in [0, 1].
-    """
-
-    tree: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    depth: np.ndarray
-    votes: np.ndarray
-    alpha: np.ndarray
-    edge: np.ndarray
+    tree: np.ndarray  # (n_trees + 1,) int64: first node of each tree, its root
+    feature: np.ndarray  # (n_nodes,) int32: -1 in a leaf
+    threshold: np.ndarray  # (n_nodes,) float64: values above it go right; 0 in a leaf
+    left: np.ndarray  # (n_nodes,) int32: left child, -1 in a leaf. The right child is the next node
+    depth: np.ndarray  # (n_nodes,) int32: 0 in a root
+    votes: np.ndarray  # (n_nodes, n_labels) int8: -1 or 1 in a leaf, 0 in a split node
+    alpha: np.ndarray  # (n_trees,) float64
+    edge: np.ndarray  # (n_trees,) float64: on the training set, in [0, 1]
 
     def forest(self) -> Forest:
         """Give the paths as a forest with one tree a round, whose leaves are worth nothing."""
@@ -76,20 +57,7 @@ class HammingTrees(NamedTuple):
     def staged_scores(
         self, X: np.ndarray, rounds: Iterable[int], n_threads: int
     ) -> Iterator[np.ndarray]:
-        """Scores after some rounds.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features), uint8 or float64
-        rounds : iterable of int
-            Ascending, each from 1 to the number of trees.
-        n_threads : int
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_labels), float64
-            The same array each time.
-        """
+        """Scores after some rounds."""
         used, feature = np.unique(self.feature[self.feature >= 0]), self.feature
         place = np.where(feature >= 0, np.searchsorted(used, feature), -1).astype(np.int32)
         values = np.array(X[:, used], order="C")
@@ -142,20 +110,11 @@ class GrownTree(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A leaf that may be divided.
-
-    Attributes
-    ----------
-    node : int
-    total : ndarray of shape (n_labels or n_lanes,), int64
-        Sums of the weights times labels of its rows.
-    weight : int
-        Weight of all of their pairs.
-    """
+    """A leaf that may be divided."""
 
     node: int
-    total: np.ndarray
-    weight: int
+    total: np.ndarray  # (n_labels or n_lanes,) int64: sums of the weights times labels of its rows
+    weight: int  # Weight of all of their pairs
 
 
 class _Split(NamedTuple):
@@ -184,22 +143,7 @@ def _best_split(problem: Problem, features: np.ndarray, leaves, leaf: _Leaf) -> 
 
 
 def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTree, Any]:
-    """Grow a tree, of all leaves dividing the one whose stump gains most over a constant vote.
-
-    Parameters
-    ----------
-    problem : Problem
-    features : ndarray of shape (n_searched,), int64
-        Ascending: of equal ones the lowest is taken.
-    n_leaves : int
-        At most, at least 2.
-
-    Returns
-    -------
-    GrownTree
-    Leaves
-        Which knows where each training row ends.
-    """
+    """Grow a tree, of all leaves dividing the one whose stump gains most over a constant vote."""
     weights, n_labels = problem.weights, problem.weights.n_labels
     problem.search(features)  # first, as workers weigh their pairs for it
     rows = problem.leaves()
@@ -227,15 +171,7 @@ def grow(problem: Problem, features: np.ndarray, n_leaves: int) -> tuple[GrownTr
 
 
 class TreeLearner:
-    """Hamming trees as weak learners, see :class:`algorithms.stumps.boosting.WeakLearner`.
-
-    Parameters
-    ----------
-    threshold_of : callable (feature, cut) -> float
-        Threshold between the codes up to `cut` and those above.
-    n_leaves : int
-        Leaves of a tree at most.
-    """
+    """Hamming trees as weak learners, see :class:`algorithms.stumps.boosting.WeakLearner`."""
 
     def __init__(self, threshold_of: Callable[[int, int], float], n_leaves: int) -> None:
         self._threshold_of = threshold_of

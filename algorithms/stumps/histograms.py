@@ -101,20 +101,7 @@ def fill(
     lanes: int,
     sums: NDArray[np.int64],
 ) -> None:
-    """Add the weights of all rows to the histograms of four columns.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,), uint8
-        The first column.
-    others : tuple of three ndarrays, alike
-    weights : ndarray of shape (n_rows * lanes,), int32 or int64
-        Signed weights by row and label.
-    lanes : int
-        Labels with padding.
-    sums : ndarray, int64
-        For each of `n_slots` parts of the labels, a slot of each column. Added to.
-    """
+    """Add the weights of all rows to the histograms of four columns."""
     n, left = n_slots(lanes), lanes % WIDEST
     for p in range(n):
         of_part, slots = weights[p * WIDEST :], sums[p * COLUMNS * SLOT :]
@@ -134,22 +121,7 @@ def fill(
 def fill_sparse(
     codes: NDArray[np.uint8], default: int, weights: np.ndarray, lanes: int, sums: NDArray[np.int64]
 ) -> int:
-    """Add the weights of the rows that do not hold the default code to a column's histogram.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,), uint8
-    default : int
-    weights, lanes
-        As for :func:`fill`.
-    sums : ndarray, int64
-        `n_slots` slots. Added to.
-
-    Returns
-    -------
-    uint64
-        Bit b says whether a row has one of the codes from ``STEP * b`` on, `STEP` of them.
-    """
+    """Add the weights of the rows that do not hold the default code to a column's histogram."""
     n, left, touched = n_slots(lanes), lanes % WIDEST, np.uint64(0)
     for p in range(n):
         of_part, slot = weights[p * WIDEST :], sums[p * SLOT :]
@@ -204,25 +176,7 @@ def add_default(
     total: NDArray[np.int64],
     rest: NDArray[np.int64],
 ) -> int:
-    """Sums are exact, so what is missing from the total belongs to the default code.
-
-    Parameters
-    ----------
-    sums : ndarray, int64
-        Slots of one column, lying so many elements `apart`. The default code's are set.
-    apart, default : int
-    touched : uint64
-        What :func:`fill_sparse` returned.
-    total : ndarray of shape (lanes,), int64
-        Sums over all rows.
-    rest : ndarray of shape (WIDEST,), int64
-        Scratch.
-
-    Returns
-    -------
-    uint64
-        The same with the default code.
-    """
+    """Sums are exact, so what is missing from the total belongs to the default code."""
     lanes = total.shape[0]
     for label in range(0, lanes, WIDEST):
         width, block = min(WIDEST, lanes - label), block_of(sums, label, lanes, apart)
@@ -245,16 +199,6 @@ def best_cut(
     """Edge and code of the best cut of a histogram, the lowest among equals.
 
     ``code <= cut`` goes left. A cut that separates nothing has the edge of the constant vote.
-
-    Parameters
-    ----------
-    sums, apart, total, rest
-        As for :func:`add_default`; `sums` is empty afterwards.
-    touched : uint64
-        Bit b: whether any of `STEP` codes from ``STEP * b`` on may be present. Cuts at the others
-        separate what an earlier one does, and are left out.
-    edges : ndarray of shape (N_CODES,), int64
-        Scratch.
     """
     lanes = total.shape[0]
     touched |= np.uint64(1)  # the cut that separates nothing

@@ -182,22 +182,7 @@ def scan_bins(
     rest: NDArray[np.int64],
     edges: NDArray[np.int64],
 ) -> None:
-    """Add to the edge of each cut that of the block's labels, and empty the block.
-
-    Parameters
-    ----------
-    width : int
-        2, 4 or 8.
-    block : ndarray of shape (N_CODES * width,), int64
-        Emptied while it is at hand, which costs next to nothing.
-    touched : uint64
-        Bit b: whether to look at the `STEP` codes from ``STEP * b`` on; the others are empty.
-    rest : ndarray of shape (width,), int64
-        Right side less left: all there is before the first cut. Overwritten.
-    edges : ndarray of shape (N_CODES,), int64
-        Added to: sums over the labels of the absolute difference of both sides, codes up to the
-        cut lying left.
-    """
+    """Add to the edge of each cut that of the block's labels, and empty the block."""
     for code in range(0, N_CODES, STEP):
         if touched >> np.uint64(code // STEP) & np.uint64(1) == 0:
             continue

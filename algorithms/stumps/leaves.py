@@ -12,17 +12,7 @@ _MOST_GATHERED = 2**26  # bytes of columns that are gathered at once
 
 
 class Leaves:
-    """Rows of the leaves; all are in node 0, the root, at first.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_samples), uint8
-    defaults : DefaultCodes
-        Of the columns.
-    signed : ndarray of shape (n_samples, n_lanes), int32 or int64
-        Weights times labels.
-    n_threads : int
-    """
+    """Rows of the leaves; all are in node 0, the root, at first."""
 
     def __init__(
         self, columns: np.ndarray, defaults: DefaultCodes, signed: np.ndarray, n_threads: int
@@ -32,23 +22,7 @@ class Leaves:
         self._signed = {0: signed}
 
     def divide(self, node: int, feature: int, cut: int, first: int) -> tuple:
-        """Send the rows of a leaf into two new ones.
-
-        Parameters
-        ----------
-        node : int
-        feature, cut : int
-            Codes up to the cut go left.
-        first : int
-            Number of the leaf on the left; that on the right has the next.
-
-        Returns
-        -------
-        totals : ndarray of shape (2, n_lanes), int64
-            Sums of the weights times labels on each side.
-        weights : ndarray of shape (2,), int64
-            Weight of all pairs on each side.
-        """
+        """Send the rows of a leaf into two new ones."""
         rows, signed = self._rows.pop(node), self._signed.pop(node)
         codes = self.columns[feature]
         right = (codes if rows is None else codes[rows]) > cut
@@ -64,20 +38,7 @@ class Leaves:
     def gathered(
         self, node: int, features: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """Blocks of features on the rows of a leaf that is not the root.
-
-        Parameters
-        ----------
-        node : int
-        features : ndarray of shape (n_searched,), int64
-
-        Yields
-        ------
-        slice
-            Which of the features.
-        rows, signed, defaults : ndarray
-            See :func:`algorithms.stumps.search.search`.
-        """
+        """Blocks of features on the rows of a leaf that is not the root."""
         rows, signed = self._rows[node], self._signed[node]
         size = max(1, _MOST_GATHERED // max(1, len(rows)))
         for begin in range(0, len(features), size):
@@ -85,15 +46,7 @@ class Leaves:
             yield block, rows, signed, self._defaults.of(features[block])
 
     def search(self, node: int, features: np.ndarray, total: np.ndarray) -> Search:
-        """Best cut of each feature on the rows of a leaf that is not the root.
-
-        Parameters
-        ----------
-        node : int
-        features : ndarray of shape (n_searched,), int64
-        total : ndarray of shape (n_lanes,), int64
-            As :meth:`divide` gave it.
-        """
+        """Best cut of each feature on the rows of a leaf that is not the root."""
         parts = [
             search(self.columns, features[block], signed, self._n_threads, rows, defaults, total)
             for block, rows, signed, defaults in self.gathered(node, features)

@@ -18,37 +18,17 @@ from .lanes import N_CODES, WIDEST
 
 
 class StumpOfTwo(NamedTuple):
-    """A stump: rows with a code above `cut` get `vote`, the others minus that.
+    """A stump: rows with a code above `cut` get `vote`, the others minus that."""
 
-    Attributes
-    ----------
-    feature : int
-        -1 is a constant vote; its `cut` is -1.
-    cut, vote : int
-    edge : int
-        In grid steps.
-    """
-
-    feature: int
+    feature: int  # -1 is a constant vote; its `cut` is -1
     cut: int
     vote: int
-    edge: int
+    edge: int  # In grid steps
 
 
 @kernel
 def _best_cuts(sums, total, rest, edges, cuts):
-    """Signed edge and code of the best cut for each weighting, the lowest among equals.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (N_CODES * WIDEST,), int64
-        Histogram of one column. Emptied.
-    total : ndarray of shape (WIDEST,), int64
-    rest : ndarray of shape (WIDEST,), int64
-        Scratch.
-    edges, cuts : ndarray of shape (WIDEST,), int64
-        Outputs: right side less left.
-    """
+    """Signed edge and code of the best cut for each weighting, the lowest among equals."""
     for k in range(WIDEST):
         rest[k] = total[k] - 2 * sums[k]
         edges[k], cuts[k] = rest[k], 0
@@ -84,20 +64,7 @@ def _search(columns, weights, total, work, edges, cuts):
 
 
 def best_stumps(columns: np.ndarray, signed: np.ndarray, n_threads: int) -> list[StumpOfTwo]:
-    """Best stump for each weighting, or a constant vote if none is better.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_samples), uint8
-    signed : ndarray of shape (n_weightings, n_samples), int64
-        What a vote of 1 is worth for each row, in grid steps; of any sign.
-    n_threads : int
-
-    Returns
-    -------
-    list of StumpOfTwo
-        Of equal edges that of the lowest feature, then of the lowest cut.
-    """
+    """Best stump for each weighting, or a constant vote if none is better."""
     stumps = []
     for begin in range(0, len(signed), WIDEST):
         stumps += _best_of_eight(columns, signed[begin : begin + WIDEST], n_threads)

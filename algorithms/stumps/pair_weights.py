@@ -23,57 +23,30 @@ _MOST_COPIES = 2.0**30  # pairs that whole weights may stand for; the grid is th
 
 
 class ExampleWeights(NamedTuple):
-    """What the pairs count in the loss; their weights at f = 0 are ``counts * exp(logs)``.
+    """What the pairs count in the loss; their weights at f = 0 are ``counts * exp(logs)``."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (n_samples,), int64, or None
-        Copies that an example stands for: its weight, if all are whole numbers; None: 1 each.
-    logs : ndarray of shape (n_samples, 1) or (n_samples, n_labels), float64, or None
-        Logarithm of what a copy's pairs weigh, relative to the largest; None: 0 each.
-    total : float
-        Sum of the examples' weights (relative ones if they are not whole).
-    per_example : int
-        What the pairs of an example weigh together if its largest weighs 1.
-    """
-
+    # (n_samples,) int64, or None: copies that an example stands for: its weight, if all are whole
+    # numbers; None: 1 each
     counts: np.ndarray | None
+    # (n_samples, 1) or (n_samples, n_labels), float64, or None: logarithm of what a copy's pairs
+    # weigh, relative to the largest; None: 0 each
     logs: np.ndarray | None
-    total: float
-    per_example: int
+    total: float  # Sum of the examples' weights (relative ones if they are not whole)
+    per_example: int  # What the pairs of an example weigh together if its largest weighs 1
 
 
 class WeightUnit(NamedTuple):
-    """How the weights of all examples count.
+    """How the weights of all examples count."""
 
-    Attributes
-    ----------
-    copies : bool
-        Whether they are copies; if not, they count relative to the largest.
-    largest : float
-    total : float
-        Their sum, of copies an int.
-    n_copies : int
-        Copies, or examples if they are none: so many weights of at most 1 are summed for a label.
-    """
-
-    copies: bool
+    copies: bool  # Whether they are copies; if not, they count relative to the largest
     largest: float
-    total: float
+    total: float  # Their sum, of copies an int
+    # Copies, or examples if they are none: so many weights of at most 1 are summed for a label
     n_copies: int
 
 
 def are_copies(whole: bool, total: float, n_labels: int) -> bool:
-    """Whether weights stand for copies, the pairs of which can be counted exactly.
-
-    Parameters
-    ----------
-    whole : bool
-        Whether all are whole numbers.
-    total : float
-        Their sum.
-    n_labels : int
-    """
+    """Whether weights stand for copies, the pairs of which can be counted exactly."""
     return bool(whole and total * n_labels <= _MOST_COPIES)
 
 
@@ -89,19 +62,7 @@ def weight_unit(sample_weight: np.ndarray | None, n_samples: int, n_labels: int)
 
 
 def targets_of(classes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Labels -1 or 1 of examples.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_samples,), int
-        Number of each example's class.
-    n_classes : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels), int8
-        One label for each class, of two classes and of one for the last alone.
-    """
+    """Labels -1 or 1 of examples."""
     numbers = np.arange(n_classes) if n_classes > 2 else np.array([n_classes - 1])
     return np.where(classes[:, None] == numbers, 1, -1).astype(np.int8)
 
@@ -117,20 +78,6 @@ def example_weights(
     Whole numbers are copies: the grid is that of the copies, so the model is theirs bit for bit.
     Others, and those that stand for more than 2**30 pairs, count relative to the largest: the grid
     is as fine for them as without weights, whatever their unit.
-
-    Parameters
-    ----------
-    sample_weight : ndarray of shape (n_samples,), float64, or None
-        Positive; None means 1 each.
-    targets : ndarray of shape (n_samples, n_labels)
-    initial_weights : {"uniform", "balanced"}
-        Whether all labels of an example weigh the same, or its own as much as the others together.
-    unit : WeightUnit, optional
-        Of all examples, if these are a part.
-
-    Returns
-    -------
-    ExampleWeights
     """
     n_samples, n_labels = targets.shape
     initial, per_example = None, n_labels
@@ -199,35 +146,6 @@ class PairWeights:
     Weights are recomputed from the scores, relative to the largest, and rounded to a grid: after
     any number of rounds the largest is 1 and the rest is as exact as in the first round. Only then
     is a weight multiplied by the copies that its example stands for.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_samples, n_labels), int8
-        -1 or 1.
-    sample_weight : ndarray of shape (n_samples,), float64, optional
-        Positive weights of the examples, see :func:`example_weights`.
-    initial_weights : {"uniform", "balanced"}
-        See :func:`example_weights`.
-    unit : WeightUnit, optional
-        Of all examples, if these are a part: then they weigh nothing before :meth:`weigh`.
-
-    Attributes
-    ----------
-    n_examples : float
-        Sum of the weights of the examples: copies, else relative to the largest.
-    targets : ndarray of shape (n_samples, n_labels), int8
-    n_labels : int
-    signed : ndarray of shape (n_samples, n_lanes), int32 or int64
-        Weight times label, in grid steps; int64 if examples stand for copies.
-    totals : ndarray of shape (n_lanes,), int64
-        Sums of `signed` over the examples: the edge of each label for the constant vote.
-    of_row : ndarray of shape (n_samples,), int64
-        Weight of each example, over its labels.
-    total : int
-        Weight of all pairs: what the weights are to be divided by.
-    log_loss : float
-        Logarithm of the mean of exp(-y f) over all pairs, weighted as they are initially; a part
-        does not know it.
     """
 
     def __init__(
@@ -258,17 +176,7 @@ class PairWeights:
         self._weigh_anew()
 
     def vote(self, codes: np.ndarray, cut: int, steps: np.ndarray) -> None:
-        """Add a stump to the scores.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_samples,), uint8
-            The stump's column.
-        cut : int
-            Rows with a larger code get `steps`, the others minus that; -1 is a constant vote.
-        steps : ndarray of shape (n_labels,), float64
-            α times the votes.
-        """
+        """Add a stump to the scores."""
         _add_votes(codes, cut, steps, self.targets, self._losing)
 
     def add_tree(self, leaf: np.ndarray, steps: np.ndarray) -> None:
@@ -277,15 +185,7 @@ class PairWeights:
         self._weigh_anew()
 
     def vote_tree(self, leaf: np.ndarray, steps: np.ndarray) -> None:
-        """Add a tree to the scores.
-
-        Parameters
-        ----------
-        leaf : ndarray of shape (n_samples,), int64
-            Node in which each row ends.
-        steps : ndarray of shape (n_nodes, n_labels), float64
-            α times the votes.
-        """
+        """Add a tree to the scores."""
         _add_votes_of_leaves(leaf, steps, self.targets, self._losing)
 
     def _weigh_anew(self) -> None:
@@ -301,13 +201,7 @@ class PairWeights:
         return float((self._losing if logs is None else self._losing + logs).max())
 
     def weigh(self, shift: float) -> None:
-        """Weights by the scores, relative to the largest of all, and their sums.
-
-        Parameters
-        ----------
-        shift : float
-            See :meth:`log_of_largest`.
-        """
+        """Weights by the scores, relative to the largest of all, and their sums."""
         counts, logs = self._examples.counts, self._examples.logs
         losing, scale = self._losing, 2.0**self._exponent
         for begin in range(0, len(losing), self._block_rows):
@@ -327,19 +221,7 @@ class PairWeights:
 
 
 def log_of_mean(total: int, whole: float, exponent: int, shift: float) -> float:
-    """Logarithm of the mean of exp(-y f).
-
-    Parameters
-    ----------
-    total : int
-        Weight of all pairs, in grid steps.
-    whole : float
-        What they weigh initially, in units of the largest.
-    exponent : int
-        Of the grid.
-    shift : float
-        Logarithm of what the weights are relative to.
-    """
+    """Logarithm of the mean of exp(-y f)."""
     return float(np.log(np.ldexp(total / whole, -exponent))) + shift
 
 
@@ -364,20 +246,6 @@ def add_scores(
     last: int,
     scores: NDArray[np.float64],
 ) -> None:
-    """Add the votes of stumps `first` … `last` - 1 to the scores, in order.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_used), uint8 or float64
-        The features that the model uses.
-    place : ndarray of shape (n_stumps,), int64
-        Column of each stump; -1 is a constant vote.
-    threshold : ndarray of shape (n_stumps,), float64
-    steps : ndarray of shape (n_stumps, n_labels), float64
-        α times the votes.
-    first, last : int
-    scores : ndarray of shape (n_samples, n_labels), float64
-        Added to.
-    """
+    """Add the votes of stumps `first` … `last` - 1 to the scores, in order."""
     captured = values, place, threshold, steps, first, last, scores
     for_each(_add_scores_of_row, scores.shape[0], True, captured)

@@ -20,18 +20,10 @@ _SHARED_ROWS = 2**11  # from which on threads share them
 
 
 class Sample(NamedTuple):
-    """Some of the examples.
+    """Some of the examples."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (size,), int64
-        Ascending; repeated if drawn repeatedly.
-    signed : ndarray of shape (size, n_lanes), int32 or int64
-        Weight times label, in grid steps.
-    """
-
-    rows: np.ndarray
-    signed: np.ndarray
+    rows: np.ndarray  # (size,) int64: ascending; repeated if drawn repeatedly
+    signed: np.ndarray  # (size, n_lanes) int32 or int64: weight times label, in grid steps
 
     @property
     def weight(self) -> int:
@@ -75,42 +67,14 @@ def _share_out(rows, signed, of_row, scale, out):
 
 
 def sample_by_weight(weights: PairWeights, size: int, rng: np.random.Generator) -> Sample:
-    """Draw examples by their boosting weight, Eq. (2).
-
-    Parameters
-    ----------
-    weights : PairWeights
-    size : int
-        Number S of draws, with replacement.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Sample
-        Each row's weights sum to 1, in grid steps of int32.
-    """
+    """Draw examples by their boosting weight, Eq. (2)."""
     draws = rng.integers(weights.total, size=size)
     draws.sort()  # sums do not depend on the order; finding the rows, and memory, do
     return sample_of_draws(weights, draws, size)
 
 
 def sample_of_draws(weights: PairWeights, draws: np.ndarray, size: int) -> Sample:
-    """Give the examples that draws by weight fall into.
-
-    Parameters
-    ----------
-    weights : PairWeights
-        Of all examples, or of a part.
-    draws : ndarray of shape (n_draws,), int64
-        Ascending: those that fall into these examples, which lie end to end.
-    size : int
-        Number S of all draws.
-
-    Returns
-    -------
-    Sample
-        As of :func:`sample_by_weight`.
-    """
+    """Give the examples that draws by weight fall into."""
     rows = np.empty(len(draws), dtype=np.int64)
     rows_of(draws, weights.of_row, rows)
     signed = np.empty((len(draws), weights.signed.shape[1]), dtype=np.int32)

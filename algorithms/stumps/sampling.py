@@ -36,21 +36,7 @@ class Proposal(NamedTuple):
 
 
 class Meter:
-    """Counts evaluations, and the rows that ask for a family of features for the first time.
-
-    Parameters
-    ----------
-    families : list of ndarray of int
-        Disjoint subsets of the features.
-    n_features, n_samples : int
-
-    Attributes
-    ----------
-    evaluations : int
-        Evaluations of a feature on an example so far.
-    family_rows : ndarray of shape (n_families,), int64
-        Rows that have asked for any feature of a family so far.
-    """
+    """Counts evaluations, and the rows that ask for a family of features for the first time."""
 
     def __init__(self, families: list[np.ndarray], n_features: int, n_samples: int) -> None:
         self.evaluations = 0
@@ -69,16 +55,7 @@ class Meter:
             self.family_rows[k] = self._n_samples if rows is None else self._seen_with(rows, k)
 
     def count_told(self, features: np.ndarray, n_rows: int, family_rows: np.ndarray) -> None:
-        """Count the evaluation of features on a sample of rows that lie elsewhere.
-
-        Parameters
-        ----------
-        features : ndarray of int
-        n_rows : int
-            Size of the sample.
-        family_rows : ndarray of shape (n_families,), int64
-            Rows that were in any sample for a family so far, as is known where they lie.
-        """
+        """Count the evaluation of features on a sample of rows that lie elsewhere."""
         for k in self._new_to(features, n_rows):
             self.family_rows[k] = family_rows[k]
 

@@ -139,34 +139,19 @@ def _gather(columns, features, rows, out):
 
 
 class Search(NamedTuple):
-    """What a search found, feature by feature.
+    """What a search found, feature by feature."""
 
-    Attributes
-    ----------
-    edges : ndarray of shape (n_searched,), int64
-        Edge of the best stump, or of the constant vote if that is larger, in grid steps.
-    cuts : ndarray of shape (n_searched,), int64
-        Codes up to this one lie left of the best threshold.
-    """
-
+    # (n_searched,) int64: edge of the best stump, or of the constant vote if that is larger, in
+    # grid steps
     edges: np.ndarray
-    cuts: np.ndarray
+    cuts: np.ndarray  # (n_searched,) int64: codes up to this one lie left of the best threshold
 
 
 @kernel
 def label_edges(
     codes: NDArray[np.uint8], cut: int, signed: np.ndarray, out: NDArray[np.int64]
 ) -> None:
-    """Edge of each label for the stump ``code > cut``.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,), uint8
-    cut : int
-    signed : ndarray of shape (n_rows, n_lanes), int32 or int64
-    out : ndarray of shape (n_lanes,), int64
-        Output.
-    """
+    """Edge of each label for the stump ``code > cut``."""
     lanes, weights = signed.shape[1], signed.reshape(-1)
     sums = np.zeros(8 * lanes, dtype=np.int64)
     for i in range(signed.shape[0]):  # four sums for each side: one would wait for itself
@@ -202,10 +187,6 @@ class DefaultCodes:
 
     It changes how fast a column is searched, never what is found. To look into all columns first
     would read a whole file of features of which a training may need a few.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_samples), uint8
     """
 
     def __init__(self, columns: np.ndarray) -> None:
@@ -258,13 +239,7 @@ def _most_frequent(columns, features, share, defaults):
 
 @kernel
 def code_above(codes: NDArray[np.uint8], cut: int) -> int:
-    """Smallest code larger than `cut`, or 255 if there is none.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,), uint8
-    cut : int
-    """
+    """Smallest code larger than `cut`, or 255 if there is none."""
     smallest = np.uint8(N_CODES - 1)
     for i in range(codes.shape[0]):
         if codes[i] > cut:

@@ -40,28 +40,7 @@ def bin_edges(
     max_bins: int,
     scratch: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Edges between the bins of one feature; ``x <= edge`` goes left.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,), float64
-        Finite, or NaN: missing.
-    counts : ndarray of shape (n_samples,), int64, or None
-        Row weights on their grid; None means 1 each.
-    max_bins : int
-        At most this many bins of numbers.
-    scratch : ndarray of shape (n_samples,), float64 or float32, optional
-        Memory in which values without weights are sorted; by default new memory. The latter, which
-        is sorted sooner, must hold them exactly.
-
-    Returns
-    -------
-    ndarray of shape (n_bins - 1,), float64
-        Midpoints between neighbouring distinct values. With more distinct values than bins, only
-        those after the smallest value whose cumulative count reaches j/max_bins of the total,
-        j = 1 … max_bins - 1. Behind them, if values are missing, :data:`ALL_PRESENT`: the bin of
-        those is the last.
-    """
+    """Edges between the bins of one feature; ``x <= edge`` goes left."""
     if counts is None:
         low, high, some_missing = _cuts(values, max_bins, scratch)
     else:
@@ -301,25 +280,7 @@ def bin_matrix(
     n_threads: int,
     edges: list[np.ndarray] | None = None,
 ) -> BinnedMatrix:
-    """Bin all features and lay the bins out for the kernels.
-
-    Parameters
-    ----------
-    X : ndarray or SparseColumns of shape (n_samples, n_features), float64 or float32
-        Finite, or NaN: missing. Read fastest if columns, or rows, lie in one piece.
-    counts : ndarray of shape (n_samples,), int64, or None
-        Row weights on their grid.
-    max_bins : int
-        At most 255.
-    n_threads : int
-        Features are binned, and tiles are read later, by so many threads.
-    edges : list of ndarray, optional
-        Of each feature, if the rows are a part of those that they were made of.
-
-    Returns
-    -------
-    BinnedMatrix
-    """
+    """Bin all features and lay the bins out for the kernels."""
     n_samples, n_features = X.shape
     given = edges
 
@@ -372,17 +333,7 @@ def bin_matrix(
 
 
 def without_rows(edges: list[np.ndarray]) -> BinnedMatrix:
-    """Layout of histograms that others build: a column for each feature, and no rows.
-
-    Parameters
-    ----------
-    edges : list of ndarray
-        Of each feature.
-
-    Returns
-    -------
-    BinnedMatrix
-    """
+    """Layout of histograms that others build: a column for each feature, and no rows."""
     n_bins = np.array([len(e) + 1 for e in edges], dtype=np.int64)
     missing = np.array([len(e) > 0 and e[-1] == ALL_PRESENT for e in edges], dtype=bool)
     columns = bundles({}, n_bins, len(edges))

@@ -20,23 +20,7 @@ class Bundle(NamedTuple):
 
 
 def bundles(outside: dict[int, np.ndarray], n_bins: np.ndarray, n_features: int) -> list[Bundle]:
-    """Group features greedily, in order, so that no row is outside the default bin of two.
-
-    Parameters
-    ----------
-    outside : dict
-        For each candidate feature the rows outside its default bin, as packed bits. It is emptied,
-        so that two copies of it are never held.
-    n_bins : ndarray of shape (n_features,), int64
-        Bins of each feature, the default one among them.
-    n_features : int
-        Features of the matrix; one that is no candidate has a column to itself.
-
-    Returns
-    -------
-    list of Bundle
-        In the order of their first features.
-    """
+    """Group features greedily, in order, so that no row is outside the default bin of two."""
     candidates = sorted(outside)
     first = np.arange(n_features)
     if len(candidates) > 1:

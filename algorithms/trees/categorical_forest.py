@@ -21,19 +21,10 @@ if TYPE_CHECKING:
 
 
 class CategoricalForest(NamedTuple):
-    """A :class:`~.forest.Forest` of rows whose categories are codes, whole numbers below 256.
+    """A :class:`~.forest.Forest` of rows whose categories are codes, whole numbers below 256."""
 
-    Attributes
-    ----------
-    tree, feature, threshold, left, value, gain, count, depth, missing_left : ndarray
-        As of a plain forest; the threshold of a split of categories is 0 and means nothing.
-    by_set : ndarray of shape (n_nodes,), uint8
-        Whether the node splits categories, 1 or 0.
-    left_set : ndarray of shape (n_nodes, 4), uint64
-        The codes that go left, one bit each: those of the training rows that did, and, if missing
-        values go left, those that no training row of the node had. All 0 in other nodes.
-    """
-
+    # tree, feature, threshold, left, value, gain, count, depth, missing_left: As of a plain forest;
+    # the threshold of a split of categories is 0 and means nothing
     tree: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray
@@ -43,7 +34,10 @@ class CategoricalForest(NamedTuple):
     count: np.ndarray
     depth: np.ndarray
     missing_left: np.ndarray
-    by_set: np.ndarray
+    by_set: np.ndarray  # (n_nodes,) uint8: whether the node splits categories, 1 or 0
+    # (n_nodes, 4) uint64: the codes that go left, one bit each: those of the training rows that
+    # did, and, if missing values go left, those that no training row of the node had. All 0 in
+    # other nodes
     left_set: np.ndarray
 
     n_trees = Forest.n_trees
@@ -62,18 +56,7 @@ class CategoricalForest(NamedTuple):
 
 
 def with_sets(forest: Forest, is_categorical: np.ndarray, left_set: np.ndarray) -> Any:
-    """Give a forest whose splits of some features are by sets.
-
-    Parameters
-    ----------
-    forest : Forest
-    is_categorical : ndarray of shape (n_features,), bool
-    left_set : ndarray of shape (n_nodes, 4), uint64
-
-    Returns
-    -------
-    CategoricalForest
-    """
+    """Give a forest whose splits of some features are by sets."""
     by_set = (forest.feature >= 0) & is_categorical[forest.feature]
     return CategoricalForest(*forest, by_set.astype(np.uint8), left_set)
 
@@ -89,19 +72,7 @@ def refuse_sets(forest: Any, reader: str) -> None:
 
 
 def check_sets(forest: CategoricalForest, n_known: np.ndarray) -> None:
-    """Check the sets of a forest from a file; all else is :func:`~.forest.check_forest`'s.
-
-    Parameters
-    ----------
-    forest : CategoricalForest
-    n_known : ndarray of shape (n_features,), int64
-        Categories of each feature.
-
-    Raises
-    ------
-    ValueError
-        If a set has a category that is none. One sentence without a full stop.
-    """
+    """Check the sets of a forest from a file; all else is :func:`~.forest.check_forest`'s."""
     n_nodes = len(forest.feature)
     if forest.left_set.shape != (n_nodes, WORDS):
         raise ValueError(f"left_set of its trees must be of shape ({n_nodes}, {WORDS})")
@@ -117,16 +88,7 @@ def _first_bits(n_bits: np.ndarray) -> np.ndarray:
 
 
 class CategoricalForestBuilder(ForestBuilder):
-    """Collects grown trees that may split categories.
-
-    Parameters
-    ----------
-    edges : list of ndarray
-        Bin edges per feature.
-    is_categorical : ndarray of shape (n_features,), bool
-    n_known : ndarray of shape (n_features,), int64
-        Categories of each feature.
-    """
+    """Collects grown trees that may split categories."""
 
     def __init__(
         self, edges: list[np.ndarray], is_categorical: np.ndarray, n_known: np.ndarray
@@ -167,14 +129,7 @@ class CategoricalForestBuilder(ForestBuilder):
 def builder_of(
     edges: list[np.ndarray], n_known: np.ndarray | None = None
 ) -> ForestBuilder | CategoricalForestBuilder:
-    """Builder for features of numbers, or of which some are of so many categories.
-
-    Parameters
-    ----------
-    edges : list of ndarray
-    n_known : ndarray of shape (n_features,), int64, optional
-        Categories of each feature, -1 of numbers.
-    """
+    """Builder for features of numbers, or of which some are of so many categories."""
     if n_known is None:
         return ForestBuilder(edges)
     return CategoricalForestBuilder(edges, n_known >= 0, n_known)

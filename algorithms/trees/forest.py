@@ -21,40 +21,22 @@ _ROWS_AT_ONCE = 2**16
 
 
 class Forest(NamedTuple):
-    """All trees one after the other; children are numbered within the whole forest.
+    """All trees one after the other; children are numbered within the whole forest."""
 
-    Attributes
-    ----------
-    tree : ndarray of shape (n_trees + 1,), int64
-        First node of each tree, its root. Within a round the trees are in class order.
-    feature : ndarray of shape (n_nodes,), int32
-        Feature tested, -1 in a leaf.
-    threshold : ndarray of shape (n_nodes,), float64
-        ``x <= threshold`` goes left; 0 in a leaf.
-    left : ndarray of shape (n_nodes,), int32
-        Left child, -1 in a leaf. The right child is the next node.
-    value : ndarray of shape (n_nodes,), float64
-        Leaf value before the learning rate; 0 in a split node.
-    gain : ndarray of shape (n_nodes,), float64
-        Net gain of the split when it was made, Eq. (12); 0 in a leaf.
-    count : ndarray of shape (n_nodes,), float64
-        Weighted training rows.
-    depth : ndarray of shape (n_nodes,), int32
-        0 in a root.
-    missing_left : ndarray of shape (n_nodes,), uint8
-        Whether a row whose value is missing (NaN) goes left, 1 or 0; 0 in a leaf. Where rows of
-        the training set were missing it, the side with the larger gain; elsewhere the child with
-        the larger `count`, the right one if they are equal.
-    """
-
+    # (n_trees + 1,) int64: first node of each tree, its root. Within a round the trees are in class
+    # order
     tree: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    value: np.ndarray
+    feature: np.ndarray  # (n_nodes,) int32: feature tested, -1 in a leaf
+    threshold: np.ndarray  # (n_nodes,) float64: ``x <= threshold`` goes left; 0 in a leaf
+    left: np.ndarray  # (n_nodes,) int32: left child, -1 in a leaf. The right child is the next node
+    value: np.ndarray  # (n_nodes,) float64: leaf value before the learning rate; 0 in a split node
+    # (n_nodes,) float64: net gain of the split when it was made, Eq. (12); 0 in a leaf
     gain: np.ndarray
-    count: np.ndarray
-    depth: np.ndarray
+    count: np.ndarray  # (n_nodes,) float64: weighted training rows
+    depth: np.ndarray  # (n_nodes,) int32: 0 in a root
+    # (n_nodes,) uint8: whether a row whose value is missing (NaN) goes left, 1 or 0; 0 in a leaf.
+    # Where rows of the training set were missing it, the side with the larger gain; elsewhere the
+    # child with the larger `count`, the right one if they are equal
     missing_left: np.ndarray
 
     @property
@@ -123,22 +105,6 @@ def check_forest(
     """Check all that the kernels rely on, of a forest from elsewhere: a file, another library.
 
     Kernels check nothing: a child that is no node reads foreign memory, a cycle never ends.
-
-    Parameters
-    ----------
-    forest : Forest
-    n_features : int
-    initial_scores : ndarray of shape (n_columns,), float64
-        Scores before the first tree; a round has one tree for each.
-    learning_rate : float
-        Finite, >= 0.
-    infinite_thresholds : bool
-        Whether a threshold may be infinite, so that all rows go the same way.
-
-    Raises
-    ------
-    ValueError
-        If it is no forest, or a score could be no finite number. One sentence without a full stop.
     """
     _check_arrays(forest)
     _check_tree_starts(forest.tree, len(forest.feature), len(initial_scores))
@@ -312,13 +278,7 @@ def _newton_values(nodes, n_nodes, scale, sums, hessian_step, least_hessian, val
 
 
 class ForestBuilder:
-    """Collects grown trees.
-
-    Parameters
-    ----------
-    edges : list of ndarray
-        Bin edges per feature.
-    """
+    """Collects grown trees."""
 
     def __init__(self, edges: list[np.ndarray]) -> None:
         self._edges = np.concatenate([*edges, np.zeros(1)])
@@ -337,19 +297,7 @@ class ForestBuilder:
         least_hessian: float,
         newton: tuple[np.ndarray, float] | None = None,
     ) -> np.ndarray:
-        """Store a grown tree and return its node values (before the learning rate).
-
-        Parameters
-        ----------
-        nodes : Nodes
-        n_nodes : int
-        scale : Scale
-        least_hessian : float
-            A leaf with less has the value 0: -G/H means nothing there.
-        newton : tuple (sums, step), optional
-            Hessians of the leaves, see :func:`sum_hessians`, and their grid step, where they differ
-            from those that chose the splits.
-        """
+        """Store a grown tree and return its node values (before the learning rate)."""
         first = self._starts[-1]
         if first + n_nodes > len(self._arrays.feature):
             size = 2 * (first + n_nodes)

@@ -88,25 +88,7 @@ def allocate(
     is_categorical: np.ndarray | None = None,
     signs: np.ndarray | None = None,
 ) -> Memory:
-    """Allocate the memory of a fit.
-
-    Parameters
-    ----------
-    binned : BinnedMatrix
-    max_leaves : int
-    n_words : int
-        What a row adds to a bin, see :func:`algorithms.trees.histogram.words_of`.
-    is_categorical : ndarray of shape (n_features,), bool, optional
-        Features of categories: their values are codes, and each has a bin.
-    signs : ndarray of shape (n_features,), int8, optional
-        Monotonic constraints, see :mod:`algorithms.trees.monotonic`.
-
-    Returns
-    -------
-    Memory
-        Its nodes are :class:`~.searching_sets.CategoricalNodes` if there are such features, and
-        :class:`~.monotonic.MonotonicNodes` if there are constraints.
-    """
+    """Allocate the memory of a fit."""
     layout, n_samples = binned.layout, binned.n_samples
     n_nodes, n_features = 2 * max_leaves - 1, len(layout.feature_column)
     n_tiles, n_entries = len(layout.tile_start), int(layout.column_code[-1])
@@ -400,23 +382,7 @@ def rank_leaves(
 
 @kernel
 def grow(training: Training, memory: Memory, penalty: NamedTuple) -> int:
-    """Grow one tree.
-
-    Parameters
-    ----------
-    training : Training
-    memory : Memory
-        On return its `nodes` are the tree, and ``workspace.rows[start:stop]`` of each leaf its
-        rows.
-    penalty : NamedTuple
-        Of a class that :mod:`algorithms.trees.penalty` has the functions of; its accounts are
-        brought up to date.
-
-    Returns
-    -------
-    int
-        Number of nodes.
-    """
+    """Grow one tree."""
     nodes, workspace, limits = memory.nodes, memory.workspace, training.limits
     plant(nodes, workspace)
     begin_tree(penalty)

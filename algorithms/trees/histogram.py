@@ -53,14 +53,7 @@ class Histograms(NamedTuple):
 
 
 def words_of(gh: np.ndarray, equal_hessians: bool) -> int:
-    """Words in which a row's gradient, hessian and count fit.
-
-    Parameters
-    ----------
-    gh : ndarray of int32 or int64, before :func:`in_halves`
-    equal_hessians : bool
-        Whether the hessians of all rows, without their weights, are always equal.
-    """
+    """Words in which a row's gradient, hessian and count fit."""
     if gh.dtype == np.int64:
         return 4
     return 1 if equal_hessians else 2
@@ -81,17 +74,7 @@ def allocate(layout: Layout, n_slots: int, n_samples: int, n_words: int) -> Hist
 
 
 def in_halves(gh: np.ndarray) -> np.ndarray:
-    """Derivatives as the kernels that grow trees read them, of one type whatever their form.
-
-    Parameters
-    ----------
-    gh : ndarray of int32 or int64, see :func:`algorithms.losses.allocate_gh`
-
-    Returns
-    -------
-    ndarray of int32
-        A view: three columns of 64 bits are six of 32.
-    """
+    """Derivatives as the kernels that grow trees read them, of one type whatever their form."""
     return gh.view(np.int32)
 
 
@@ -183,27 +166,7 @@ def collect(
     chunk_sums: NDArray[np.int64],
     out: NDArray[np.int64],
 ) -> None:
-    """Make the words of a node's rows, and sum up what they stand for.
-
-    Parameters
-    ----------
-    rows : ndarray of int32
-        Those of the node are ``rows[start:stop]``.
-    start, stop : int
-    gh : ndarray of shape (n_samples, 2), (n_samples, 3) or (n_samples, 6), int32
-        Gradient and hessian on their grids, and the row weight on its grid. The 32-bit form is for
-        weights of 1 (two columns) and for whole ones of at most :data:`MOST_PACKED`; in the 64-bit
-        form, whose numbers take two columns each (:func:`in_halves`), gradient and hessian are
-        multiplied by the weight already. With weights of 1 and equal hessians it may be of shape
-        (n_samples + 1, 1): the gradients, and then the one hessian. :func:`of_row` reads all of
-        them.
-    words : ndarray of shape (n_samples, n_words), int64
-        ``words[start:stop]`` is written.
-    chunk_sums : ndarray of shape (n_chunks, 3), int64
-        Output, for :func:`build`.
-    out : ndarray of shape (3,), int64
-        Output: gradient, hessian and count of the node.
-    """
+    """Make the words of a node's rows, and sum up what they stand for."""
     n_chunks = (stop - start + CHUNK - 1) // CHUNK
     captured = rows, start, stop, gh, words, chunk_sums
     for_each(_collect_chunk, n_chunks, stop - start > PARALLEL_ROWS, captured)
@@ -293,14 +256,7 @@ def build(
     which: int,
     slot: int,
 ) -> None:
-    """Histogram of a tile's columns over rows[start:stop], written to `slot`.
-
-    Parameters
-    ----------
-    gh : ndarray, see :func:`collect`
-    hists : Histograms
-        Its `words`, and ``chunk_sums[which]``, are what :func:`collect` made of the rows.
-    """
+    """Histogram of a tile's columns over rows[start:stop], written to `slot`."""
     first, last = layout.tile_column[tile], layout.tile_column[tile + 1]
     all_g, all_h = hists.gradient[slot], hists.hessian[slot]
     all_n, packed, n_words = hists.count[slot], hists.packed[tile], hists.words.shape[1]

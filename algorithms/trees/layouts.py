@@ -13,16 +13,7 @@ from .tiles import TiledForest, tiled_forest
 
 
 class Layouts:
-    """A forest laid out for many rows and for one.
-
-    Parameters
-    ----------
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree.
-    """
+    """A forest laid out for many rows and for one."""
 
     def __init__(self, forest: Forest, contributions: np.ndarray, initial: np.ndarray) -> None:
         self._given = (forest, contributions, initial)

@@ -26,20 +26,12 @@ MOST_WORDS = 8  # of 64 units: with more, a leaf's path has far fewer splits tha
 
 
 class LeafBills(NamedTuple):
-    """What the paths to all leaves ask for: tree by tree, leaves from left to right.
+    """What the paths to all leaves ask for: tree by tree, leaves from left to right."""
 
-    Attributes
-    ----------
-    steps : ndarray of shape (n_leaves,), int64
-        Grid steps paid for evaluations.
-    passed : ndarray of shape (n_leaves,), int64
-        Split nodes.
-    marks : ndarray of shape (n_words, n_leaves), uint64
-        What is paid for once, as the bits of a row in :func:`algorithms.trees.predictor.charge`.
-    """
-
-    steps: np.ndarray
-    passed: np.ndarray
+    steps: np.ndarray  # (n_leaves,) int64: grid steps paid for evaluations
+    passed: np.ndarray  # (n_leaves,) int64: split nodes
+    # (n_words, n_leaves) uint64: what is paid for once, as the bits of a row in
+    # :func:`algorithms.trees.predictor.charge`
     marks: np.ndarray
 
 
@@ -71,19 +63,7 @@ def _follow_paths(forest, prices, scratch, node_steps, node_marks, bills):
 
 
 def leaf_bills(forest: Forest, prices: GridPrices, n_words: int) -> LeafBills:
-    """Follow all paths of a forest and note at the leaves what they ask for.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : GridPrices
-    n_words : int
-        Words of 64 bits for what is paid once.
-
-    Returns
-    -------
-    LeafBills
-    """
+    """Follow all paths of a forest and note at the leaves what they ask for."""
     n_nodes, n_leaves = len(forest.feature), int(np.count_nonzero(forest.feature < 0))
     bills = LeafBills(
         np.empty(n_leaves, dtype=np.int64),
@@ -177,22 +157,7 @@ def charge_by_leaves(
     paid: np.ndarray,
     passed: np.ndarray,
 ) -> None:
-    """Charge rows that have paid for nothing yet for all trees, as the walk down does.
-
-    Parameters
-    ----------
-    forest : Forest
-    tiled : TiledForest
-        The same trees.
-    prices : GridPrices
-    X : ndarray of shape (n_samples, n_features), float64
-        Finite.
-    n_threads : int
-    used : ndarray of shape (n_samples, n_words), uint64
-        All 0; as for :func:`algorithms.trees.predictor.charge`.
-    paid, passed : ndarray of shape (n_samples,), int64
-        Added to.
-    """
+    """Charge rows that have paid for nothing yet for all trees, as the walk down does."""
     bills = leaf_bills(forest, prices, used.shape[1])
     asked = np.column_stack(
         [bills.steps.view(np.uint64), bills.passed.view(np.uint64), *bills.marks]

@@ -13,10 +13,6 @@ class LentColumns:
 
     The system's allocator would keep what each thread asks for and gives back (glibc: up to 32 MB
     an array, in a heap for each thread), beside all that boosting allocates later.
-
-    Parameters
-    ----------
-    n_threads, n_columns, n_samples : int
     """
 
     def __init__(self, n_threads: int, n_columns: int, n_samples: int) -> None:
@@ -25,13 +21,7 @@ class LentColumns:
             self._free.put(memory)
 
     def to(self, task: Callable) -> Callable:
-        """Return ``task(argument, memory)`` as a function of its argument alone.
-
-        Parameters
-        ----------
-        task : callable
-            Its second argument is memory of shape (n_columns, n_samples), float64, of any content.
-        """
+        """Return ``task(argument, memory)`` as a function of its argument alone."""
 
         def run(argument):
             memory = self._free.get()

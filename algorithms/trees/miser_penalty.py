@@ -20,24 +20,14 @@ _SPENT, _TREE_IS_SPLIT = 0, 1  # places in the account
 
 
 class Steps(NamedTuple):
-    """Prices and a budget in whole steps, on which bills are exact.
+    """Prices and a budget in whole steps, on which bills are exact."""
 
-    Attributes
-    ----------
-    shared : ndarray of shape (n_units,), int64
-        Price of each unit; as of the others, one more than `limit` if it is never affordable.
-    own : ndarray of shape (n_features,), int64
-        What each feature costs besides.
-    tree : int
-        e, the price of evaluating one tree.
-    limit : int
-        The budget.
-    """
-
+    # (n_units,) int64: price of each unit; as of the others, one more than `limit` if it is never
+    # affordable
     shared: np.ndarray
-    own: np.ndarray
-    tree: int
-    limit: int
+    own: np.ndarray  # (n_features,) int64: what each feature costs besides
+    tree: int  # e, the price of evaluating one tree
+    limit: int  # The budget
 
 
 class MiserPenalty(NamedTuple):
@@ -71,29 +61,16 @@ def _unlimited(shared: np.ndarray, own: np.ndarray) -> Steps:
 
 @dataclass(frozen=True)
 class MiserPrices:
-    """The terms of the trade: λ, B, when features become free, and the prices.
+    """The terms of the trade: λ, B, when features become free, and the prices."""
 
-    Attributes
-    ----------
-    tradeoff : float
-        lambda of Eq. (5).
-    unit : ndarray of shape (n_features,), int64
-        What one acquisition brings: the feature itself, or its group.
-    shared : ndarray of shape (n_units,)
-        Price of each unit.
-    own : ndarray of shape (n_features,)
-        What each feature costs besides.
-    steps : Steps or None
-        The prices and B of Eq. (4) in whole steps; None: no bill comes near B, if there is one.
-    at_first_use : bool
-        Whether features are free from their first use on, or from the end of that round.
-    """
-
-    tradeoff: float
+    tradeoff: float  # lambda of Eq. (5)
+    # (n_features,) int64: what one acquisition brings: the feature itself, or its group
     unit: np.ndarray
-    shared: np.ndarray
-    own: np.ndarray
+    shared: np.ndarray  # (n_units,): price of each unit
+    own: np.ndarray  # (n_features,): what each feature costs besides
+    # The prices and B of Eq. (4) in whole steps; None: no bill comes near B, if there is one
     steps: Steps | None
+    # Whether features are free from their first use on, or from the end of that round
     at_first_use: bool
 
     def affords_a_tree(self) -> bool:

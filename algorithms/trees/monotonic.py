@@ -52,18 +52,7 @@ class MonotonicNodes(NamedTuple):
 
 
 def with_bounds(nodes: Any, sign: np.ndarray, n_tiles: int) -> MonotonicNodes:
-    """Allocate the bounds of a tree's nodes; the root has none.
-
-    Parameters
-    ----------
-    nodes : Nodes or CategoricalNodes
-    sign : ndarray of shape (n_features,), int8
-    n_tiles : int
-
-    Returns
-    -------
-    MonotonicNodes
-    """
+    """Allocate the bounds of a tree's nodes; the root has none."""
     if not isinstance(nodes, CategoricalNodes):
         nodes = with_room_for_sets(nodes, np.zeros(len(sign), dtype=bool), n_tiles)
     n_nodes = len(nodes.feature)
@@ -207,19 +196,7 @@ def bound_anew(
     sums: np.ndarray,
     hessian_step: float,
 ) -> None:
-    """Bounds by the hessians of the leaf values, where others have chosen the splits.
-
-    Parameters
-    ----------
-    nodes : MonotonicNodes
-    n_nodes : int
-    scale : Scale
-    least_hessian : float
-    sums : ndarray of shape (n_nodes,), int64
-        Hessians of the leaves on their grid; those of split nodes are filled in.
-    hessian_step : float
-        Step of that grid.
-    """
+    """Bounds by the hessians of the leaf values, where others have chosen the splits."""
     for node in range(n_nodes - 1, -1, -1):  # children come after their parents
         if nodes.feature[node] >= 0:
             sums[node] = sums[nodes.left[node]] + sums[nodes.left[node] + 1]

@@ -28,11 +28,6 @@ def _look_up(x, table, places):
 
     A feature's own branches would wait for its values, and all later features for them: no number
     decides here where the processor goes on, but whether it is missing.
-
-    Returns
-    -------
-    uint64
-        Number of states.
     """
     numbers, values = table.view(np.uint64), table.view(np.float64)
     one, log2_step, n_states = np.uint64(1), numbers[part.LOG2_STEP], np.uint64(0)
@@ -69,17 +64,6 @@ def _reachable(x, table):
     """Bit-vector of each tree: the leaves that the row can reach, of which the lowest is its own.
 
     Unsigned numbers throughout: numba asks of a signed index whether it counts from the end.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n_features,), float64
-        NaN where a value is missing.
-    table : ndarray of uint32 or uint64
-        See :mod:`algorithms.trees.row_table`.
-
-    Returns
-    -------
-    ndarray of shape (n_words,), of the dtype of `table`
     """
     numbers = table.view(np.uint64)
     one, n_used, n_words = np.uint64(1), numbers[part.N_USED], np.int64(numbers[part.N_WORDS])
@@ -109,16 +93,7 @@ def _state(table, begin, n_words):
 
 @kernel
 def only_score(x: np.ndarray, table: np.ndarray) -> float:
-    """Score of a row of a forest with one score.
-
-    Parameters
-    ----------
-    x, table : ndarray, see :func:`_reachable`
-
-    Returns
-    -------
-    float
-    """
+    """Score of a row of a forest with one score."""
     reachable = _reachable(x, table)
     numbers, values = table.view(np.uint64), table.view(np.float64)
     bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
@@ -130,13 +105,7 @@ def only_score(x: np.ndarray, table: np.ndarray) -> float:
 
 @kernel
 def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) -> None:
-    """Write the scores of a row of a forest with several.
-
-    Parameters
-    ----------
-    x, table : ndarray, see :func:`_reachable`
-    out : ndarray of shape (n_columns,), float64
-    """
+    """Write the scores of a row of a forest with several."""
     reachable = _reachable(x, table)
     numbers, values = table.view(np.uint64), table.view(np.float64)
     bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
@@ -161,22 +130,7 @@ def _walk_row(x, forest, contributions, initial, out):
 
 
 def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) -> tuple:
-    """Choose and lay out what scores a row of a forest.
-
-    Parameters
-    ----------
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree.
-
-    Returns
-    -------
-    kernel, arguments
-        ``kernel(x, *arguments, out)`` writes the scores of a row x to `out`; if the kernel is
-        :func:`only_score`, ``kernel(x, *arguments)`` returns the score.
-    """
+    """Choose and lay out what scores a row of a forest."""
     blocks = bit_vectors(forest, contributions, len(initial), forest.n_trees)
     if not blocks:  # no tree, one of more than 64 leaves, or one that splits categories
         # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
@@ -192,19 +146,7 @@ def _of_table(n_columns: int):
 
 
 def score_one_by_one(program: tuple, X: np.ndarray, n_columns: int) -> np.ndarray:
-    """Scores of a few rows.
-
-    Parameters
-    ----------
-    program : tuple
-        From :func:`row_program`.
-    X : ndarray of shape (n_samples, n_features), float64
-    n_columns : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_columns), float64
-    """
+    """Scores of a few rows."""
     run, forest = program
     out = np.empty((len(X), n_columns))
     for x, scores in zip(np.array(X), out, strict=True):
@@ -225,15 +167,6 @@ class FastPredictor:
     checked: names of columns are not looked at, nor whether a value is infinite. It does not
     change when the model is fitted anew, can be pickled, and can be used from several threads at
     once.
-
-    Parameters
-    ----------
-    program : tuple
-        From :func:`row_program`.
-    n_features, n_columns : int
-        Length of a row, and of its scores.
-    classes : ndarray of shape (n_classes,), or None
-        Labels of a classifier.
     """
 
     def __init__(
@@ -254,25 +187,7 @@ class FastPredictor:
         self._run = _walk_row if walks else _of_table(*self._scores_shape)
 
     def scores(self, x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Raw scores of a row.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), float64
-            Soonest if it lies in one piece and can be written to; else it is copied.
-        out : ndarray of shape (n_columns,), float64, optional
-            Where to write them: in one piece and writeable. No array is then made.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,), float64
-            `out`, if given. One score, or one for each of three classes or more.
-
-        Raises
-        ------
-        ValueError
-            If `x` or `out` is no array of float64, or of another shape.
-        """
+        """Raw scores of a row."""
         if not _is(x, self._width) or not x.flags.carray:
             x = self._one_piece(x)
         if out is None:
@@ -288,23 +203,7 @@ class FastPredictor:
         return out
 
     def __call__(self, x: np.ndarray):
-        """Predict one row.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), float64
-            As for :meth:`scores`.
-
-        Returns
-        -------
-        float, or a class label
-            What the model's ``predict`` says of the row.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`scores`.
-        """
+        """Predict one row."""
         classes = self._classes
         if self._run is only_score:  # without calls and an array on the way
             if (

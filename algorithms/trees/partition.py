@@ -29,15 +29,7 @@ Rows of a small node lie far apart; by itself the processor has only a few fetch
 def fill_goes_left(
     layout: Layout, feature: int, cut: int, missing_left: bool, goes_left: NDArray[np.bool_]
 ) -> None:
-    """For each code of the feature's column: 1 if the split sends it left.
-
-    Parameters
-    ----------
-    cut : int
-        The last bin of numbers that goes left.
-    missing_left : bool
-        Whether the last bin goes left, too: that of missing values.
-    """
+    """For each code of the feature's column: 1 if the split sends it left."""
     default = layout.feature_default[feature]
     n_bins = layout.feature_n_bins[feature]
     also = n_bins - 1 if missing_left else -1
@@ -114,20 +106,7 @@ def partition(
     start: int,
     stop: int,
 ) -> int:
-    """Reorder rows[start:stop] so that those going left come first; both keep their order.
-
-    Parameters
-    ----------
-    goes_left : ndarray of shape (256,), uint8
-        See :func:`fill_goes_left`.
-    chunks : ndarray of shape (2, n_chunks), int64
-        Scratch space: rows of each chunk going left, and those of earlier chunks.
-
-    Returns
-    -------
-    int
-        Position of the first row that goes right.
-    """
+    """Reorder rows[start:stop] so that those going left come first; both keep their order."""
     n_left, before = chunks[0], chunks[1]
     n_chunks, shared = (stop - start + CHUNK - 1) // CHUNK, stop - start > PARALLEL_ROWS
     captured = layout, column, goes_left, rows, start, stop, scratch, n_left

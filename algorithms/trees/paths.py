@@ -12,33 +12,17 @@ from .forest import Forest
 
 
 class Paths(NamedTuple):
-    """What leads to each node of a forest.
+    """What leads to each node of a forest."""
 
-    Attributes
-    ----------
-    parent : ndarray of shape (n_nodes,), int64
-        Number of the node above, -1 of a root.
-    bill : ndarray of shape (n_nodes,), int64
-        Steps of the price grid that a row has paid once it has evaluated the node, or arrived in
-        it if it is a leaf. The node's tree is the first that the row sees: it owns nothing yet.
-    """
-
-    parent: np.ndarray
+    parent: np.ndarray  # (n_nodes,) int64: number of the node above, -1 of a root
+    # (n_nodes,) int64: steps of the price grid that a row has paid once it has evaluated the node,
+    # or arrived in it if it is a leaf. The node's tree is the first that the row sees: it owns
+    # nothing yet
     bill: np.ndarray
 
 
 def paths_of(forest: Forest, prices: GridPrices) -> Paths:
-    """Follow every path of a forest once.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : GridPrices
-
-    Returns
-    -------
-    Paths
-    """
+    """Follow every path of a forest once."""
     n_nodes, n_units = len(forest.feature), len(prices.unit_price)
     parent = np.full(n_nodes, -1, dtype=np.int64)
     split = np.flatnonzero(forest.left >= 0)
@@ -66,24 +50,7 @@ def own_bill(node: int, parent: np.ndarray, bill: np.ndarray) -> float:
 
 
 def names_of_features(model: Any, feature_names: Sequence[str] | None = None) -> list[str]:
-    """Names of a model's columns: those given, else those of the table it was fitted on.
-
-    Parameters
-    ----------
-    model : estimator or MeteredForest
-        Fitted.
-    feature_names : sequence of str of length n_features, optional
-
-    Returns
-    -------
-    list of str
-        ``feature_0`` and so on where nobody named them.
-
-    Raises
-    ------
-    ValueError
-        If there is not one for each feature.
-    """
+    """Names of a model's columns: those given, else those of the table it was fitted on."""
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     if names is None:
         names = [f"feature_{m}" for m in range(model.n_features_in_)]
@@ -93,13 +60,7 @@ def names_of_features(model: Any, feature_names: Sequence[str] | None = None) ->
 
 
 def one_tree(forest: Forest, tree: int) -> Forest:
-    """Give a tree as a forest of itself.
-
-    Raises
-    ------
-    ValueError
-        If the forest has no such tree.
-    """
+    """Give a tree as a forest of itself."""
     whole = isinstance(tree, int | np.integer) and not isinstance(tree, bool)
     if not whole or not 0 <= tree < forest.n_trees:
         raise ValueError(f"tree must be a whole number below {forest.n_trees}, got {tree!r}.")

@@ -126,22 +126,7 @@ class Charging(Protocol):
     def begin(
         self, n_samples: int, total_weight: int, weight_step: float, n_nodes: int
     ) -> NamedTuple:
-        """Return the penalty before the first tree.
-
-        Parameters
-        ----------
-        n_samples : int
-        total_weight : int
-            Of all rows, on the weights' grid.
-        weight_step : float
-            Step of that grid.
-        n_nodes : int
-            Nodes that a tree has at most.
-
-        Returns
-        -------
-        NamedTuple
-        """
+        """Return the penalty before the first tree."""
 
     def end_round(self, penalty: Any) -> None:
         """Bring the accounts up to date after all trees of a round."""
@@ -150,27 +135,10 @@ class Charging(Protocol):
         """Return the penalty of trees each of which counts some rows only."""
 
     def recount(self, penalty: Any, gh: np.ndarray) -> None:
-        """Open the accounts of all rows anew, by what rows weigh now.
-
-        Parameters
-        ----------
-        penalty : NamedTuple
-        gh : ndarray, see :func:`algorithms.trees.histogram.collect`
-        """
+        """Open the accounts of all rows anew, by what rows weigh now."""
 
     def go_on(self, penalty: Any, used: np.ndarray, n_trees: int, acquired: np.ndarray) -> None:
-        """Enter into fresh accounts what an earlier model has paid for.
-
-        Parameters
-        ----------
-        penalty : NamedTuple
-        used : ndarray of int
-            Features that the model tests.
-        n_trees : int
-            Its trees that have a split.
-        acquired : ndarray of shape (n_samples, n_features), bool
-            What each row's paths test.
-        """
+        """Enter into fresh accounts what an earlier model has paid for."""
 
     def row_accounts(self, penalty: Any) -> np.ndarray:
         """Return the accounts that are sums over the rows of a node, (n_nodes, n_accounts) int64.
@@ -210,29 +178,14 @@ class CEGBPenalty(NamedTuple):
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of CEGB's objective, Eq. (13); all zero in plain boosting.
+    """Prices of CEGB's objective, Eq. (13); all zero in plain boosting."""
 
-    Attributes
-    ----------
-    tradeoff : float
-        lambda of Eq. (2).
-    split : ndarray of shape (n_features,)
-        alpha / eps_m.
-    row : ndarray of shape (n_features,)
-        beta_m, paid at a row's first use of the unit.
-    own : ndarray of shape (n_features,)
-        Paid besides, at its first use of the feature itself.
-    model : ndarray of shape (n_features,)
-        gamma_m.
-    unit : ndarray of shape (n_features,), int64
-        What one acquisition brings: the feature itself, or its group.
-    """
-
-    tradeoff: float
-    split: np.ndarray
-    row: np.ndarray
-    own: np.ndarray
-    model: np.ndarray
+    tradeoff: float  # lambda of Eq. (2)
+    split: np.ndarray  # (n_features,): alpha / eps_m
+    row: np.ndarray  # (n_features,): beta_m, paid at a row's first use of the unit
+    own: np.ndarray  # (n_features,): paid besides, at its first use of the feature itself
+    model: np.ndarray  # (n_features,): gamma_m
+    # (n_features,) int64: what one acquisition brings: the feature itself, or its group
     unit: np.ndarray
 
     def begin(
@@ -393,14 +346,7 @@ def _count_fresh(penalty, node, leaves, rows, gh, n_rows):
 
 @kernel
 def mark_rows(marks: NDArray[np.uint64], rows: Any, mark: int) -> None:
-    """Set the bit `mark` of each of the rows.
-
-    Parameters
-    ----------
-    marks : ndarray of shape (n_samples, n_words), uint64
-    rows : ndarray of int32
-    mark : int
-    """
+    """Set the bit `mark` of each of the rows."""
     word = np.uint64(mark >> 6)
     bit = np.uint64(1) << np.uint64(mark & 63)
     flat, width, n_rows = marks.reshape(-1), np.uint64(marks.shape[1]), np.uint64(rows.shape[0])
@@ -439,17 +385,7 @@ def _count_block(marks, rows, start, stop, lanes, counts):
 def count_marks(
     marks: NDArray[np.uint64], rows: Any, gh: np.ndarray, counts: NDArray[np.int64]
 ) -> None:
-    """Weighted number of the rows with each bit set.
-
-    Parameters
-    ----------
-    marks : ndarray of shape (n_samples, n_words), uint64
-    rows : ndarray of int32
-    gh : ndarray, see :func:`algorithms.trees.histogram.collect`
-        Rows are counted by their weights on their grid.
-    counts : ndarray of shape (64 * n_words,), int64
-        Output.
-    """
+    """Weighted number of the rows with each bit set."""
     counts[:] = 0
     if gh.shape[1] < 3:
         lanes = np.empty(8 * marks.shape[1], dtype=np.uint64)

@@ -32,56 +32,25 @@ _BLOCK_TREES = 256  # bit-vectors of a block of trees: 256 x 16 x 4 bytes, half 
 
 
 class BitVectors(NamedTuple):
-    """Splits of a block of trees, by feature and rising threshold.
+    """Splits of a block of trees, by feature and rising threshold."""
 
-    Attributes
-    ----------
-    feature : ndarray of shape (n_used,), int32
-        Features tested in the block.
-    split : ndarray of shape (n_used + 1,), int64
-        First split of each.
-    threshold : ndarray of shape (n_splits,), float64
-    tree : ndarray of shape (n_splits,), int32
-        Tree within the block.
-    mask : ndarray of shape (n_splits,), uint32 or uint64
-        Leaves that stay reachable if the row goes right.
-    missing_left : ndarray of shape (n_splits,), uint8
-        Whether a row goes left if its value is missing.
-    leaf : ndarray of shape (n_trees + 1,), int64
-        First leaf of each tree.
-    value : ndarray of shape (n_leaves,), float64
-        Contribution of each leaf, learning rate included; leaves from left to right.
-    column : ndarray of shape (n_trees,), int64
-        Score column of each tree.
-    """
-
-    feature: np.ndarray
-    split: np.ndarray
-    threshold: np.ndarray
-    tree: np.ndarray
+    feature: np.ndarray  # (n_used,) int32: features tested in the block
+    split: np.ndarray  # (n_used + 1,) int64: first split of each
+    threshold: np.ndarray  # (n_splits,) float64
+    tree: np.ndarray  # (n_splits,) int32: tree within the block
+    # (n_splits,) uint32 or uint64: leaves that stay reachable if the row goes right
     mask: np.ndarray
-    missing_left: np.ndarray
-    leaf: np.ndarray
+    missing_left: np.ndarray  # (n_splits,) uint8: whether a row goes left if its value is missing
+    leaf: np.ndarray  # (n_trees + 1,) int64: first leaf of each tree
+    # (n_leaves,) float64: contribution of each leaf, learning rate included; leaves from left to
+    # right
     value: np.ndarray
-    column: np.ndarray
+    column: np.ndarray  # (n_trees,) int64: score column of each tree
 
 
 @inlined_kernel
 def next_node(forest: Forest, node: int, x: float) -> int:
-    """Node that a row goes to from a split node.
-
-    Parameters
-    ----------
-    forest : Forest
-    node : int
-        A split node: its `left` is not negative.
-    x : float
-        The row's value of the node's feature; NaN if it is missing.
-
-    Returns
-    -------
-    int64
-    """
+    """Node that a row goes to from a split node."""
     if x != x:
         return np.int64(forest.left[node]) + 1 - forest.missing_left[node]
     return np.int64(forest.left[node]) + (1 if goes_right(forest, node, x) else 0)
@@ -95,21 +64,7 @@ def leaf_ranges(
     first_leaf: NDArray[np.int64],
     last_leaf: NDArray[np.int64],
 ) -> int:
-    """Number the leaves of a tree from left to right; return how many there are.
-
-    Parameters
-    ----------
-    forest : Forest
-    tree : int
-    position : ndarray of shape (n_nodes,), int64
-        Scratch space.
-    first_leaf, last_leaf : ndarray of shape (n_nodes,), int64
-        Filled at the tree's nodes: the first leaf below each, and one more than its last.
-
-    Returns
-    -------
-    int
-    """
+    """Number the leaves of a tree from left to right; return how many there are."""
     begin, end = forest.tree[tree], forest.tree[tree + 1]
     # Children have larger numbers than their parent: sizes upwards, positions downwards.
     for node in range(end - 1, begin - 1, -1):
@@ -130,16 +85,10 @@ def leaf_ranges(
 
 
 class LeafRanges(NamedTuple):
-    """Leaves of all trees, numbered within each from left to right.
+    """Leaves of all trees, numbered within each from left to right."""
 
-    Attributes
-    ----------
-    n_leaves : ndarray of shape (n_trees,), int64
-    first, last : ndarray of shape (n_nodes,), int64
-        The first leaf below each node, and one more than its last.
-    """
-
-    n_leaves: np.ndarray
+    n_leaves: np.ndarray  # (n_trees,) int64
+    # first, last: (n_nodes,) int64: the first leaf below each node, and one more than its last
     first: np.ndarray
     last: np.ndarray
 
@@ -161,23 +110,7 @@ def numbered_leaves(forest: Forest) -> LeafRanges:
 def bit_vectors(
     forest: Forest, contributions: np.ndarray, n_columns: int, block_trees: int | None = None
 ) -> list[BitVectors]:
-    """Build the bit-vector form of a forest.
-
-    Parameters
-    ----------
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,)
-        Leaf values times the learning rate.
-    n_columns : int
-        Trees per round.
-    block_trees : int, optional
-        Trees of a block; by default as many as half a first-level cache holds.
-
-    Returns
-    -------
-    list of BitVectors
-        Empty if a tree has more than 64 leaves, or splits categories.
-    """
+    """Build the bit-vector form of a forest."""
     n_leaves, first_leaf, last_leaf = numbered_leaves(forest)
     most = np.max(n_leaves, initial=0)
     if not 0 < most <= 64 or isinstance(forest, CategoricalForest):
@@ -238,19 +171,7 @@ def score_block(
     out: np.ndarray,
     row0: int,
 ) -> None:
-    """Add a block of trees to the scores of up to sixteen rows.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n_features * 16,), float64
-        The rows, transposed; minus infinity, left of every threshold, where a value is missing.
-    some_missing : bool
-        Whether one is.
-    vectors : ndarray of shape (n_trees * 16,), uint32 or uint64
-        Scratch space.
-    ones : uint32 or uint64
-        All bits set.
-    """
+    """Add a block of trees to the scores of up to sixteen rows."""
     n_trees = block.leaf.shape[0] - 1
     vectors[: n_trees * LANES] = ones
     for u in range(block.feature.shape[0]):
@@ -319,18 +240,7 @@ def walk_scores(
     X: np.ndarray,
     out: NDArray[np.float64],
 ) -> None:
-    """Add the trees from `first_tree` on to the scores `out`, in order, walking down each.
-
-    Parameters
-    ----------
-    forest : Forest
-    first_tree : int
-        A multiple of the number of score columns.
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    X : ndarray of shape (n_samples, n_features), float64
-    out : ndarray of shape (n_samples, n_columns), float64
-    """
+    """Add the trees from `first_tree` on to the scores `out`, in order, walking down each."""
     for_each(_walk_row, X.shape[0], True, (forest, first_tree, contributions, X, out))
 
 
@@ -342,36 +252,14 @@ def _leaves_of_row(i, forest, X, out):
 
 @kernel
 def leaf_nodes(forest: Forest, X: np.ndarray, out: NDArray[np.int64]) -> None:
-    """Write the node in which each row ends, for each tree.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : ndarray of shape (n_samples, n_features), float64
-    out : ndarray of shape (n_samples, n_trees), int64
-    """
+    """Write the node in which each row ends, for each tree."""
     for_each(_leaves_of_row, X.shape[0], True, (forest, X, out))
 
 
 def staged_scores(
     forest: Forest, contributions: np.ndarray, initial: np.ndarray, X: np.ndarray, n_threads: int
 ) -> Iterator[np.ndarray]:
-    """Scores after 1, 2, … rounds, each a new array.
-
-    Parameters
-    ----------
-    forest : Forest
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first round.
-    X : ndarray of shape (n_samples, n_features), float64
-    n_threads : int
-
-    Yields
-    ------
-    ndarray of shape (n_samples, n_columns), float64
-    """
+    """Scores after 1, 2, … rounds, each a new array."""
     out = np.tile(initial, (len(X), 1))
     for first in range(0, forest.n_trees, len(initial)):
         begun = forest._replace(tree=forest.tree[: first + len(initial) + 1])
@@ -381,15 +269,7 @@ def staged_scores(
 
 
 def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-    """Add all trees to the scores `out`, in order, through the bit-vectors.
-
-    Parameters
-    ----------
-    blocks : list of BitVectors
-    X : ndarray of shape (n_samples, n_features), float64
-    out : ndarray of shape (n_samples, n_columns), float64
-    n_threads : int
-    """
+    """Add all trees to the scores `out`, in order, through the bit-vectors."""
     n_tasks = max(1, min(n_threads, len(X) // LANES))
     for block in blocks:
         ones = block.mask.dtype.type(np.iinfo(block.mask.dtype).max)
@@ -402,23 +282,7 @@ def add_scores(blocks: list[BitVectors], X: np.ndarray, out: np.ndarray, n_threa
 def charge_tree(
     forest: Forest, t: int, prices: GridPrices, X: np.ndarray, i: int, used: NDArray[np.uint64]
 ) -> tuple[float, int]:
-    """Walk row i down tree t and charge what its path asks for.
-
-    Parameters
-    ----------
-    forest : Forest
-    t : int
-    prices : GridPrices
-    X : ndarray of shape (n_samples, n_features), float64
-    i : int
-    used : ndarray of shape (n_samples, n_words), uint64
-        As for :func:`charge`.
-
-    Returns
-    -------
-    cost, count : int64
-        Grid steps paid, and split nodes passed.
-    """
+    """Walk row i down tree t and charge what its path asks for."""
     one, n_units = np.uint64(1), prices.unit_price.shape[0]
     cost = count = np.int64(0)
     node = forest.tree[t]

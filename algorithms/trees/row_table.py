@@ -90,20 +90,7 @@ def _missing(whole: BitVectors, log2_step: int, n_words: int, n_states: int) -> 
 
 
 def row_table(whole: BitVectors, initial: np.ndarray) -> np.ndarray:
-    """Lay out a forest for one row at a time.
-
-    Parameters
-    ----------
-    whole : BitVectors
-        All trees in one block.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree.
-
-    Returns
-    -------
-    ndarray of uint32 or uint64
-        See above; of the dtype of the masks.
-    """
+    """Lay out a forest for one row at a time."""
     dtype, n_trees, n_splits = whole.mask.dtype, len(whole.column), len(whole.threshold)
     bits, n_words = 8 * dtype.itemsize, -(-n_trees // _STATE_WORDS) * _STATE_WORDS
     # To take a state over costs 1/8 of a cycle for each tree, to replay a split one or two.

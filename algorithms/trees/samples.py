@@ -21,41 +21,21 @@ if TYPE_CHECKING:
 
 
 class Sampling(NamedTuple):
-    """How trees draw.
+    """How trees draw."""
 
-    Attributes
-    ----------
-    rows, features : float
-        Shares in (0, 1]; of 1 nothing is drawn.
-    seed : int
-    """
-
-    rows: float
+    rows: float  # rows, features: Shares in (0, 1]; of 1 nothing is drawn
     features: float
     seed: int
 
 
 class Sample(NamedTuple):
-    """What one tree sees.
+    """What one tree sees."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_samples,), bool, or None
-        None: all.
-    features : ndarray of shape (n_features,), bool, or None
-    """
-
-    rows: np.ndarray | None
-    features: np.ndarray | None
+    rows: np.ndarray | None  # (n_samples,) bool, or None: None: all
+    features: np.ndarray | None  # (n_features,) bool, or None
 
     def leave_out(self, gh: np.ndarray) -> None:
-        """Take the other rows' weight from derivatives, before :func:`~.histogram.in_halves`.
-
-        Parameters
-        ----------
-        gh : ndarray of shape (n_samples, 3)
-            In the 32-bit form the weight is a factor of the others; in the 64-bit one all are 0.
-        """
+        """Take the other rows' weight from derivatives, before :func:`~.histogram.in_halves`."""
         if self.rows is None:
             return
         if gh.itemsize == 4:
@@ -100,14 +80,7 @@ def _drawn(rng: np.random.Generator, share: float, n: int) -> np.ndarray | None:
 
 
 class Samples:
-    """The samples of a fit, tree by tree: first its rows, then its features.
-
-    Parameters
-    ----------
-    sampling : Sampling or None
-        None: each is of everything.
-    n_samples, n_features : int
-    """
+    """The samples of a fit, tree by tree: first its rows, then its features."""
 
     def __init__(self, sampling: Sampling | None, n_samples: int, n_features: int) -> None:
         self._sampling, self._shape = sampling, (n_samples, n_features)

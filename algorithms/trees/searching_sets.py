@@ -44,18 +44,7 @@ class CategoricalNodes(NamedTuple):
 
 
 def with_room_for_sets(nodes: Any, is_categorical: np.ndarray, n_tiles: int) -> CategoricalNodes:
-    """Allocate what splits of categories need beside a tree's nodes.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    is_categorical : ndarray of shape (n_features,), bool
-    n_tiles : int
-
-    Returns
-    -------
-    CategoricalNodes
-    """
+    """Allocate what splits of categories need beside a tree's nodes."""
     n_nodes, n_categorical = len(nodes.feature), int(np.count_nonzero(is_categorical))
     place = np.where(is_categorical, np.cumsum(is_categorical) - 1, -1)
     return CategoricalNodes(

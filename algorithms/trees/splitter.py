@@ -172,21 +172,6 @@ def _sums_to_the_left(bins, begin, end, before, node, few, found):
     the one before it does, to which ties go, and is left out. Sums are below 2**53, so as floating
     point numbers they are exact. All places are unsigned: signed ones would each be looked at for
     being negative.
-
-    Parameters
-    ----------
-    bins : _Bins
-        The feature's are ``[begin : end + 1]``.
-    before : tuple of int
-        Gradient, hessian and count that are to the left of every threshold.
-    few : bool
-        Whether to leave out those after empty bins; then the places tell which are there.
-
-    Returns
-    -------
-    n_candidates : int
-    first : int
-        The bin after which the first of them is; the others follow if not `few`.
     """
     gradient, hessian, count = bins.gradient, bins.hessian, bins.count
     left_g, left_h, places = found.left_g, found.left_h, found.places
@@ -333,23 +318,6 @@ def scan_features(
     """Best threshold of each of some features by raw gain.
 
     Ties go to the threshold that has missing values on its right, then to the lowest.
-
-    Parameters
-    ----------
-    begin, end : int
-        The features are ``layout.tile_features[begin:end]``.
-    total : tuple of int
-        Gradient, hessian and count of the node on their grids.
-    least : tuple of int
-        Hessian and count that a side needs at least, in grid steps.
-    scratch : Scratch
-    tile : int
-        Which part of the scratch space to use.
-    raw_gain : ndarray of shape (n_features,), float64
-        Output: 0 if no split is allowed.
-    cuts : ndarray of shape (n_features,), int16
-        Output: the last bin of numbers that goes left, and :data:`MISSING_RIGHT` or
-        :data:`MISSING_LEFT` more if a row is missing the feature; -1 if no split is allowed.
     """
     bins = _Bins(hists.gradient[slot], hists.hessian[slot], hists.count[slot])
     found = _Found(scratch.left_g[tile], scratch.left_h[tile], scratch.places[tile])
@@ -379,24 +347,7 @@ def scan_features(
 def rank_features(
     raw_gain: np.ndarray, penalty: Any, leaf: int, n_rows: float
 ) -> tuple[float, int]:
-    """Best feature of a leaf by net gain, Eq. (12); ties go to the lowest feature index.
-
-    Parameters
-    ----------
-    raw_gain : ndarray of shape (n_features,)
-        Best raw gain per feature; 0 where there is no candidate.
-    penalty : NamedTuple, see :mod:`algorithms.trees.penalty`
-    leaf : int
-    n_rows : float
-        |I_p|, weighted.
-
-    Returns
-    -------
-    net : float
-        -inf if no feature is a candidate.
-    feature : int
-        -1 if no feature is a candidate.
-    """
+    """Best feature of a leaf by net gain, Eq. (12); ties go to the lowest feature index."""
     best, at = -np.inf, -1
     for m in range(raw_gain.shape[0]):
         if raw_gain[m] > 0.0:

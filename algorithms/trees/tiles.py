@@ -32,68 +32,35 @@ _CODE_BITS, _LOWEST_CODE = 16, -(2**15)
 
 
 class TiledForest(NamedTuple):
-    """Splits and leaves of a forest, tree after tree, for rows in tiles.
+    """Splits and leaves of a forest, tree after tree, for rows in tiles."""
 
-    Attributes
-    ----------
-    tested : ndarray of shape (n_tested,), int64
-        Columns that the forest tests, those of earlier stages first; of a stage in rising order,
-        since memory gives neighbours sooner than columns in the order of trees.
-    n_needed : ndarray of shape (n_trees + 1,), int64
-        How many of them to code before the first 0, 1, 2, … trees: those of all stages begun.
-    edge : ndarray of shape (n_edges,), float64
-        Distinct thresholds of each of them, rising, and infinities to make them 2^k - 1.
-    edge_start : ndarray of shape (n_tested + 1,), int64
-        First threshold of each.
-    n_steps : ndarray of shape (n_tested,), int64
-        k of each: the steps of a bisection.
-    split : ndarray of shape (n_trees + 1,), int64
-        First split of each tree.
-    feature : ndarray of shape (n_splits,), int32
-        Place in `tested`.
-    code : ndarray of shape (n_splits,), int16
-        A row goes right if its code is larger.
-    lost : ndarray of shape (n_splits,), uint16, uint32 or uint64
-        Leaves out of reach for a row that goes right; as wide as the largest tree needs.
-    leaf : ndarray of shape (n_trees + 1,), int64
-        First leaf of each tree.
-    value : ndarray of shape (n_leaves,), float64
-        Contribution of each leaf, learning rate included; leaves from left to right.
-    """
-
+    # (n_tested,) int64: columns that the forest tests, those of earlier stages first; of a stage in
+    # rising order, since memory gives neighbours sooner than columns in the order of trees
     tested: np.ndarray
+    # (n_trees + 1,) int64: how many of them to code before the first 0, 1, 2, … trees: those of all
+    # stages begun
     n_needed: np.ndarray
+    # (n_edges,) float64: distinct thresholds of each of them, rising, and infinities to make them
+    # 2^k - 1
     edge: np.ndarray
-    edge_start: np.ndarray
-    n_steps: np.ndarray
-    split: np.ndarray
-    feature: np.ndarray
-    code: np.ndarray
+    edge_start: np.ndarray  # (n_tested + 1,) int64: first threshold of each
+    n_steps: np.ndarray  # (n_tested,) int64: k of each: the steps of a bisection
+    split: np.ndarray  # (n_trees + 1,) int64: first split of each tree
+    feature: np.ndarray  # (n_splits,) int32: place in `tested`
+    code: np.ndarray  # (n_splits,) int16: A row goes right if its code is larger
+    # (n_splits,) uint16, uint32 or uint64: leaves out of reach for a row that goes right; as wide
+    # as the largest tree needs
     lost: np.ndarray
-    leaf: np.ndarray
+    leaf: np.ndarray  # (n_trees + 1,) int64: first leaf of each tree
+    # (n_leaves,) float64: contribution of each leaf, learning rate included; leaves from left to
+    # right
     value: np.ndarray
 
 
 def tiled_forest(
     forest: Forest, contributions: np.ndarray, stops: Sequence[int] = ()
 ) -> TiledForest | None:
-    """Build the form of a forest that tiles pass.
-
-    Parameters
-    ----------
-    forest : Forest
-        Thresholds may be infinite.
-    contributions : ndarray of shape (n_nodes,), float64
-        Leaf values times the learning rate.
-    stops : sequence of int
-        Trees evaluated after each stage but the last, not falling; by default there is one stage.
-
-    Returns
-    -------
-    TiledForest or None
-        None if there is no tree, or one with more than 64 leaves or that splits categories, or a
-        feature with more than 65 535 thresholds.
-    """
+    """Build the form of a forest that tiles pass."""
     n_leaves, first_leaf, last_leaf = numbered_leaves(forest)
     most = np.max(n_leaves, initial=0)
     if not 0 < most <= 64 or isinstance(forest, CategoricalForest):
@@ -183,21 +150,7 @@ def fill_tiles(
     last: int,
     tiles: NDArray[np.int16],
 ) -> None:
-    """Code tested features ``first … last - 1`` of some rows.
-
-    Parameters
-    ----------
-    forest : TiledForest
-    X : ndarray of shape (n_samples, n_features), float64
-        Finite.
-    rows : ndarray of shape (n_rows,), int64
-        Row at each place: place j is lane j % 16 of tile j // 16.
-    wanted : ndarray of shape (n_tiles,), bool
-        The other tiles are skipped.
-    first, last : int
-    tiles : ndarray of shape (n_tiles, n_tested * 16), int16
-        Lanes without a row are coded as some row, or as zeros.
-    """
+    """Code tested features ``first … last - 1`` of some rows."""
     captured = forest, X, rows, wanted, first, last, tiles
     for_each(_fill_wanted, tiles.shape[0], True, captured)
 
@@ -219,18 +172,7 @@ def _pack_tile(tile, old, places, n_coded, new):
 def pack_tiles(
     old: NDArray[np.int16], places: NDArray[np.int64], n_coded: int, new: NDArray[np.int16]
 ) -> None:
-    """Bring some rows of tiles together.
-
-    Parameters
-    ----------
-    old : ndarray of shape (n_tiles, n_tested * 16), int16
-    places : ndarray of shape (n_rows,), int64
-        Their places in `old`.
-    n_coded : int
-        So many features are there.
-    new : ndarray of shape (n_new_tiles, n_tested * 16), int16
-        Lanes without a row are 0.
-    """
+    """Bring some rows of tiles together."""
     for_each(_pack_tile, new.shape[0], True, (old, places, n_coded, new))
 
 
@@ -295,20 +237,7 @@ def score_tiles(
     words: np.ndarray,
     out: NDArray[np.float64],
 ) -> None:
-    """Add trees ``first_tree … last_tree - 1`` to the scores, in order.
-
-    Parameters
-    ----------
-    forest : TiledForest
-    first_tree, last_tree : int
-        The former is a multiple of the number of score columns.
-    tiles : ndarray of shape (n_tiles, n_tested * 16), int16
-    wanted : ndarray of shape (n_tiles,), bool
-        Tiles whose rows' scores are wanted; the others are skipped.
-    words : ndarray of shape (n_parts, 64 * 16), uint16, uint32 or uint64
-        Scratch space for as many parts as may work at once.
-    out : ndarray of shape (n_tiles * 16, n_columns), float64
-    """
+    """Add trees ``first_tree … last_tree - 1`` to the scores, in order."""
     captured = forest, first_tree, last_tree, tiles, wanted, words, out
     for_each(_score_part, words.shape[0], True, captured)
 
@@ -338,21 +267,7 @@ def scratch_words(forest: TiledForest, n_tiles: int, n_threads: int) -> np.ndarr
 def score_all(
     forest: TiledForest, X: np.ndarray, initial: np.ndarray, n_threads: int
 ) -> np.ndarray:
-    """Scores of all rows by all trees.
-
-    Parameters
-    ----------
-    forest : TiledForest
-    X : ndarray of shape (n_samples, n_features), float64
-        Finite.
-    initial : ndarray of shape (n_columns,), float64
-        Scores before the first tree.
-    n_threads : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_columns), float64
-    """
+    """Scores of all rows by all trees."""
     n_tiles = -(-len(X) // LANES)
     out = np.empty((n_tiles * LANES, len(initial)))
     out[:] = initial
@@ -390,18 +305,7 @@ def leaves_of_all(
     n_threads: int,
     out: NDArray[np.uint8],
 ) -> None:
-    """Write the number of the leaf in which each row ends, for each tree.
-
-    Parameters
-    ----------
-    forest : TiledForest
-    X : ndarray of shape (n_samples, n_features), float64
-        Finite.
-    numbers : ndarray of shape (n_trees, n_leaves), uint8
-        Of each tree's leaves, from left to right.
-    n_threads : int
-    out : ndarray of shape (n_trees, n_samples), uint8
-    """
+    """Write the number of the leaf in which each row ends, for each tree."""
     words = scratch_words(forest, -(-len(X) // LANES), n_threads)
     _leaves_of_all(forest, read_only(X), np.arange(len(X)), numbers, words, out)
 
@@ -461,16 +365,6 @@ def weigh_tiles(
     first_score: int,
     out: NDArray[np.float64],
 ) -> None:
-    """Add trees, each times its weights, to the scores from a first one on, in order.
-
-    Parameters
-    ----------
-    forest, first_tree, last_tree, tiles, wanted, words
-        As for :func:`score_tiles`.
-    weights : ndarray of shape (n_trees, n_scores), float64
-        What each tree's answer is multiplied by for each score.
-    first_score : int
-    out : ndarray of shape (n_tiles * 16, n_scores), float64
-    """
+    """Add trees, each times its weights, to the scores from a first one on, in order."""
     captured = forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
     for_each(_weigh_part, words.shape[0], True, captured)

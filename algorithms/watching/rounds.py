@@ -17,27 +17,13 @@ from ..trees.predictor import walk_scores
 
 
 class Round(NamedTuple):
-    """What a callback is told after a round.
+    """What a callback is told after a round."""
 
-    Attributes
-    ----------
-    number : int
-        From 1.
-    n_estimators : int
-        Rounds at most.
-    n_splits : int
-        Of the round's trees.
-    validation_score : float or None
-        After this round; None without a validation set.
-    best_round : int or None
-        Round with the best validation score so far, 0 if none was finite.
-    """
-
-    number: int
-    n_estimators: int
-    n_splits: int
-    validation_score: float | None
-    best_round: int | None
+    number: int  # From 1
+    n_estimators: int  # Rounds at most
+    n_splits: int  # Of the round's trees
+    validation_score: float | None  # After this round; None without a validation set
+    best_round: int | None  # Round with the best validation score so far, 0 if none was finite
 
 
 # Called after each round; True ends the training, None or False goes on.
@@ -56,16 +42,7 @@ def check_callbacks(
     verbose: int,
     said: Callable[[Any], str] = splits_and_score,
 ) -> tuple[Callable[[Any], bool | None], ...]:
-    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError).
-
-    Parameters
-    ----------
-    callbacks : list of callable, or None
-    verbose : int
-        After every so many rounds a line is printed; 0: never.
-    said : callable
-        From what is told of a round, what its line says.
-    """
+    """Give callbacks as a tuple, with one that prints if it is asked for (ValueError)."""
     given = () if callbacks is None else callbacks
     if not isinstance(given, list | tuple) or not all(map(callable, given)):
         raise ValueError(f"callbacks must be a list of functions, got {callbacks!r:.80}.")
@@ -93,26 +70,7 @@ def asked_to_stop(callbacks: Iterable[Callable[[Any], bool | None]], told: Any) 
 
 
 class Validation:
-    """A validation set, scored after every round.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features), float64 or float32
-    y : ndarray of shape (n_samples,)
-        Targets, or class numbers.
-    query_id : ndarray of shape (n_samples,) or None
-    metric : str or callable
-        See :func:`algorithms.metrics.validation_score`.
-    loss : Loss
-
-    Attributes
-    ----------
-    history : list of float
-        One score for each round.
-    best_round : int
-        Round (from 1) with the best score, the first of equals; 0 if there is none. A score that is
-        NaN or infinite is never the best.
-    """
+    """A validation set, scored after every round."""
 
     def __init__(
         self, X: ArrayLike, y: ArrayLike, query_id: ArrayLike | None, metric: Metric, loss: Loss

@@ -115,21 +115,7 @@ def solve_block(
     ridge: float,
     max_sweeps: int,
 ) -> Block:
-    """Minimise ½τ‖w‖² + Σ_i a_i (b_i - s_i f(x_i))₊.
-
-    Parameters
-    ----------
-    outputs : TreeOutputs
-    signs, caps, targets : ndarray of shape (n_samples,), float64
-        s in {-1, +1}, a >= 0, b.
-    ridge : float
-        τ > 0.
-    max_sweeps : int
-
-    Returns
-    -------
-    Block
-    """
+    """Minimise ½τ‖w‖² + Σ_i a_i (b_i - s_i f(x_i))₊."""
     codes = np.ascontiguousarray(outputs.codes.T)
     squares = (1.0 + _squares(outputs)) / ridge
     lengths = np.sqrt(squares * ridge) * (1.0 + _ROUNDING)

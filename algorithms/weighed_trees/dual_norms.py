@@ -11,18 +11,13 @@ from ..kernels.decorators import kernel
 
 
 class Duals(NamedTuple):
-    """Dual variables of the norms, each within the unit ball; at the optimum u = x/‖x‖.
+    """Dual variables of the norms, each within the unit ball; at the optimum u = x/‖x‖."""
 
-    Attributes
-    ----------
-    penalty, tree : ndarray of shape (n_trees,), float64
-        Of |β_t|, and of the roots of a tree's price: their part by this stage's weight.
-    item : ndarray of shape (n_uses,), float64
-        Of the roots of items' prices, one for each use in a :class:`Uses`.
-    """
-
+    # penalty, tree: (n_trees,) float64: of |β_t|, and of the roots of a tree's price: their part by
+    # this stage's weight
     penalty: np.ndarray
     tree: np.ndarray
+    # (n_uses,) float64: of the roots of items' prices, one for each use in a :class:`Uses`
     item: np.ndarray
 
 
@@ -30,16 +25,10 @@ class Uses(NamedTuple):
     """Which tree needs which item, an entry for each use, ordered by item.
 
     SciPy's sparse matrices take longer to be made than what is computed with them here.
-
-    Attributes
-    ----------
-    start : ndarray of shape (n_items + 1,), int64
-        Where the uses of each item begin.
-    item, tree : ndarray of shape (n_uses,), int64
     """
 
-    start: np.ndarray
-    item: np.ndarray
+    start: np.ndarray  # (n_items + 1,) int64: where the uses of each item begin
+    item: np.ndarray  # item, tree: (n_uses,) int64
     tree: np.ndarray
 
     @classmethod

@@ -35,20 +35,12 @@ _NOT_ZERO = 1e-10  # derivatives by free weights, relative, beyond which they ar
 
 
 class TreePrices(NamedTuple):
-    """What trees cost: e_t, c_α > 0, and F.
+    """What trees cost: e_t, c_α > 0, and F."""
 
-    Attributes
-    ----------
-    tree : ndarray of shape (n_trees,), float64
-    item : ndarray of shape (n_items,), float64
-        Prices of what is bought once: features, groups of features.
-    uses : csr_matrix of shape (n_items, n_trees), float64
-        1 where a tree needs the item.
-    """
-
-    tree: np.ndarray
+    tree: np.ndarray  # (n_trees,) float64
+    # (n_items,) float64: prices of what is bought once: features, groups of features
     item: np.ndarray
-    uses: csr_matrix
+    uses: csr_matrix  # (n_items, n_trees) float64: 1 where a tree needs the item
 
     def take(self, trees: np.ndarray) -> TreePrices:
         """Return the prices of some trees."""
@@ -56,35 +48,19 @@ class TreePrices(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A convex problem.
-
-    Attributes
-    ----------
-    outputs : TreeOutputs
-    y : ndarray of shape (n_samples,), float64
-        -1 or +1.
-    weights : ndarray of shape (n_samples,), float64
-        Ω: weight of each row in the loss times the probability that it comes here.
-    remaining : float
-        d_k.
-    before : ndarray of shape (n_trees,), float64
-        Sum of (β_t^j d_j)² over the stages before.
-    penalty, tradeoff : float
-        ρ_k and λ_k.
-    prices : TreePrices
-    smoothing : float
-        μ.
-    """
+    """A convex problem."""
 
     outputs: TreeOutputs
-    y: np.ndarray
+    y: np.ndarray  # (n_samples,) float64: -1 or +1
+    # (n_samples,) float64: Ω: weight of each row in the loss times the probability that it comes
+    # here
     weights: np.ndarray
-    remaining: float
-    before: np.ndarray
-    penalty: float
+    remaining: float  # d_k
+    before: np.ndarray  # (n_trees,) float64: sum of (β_t^j d_j)² over the stages before
+    penalty: float  # penalty, tradeoff: ρ_k and λ_k
     tradeoff: float
     prices: TreePrices
-    smoothing: float
+    smoothing: float  # μ
 
 
 class Solution(NamedTuple):
@@ -150,12 +126,7 @@ class _State(NamedTuple):
 
 
 class WorkingSet:
-    """A stage restricted to some trees; the others have no weight.
-
-    Parameters
-    ----------
-    stage : Stage
-    """
+    """A stage restricted to some trees; the others have no weight."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -361,22 +332,7 @@ class Certificate(NamedTuple):
 def solve_stage(
     stage: Stage, favourites: np.ndarray | None = None, support: np.ndarray | None = None
 ) -> Solution:
-    """Minimise a stage's loss.
-
-    Parameters
-    ----------
-    stage : Stage
-    favourites : ndarray of int64, optional
-        Trees to begin with, such as those with weight in earlier stages.
-    support : ndarray of int64, optional
-        The only trees that may have weight.
-
-    Returns
-    -------
-    Solution
-        Its gap is at most 1e-9 of the loss of f = 0, and what the smoothing of the roots of trees
-        outside the working set is worth (1e-7 of their prices), unless 5,000 iterations did not do.
-    """
+    """Minimise a stage's loss."""
     n_trees = stage.outputs.n_trees
     working = WorkingSet(stage)
     scale = 0.5 * float(stage.weights @ stage.y**2)

@@ -46,23 +46,13 @@ POOLED_ESTIMATOR = Parameter(
 
 
 class Shared(NamedTuple):
-    """Training rows, and trees shared out among the stages.
-
-    Attributes
-    ----------
-    outputs : TreeOutputs
-    pools : ndarray of shape (n_trees,), int64
-        Stage of each tree, from 0; the number of stages: of none.
-    y, copies : ndarray of shape (n_samples,), float64
-        ±1; share of the training rows, Σm = 1.
-    prices : ndarray of shape (n_stages,), float64
-        C_k: what each stage's trees cost, and what no earlier one has bought.
-    """
+    """Training rows, and trees shared out among the stages."""
 
     outputs: TreeOutputs
-    pools: np.ndarray
-    y: np.ndarray
+    pools: np.ndarray  # (n_trees,) int64: stage of each tree, from 0; the number of stages: of none
+    y: np.ndarray  # y, copies: (n_samples,) float64: ±1; share of the training rows, Σm = 1
     copies: np.ndarray
+    # (n_stages,) float64: C_k: what each stage's trees cost, and what no earlier one has bought
     prices: np.ndarray
 
     @property
@@ -151,15 +141,7 @@ class PooledCascade(CascadeClassifier):
         self._set_up(responses, coef, constants, thresholds)
 
     def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, Responses, np.ndarray]:
-        """Fit trees for each stage, or share fitted ones out; pools stay as they are given.
-
-        Returns
-        -------
-        fitted : list of estimator
-        responses : Responses
-            All trees, stage by stage.
-        pools : ndarray of shape (n_trees,), int64
-        """
+        """Fit trees for each stage, or share fitted ones out; pools stay as they are given."""
         if isinstance(self.estimator, TreePools):
             given = self.estimator
             if given.n_stages != len(limits):

@@ -29,33 +29,19 @@ _TINY = 1e-5  # of a stage's largest weight: what is smaller after a cycle is dr
 
 
 class Soft(NamedTuple):
-    """What does not change while a cascade is optimised.
-
-    Attributes
-    ----------
-    outputs : TreeOutputs
-    y, omega, copies : ndarray of shape (n_samples,), float64
-        ±1; weight in the loss, Σω = 1; share of the training rows, Σm = 1.
-    prices : TreePrices
-    tradeoff : float
-        λ.
-    penalties : ndarray of shape (n_stages,), float64
-        ρ^k.
-    steepness : float
-        γ.
-    smoothing : float
-        μ; 0 for the roots of Eq. (11) as they are printed, where a zero stays zero.
-    """
+    """What does not change while a cascade is optimised."""
 
     outputs: TreeOutputs
+    # y, omega, copies: (n_samples,) float64: ±1; weight in the loss, Σω = 1; share of the training
+    # rows, Σm = 1
     y: np.ndarray
     omega: np.ndarray
     copies: np.ndarray
     prices: TreePrices
-    tradeoff: float
-    penalties: np.ndarray
-    steepness: float
-    smoothing: float
+    tradeoff: float  # λ
+    penalties: np.ndarray  # (n_stages,) float64: ρ^k
+    steepness: float  # γ
+    smoothing: float  # μ; 0 for the roots of Eq. (11) as they are printed, where a zero stays zero
 
     def take(self, trees: np.ndarray) -> Soft:
         """Return the same with some of the trees only."""
@@ -196,21 +182,7 @@ def quantile_threshold(
 
 
 class StageSurrogate:
-    """(8) by a stage's weights and threshold, with the auxiliary variables of (11) fixed; k < K.
-
-    Parameters
-    ----------
-    soft : Soft
-    cascade : Weights
-    now : _Values
-        Of `cascade`.
-    k : int
-        Stage, from 0, not the last.
-    support : ndarray of int64
-        Trees that the stage may use.
-    own : TreeOutputs
-        Of these trees.
-    """
+    """(8) by a stage's weights and threshold, with the auxiliary variables of (11) fixed; k < K."""
 
     def __init__(
         self,
@@ -243,12 +215,7 @@ class StageSurrogate:
         )
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Value and derivatives by the constant, the weights and the threshold.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_support + 2,), float64
-        """
+        """Value and derivatives by the constant, the weights and the threshold."""
         soft, weights = self.soft, x[1:-1]
         scores = self.outputs.times(None, weights, x[0])
         r = soft.y - scores
@@ -306,23 +273,6 @@ def optimise(
 
     With ``soft.smoothing`` of 0 a zero stays zero, and weights below 1e-5 of their stage's largest
     are dropped after each cycle.
-
-    Parameters
-    ----------
-    cascade : Weights
-    soft : Soft
-    max_cycles : int
-    tolerance : float
-        Relative fall of (8) below which a loop ends.
-    max_evaluations : int
-        Evaluations for each stage in each cycle.
-    smoothing : float
-        μ of the last stage's convex problem.
-
-    Returns
-    -------
-    cascade : Weights
-    trace : list of Spent
     """
     now, trace, last = values(cascade, soft), [], len(cascade.thresholds)
     for cycle in range(max_cycles):

@@ -30,22 +30,15 @@ _COLUMNS = 128  # columns of a product of columns that one thread computes
 
 
 class TreeOutputs(NamedTuple):
-    """H by leaf codes.
+    """H by leaf codes."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n_trees, n_samples), unsigned
-        Leaf of each row, numbered within its tree in the order of nodes.
-    values : ndarray of shape (n_trees, n_codes), float64
-        Value of each leaf; 0 beyond the tree's last.
-    n_threads : int
-    pairs : ndarray of shape (ceil(n_trees / 2), n_samples), uint8, or None
-        Codes of two trees each, the second one's in the upper half.
-    """
-
+    # (n_trees, n_samples) unsigned: leaf of each row, numbered within its tree in the order of
+    # nodes
     codes: np.ndarray
-    values: np.ndarray
+    values: np.ndarray  # (n_trees, n_codes) float64: value of each leaf; 0 beyond the tree's last
     n_threads: int
+    # (ceil(n_trees / 2) n_samples), uint8, or None: codes of two trees each, the second one's in
+    # the upper half
     pairs: np.ndarray | None = None
 
     @property
@@ -134,20 +127,7 @@ class TreeOutputs(NamedTuple):
 
 
 def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
-    """Send rows through a forest.
-
-    Parameters
-    ----------
-    forest : Forest
-        Its leaf values are taken as they are, before any learning rate.
-    X : ndarray of shape (n_samples, n_features), float64
-        As the forest compares it.
-    n_threads : int
-
-    Returns
-    -------
-    TreeOutputs
-    """
+    """Send rows through a forest."""
     leaf = np.flatnonzero(forest.left < 0)
     n_leaves, place, _ = numbered_leaves(forest)
     tree = np.repeat(np.arange(forest.n_trees), n_leaves)

@@ -51,22 +51,11 @@ def feature_prices(prices: costs.PriceList) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class TreePools:
-    """Fitted trees, and the stage that each belongs to.
+    """Fitted trees, and the stage that each belongs to."""
 
-    Attributes
-    ----------
-    fitted : tuple of estimator
-        What the trees are from.
-    responses : Responses
-        All trees, with leaf values before any learning rate.
-    stages : ndarray of shape (n_trees,), int64
-        Stage of each tree, from 0; `n_stages`: of none.
-    n_stages : int
-    """
-
-    fitted: tuple
-    responses: Responses
-    stages: np.ndarray
+    fitted: tuple  # What the trees are from
+    responses: Responses  # All trees, with leaf values before any learning rate
+    stages: np.ndarray  # (n_trees,) int64: stage of each tree, from 0; `n_stages`: of none
     n_stages: int
 
     def __sklearn_clone__(self) -> TreePools:
@@ -74,17 +63,7 @@ class TreePools:
         return self
 
     def first_trees(self, n_trees: int) -> TreePools:
-        """Take the first trees of each pool.
-
-        Parameters
-        ----------
-        n_trees : int
-            Of each stage at most; its pool may have fewer.
-
-        Returns
-        -------
-        TreePools
-        """
+        """Take the first trees of each pool."""
         pools = [np.flatnonzero(self.stages == k)[:n_trees] for k in range(self.n_stages)]
         kept = np.concatenate(pools)
         responses = _with_forest(self.responses, self.responses.forest.take(kept))

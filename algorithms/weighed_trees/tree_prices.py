@@ -11,20 +11,7 @@ from .mixed_norms import TreePrices
 
 
 def tree_prices(forest: Forest, prices: costs.PriceList, tree_cost: float) -> TreePrices:
-    """What each tree costs: e if it has a split, and what it needs bought.
-
-    Parameters
-    ----------
-    forest : Forest
-    prices : PriceList
-    tree_cost : float
-        e.
-
-    Returns
-    -------
-    TreePrices
-        Its items are groups (or features by themselves) and features' own prices that are not 0.
-    """
+    """What each tree costs: e if it has a split, and what it needs bought."""
     n_units = len(prices.shared)
     each = np.concatenate([prices.shared, prices.own])
     split = np.flatnonzero(forest.feature >= 0)

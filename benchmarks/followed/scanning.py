@@ -27,15 +27,7 @@ TARGET = 12.0
 
 
 def drawn_task(n_features: int = 300, side: int = 20):
-    """Bytes, labels and a picture of the suite's own, for asv.
-
-    Returns
-    -------
-    X, y : training rows
-    kinds, boxes : ndarray
-        What the columns are called; the bytes are noise around the labels.
-    picture : ndarray of shape (200, 200), uint8
-    """
+    """Bytes, labels and a picture of the suite's own, for asv."""
     rng = np.random.default_rng(2012)
     y = rng.integers(0, 2, 2_000)
     shift = 12 * rng.normal(size=n_features) * y[:, None]
@@ -124,19 +116,11 @@ def least_seconds(scanners: dict, picture: np.ndarray) -> tuple[dict, dict]:
 
 
 class Line(NamedTuple):
-    """What a detector took to scan the picture.
+    """What a detector took to scan the picture."""
 
-    Attributes
-    ----------
-    n_windows, n_stumps : int
-        Windows, and stumps evaluated in all of them.
-    seconds : float
-        CPU seconds of the fastest scan.
-    """
-
-    n_windows: int
+    n_windows: int  # n_windows, n_stumps: Windows, and stumps evaluated in all of them
     n_stumps: int
-    seconds: float
+    seconds: float  # CPU seconds of the fastest scan
 
     @property
     def nanoseconds(self) -> float:
@@ -145,15 +129,7 @@ class Line(NamedTuple):
 
 
 def scan_all() -> tuple[dict[str, Line], str]:
-    """Scan the astronaut with each detector.
-
-    Returns
-    -------
-    lines : dict
-        What each took, the full model first.
-    kind : str
-        Of the data that they were trained on: "real" or "synthetic".
-    """
+    """Scan the astronaut with each detector."""
     from skimage.data import astronaut
 
     from algorithms.on_demand import HaarFeatures, PictureScanner

@@ -84,35 +84,17 @@ def mean_bill(model, Z: np.ndarray, costs: np.ndarray) -> float:
 
 
 class Algorithm(NamedTuple):
-    """A line of the table.
+    """A line of the table."""
 
-    Attributes
-    ----------
-    estimator : str
-        Below the package: ``cegb.CEGBClassifier``.
-    variants : dict
-        By name, what is measured of it.
-    fixed : dict
-        Parameters of all variants.
-    base : callable, optional
-        From the task, the model that the estimator is given fitted; its own time is not measured.
-    frozen : bool
-        Whether it is given frozen, so that it is not fitted again.
-    sizes : tuple of int
-        Training rows.
-    without : tuple of str
-        Benchmarks that mean nothing here.
-    bill : callable
-        From model, test rows and prices, the cost that is tracked.
-    """
-
-    estimator: str
-    variants: Mapping[str, Variant]
-    fixed: Mapping[str, Any] = {}
+    estimator: str  # Below the package: ``cegb.CEGBClassifier``
+    variants: Mapping[str, Variant]  # By name, what is measured of it
+    fixed: Mapping[str, Any] = {}  # Parameters of all variants
+    # From the task, the model that the estimator is given fitted; its own time is not measured
     base: Callable[[Task], Any] | None = None
-    frozen: bool = True
-    sizes: tuple[int, ...] = (10_000, 100_000)
-    without: tuple[str, ...] = ()
+    frozen: bool = True  # Whether it is given frozen, so that it is not fitted again
+    sizes: tuple[int, ...] = (10_000, 100_000)  # Training rows
+    without: tuple[str, ...] = ()  # Benchmarks that mean nothing here
+    # From model, test rows and prices, the cost that is tracked
     bill: Callable[[Any, np.ndarray, np.ndarray], float] = mean_bill
 
 
@@ -149,13 +131,7 @@ def made(algorithm: Algorithm, variant: Variant, costs: np.ndarray, base: Any):
 
 
 def fitted(algorithm: Algorithm, variant: Variant, data: Task) -> Fitted:
-    """Fit and judge a model.
-
-    Raises
-    ------
-    NotImplementedError
-        If this version of the package has no such estimator, or one that refuses missing values.
-    """
+    """Fit and judge a model."""
     unfitted = made(algorithm, variant, data.costs, None if algorithm.base is None else 0)
     if np.isnan(data.X).any() and not unfitted.__sklearn_tags__().input_tags.allow_nan:
         raise NotImplementedError(f"{algorithm.estimator} reads no missing values.")
@@ -280,16 +256,7 @@ ONE_BY_ONE = {"time_predict_rows": Suite.predict_rows}
 
 
 def suite_of(name: str, algorithm: Algorithm, module: str, measured=MEASURED) -> type[Suite]:
-    """Make the class of a line of the table.
-
-    Parameters
-    ----------
-    name, module : str
-        Under which asv files what it measures.
-    algorithm : Algorithm
-    measured : dict
-        The benchmarks, of which it leaves out what means nothing for the algorithm.
-    """
+    """Make the class of a line of the table."""
     measured = {key: value for key, value in measured.items() if key not in algorithm.without}
     params = (list(algorithm.sizes), list(algorithm.variants))
     about = {"__doc__": algorithm.estimator, "__module__": module}

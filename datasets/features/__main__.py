@@ -17,18 +17,7 @@ MARK = "<!-- from here on written by python -m datasets.features --remeasure -->
 
 
 def size_table(names: Sequence[str]) -> str:
-    """Give Markdown tables of families, their features and milliseconds per image.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Sets of images.
-
-    Returns
-    -------
-    str
-        One table per set, with its total and the paper's.
-    """
+    """Give Markdown tables of families, their features and milliseconds per image."""
     measured, lines = prices.read(), []
     for name in names:
         n_features = sizes(name)
@@ -60,18 +49,7 @@ def readme() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Instead of the process's own.
-
-    Returns
-    -------
-    int
-        Exit status: 0 fine, 2 usage, 3 data unavailable.
-    """
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m datasets.features", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="SET", help=f"of {', '.join(NAMES)}")
     parser.add_argument(

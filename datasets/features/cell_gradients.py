@@ -23,22 +23,7 @@ PER_CELL = SIGNED + SIGNED // 2 + 4
 
 
 def block_hog(images: np.ndarray, cell: int, bins: int) -> np.ndarray:
-    """Give unoriented histograms in cells, in blocks of 2×2 cells, "L2-Hys".
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Rows below and columns to the right that do not fill a cell are left out.
-    cell : int
-        Side of a cell in pixels.
-    bins : int
-        Orientations over half a circle.
-
-    Returns
-    -------
-    ndarray of shape (n, blocks · 4 · bins), uint8
-        As :func:`datasets.features.gradient_histograms.hog`.
-    """
+    """Give unoriented histograms in cells, in blocks of 2×2 cells, "L2-Hys"."""
     height, width = (side // cell * cell for side in images.shape[1:3])
     whole = np.ascontiguousarray(images[:, :height, :width])
     return hog(whole, cell=cell, bins=bins, oriented=False)
@@ -79,18 +64,7 @@ def felzenszwalb_size(shape: tuple[int, ...]) -> int:
 
 
 def shared_cells(images: np.ndarray) -> np.ndarray:
-    """Sum gradient magnitudes by cell and signed orientation, each pixel shared by four cells.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, rows, columns, 18), float64
-        Whole numbers: sixteenths of a grey level times 16² for the bilinear shares. What falls to
-        cells beyond the border is lost.
-    """
+    """Sum gradient magnitudes by cell and signed orientation, each pixel shared by four cells."""
     gx, gy = strongest_gradient(images)
     n, height, width = gx.shape
     rows, columns = felzenszwalb_cells(gx.shape[1:])
@@ -124,16 +98,6 @@ def felzenszwalb(images: np.ndarray) -> np.ndarray:
     P. Felzenszwalb, R. Girshick, D. McAllester, D. Ramanan: Object detection with discriminatively
     trained part based models. PAMI 32 (2010). A cell is normalised by the four blocks of 2×2 cells
     that it is in, and each bin cut at 0.2; cells at the border stand for those beyond it.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, rows · columns · 31), uint8
-        In the order row, column, value: the sum of a bin over the four blocks, signed and
-        unsigned, then of the signed bins in each block. As published up to factors.
     """
     signed = shared_cells(images)
     half = SIGNED // 2

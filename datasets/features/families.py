@@ -50,24 +50,14 @@ BLOCK_PIXELS = 2**20
 
 @dataclass(frozen=True)
 class Family:
-    """Features that are computed together.
+    """Features that are computed together."""
 
-    Attributes
-    ----------
-    name : str
-        Unique within its set.
-    category : str
-        Kind of feature, in the paper's words (section 6.1).
-    n_features : callable
-        ``shape -> int``: how many there are for images of this (height, width[, 3]).
-    compute : callable
-        ``images -> columns``: (n, height, width[, 3]) uint8 to (n, n_features) uint8, image by
-        image independent. Parameters are bound with :func:`functools.partial`.
-    """
-
-    name: str
-    category: str
+    name: str  # Unique within its set
+    category: str  # Kind of feature, in the paper's words (section 6.1)
+    # ``shape -> int``: how many there are for images of this (height, width[, 3])
     n_features: Callable[[tuple[int, ...]], int]
+    # ``images -> columns``: (n, height, width[, 3]) uint8 to (n, n_features) uint8, image by image
+    # independent. Parameters are bound with :func:`functools.partial`
     compute: Callable[[np.ndarray], np.ndarray]
 
     @property
@@ -76,25 +66,7 @@ class Family:
         return dict(getattr(self.compute, "keywords", {}))
 
     def columns(self, images: np.ndarray) -> np.ndarray:
-        """Compute the features of a block of images.
-
-        Parameters
-        ----------
-        images : ndarray of shape (n, height, width) or (n, height, width, 3), uint8
-            Images of one size.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features), uint8
-            One row per image.
-
-        Raises
-        ------
-        ValueError
-            If the family has no column for images of this size.
-        RuntimeError
-            If the family does not deliver what it promises.
-        """
+        """Compute the features of a block of images."""
         n_features = self.size(images.shape[1:])
         columns = self.compute(np.ascontiguousarray(images))
         if columns.shape != (len(images), n_features) or columns.dtype != np.uint8:
@@ -105,13 +77,7 @@ class Family:
         return columns
 
     def size(self, shape: tuple[int, ...]) -> int:
-        """Give the number of features for images of a shape.
-
-        Raises
-        ------
-        ValueError
-            If there are none: a subset that nothing can be drawn from.
-        """
+        """Give the number of features for images of a shape."""
         n_features = self.n_features(tuple(shape))
         if n_features < 1:
             raise ValueError(f"family {self.name} has no columns for images of shape {shape}")
@@ -130,24 +96,7 @@ class Family:
 
 
 def families_of(name: str) -> tuple[Family, ...]:
-    """Give the families of a set of images, in the order of their features.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`NAMES`.
-
-    Returns
-    -------
-    tuple of Family
-
-    Raises
-    ------
-    UnknownDataset
-        If the set has no families.
-    ValueError
-        If a family has no columns, or two have one name.
-    """
+    """Give the families of a set of images, in the order of their features."""
     if not isinstance(name, str):
         raise ValueError(f"the name of a set of images must be text, not {name!r}")
     if name not in NAMES:
@@ -167,36 +116,12 @@ def check_families(families: tuple[Family, ...], shape: tuple[int, ...]) -> None
 
 
 def sizes(name: str) -> dict[str, int]:
-    """Give the number of features of each family of a set, without computing any.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`NAMES`.
-
-    Returns
-    -------
-    dict of str to int
-        Families in the order of their features.
-    """
+    """Give the number of features of each family of a set, without computing any."""
     return {family.name: family.size(SHAPES[name]) for family in families_of(name)}
 
 
 def check_images(name: str, images: np.ndarray) -> None:
-    """Refuse images that are not uint8 or not of the size that a set's families are made for.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`NAMES`.
-    images : ndarray
-        Images, the first axis counts them.
-
-    Raises
-    ------
-    DamagedData
-        A ValueError that names the set, what was expected and what came.
-    """
+    """Refuse images that are not uint8 or not of the size that a set's families are made for."""
     shape = SHAPES[name]
     if images.shape[1:] != shape or images.dtype != np.uint8:
         raise DamagedData(

@@ -12,34 +12,23 @@ from datasets.features import prices
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The features of one set of images, in families.
+    """The features of one set of images, in families."""
 
-    Attributes
-    ----------
-    name : str
-        Set of images.
-    train, test : ndarray of shape (n_features, n_images), uint8
-        One row per feature, read-only and memory-mapped: pages are read when a row is used, so
-        the whole is never in memory. Load anew in a worker process rather than send it.
-    y_train, y_test : ndarray of shape (n_images,), int64
-        Classes, from 0.
-    names, categories : tuple of str
-        Of the families: name and kind, in the order of their features.
-    families : list of ndarray of int64
-        Feature numbers of each family: ascending, contiguous, disjoint, together all.
-    provenance : dict
-        As :attr:`datasets.images.ImageSet.provenance`; ``families`` are their sizes,
-        ``features_checksum`` is that of the columns.
-    """
-
-    name: str
+    name: str  # Set of images
+    # train, test: (n_features, n_images) uint8: one row per feature, read-only and memory-mapped:
+    # pages are read when a row is used, so the whole is never in memory. Load anew in a worker
+    # process rather than send it
     train: np.ndarray
     test: np.ndarray
-    y_train: np.ndarray
+    y_train: np.ndarray  # y_train, y_test: (n_images,) int64: classes, from 0
     y_test: np.ndarray
+    # names, categories: Of the families: name and kind, in the order of their features
     names: tuple[str, ...]
     categories: tuple[str, ...]
+    # Feature numbers of each family: ascending, contiguous, disjoint, together all
     families: list[np.ndarray]
+    # As :attr:`datasets.images.ImageSet.provenance`; ``families`` are their sizes,
+    # ``features_checksum`` is that of the columns
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -59,13 +48,7 @@ class FeatureSet:
 
     @property
     def milliseconds(self) -> np.ndarray:
-        """CPU time to compute each family, (n_families,) float64, milliseconds per image.
-
-        Raises
-        ------
-        ValueError
-            If a family is not in the committed table.
-        """
+        """CPU time to compute each family, (n_families,) float64, milliseconds per image."""
         table = prices.read()
         return np.array([prices.of_family(table, self.name, name) for name in self.names])
 

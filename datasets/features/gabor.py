@@ -50,20 +50,7 @@ def n_gabor() -> int:
 
 @functools.cache
 def transfer(shape: tuple[int, int], scale: int) -> np.ndarray:
-    """Give the filters of a scale in the frequency domain.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Height and width of the padded image.
-    scale : int
-        Position in :data:`FREQUENCIES`.
-
-    Returns
-    -------
-    ndarray of shape (32, height, width // 2 + 1), float32
-        Real, since the filters are even; no response to a constant; filters of norm 1.
-    """
+    """Give the filters of a scale in the frequency domain."""
     down = scipy.fft.fftfreq(shape[0])[:, None]
     right = scipy.fft.rfftfreq(shape[1])[None, :]
     filters = []
@@ -92,18 +79,7 @@ def _two_bumps(down, right, at_down: float, at_right: float) -> np.ndarray:
 
 
 def normalise(stack: np.ndarray) -> np.ndarray:
-    """Subtract the mean of a neighbourhood and divide by its length where that is above 1.
-
-    Parameters
-    ----------
-    stack : ndarray of shape (filters, height, width), float32
-        Responses.
-
-    Returns
-    -------
-    ndarray of shape (filters, height, width), float32
-        The neighbourhood of a response is 3 by 3 pixels of all filters.
-    """
+    """Subtract the mean of a neighbourhood and divide by its length where that is above 1."""
     n = 9 * len(stack)
     mean = uniform_filter(stack.sum(axis=0), 3, mode="reflect") * np.float32(9 / n)
     square = np.einsum("fij,fij->ij", stack, stack)
@@ -112,19 +88,7 @@ def normalise(stack: np.ndarray) -> np.ndarray:
 
 
 def responses(image: np.ndarray, scale: int) -> np.ndarray:
-    """Compute the normalised responses of a scale's filters at every pixel.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Red, green and blue.
-    scale : int
-        Position in :data:`FREQUENCIES`.
-
-    Returns
-    -------
-    ndarray of shape (32, height, width), float32
-    """
+    """Compute the normalised responses of a scale's filters at every pixel."""
     grey = normalise(luma(image)[None].astype(np.float32))[0]
     padded = np.pad(grey, _MARGIN, mode="symmetric")
     spectrum = scipy.fft.rfft2(padded) * transfer(padded.shape, scale)
@@ -151,17 +115,5 @@ def gabor(images: np.ndarray, *, scale: int) -> np.ndarray:
     """Compute the samples of one scale's filters.
 
     The 8-bit value is the place between :data:`LOWEST` and :data:`HIGHEST`.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images; height and width are multiples of 8.
-    scale : int
-        0..2, from fine to coarse: position in :data:`FREQUENCIES`.
-
-    Returns
-    -------
-    ndarray of shape (n, 41472), uint8
-        Frequency by frequency, orientation by orientation, 36 rows of 36 samples.
     """
     return image_by_image(images, n_gabor(), functools.partial(_samples, scale=scale))

@@ -45,21 +45,7 @@ PATTERNS = (
 
 @functools.cache
 def orientation_table(bins: int, oriented: bool) -> np.ndarray:
-    """Give the orientation bin of every gradient.
-
-    Parameters
-    ----------
-    bins : int
-        Bins over the half circle, or the full circle if oriented.
-    oriented : bool
-        A gradient and its opposite are two orientations.
-
-    Returns
-    -------
-    ndarray of shape (511·511,), uint8
-        At (gy + 255)·511 + gx + 255. Bin b reaches from b to b + 1 times 180 (360) / bins degrees,
-        its lower end included; 0 degrees is towards the right, 90 downwards.
-    """
+    """Give the orientation bin of every gradient."""
     difference = np.arange(-255, 256, dtype=np.float64)
     # Rounded: on the boundary of two bins arctan2 may end up on either side.
     angle = np.rad2deg(np.arctan2(difference[:, None], difference[None, :]))
@@ -69,28 +55,7 @@ def orientation_table(bins: int, oriented: bool) -> np.ndarray:
 
 
 def cell_histograms(images: np.ndarray, cell: int, bins: int, oriented: bool) -> np.ndarray:
-    """Sum gradient magnitudes by cell and orientation.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-    cell : int
-        Side of a cell in pixels; it divides both sides of the image.
-    bins : int
-        Orientations.
-    oriented : bool
-        Over the full circle.
-
-    Returns
-    -------
-    ndarray of shape (n, h / cell, w / cell, bins), float64
-        Whole numbers, in steps of 1/16 grey level.
-
-    Raises
-    ------
-    ValueError
-        If the cells do not cover the image.
-    """
+    """Sum gradient magnitudes by cell and orientation."""
     gx, gy = strongest_gradient(images)
     n, height, width = gx.shape
     if height % cell or width % cell:
@@ -148,18 +113,7 @@ def hog_size(shape: tuple[int, ...], cell: int, bins: int) -> int:
 
 
 def haar_like(images: np.ndarray, n: int) -> np.ndarray:
-    """Give frozen random Haar-like features of the grey levels.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Features, a multiple of five: as many of each of :data:`PATTERNS`, in their order.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-    """
+    """Give frozen random Haar-like features of the grey levels."""
     levels = grey(images)
     width = levels.shape[2]
     integral = integral_images(levels)

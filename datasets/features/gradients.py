@@ -20,24 +20,6 @@ def image_by_image(
 
     A sum over a block of images may round differently from a sum over one of them; one image at a
     time cannot depend on its neighbours.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images.
-    n_features : int
-        Columns.
-    function : callable
-        One image to (n_features,) uint8.
-
-    Returns
-    -------
-    ndarray of shape (n, n_features), uint8
-
-    Raises
-    ------
-    ValueError
-        If the images are not colour images in bytes, or cannot be cut into 8 by 8 cells.
     """
     if images.ndim != 4 or images.shape[3] != 3 or images.dtype != np.uint8:
         raise ValueError(
@@ -54,34 +36,12 @@ def image_by_image(
 
 
 def luma(image: np.ndarray) -> np.ndarray:
-    """Give the grey levels of a colour image, by the weights of ITU-R BT.601.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (height, width), uint8
-        Rounded to the nearest, so that a grey pixel keeps its level.
-    """
+    """Give the grey levels of a colour image, by the weights of ITU-R BT.601."""
     return grey(image[None])[0]
 
 
 def opponent(image: np.ndarray) -> np.ndarray:
-    """Give grey levels, red minus green and yellow minus blue.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (3, height, width), uint8
-        Grey; (R - G + 255) / 2; (R + G - 2B + 510) / 4; rounded down.
-    """
+    """Give grey levels, red minus green and yellow minus blue."""
     red, green, blue = (image[:, :, channel].astype(np.int32) for channel in range(3))
     colours = ((red - green + 255) // 2, (red + green - 2 * blue + 510) // 4)
     return np.stack((luma(image), *(colour.astype(np.uint8) for colour in colours)))
@@ -105,25 +65,7 @@ def differences(channel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cell_numbers(shape: tuple[int, int], level: int) -> np.ndarray:
-    """Number the cells of a level of the spatial pyramid, row by row.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Height and width; multiples of 2^level.
-    level : int
-        The image is cut into 2^level rows and 2^level columns of cells.
-
-    Returns
-    -------
-    ndarray of shape `shape`, int64
-        Cell of each pixel, 0..4^level - 1.
-
-    Raises
-    ------
-    ValueError
-        If cells would differ in size.
-    """
+    """Number the cells of a level of the spatial pyramid, row by row."""
     side = 2**level
     if shape[0] % side or shape[1] % side:
         raise ValueError(f"{shape[0]}×{shape[1]} places cannot be cut into {side} by {side} cells")

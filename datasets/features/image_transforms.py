@@ -45,47 +45,17 @@ _NEIGHBOURS = ((0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0))
 
 
 def identity(images: np.ndarray) -> np.ndarray:
-    """Give the pixels: grey levels, or red, then green, then blue.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w·channels), uint8
-    """
+    """Give the pixels: grey levels, or red, then green, then blue."""
     return _flat(channels(images))
 
 
 def grey(images: np.ndarray) -> np.ndarray:
-    """Give the grey levels.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w), uint8
-    """
+    """Give the grey levels."""
     return _flat(grey_levels(images))
 
 
 def smoothed(images: np.ndarray) -> np.ndarray:
-    """Give the grey levels smoothed by 1 2 1 in both directions; borders are repeated.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w), uint8
-    """
+    """Give the grey levels smoothed by 1 2 1 in both directions; borders are repeated."""
     padded = _padded(grey_levels(images)).astype(np.int16)
     rows = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
     both = rows[:, :, :-2] + 2 * rows[:, :, 1:-1] + rows[:, :, 2:]
@@ -116,15 +86,6 @@ def fourier(images: np.ndarray) -> np.ndarray:
     """Give real, then imaginary parts of the discrete Fourier transform of the grey levels.
 
     The half plane of columns 0 to w/2; the rest is its mirror image.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, 2·h·(w // 2 + 1)), uint8
     """
     values, scale, largest = _spectrum(images)
     parts = np.stack((values.real, values.imag), axis=1)
@@ -134,17 +95,7 @@ def fourier(images: np.ndarray) -> np.ndarray:
 
 
 def fourier_magnitude(images: np.ndarray) -> np.ndarray:
-    """Give the magnitudes of the discrete Fourier transform of the grey levels, columns to w/2.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·(w // 2 + 1)), uint8
-    """
+    """Give the magnitudes of the discrete Fourier transform of the grey levels, columns to w/2."""
     values, scale, largest = _spectrum(images)
     magnitude = np.rint(np.abs(values) * _GRID) / _GRID
     return _flat(np.rint(255.0 * np.log1p(magnitude / scale) / largest).astype(np.uint8))
@@ -160,34 +111,12 @@ def _spectrum(images: np.ndarray) -> tuple[np.ndarray, float, float]:
 
 
 def fourier_size(shape: tuple[int, ...]) -> int:
-    """Give the number of coefficients in the half plane.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        (h, w) or (h, w, 3).
-
-    Returns
-    -------
-    int
-        h·(w // 2 + 1).
-    """
+    """Give the number of coefficients in the half plane."""
     return shape[0] * (shape[1] // 2 + 1)
 
 
 def haar_levels(shape: tuple[int, ...]) -> int:
-    """Give how often both sides of an image divide by two.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        (h, w) or (h, w, 3).
-
-    Returns
-    -------
-    int
-        0 if a side is odd.
-    """
+    """Give how often both sides of an image divide by two."""
     height, width = shape[:2]
     levels = 0
     while height % 2 == 0 and width % 2 == 0 and min(height, width) > 1:
@@ -228,30 +157,12 @@ def lbp(images: np.ndarray) -> np.ndarray:
     """Give the local binary pattern of each pixel of the grey levels (Ojala et al. 1996).
 
     Bits are 1 where a neighbour is not darker than the centre; borders are repeated.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w), uint8
     """
     return _flat(lbp_codes(grey_levels(images)))
 
 
 def lbp_codes(levels: np.ndarray) -> np.ndarray:
-    """Compute the local binary pattern of each pixel.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n, h, w), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, h, w), uint8
-    """
+    """Compute the local binary pattern of each pixel."""
     padded = _padded(levels)
     codes = np.zeros_like(levels)
     for neighbour in _neighbours(padded):
@@ -265,15 +176,6 @@ def ilbp(images: np.ndarray) -> np.ndarray:
 
     Bits are 1 where a pixel of the 3×3 window is brighter than the window's mean; the centre is
     the highest of nine bits. The lowest, the left neighbour, is left out to fit a byte.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w), uint8
     """
     levels = grey_levels(images)
     padded = _padded(levels)

@@ -22,24 +22,7 @@ from datasets.features.pixels import (
 def random_rectangles(
     seed: str, shape: tuple[int, ...], n: int, multiple: tuple[int, int] = (1, 1)
 ) -> np.ndarray:
-    """Draw rectangles inside an image: sides all equally likely, then places all equally likely.
-
-    Parameters
-    ----------
-    seed : str
-        Other words, other rectangles.
-    shape : tuple of int
-        Height and width of the image.
-    n : int
-        How many.
-    multiple : (int, int), default (1, 1)
-        Height and width are multiples of these.
-
-    Returns
-    -------
-    ndarray of shape (n, 4), int64
-        Top, left, bottom, right; the last two are exclusive.
-    """
+    """Draw rectangles inside an image: sides all equally likely, then places all equally likely."""
     rng = frozen_generator(seed, *shape[:2], n, *multiple)
     height = multiple[0] * rng.integers(1, shape[0] // multiple[0] + 1, n)
     width = multiple[1] * rng.integers(1, shape[1] // multiple[1] + 1, n)
@@ -49,19 +32,7 @@ def random_rectangles(
 
 
 def patch_sums(images: np.ndarray, n: int) -> np.ndarray:
-    """Give the intensities summed over frozen random patches of the grey levels.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Patches.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-        Sum over area, the patch's mean.
-    """
+    """Give the intensities summed over frozen random patches of the grey levels."""
     levels = grey(images)
     patches = random_rectangles("patch sums", levels.shape[1:], n)
     area = ((patches[:, 2] - patches[:, 0]) * (patches[:, 3] - patches[:, 1])).astype(np.int32)
@@ -72,27 +43,7 @@ def patch_sums(images: np.ndarray, n: int) -> np.ndarray:
 def histogram(
     images: np.ndarray, bins: int, grid: tuple[int, int] = (1, 1), colour: bool = False
 ) -> np.ndarray:
-    """Give histograms of the levels in each cell of a grid.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-    bins : int
-        Bins of equal width, a divisor of 256.
-    grid : (int, int), default (1, 1)
-        Cells down and across; they divide the image evenly.
-    colour : bool, default False
-        One histogram per channel instead of one of the grey levels.
-
-    Returns
-    -------
-    ndarray of shape (n, cells·channels·bins), uint8
-
-    Raises
-    ------
-    ValueError
-        If the grid does not divide the image.
-    """
+    """Give histograms of the levels in each cell of a grid."""
     planes = channels(images) if colour else grey(images)[:, None]
     n, n_channels, height, width = planes.shape
     rows, columns = grid
@@ -104,19 +55,7 @@ def histogram(
 
 
 def joint_histogram(images: np.ndarray, bins: int) -> np.ndarray:
-    """Give the joint histogram of red, green and blue of the entire image.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w, 3), uint8
-    bins : int
-        Bins per channel, a divisor of 256.
-
-    Returns
-    -------
-    ndarray of shape (n, bins³), uint8
-        Red counts slowest.
-    """
+    """Give the joint histogram of red, green and blue of the entire image."""
     level = (images // np.uint8(256 // bins)).astype(np.int64).reshape(len(images), -1, 3)
     return _counted((level[..., 0] * bins + level[..., 1]) * bins + level[..., 2], bins**3)
 

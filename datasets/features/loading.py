@@ -19,19 +19,7 @@ from datasets.registered import images_named, spec
 
 
 def images_of(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the images whose features :func:`load` gives.
-
-    Parameters
-    ----------
-    name, scale, data, seed
-        As :func:`load`.
-
-    Returns
-    -------
-    ImageSet
-        The first images of the set, as many as the scale uses. ``checksum`` in its provenance is
-        that of the whole set, ``rows`` says which of them these are.
-    """
+    """Give the images whose features :func:`load` gives."""
     if name not in NAMES:
         raise UnknownDataset(name, NAMES)
     images = load_images(images_named(name), scale=scale, data=data, seed=seed)
@@ -137,12 +125,6 @@ def load_features(
     """Load the families of features of a set of images, computing those that are not yet stored.
 
     Arguments and errors are those of :func:`load`, which this calls.
-
-    Returns
-    -------
-    FeatureSet
-        Its provenance as in any other set: ``checksum`` changes with images, labels or features;
-        that of the images is ``images_checksum``, which of them are used says ``selection``.
     """
     features = load(name, scale=scale, data=data, seed=seed)
     record = dict(features.provenance)

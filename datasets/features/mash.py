@@ -31,18 +31,7 @@ NAMES = ("mnist_mash", "cifar10_mash", "inria_person_mash")
 
 
 def joint_of_three(images: np.ndarray, bins: int) -> np.ndarray:
-    """Give the joint histogram of red, green and blue; a grey level is all three.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-    bins : int
-        Bins per channel.
-
-    Returns
-    -------
-    ndarray of shape (n, bins³), uint8
-    """
+    """Give the joint histogram of red, green and blue; a grey level is all three."""
     colour = images if images.ndim == 4 else np.repeat(images[..., None], 3, axis=3)
     return joint_histogram(colour, bins)
 

@@ -18,18 +18,7 @@ LEAST_SECONDS = 0.02
 
 
 def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a table as :func:`write_table` writes it.
-
-    Parameters
-    ----------
-    path : Path
-    columns : sequence of str
-
-    Raises
-    ------
-    ValueError
-        If the columns are others.
-    """
+    """Read a table as :func:`write_table` writes it."""
     with open(path, encoding="utf-8", newline="") as handle:
         reader = csv.DictReader(handle)
         if tuple(reader.fieldnames or ()) != tuple(columns):
@@ -38,14 +27,7 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping]) -> None:
-    """Replace a table, at once.
-
-    Parameters
-    ----------
-    path : Path
-    columns : sequence of str
-    rows : sequence of Mapping
-    """
+    """Replace a table, at once."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -62,20 +44,7 @@ def is_positive(text: str | None) -> bool:
 
 
 def least_seconds(*works: Callable[[], object], repetitions: int) -> list[float]:
-    """Give the least CPU time of one call of each of several works, measured in turns.
-
-    Parameters
-    ----------
-    *works : callable
-        What is measured. The first call, which fills tables, does not count.
-    repetitions : int
-        Of each.
-
-    Returns
-    -------
-    list of float
-        Seconds.
-    """
+    """Give the least CPU time of one call of each of several works, measured in turns."""
     calls = []
     for work in works:
         work()

@@ -45,27 +45,12 @@ def power_of_two(side: int) -> int:
 
 
 def padded_size(shape: tuple[int, ...]) -> int:
-    """Give the number of values of all channels, each padded to powers of two.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        (h, w) or (h, w, 3).
-    """
+    """Give the number of values of all channels, each padded to powers of two."""
     return power_of_two(shape[0]) * power_of_two(shape[1]) * int(np.prod(shape[2:]))
 
 
 def padded(images: np.ndarray) -> np.ndarray:
-    """Pad each channel with zeros to powers of two.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, 1 or 3, height, width), float64
-    """
+    """Pad each channel with zeros to powers of two."""
     planes = channels(images)
     height, width = planes.shape[2:]
     out = np.zeros((*planes.shape[:2], power_of_two(height), power_of_two(width)))
@@ -74,17 +59,7 @@ def padded(images: np.ndarray) -> np.ndarray:
 
 
 def fourier_polar(images: np.ndarray) -> np.ndarray:
-    """Give magnitude, then phase of the discrete Fourier transform of each padded channel.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, 2·padded values), uint8
-        The whole plane, though half of it mirrors the other.
-    """
+    """Give magnitude, then phase of the discrete Fourier transform of each padded channel."""
     planes = padded(images)
     n_pixels = planes.shape[2] * planes.shape[3]
     scale = float(np.sqrt(n_pixels))
@@ -101,17 +76,7 @@ def fourier_polar(images: np.ndarray) -> np.ndarray:
 
 
 def haar_pyramid(images: np.ndarray) -> np.ndarray:
-    """Give the Haar transform of each padded channel, rows then columns, down to one mean.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, padded values), uint8
-        Of each plane: the mean upper left, around it the details from coarse to fine.
-    """
+    """Give the Haar transform of each padded channel, rows then columns, down to one mean."""
     planes = padded(images)
     height, width = planes.shape[2:]
     while height > 1 or width > 1:
@@ -140,19 +105,7 @@ def blur_radius(shape: tuple[int, ...], part: int) -> int:
 
 
 def box_sums(values: np.ndarray, radius: int, axis: int) -> np.ndarray:
-    """Sum whole numbers over windows of 2·radius + 1 along an axis; borders are mirrored.
-
-    Parameters
-    ----------
-    values : ndarray, int64
-    radius : int
-        At most the length of the axis: the pixel at the border is repeated by its mirror image.
-    axis : int
-
-    Returns
-    -------
-    ndarray of the same shape, int64
-    """
+    """Sum whole numbers over windows of 2·radius + 1 along an axis; borders are mirrored."""
     values = np.moveaxis(values, axis, -1)
     widths = [(0, 0)] * (values.ndim - 1) + [(radius, radius)]
     sums = np.cumsum(np.pad(values, widths, mode="symmetric"), axis=-1)
@@ -163,21 +116,7 @@ def box_sums(values: np.ndarray, radius: int, axis: int) -> np.ndarray:
 
 
 def blurred(values: np.ndarray, radius: int, axes: tuple[int, int]) -> np.ndarray:
-    """Blur whole numbers three times by a box.
-
-    Parameters
-    ----------
-    values : ndarray, integer
-    radius : int
-        Of the box.
-    axes : (int, int)
-        Rows and columns.
-
-    Returns
-    -------
-    ndarray of the same shape, float64
-        Means; sums before the one division are exact.
-    """
+    """Blur whole numbers three times by a box."""
     sums = values.astype(np.int64)
     for _ in range(BLURS):
         for axis in axes:
@@ -186,34 +125,13 @@ def blurred(values: np.ndarray, radius: int, axes: tuple[int, int]) -> np.ndarra
 
 
 def rooted_magnitude(steps: np.ndarray) -> np.ndarray:
-    """Map mean gradient magnitudes to 0..255 by the square root.
-
-    Parameters
-    ----------
-    steps : ndarray
-        In sixteenths of a grey level, at most 16·255·sqrt(2).
-
-    Returns
-    -------
-    ndarray of the same shape, uint8
-    """
+    """Map mean gradient magnitudes to 0..255 by the square root."""
     share = steps / (MAGNITUDE_STEPS * 255.0 * np.sqrt(2.0))
     return np.rint(255.0 * np.sqrt(np.minimum(share, 1.0))).astype(np.uint8)
 
 
 def blurred_gradient(images: np.ndarray, part: int) -> np.ndarray:
-    """Give the gradient's magnitude in each channel, blurred three times by a box.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-    part : int
-        Of :func:`blur_radius`.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w·channels), uint8
-    """
+    """Give the gradient's magnitude in each channel, blurred three times by a box."""
     steps = magnitude_steps(*central_differences(channels(images)))
     means = blurred(steps, blur_radius(images.shape[1:], part), (2, 3))
     return rooted_magnitude(means).reshape(len(images), -1)
@@ -229,14 +147,6 @@ def inner_lbp(images: np.ndarray) -> np.ndarray:
 
     Bits are 1 where a neighbour is brighter than the centre, clockwise from the upper left, which
     is the highest.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, (h - 2)·(w - 2)), uint8
     """
     levels = grey(images)
     return _codes(levels, NEIGHBOURS, levels[:, 1:-1, 1:-1])
@@ -247,14 +157,6 @@ def inner_ilbp(images: np.ndarray) -> np.ndarray:
 
     Bits are 1 where a pixel of the 3×3 window is brighter than the window's mean, row by row, each
     shifted into a byte: of nine the first, the upper left one, falls out again.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, (h - 2)·(w - 2)), uint8
     """
     levels = grey(images).astype(np.int16)
     window = [(r, c) for r in range(3) for c in range(3)]

@@ -29,21 +29,7 @@ def n_phog(degrees: int, level: int) -> int:
 
 
 def direction_bins(down: np.ndarray, right: np.ndarray, degrees: int) -> np.ndarray:
-    """Give the bin of each gradient; bin 0 is centred on "brighter to the right".
-
-    Parameters
-    ----------
-    down, right : ndarray of int
-        Components of the gradients.
-    degrees : {180, 360}
-        180: a direction and its opposite are one.
-
-    Returns
-    -------
-    ndarray of int64
-        0..BINS[degrees] - 1. Bins are 9 degrees wide; axes and diagonals, which are frequent in
-        whole numbers, lie in the middle of one.
-    """
+    """Give the bin of each gradient; bin 0 is centred on "brighter to the right"."""
     bins = BINS[degrees]
     angle = np.arctan2(down, right)
     return np.rint(angle * (bins / np.deg2rad(degrees))).astype(np.int64) % bins
@@ -69,20 +55,6 @@ def phog(images: np.ndarray, *, degrees: int, level: int) -> np.ndarray:
 
     The 8-bit value is 255 times the square root of the bin's share of the image's edges, in units
     of an average cell (all edges / number of cells), at most 1. An image without edges has zeros.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images; height and width are multiples of 8.
-    degrees : {180, 360}
-        Whether a gradient and its opposite are one direction.
-    level : int
-        Level of the pyramid, 0..3: 4^level cells.
-
-    Returns
-    -------
-    ndarray of shape (n, BINS[degrees]·4^level), uint8
-        Cell by cell, row by row.
     """
     function = partial(_histograms, degrees=degrees, level=level)
     return image_by_image(images, n_phog(degrees, level), function)

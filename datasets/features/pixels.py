@@ -15,17 +15,7 @@ MAGNITUDE_STEPS = 16
 
 
 def grey(images: np.ndarray) -> np.ndarray:
-    """Convert to grey levels: 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), rounded half up.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w) or (n, h, w, 3), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, h, w), uint8
-        Grey images are given back as they are.
-    """
+    """Convert to grey levels: 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), rounded half up."""
     if images.ndim == 3:
         return images
     red, green, blue = (images[..., c].astype(np.int32) for c in range(3))
@@ -33,33 +23,14 @@ def grey(images: np.ndarray) -> np.ndarray:
 
 
 def channels(images: np.ndarray) -> np.ndarray:
-    """Put the channels of each image first.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w) or (n, h, w, 3), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, 1 or 3, h, w), uint8, contiguous
-    """
+    """Put the channels of each image first."""
     if images.ndim == 3:
         return images[:, None]
     return np.ascontiguousarray(np.moveaxis(images, -1, 1))
 
 
 def central_differences(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute right minus left and lower minus upper neighbour; 0 along the border.
-
-    Parameters
-    ----------
-    images : ndarray of shape (..., h, w), uint8
-
-    Returns
-    -------
-    gx, gy : ndarray of shape (..., h, w), int16
-        -255..255.
-    """
+    """Compute right minus left and lower minus upper neighbour; 0 along the border."""
     signed = images.astype(np.int16)
     gx, gy = np.zeros_like(signed), np.zeros_like(signed)
     np.subtract(signed[..., 2:], signed[..., :-2], out=gx[..., 1:-1])
@@ -68,17 +39,7 @@ def central_differences(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def strongest_gradient(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute central differences, in colour of each pixel's channel with the largest magnitude.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w) or (n, h, w, 3), uint8
-
-    Returns
-    -------
-    gx, gy : ndarray of shape (n, h, w), int16
-        -255..255; among equal magnitudes the first of red, green, blue.
-    """
+    """Compute central differences, in colour of each pixel's channel with the largest magnitude."""
     gx, gy = central_differences(channels(images))
     x, y = gx[:, 0].copy(), gy[:, 0].copy()
     best = _squared(x, y)
@@ -97,34 +58,12 @@ def _squared(gx: np.ndarray, gy: np.ndarray) -> np.ndarray:
 
 
 def magnitude_steps(gx: np.ndarray, gy: np.ndarray) -> np.ndarray:
-    """Compute the gradient's magnitude in steps of 1/16 grey level.
-
-    Parameters
-    ----------
-    gx, gy : ndarray, int16
-        Differences, -255..255.
-
-    Returns
-    -------
-    ndarray of the same shape, int32
-        0..5770.
-    """
+    """Compute the gradient's magnitude in steps of 1/16 grey level."""
     return np.rint(MAGNITUDE_STEPS * np.sqrt(_squared(gx, gy).astype(np.float64))).astype(np.int32)
 
 
 def integral_images(images: np.ndarray) -> np.ndarray:
-    """Sum all pixels above and to the left.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w), integer
-        Non-negative values.
-
-    Returns
-    -------
-    ndarray of shape (n, (h + 1)·(w + 1)), int32
-        At row·(w + 1) + column the sum over image[:row, :column].
-    """
+    """Sum all pixels above and to the left."""
     n, height, width = images.shape
     sums = np.zeros((n, height + 1, width + 1), dtype=np.int32)
     np.cumsum(images, axis=1, dtype=np.int32, out=sums[:, 1:, 1:])
@@ -133,21 +72,7 @@ def integral_images(images: np.ndarray) -> np.ndarray:
 
 
 def rectangle_sums(integral: np.ndarray, width: int, rectangles: np.ndarray) -> np.ndarray:
-    """Sum images over rectangles.
-
-    Parameters
-    ----------
-    integral : ndarray of shape (n, (h + 1)·(w + 1)), int32
-        Of :func:`integral_images`.
-    width : int
-        Width w of the images.
-    rectangles : ndarray of shape (m, 4), int
-        Top, left, bottom, right; the last two are exclusive.
-
-    Returns
-    -------
-    ndarray of shape (n, m), int32
-    """
+    """Sum images over rectangles."""
     top, left, bottom, right = rectangles.T
     row = width + 1
     total = integral[:, bottom * row + right]
@@ -158,13 +83,7 @@ def rectangle_sums(integral: np.ndarray, width: int, rectangles: np.ndarray) -> 
 
 
 def frozen_generator(*words: str | int) -> np.random.Generator:
-    """Give the generator that draws the frozen positions of a family.
-
-    Parameters
-    ----------
-    *words : str or int
-        What the positions belong to; other words, other positions.
-    """
+    """Give the generator that draws the frozen positions of a family."""
     return np.random.default_rng(zlib.crc32("-".join(map(str, words)).encode()))
 
 
@@ -172,34 +91,13 @@ def signed_root(values: np.ndarray, largest: float) -> np.ndarray:
     """Map -largest..largest to 1..255 by 128 + 127·sign(v)·sqrt(abs(v) / largest), rounded.
 
     Differences between neighbouring pixels are mostly small: the root keeps those apart.
-
-    Parameters
-    ----------
-    values : ndarray, float64
-    largest : float
-        Largest absolute value there can be.
-
-    Returns
-    -------
-    ndarray of the same shape, uint8
-        128 is zero.
     """
     root = np.sqrt(np.abs(values) / largest)
     return np.rint(128.0 + 127.0 * np.copysign(root, values)).astype(np.uint8)
 
 
 def rooted_share(counts: np.ndarray, total: np.ndarray | float) -> np.ndarray:
-    """Map shares 0..1 to 0..255 by the square root, which keeps small shares apart.
-
-    Parameters
-    ----------
-    counts, total : ndarray
-        Non-negative; broadcast against each other. A share of an empty total is 0.
-
-    Returns
-    -------
-    ndarray, uint8
-    """
+    """Map shares 0..1 to 0..255 by the square root, which keeps small shares apart."""
     counts = np.asarray(counts, dtype=np.float64)
     total = np.maximum(np.asarray(total, dtype=np.float64), 1.0)
     return np.rint(255.0 * np.sqrt(counts / total)).astype(np.uint8)

@@ -30,23 +30,7 @@ REPETITIONS = 5
 
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
-    """Read the table of measured times.
-
-    Parameters
-    ----------
-    path : Path, optional
-        A file as written by :func:`write`; the committed one if not given.
-
-    Returns
-    -------
-    list of dict
-        One per dataset and family.
-
-    Raises
-    ------
-    ValueError
-        If the columns are others, or a time is not a positive number.
-    """
+    """Read the table of measured times."""
     path = TABLE if path is None else path
     rows = read_table(path, COLUMNS)
     for row in rows:
@@ -58,13 +42,7 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
 
 
 def of_family(table: list[dict[str, str]], dataset: str, family: str) -> float:
-    """Give the CPU milliseconds per image of a family.
-
-    Raises
-    ------
-    ValueError
-        If it was never measured; the message says how to measure it.
-    """
+    """Give the CPU milliseconds per image of a family."""
     for row in table:
         if (row["dataset"], row["family"]) == (dataset, family):
             return float(row["milliseconds"])

@@ -19,13 +19,7 @@ from datasets.sources.storage import cache_folder, locked
 
 
 def unused() -> list[dict[str, Any]]:
-    """List the folders of columns that nothing here can use any more.
-
-    Returns
-    -------
-    list of dict
-        ``folder`` (Path), ``bytes`` and ``reason``.
-    """
+    """List the folders of columns that nothing here can use any more."""
     records = []
     for place in sorted((cache_folder() / "features").glob("*/*/")):
         reason = _reason(place)

@@ -49,24 +49,7 @@ _TRUNCATE = 3.0
 
 
 def block_mean(image: np.ndarray, size: int) -> np.ndarray:
-    """Average an image over non-overlapping blocks.
-
-    Parameters
-    ----------
-    image : (h, w) array
-        Grey levels; both sides are multiples of `size`.
-    size : int
-        Side of a block in pixels.
-
-    Returns
-    -------
-    (h / size, w / size) float64
-
-    Raises
-    ------
-    ValueError
-        If the blocks do not cover the image.
-    """
+    """Average an image over non-overlapping blocks."""
     height, width = image.shape
     if height % size or width % size:
         raise ValueError(f"an image of {height}×{width} pixels has no whole {size}×{size} blocks")
@@ -96,18 +79,7 @@ def _eigenvalues(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarra
 
 
 def filter_bank(image: np.ndarray) -> np.ndarray:
-    """Compute the eight filters on one resolution.
-
-    Parameters
-    ----------
-    image : (h, w) float
-        Grey levels.
-
-    Returns
-    -------
-    (h, w, 8) float32
-        In the order of :data:`FILTERS`, multiples of 2^-8 (exact in single precision).
-    """
+    """Compute the eight filters on one resolution."""
     image = np.asarray(image, dtype=np.float32)
     fine, coarse = _gauss(image, 1.0), _gauss(image, 2.0)
     gy, gx = (ndimage.sobel(image, axis=axis, mode="reflect") / 8 for axis in (0, 1))
@@ -124,44 +96,20 @@ def filter_bank(image: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Pyramid:
-    """Features of an image, computed once a level and replicated by index.
+    """Features of an image, computed once a level and replicated by index."""
 
-    Attributes
-    ----------
-    shape : (int, int)
-        Height and width of the image in pixels.
-    levels : tuple of (h / l, w / l, 8) float32
-        Filter responses for each block side l of :data:`LEVELS`.
-    """
-
-    shape: tuple[int, int]
-    levels: tuple[np.ndarray, ...]
+    shape: tuple[int, int]  # Height and width of the image in pixels
+    levels: tuple[np.ndarray, ...]  # Filter responses for each block side l of :data:`LEVELS`
 
     def at(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the features of single pixels.
-
-        Parameters
-        ----------
-        y, x : (n,) int
-            Row and column of each pixel.
-
-        Returns
-        -------
-        (n, 32) float64
-        """
+        """Return the features of single pixels."""
         parts = [
             level[y // size, x // size] for size, level in zip(LEVELS, self.levels, strict=True)
         ]
         return np.concatenate(parts, axis=1).astype(np.float64)
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """Return the features of all pixels of the image rows `first` … `last` - 1.
-
-        Returns
-        -------
-        ((last - first)·w, 32) float64, C order
-            Row by row, from left to right.
-        """
+        """Return the features of all pixels of the image rows `first` … `last` - 1."""
         y, x = np.arange(first, last), np.arange(self.shape[1])
         out = np.empty((len(y), len(x), len(NAMES)))
         for i, (size, level) in enumerate(zip(LEVELS, self.levels, strict=True)):
@@ -171,21 +119,6 @@ class Pyramid:
 
 
 def pyramid(image: np.ndarray) -> Pyramid:
-    """Compute the features of an image.
-
-    Parameters
-    ----------
-    image : (h, w) uint8 or float
-        Grey levels; both sides are multiples of 8.
-
-    Returns
-    -------
-    Pyramid
-
-    Raises
-    ------
-    ValueError
-        If a side is no multiple of 8.
-    """
+    """Compute the features of an image."""
     coarse_to_fine = [block_mean(image, size) for size in reversed(LEVELS)]  # 8 refuses wrong sizes
     return Pyramid(image.shape, tuple(filter_bank(level) for level in reversed(coarse_to_fine)))

@@ -44,22 +44,7 @@ NORMAL_PART = 6
 
 
 def corner_rectangles(seed: str, shape: tuple[int, ...], n: int) -> np.ndarray:
-    """Draw rectangles by two opposite corners.
-
-    Parameters
-    ----------
-    seed : str
-        Other words, other rectangles.
-    shape : tuple of int
-        Height and width of the image.
-    n : int
-        How many.
-
-    Returns
-    -------
-    ndarray of shape (n, 4), int64
-        Top, left, bottom, right; the last two are exclusive.
-    """
+    """Draw rectangles by two opposite corners."""
     rng = frozen_generator("mash", seed, *shape[:2], n)
     corners = np.zeros((n, 2, 2), dtype=np.int64)
     while len(flat := np.flatnonzero((corners[:, 0] == corners[:, 1]).any(axis=1))):
@@ -79,18 +64,7 @@ def _areas(rectangles: np.ndarray) -> np.ndarray:
 
 
 def boxed_sums(images: np.ndarray, n: int) -> np.ndarray:
-    """Give the grey levels summed over frozen random rectangles.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Rectangles.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-    """
+    """Give the grey levels summed over frozen random rectangles."""
     levels = grey(images)
     boxes = corner_rectangles("boxed sums", levels.shape[1:], n)
     sums, area = rectangle_sums(integral_images(levels), levels.shape[2], boxes), _areas(boxes)
@@ -115,16 +89,6 @@ def edges_towards(levels: np.ndarray, orientation: int) -> np.ndarray:
     The step up to the neighbour is larger than six other differences: between the pixel and its
     three other neighbours in the four directions at right angles to each other, and between the
     neighbour and its own three. Pixels at the border are repeated beyond it, where no edge is.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n, h, w), uint8
-    orientation : int
-        Number in :data:`ORIENTATIONS`.
-
-    Returns
-    -------
-    ndarray of shape (n, h, w), bool
     """
     height, width = levels.shape[1:]
     wide = np.pad(levels.astype(np.int16), ((0, 0), (2, 2), (2, 2)), mode="edge")
@@ -140,18 +104,7 @@ def edges_towards(levels: np.ndarray, orientation: int) -> np.ndarray:
 
 
 def oriented_edges(images: np.ndarray, n: int) -> np.ndarray:
-    """Count the edges of one orientation in frozen random rectangles.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Rectangles, each with an orientation.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-    """
+    """Count the edges of one orientation in frozen random rectangles."""
     levels = grey(images)
     boxes = corner_rectangles("oriented edges", levels.shape[1:], n)
     bins = _choices("oriented edges", len(ORIENTATIONS), n)
@@ -161,23 +114,7 @@ def oriented_edges(images: np.ndarray, n: int) -> np.ndarray:
 
 @functools.cache
 def shared_bins(bins: int, oriented: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Share the magnitude of every gradient between the two nearest of some bins.
-
-    Parameters
-    ----------
-    bins : int
-        Over the half circle, or the full circle if oriented; the middle of the first is at 0.
-    oriented : bool
-        A gradient and its opposite are two orientations.
-
-    Returns
-    -------
-    first : ndarray of shape (511·511,), uint8
-        Bin at or before the angle; the other is the next one.
-    before, after : ndarray of shape (511·511,), int32
-        Of each gradient's magnitude, in sixteenths of a grey level, what these two bins get;
-        together all. Gradient (gx, gy) is at (gy + 255)·511 + gx + 255.
-    """
+    """Share the magnitude of every gradient between the two nearest of some bins."""
     difference = np.arange(-255, 256)
     gx, gy = (g.ravel().astype(np.float64) for g in np.meshgrid(difference, difference))
     turn = 2 * np.pi if oriented else np.pi
@@ -192,22 +129,7 @@ def shared_bins(bins: int, oriented: bool) -> tuple[np.ndarray, np.ndarray, np.n
 def gradient_sums(
     images: np.ndarray, n: int, bins: int, oriented: bool, normal: bool
 ) -> np.ndarray:
-    """Sum one bin of the gradients' orientations over each of n frozen random rectangles.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Rectangles, each with a bin.
-    bins, oriented
-        As :func:`shared_bins`.
-    normal : bool
-        Of the grey levels divided by their local RMS, :func:`normalised`.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-    """
+    """Sum one bin of the gradients' orientations over each of n frozen random rectangles."""
     levels = normalised(grey(images)) if normal else grey(images)
     gx, gy = central_differences(levels)
     place = (gy.astype(np.int32) + 255) * 511 + (gx + 255)
@@ -223,17 +145,7 @@ def gradient_sums(
 
 
 def normalised(levels: np.ndarray) -> np.ndarray:
-    """Divide grey levels by the root of the mean square of those around.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n, h, w), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, h, w), uint8
-        The quotient times 64, rounded, at most 255; 0 where all around is black.
-    """
+    """Divide grey levels by the root of the mean square of those around."""
     squares = levels.astype(np.int64) ** 2
     radius = blur_radius(levels.shape[1:], NORMAL_PART)
     for axis in (1, 2):
@@ -243,19 +155,7 @@ def normalised(levels: np.ndarray) -> np.ndarray:
 
 
 def haar_divided(images: np.ndarray, n: int) -> np.ndarray:
-    """Give frozen random Haar-like features divided by the image's standard deviation.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, h, w[, 3]), uint8
-    n : int
-        Features, a multiple of five: as many of each of Viola and Jones's five kinds, in the order
-        of :data:`datasets.features.faces.haar.KINDS`.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-    """
+    """Give frozen random Haar-like features divided by the image's standard deviation."""
     levels = grey(images)
     integral, deviation = prepared(levels)
     parts = []

@@ -52,21 +52,11 @@ _verified: set[tuple] = set()
 
 @dataclass(frozen=True)
 class Columns:
-    """The files of one set of images and its families.
+    """The files of one set of images and its families."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where they are.
-    families : tuple of Family
-        In the order of their rows.
-    images : dict of str to ndarray
-        Training and test images.
-    """
-
-    folder: Path
-    families: tuple[Family, ...]
-    images: dict[str, np.ndarray]
+    folder: Path  # Where they are
+    families: tuple[Family, ...]  # In the order of their rows
+    images: dict[str, np.ndarray]  # Training and test images
 
     @property
     def sizes(self) -> list[int]:
@@ -167,19 +157,7 @@ def _note(columns: Columns) -> None:
 def columns_of(
     name: str, families: tuple[Family, ...], images: dict[str, np.ndarray], checksum: str
 ) -> Columns:
-    """Give the place of the columns of a set of images.
-
-    Parameters
-    ----------
-    name : str
-        Set of images.
-    families : tuple of Family
-        Families.
-    images : dict of str to ndarray
-        Training and test images.
-    checksum : str
-        Digest of the images.
-    """
+    """Give the place of the columns of a set of images."""
     record = {
         "images": [checksum, *(images[part].shape for part in PARTS)],
         **made_from(families),
@@ -189,29 +167,7 @@ def columns_of(
 
 
 def complete(columns: Columns, n_jobs: int | None, progress: bool) -> dict[str, dict[str, str]]:
-    """Compute what is missing or damaged, and give the complete index.
-
-    Parameters
-    ----------
-    columns : Columns
-        What is wanted.
-    n_jobs : int or None
-        Processes; None for as many as there are processors.
-    progress : bool
-        Draw a progress bar.
-
-    Returns
-    -------
-    dict of str to dict of str to str
-        Part to family to SHA-256.
-
-    Raises
-    ------
-    CacheFull
-        If the disk is full.
-    DataUnavailable
-        If the cache folder cannot be written.
-    """
+    """Compute what is missing or damaged, and give the complete index."""
     index = columns.index()
     if not _missing(columns, index) and not columns.damaged(index):
         _note(columns)
@@ -302,11 +258,6 @@ def end_with(driver: int) -> None:
 
     A killed driver cannot stop its workers. They would wait for it for minutes, and as long as they
     live joblib's copy of the images stays in shared memory.
-
-    Parameters
-    ----------
-    driver : int
-        Process id of the driver, the parent of this process.
     """
 
     def watch() -> None:

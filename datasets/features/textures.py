@@ -44,19 +44,7 @@ def n_patterns(level: int) -> int:
 
 
 def pixel_values(image: np.ndarray) -> np.ndarray:
-    """Give the nine values of each pixel.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (height, width, 9), float64
-        Each in 0..1: column / width, row / height, colours / 255, absolute central differences of
-        the grey levels / 255, absolute second differences (1, -2, 1) / 510.
-    """
+    """Give the nine values of each pixel."""
     height, width = image.shape[:2]
     grey = luma(image)
     down, right = differences(grey)
@@ -76,20 +64,7 @@ def pixel_values(image: np.ndarray) -> np.ndarray:
 
 
 def cell_covariances(image: np.ndarray, level: int) -> np.ndarray:
-    """Give the covariance of the pixels' values in each cell.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Red, green and blue.
-    level : int
-        Level of the pyramid.
-
-    Returns
-    -------
-    ndarray of shape (4^level, 9, 9), float64
-        Divided by the number of pixels of a cell.
-    """
+    """Give the covariance of the pixels' values in each cell."""
     side = 2**level
     height, width = image.shape[:2]
     values = pixel_values(image).reshape(side, height // side, side, width // side, N_VALUES)
@@ -123,18 +98,6 @@ def covariance(images: np.ndarray, *, level: int) -> np.ndarray:
     logarithm, too, and off the diagonal at most half the difference, ±7.4. The 8-bit value of the
     diagonal is the place in :data:`DIAGONAL`. Beside it most values are near 0: with v the value
     over :data:`BESIDE`, 127.5 (1 + sign(v) sqrt(\|v\|)).
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images; height and width are multiples of 8.
-    level : int
-        Level of the pyramid, 0..2: 4^level cells.
-
-    Returns
-    -------
-    ndarray of shape (n, 45·4^level), uint8
-        Cell by cell, the upper triangle row by row.
     """
     return image_by_image(images, n_covariance(level), partial(_logarithms, level=level))
 
@@ -155,17 +118,5 @@ def patterns(images: np.ndarray, *, level: int) -> np.ndarray:
 
     The 8-bit value is 255 times the fourth root of the pattern's share of the cell's pixels:
     most shares are some thousandths.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images; height and width are multiples of 8.
-    level : int
-        Level of the pyramid, 0..2: 4^level cells.
-
-    Returns
-    -------
-    ndarray of shape (n, 256·4^level), uint8
-        Cell by cell, row by row.
     """
     return image_by_image(images, n_patterns(level), partial(_pattern_counts, level=level))

@@ -71,13 +71,7 @@ def n_words(words: int, level: int) -> int:
 
 @functools.cache
 def _direction_weights() -> np.ndarray:
-    """Share each possible gradient between its two nearest directions.
-
-    Returns
-    -------
-    ndarray of shape (511·511, 8), int16
-        Magnitude in eighths of a grey level, in row 511·(down + 255) + right + 255.
-    """
+    """Share each possible gradient between its two nearest directions."""
     step = np.arange(-255, 256)
     down, right = step[:, None], step[None, :]
     magnitude = np.sqrt(down * down + right * right) * _FINENESS
@@ -89,12 +83,7 @@ def _direction_weights() -> np.ndarray:
 
 
 def _integral(channel: np.ndarray) -> np.ndarray:
-    """Sum the directions' weights over all pixels above and to the left of each corner.
-
-    Returns
-    -------
-    ndarray of shape (height + 1, width + 1, 8), int32
-    """
+    """Sum the directions' weights over all pixels above and to the left of each corner."""
     down, right = differences(channel)
     weights = _direction_weights().take((down + 255) * 511 + (right + 255), axis=0)
     sums = np.zeros((channel.shape[0] + 1, channel.shape[1] + 1, DIRECTIONS), dtype=np.int32)
@@ -104,13 +93,7 @@ def _integral(channel: np.ndarray) -> np.ndarray:
 
 
 def _boxes(integral: np.ndarray, radius: int) -> np.ndarray:
-    """Sum over 4 by 4 boxes around each grid point; beyond the image's edge there is nothing.
-
-    Returns
-    -------
-    ndarray of shape (height / 8 · width / 8, 128), int32
-        Boxes row by row, directions innermost.
-    """
+    """Sum over 4 by 4 boxes around each grid point; beyond the image's edge there is nothing."""
     corner = (np.arange(5) - 2) * (radius // 2) + SPACING // 2
     rows, columns = (
         np.clip(np.arange(0, size - 1, SPACING)[:, None] + corner, 0, size - 1)
@@ -135,21 +118,7 @@ def _normalised(boxes: np.ndarray, radius: int) -> np.ndarray:
 
 
 def descriptors(image: np.ndarray, colour: bool) -> np.ndarray:
-    """Compute the descriptors of an image.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        Height and width are multiples of 8.
-    colour : bool
-        Three opponent colours instead of grey levels.
-
-    Returns
-    -------
-    ndarray of shape (4, n, 128) or (4, n, 384), float32
-        Whole numbers, for each radius and each of the n = height / 8 · width / 8 grid points, row
-        by row; zeros where the mean central difference is below :data:`FLAT`.
-    """
+    """Compute the descriptors of an image."""
     channels = opponent(image) if colour else luma(image)[None]
     integrals = [_integral(channel) for channel in channels]
     return np.stack(
@@ -177,25 +146,7 @@ def _photographs():
 
 @functools.cache
 def codebook(words: int, colour: bool) -> np.ndarray:
-    """Give the words.
-
-    Parameters
-    ----------
-    words : int
-        How many, with the word for no contrast.
-    colour : bool
-        Words for the descriptors of opponent colours instead of grey levels.
-
-    Returns
-    -------
-    ndarray of shape (words, 128) or (words, 384), float32
-        Whole numbers; the first is zero, the others are different descriptors. Read-only.
-
-    Raises
-    ------
-    ChecksumMismatch
-        If scikit-image's photographs are not those that the codebook was made from.
-    """
+    """Give the words."""
     pool = np.concatenate([np.concatenate(descriptors(p, colour)) for p in _photographs()])
     pool = np.unique(pool[pool.any(axis=1)], axis=0)
     chosen = np.random.default_rng(SEED).choice(len(pool), words - 1, replace=False)
@@ -205,20 +156,7 @@ def codebook(words: int, colour: bool) -> np.ndarray:
 
 
 def nearest_words(points: np.ndarray, book: np.ndarray) -> np.ndarray:
-    """Find the nearest word of each descriptor, the first of several.
-
-    Parameters
-    ----------
-    points : ndarray of shape (..., d), float32
-        Descriptors.
-    book : ndarray of shape (words, d), float32
-        Codebook.
-
-    Returns
-    -------
-    ndarray of shape (...), int64
-        Numbers of words.
-    """
+    """Find the nearest word of each descriptor, the first of several."""
     # |p - b|² = |p|² - 2 (p·b - |b|²/2): multiples of 1/2 below 2^23, hence exact.
     nearness = points.reshape(-1, points.shape[-1]) @ book.T
     nearness -= np.einsum("ij,ij->i", book, book) / 2
@@ -239,22 +177,6 @@ def visual_words(images: np.ndarray, *, words: int, colour: bool, level: int) ->
 
     The 8-bit value is 255 times the square root of the word's share of the cell's descriptors, of
     all four sizes.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width, 3), uint8
-        Images; height and width are multiples of 8.
-    words : int
-        Size of the codebook.
-    colour : bool
-        Descriptors of opponent colours instead of grey levels.
-    level : int
-        Level of the pyramid, 0..3: 4^level cells.
-
-    Returns
-    -------
-    ndarray of shape (n, words·4^level), uint8
-        Cell by cell, row by row.
     """
     function = functools.partial(_word_counts, words=words, colour=colour, level=level)
     return image_by_image(images, n_words(words, level), function)

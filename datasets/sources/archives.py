@@ -66,17 +66,7 @@ def damage_named(path: Path, kind: type[DamagedData] = DamagedData) -> Iterator[
 
 
 class Bounded(io.RawIOBase):
-    """Pass the bytes of a stream through, up to a limit.
-
-    Parameters
-    ----------
-    stream : binary file
-        What is read; sought forward only.
-    limit : int
-        Bytes; one more is a :class:`TooLarge`.
-    name : str
-        For the message.
-    """
+    """Pass the bytes of a stream through, up to a limit."""
 
     def __init__(self, stream, limit: int, name: str) -> None:
         self.stream = stream
@@ -116,29 +106,7 @@ class Bounded(io.RawIOBase):
 
 @contextlib.contextmanager
 def opened(path: Path, limit: int, member: str | None = None) -> Iterator[io.BufferedReader]:
-    """Open the content of a compressed file (gzip, xz, bzip2), or of a member of a zip file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limit : int
-        Bytes that the content may have.
-    member : str, optional
-        Name of a member, also compressed or not, if the file is a zip file (a wheel, say).
-
-    Yields
-    ------
-    BufferedReader
-        The content, unpacked while it is read.
-
-    Raises
-    ------
-    TooLarge
-        On opening where the zip file says so, else while reading.
-    OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, KeyError
-        If the file is damaged or cut off, also while reading: see :func:`damage_named`.
-    """
+    """Open the content of a compressed file (gzip, xz, bzip2), or of a member of a zip file."""
     with contextlib.ExitStack() as stack:
         if member is None:
             stream = stack.enter_context(open(path, "rb"))
@@ -167,28 +135,7 @@ def _check_total(path: Path, n_bytes: int, limit: int) -> None:
 
 
 def read_npz(path: Path, names: Collection[str], limit: int) -> dict[str, np.ndarray]:
-    """Read arrays of an ``.npz`` file; nothing is unpickled.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    names : collection of str
-        Arrays wanted.
-    limit : int
-        Bytes that all of them may have.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    TooLarge
-        If the file, or the header of an array, states more.
-    DamagedData
-        If an array is missing, damaged, or not as long as its header states.
-    """
+    """Read arrays of an ``.npz`` file; nothing is unpickled."""
     arrays = {}
     with damage_named(path), zipfile.ZipFile(path) as archive:
         sizes = {name: archive.getinfo(f"{name}.npy").file_size for name in names}
@@ -211,34 +158,7 @@ def read_npz(path: Path, names: Collection[str], limit: int) -> dict[str, np.nda
 def unpack(
     archive: Path, folder: Path, members: Collection[str] | None = None, *, limit: int = LIMIT
 ) -> list[Path]:
-    """Unpack plain files of a zip or tar archive into a folder.
-
-    Parameters
-    ----------
-    archive : Path
-        A zip file, or a tar file in any compression.
-    folder : Path
-        Where the files go; created if missing.
-    members : collection of str, optional
-        Only these; all by default.
-    limit : int, default LIMIT
-        Bytes that the files wanted of a zip file, or the whole of a tar file, may have unpacked.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    UnsafeArchive
-        Before anything is written, if any member's path leaves the folder or a member is a link
-        or a device.
-    TooLarge
-        Before anything is written, if it is larger than `limit`.
-    KeyError
-        If a wanted member is missing.
-    """
+    """Unpack plain files of a zip or tar archive into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     opener = _unpack_zip if zipfile.is_zipfile(archive) else _unpack_tar
     with full_disk_named(folder, archive.name):
@@ -262,33 +182,6 @@ def members(
     """Walk through plain files of a tar or zip archive, writing nothing to the disk.
 
     Links and devices are passed over, wherever they point: INRIA's archive has some.
-
-    Parameters
-    ----------
-    archive : Path
-        A tar file in any compression, or a zip file that holds one, or a zip file of plain files.
-    wanted : callable
-        Says of a member's name whether it is wanted.
-    inner : str, optional
-        How the name of the tar file inside a zip file ends, ``"/images.tar.gz"`` say; without it
-        the members of a zip file are the files themselves.
-
-    Yields
-    ------
-    name : str
-        Of a wanted member, in the order of the archive.
-    read : callable
-        Gives its content as bytes; to be called before the next member is asked for.
-
-    Raises
-    ------
-    TooLarge
-        If the archive is larger than :data:`LIMIT` unpacked, or a wanted member than
-        :data:`LARGEST_MEMBER`.
-    KeyError
-        If a zip file has not exactly one member whose name ends with `inner`.
-    tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
-        If the archive is damaged or cut off: see :func:`damage_named`.
     """
     if inner is None and zipfile.is_zipfile(archive):
         yield from _zip_members(archive, wanted)

@@ -28,25 +28,15 @@ _RETRY_STATUS = {408, 425, 429, 500, 502, 503, 504}
 
 @dataclass(frozen=True)
 class HttpLimits:
-    """How patient a download is.
+    """How patient a download is."""
 
-    Attributes
-    ----------
-    connect_timeout, read_timeout : float
-        Seconds until a connection stands, and between two pieces of content.
-    attempts : int
-        Connections tried without any progress before giving up.
-    pause : float
-        Seconds before the second attempt; doubles each time.
-    chunk : int
-        Bytes held in memory at once, and lost when a connection breaks.
-    """
-
+    # connect_timeout, read_timeout: Seconds until a connection stands, and between two pieces of
+    # content
     connect_timeout: float = 5.0
     read_timeout: float = 30.0
-    attempts: int = 4
-    pause: float = 0.5
-    chunk: int = 2**16
+    attempts: int = 4  # Connections tried without any progress before giving up
+    pause: float = 0.5  # Seconds before the second attempt; doubles each time
+    chunk: int = 2**16  # Bytes held in memory at once, and lost when a connection breaks
 
 
 LIMITS = HttpLimits()
@@ -58,26 +48,7 @@ def check_alive(url: str) -> None:
 
 
 def download(url: str, target: Path, sha256: str | None) -> None:
-    """Fetch ``url`` into ``target`` and verify it.
-
-    Parameters
-    ----------
-    url : str
-        http or https address; redirects are followed. Or ftp, without resumption.
-    target : Path
-        Final place; its folder must exist.
-    sha256 : str or None
-        Expected digest in hex; None where no digest is published.
-
-    Raises
-    ------
-    SourceFailed
-        If the address cannot deliver.
-    ChecksumMismatch
-        If it delivers something else; nothing is kept of that.
-    CacheFull
-        If the disk is full; the partial file is removed.
-    """
+    """Fetch ``url`` into ``target`` and verify it."""
     import pooch
 
     check_alive(url)
@@ -103,17 +74,7 @@ def download(url: str, target: Path, sha256: str | None) -> None:
 
 
 class ResumingDownloader:
-    """A downloader for pooch that resumes what was cut off.
-
-    Parameters
-    ----------
-    part : Path
-        Where the unfinished file lives between attempts, and between runs.
-    sha256 : str or None
-        Only used to notice that a *resumed* file is wrong, which is worth one fresh transfer.
-    limits : HttpLimits
-        Timeouts and retries.
-    """
+    """A downloader for pooch that resumes what was cut off."""
 
     def __init__(self, part: Path, sha256: str | None, limits: HttpLimits) -> None:
         self.part = part

@@ -43,77 +43,35 @@ RECORD_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Form:
-    """One form in which a file exists.
+    """One form in which a file exists."""
 
-    Attributes
-    ----------
-    filename : str
-        Name in the cache and in a mirror.
-    reader : str
-        How to read it; the data set's module knows.
-    sha256 : str or None
-        Digest in hex; None where none is published.
-    size : int
-        Bytes, for listings and for the limit on downloads in passing.
-    urls : tuple of str
-        Official addresses.
-    wheel : Wheel or None
-        Wheel whose file this form is.
-    """
-
-    filename: str
-    reader: str
-    sha256: str | None = None
-    size: int = 0
-    urls: tuple[str, ...] = ()
-    wheel: Wheel | None = None
+    filename: str  # Name in the cache and in a mirror
+    reader: str  # How to read it; the data set's module knows
+    sha256: str | None = None  # Digest in hex; None where none is published
+    size: int = 0  # Bytes, for listings and for the limit on downloads in passing
+    urls: tuple[str, ...] = ()  # Official addresses
+    wheel: Wheel | None = None  # Wheel whose file this form is
 
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file that a data set is made from.
+    """A file that a data set is made from."""
 
-    Attributes
-    ----------
-    folder : str
-        Folder in the cache and in a mirror.
-    title : str
-        What it is, in messages.
-    terms : str
-        Licence or terms, shown before the first download.
-    advice : str
-        What to do if no source has it.
-    forms : tuple of Form
-        In order of preference.
-    """
-
-    folder: str
-    title: str
-    terms: str
-    advice: str
-    forms: tuple[Form, ...]
+    folder: str  # Folder in the cache and in a mirror
+    title: str  # What it is, in messages
+    terms: str  # Licence or terms, shown before the first download
+    advice: str  # What to do if no source has it
+    forms: tuple[Form, ...]  # In order of preference
 
 
 @dataclass(frozen=True)
 class Found:
-    """A verified file on this machine.
+    """A verified file on this machine."""
 
-    Attributes
-    ----------
-    form : Form
-        Which form it is.
-    path : Path
-        Where it is.
-    source : {"cache", "mirror", "official", "index"}
-        Which source served it.
-    sha256 : str or None
-        Digest found; None where none is on record and hashing was too much.
-    """
-
-    form: Form
-    path: Path
-    source: str
-    sha256: str | None
+    form: Form  # Which form it is
+    path: Path  # Where it is
+    source: str  # Which source served it
+    sha256: str | None  # Digest found; None where none is on record and hashing was too much
 
     def record(self) -> dict:
         """Give the entry for a provenance record."""
@@ -124,29 +82,7 @@ class Found:
 
 
 def find(raw: RawFile, *, allow_large: bool = False) -> Found:
-    """Give a verified local copy of a file, fetching it if need be.
-
-    Parameters
-    ----------
-    raw : RawFile
-        What is needed.
-    allow_large : bool, default False
-        Make downloads above ``LARGE_BYTES`` too.
-
-    Returns
-    -------
-    Found
-        Path, form, source and digest.
-
-    Raises
-    ------
-    DataUnavailable
-        If no source has it; names what each one said.
-    ChecksumMismatch
-        If a copy is damaged and no later source has a good one.
-    CacheFull
-        If the disk is full.
-    """
+    """Give a verified local copy of a file, fetching it if need be."""
     attempts: list[str] = []
     mismatches: list[ChecksumMismatch] = []
     steps = (_from_cache, _from_mirror, _from_official, _from_index)
@@ -160,13 +96,7 @@ def find(raw: RawFile, *, allow_large: bool = False) -> Found:
 
 
 def present(raw: RawFile) -> tuple[str, Form, Path] | None:
-    """Say where a file is on this machine without fetching or hashing anything.
-
-    Returns
-    -------
-    (source, form, path) or None
-        source is "cache" or "mirror".
-    """
+    """Say where a file is on this machine without fetching or hashing anything."""
     for source, folder in (("cache", cache_folder()), ("mirror", mirror_path())):
         for form in raw.forms if folder is not None else ():
             path = folder / raw.folder / form.filename
@@ -216,13 +146,7 @@ def _mirror_problem(folder: Path) -> str:
 
 
 def check_file(form: Form, path: Path, advice: str) -> str | None:
-    """Hash a file and compare it with what is on record.
-
-    Returns
-    -------
-    str or None
-        The digest; None for a large file that has no digest on record.
-    """
+    """Hash a file and compare it with what is on record."""
     expected = form.sha256 or _recorded(path)
     if form.sha256 is None and path.stat().st_size > RECORD_BYTES:
         return expected
@@ -233,13 +157,7 @@ def check_file(form: Form, path: Path, advice: str) -> str | None:
 
 
 def _recorded(path: Path) -> str | None:
-    """Read the digest noted when a file without a published one arrived.
-
-    Raises
-    ------
-    DamagedData
-        If the note is no digest: whether the file is the one that arrived is then unknown.
-    """
+    """Read the digest noted when a file without a published one arrived."""
     note = path.with_name(path.name + ".sha256")
     if not os.path.lexists(note):
         return None

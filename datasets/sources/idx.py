@@ -25,26 +25,7 @@ class IdxError(DamagedData):
 
 
 def read_idx(path: Path, shape: Sequence[int]) -> np.ndarray:
-    """Read a gzip-compressed idx file of unsigned bytes.
-
-    Parameters
-    ----------
-    path : Path
-        The ``.gz`` file.
-    shape : sequence of int
-        Lengths that the header must state. Nothing longer is ever unpacked, so that a wrong header
-        cannot fill the memory.
-
-    Returns
-    -------
-    ndarray of the given shape, uint8
-
-    Raises
-    ------
-    IdxError
-        If the compressed file is damaged or cut off, if the header is not the expected one, or if
-        there are fewer or more values than it states. Names the file.
-    """
+    """Read a gzip-compressed idx file of unsigned bytes."""
     shape = tuple(int(length) for length in shape)
     header = bytes((0, 0, UNSIGNED_BYTE, len(shape)))
     header += b"".join(length.to_bytes(4, "big") for length in shape)

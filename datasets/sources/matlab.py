@@ -10,27 +10,7 @@ from datasets.errors import DamagedData
 
 
 def read_bytes(path: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Read the only variable of a file: an array of bytes of a known shape.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    name : str
-        The variable's name.
-    shape : tuple of int
-        What it must be.
-
-    Returns
-    -------
-    ndarray of the given shape, uint8
-
-    Raises
-    ------
-    DamagedData
-        If the file has another content or none that can be read; names it. What it says that it
-        holds is compared before anything of it is read.
-    """
+    """Read the only variable of a file: an array of bytes of a known shape."""
     from scipy.io import loadmat, whosmat
 
     expected = [(name, tuple(shape), "uint8")]

@@ -23,31 +23,7 @@ _DAMAGE = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 def inner_archive(outer: Found, inner: Form, folder: str) -> Found:
-    """Bring an archive that lies inside another one into the cache, and verify it.
-
-    Parameters
-    ----------
-    outer : Found
-        A tar file in any compression.
-    inner : Form
-        Name and digest of the archive inside.
-    folder : str
-        Folder in the cache.
-
-    Returns
-    -------
-    Found
-        The inner archive; its source is that of the outer one.
-
-    Raises
-    ------
-    ChecksumMismatch
-        If it is not the one on record; nothing is kept of it.
-    DamagedData
-        If the outer archive is damaged or has no such member.
-    CacheFull
-        If the disk is full.
-    """
+    """Bring an archive that lies inside another one into the cache, and verify it."""
     target = cache_folder() / folder / inner.filename
     with locked(target):
         if not target.is_file():
@@ -65,27 +41,7 @@ def inner_archive(outer: Found, inner: Form, folder: str) -> Found:
 
 @contextlib.contextmanager
 def member_text(archive: Path, name: str, folder: Path) -> Iterator[Path]:
-    """Unpack one member for a while.
-
-    Parameters
-    ----------
-    archive : Path
-        A tar file in any compression.
-    name : str
-        The member's name without its folders.
-    folder : Path
-        Where there is room; the file is removed in the end.
-
-    Yields
-    ------
-    Path
-        The file.
-
-    Raises
-    ------
-    DamagedData, CacheFull
-        As :func:`inner_archive`.
-    """
+    """Unpack one member for a while."""
     with tempfile.TemporaryDirectory(dir=folder) as room:
         path = Path(room) / name
         _copy_member(archive, name, path)

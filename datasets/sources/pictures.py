@@ -32,18 +32,7 @@ class PictureError(DamagedData):
 
 
 def names_of(archive: Path, wanted: Callable[[str], bool], inner: str | None = None) -> list[str]:
-    """Name the wanted pictures of an archive, sorted.
-
-    Parameters
-    ----------
-    archive, wanted, inner
-        As :func:`datasets.sources.archives.members`.
-
-    Raises
-    ------
-    PictureError
-        If the archive is damaged or has no such picture.
-    """
+    """Name the wanted pictures of an archive, sorted."""
     try:
         names = sorted({name for name, _ in members(archive, wanted, inner)})
     except DAMAGE as error:
@@ -56,24 +45,7 @@ def names_of(archive: Path, wanted: Callable[[str], bool], inner: str | None = N
 def pictures(
     archive: Path, wanted: Callable[[str], bool], inner: str | None = None
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Decode the wanted pictures of an archive, in its order.
-
-    Parameters
-    ----------
-    archive, wanted, inner
-        As :func:`datasets.sources.archives.members`.
-
-    Yields
-    ------
-    name : str
-        Of the member.
-    picture : ndarray of shape (height, width, 3), uint8
-
-    Raises
-    ------
-    PictureError
-        If the archive or a picture is damaged; names both.
-    """
+    """Decode the wanted pictures of an archive, in its order."""
     walk = members(archive, wanted, inner)
     while True:
         try:
@@ -87,25 +59,7 @@ def pictures(
 
 
 def decode(name: str, content: bytes) -> np.ndarray:
-    """Decode a PNG or JPEG file.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (height, width, 3), uint8
-        Grey pictures get three equal channels.
-
-    Raises
-    ------
-    PictureError
-        If it is no such file, is damaged or cut off, is not of 8 bits, or is transparent.
-    """
+    """Decode a PNG or JPEG file."""
     from PIL import Image
 
     try:
@@ -129,17 +83,7 @@ def decode(name: str, content: bytes) -> np.ndarray:
 
 
 def check_size(name: str, picture: np.ndarray, height: int, width: int) -> None:
-    """Raise :class:`PictureError` unless a picture has this size in pixels.
-
-    Parameters
-    ----------
-    name : str
-        For the message.
-    picture : ndarray of shape (height, width, 3)
-        Decoded picture.
-    height, width : int
-        What it must be.
-    """
+    """Raise :class:`PictureError` unless a picture has this size in pixels."""
     if picture.shape[:2] != (height, width):
         raise PictureError(
             f"{name}: {picture.shape[0]}×{picture.shape[1]} pixels (height × width), "
@@ -151,17 +95,6 @@ def resized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
     """Resize a picture, averaging where it shrinks (Pillow's bilinear filter).
 
     Pillow resizes bytes in integers, so that all processors give the same pixels.
-
-    Parameters
-    ----------
-    picture : ndarray of shape (h, w, 3), uint8
-        Decoded picture.
-    height, width : int
-        New size; the aspect ratio is not kept.
-
-    Returns
-    -------
-    ndarray of shape (height, width, 3), uint8
     """
     from PIL import Image
 
@@ -171,26 +104,7 @@ def resized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
 
 
 def read_pgm(name: str, content: bytes, shape: tuple[int, int]) -> np.ndarray:
-    """Decode a binary PGM file of a window.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-        The file.
-    shape : tuple of int
-        Height and width that it must have.
-
-    Returns
-    -------
-    ndarray of that shape, uint8
-
-    Raises
-    ------
-    PictureError
-        If it is no such file, of another size or depth, or not as long as it must be.
-    """
+    """Decode a binary PGM file of a window."""
     header = _PGM_HEADER.match(content)
     if header is None:
         raise PictureError(f"{name}: no binary PGM file (P5)")

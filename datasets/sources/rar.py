@@ -22,27 +22,7 @@ _SECONDS = 600
 
 
 def rar_member(archive: Path, member: str) -> bytes:
-    """Unpack one member.
-
-    Parameters
-    ----------
-    archive : Path
-        A RAR file.
-    member : str
-        Its name in there.
-
-    Returns
-    -------
-    bytes
-        Its content.
-
-    Raises
-    ------
-    DataUnavailable
-        If no program here can unpack RAR.
-    DamagedData
-        If the program says that the archive is damaged or has no such member.
-    """
+    """Unpack one member."""
     for program, arguments in PROGRAMS.items():
         path = shutil.which(program)
         if path is None:

@@ -91,20 +91,7 @@ def obstacle_named() -> Iterator[None]:
 
 
 def set_aside(path: Path, wanted: str) -> Path | None:
-    """Rename what is in the way of one of our files, and say so; nothing is deleted.
-
-    Parameters
-    ----------
-    path : Path
-        Place of the file or folder.
-    wanted : {"file", "folder"}
-        What belongs there.
-
-    Returns
-    -------
-    Path or None
-        Where it is now; None if nothing was in the way.
-    """
+    """Rename what is in the way of one of our files, and say so; nothing is deleted."""
     if not os.path.lexists(path) or (path.is_dir() if wanted == "folder" else path.is_file()):
         return None
     kind = "a folder" if path.is_dir() else "no folder" if wanted == "folder" else "no plain file"
@@ -120,20 +107,6 @@ def new_array(path: Path, dtype: np.dtype | type, shape: tuple[int, ...]) -> np.
     """Make a ``.npy`` file to be filled piece by piece, with its space on the disk.
 
     On a full disk a mapped page that has no space yet is a crash of the process, not an error.
-
-    Parameters
-    ----------
-    path : Path
-        The file, made anew.
-    dtype : dtype
-        Of the array.
-    shape : tuple of int
-        Of the array.
-
-    Returns
-    -------
-    memmap of the given shape
-        Zeros; to be flushed at the end.
     """
     array = np.lib.format.open_memmap(path, "w+", dtype, shape)
     with open(path, "r+b") as handle:
@@ -206,12 +179,6 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Its name is random: two containers on one volume may have equal process numbers. A file that is
     there keeps its mode, and a link is written through.
-
-    Raises
-    ------
-    OSError
-        With the file's name, which the system leaves out when a write fails: a full disk, say.
-        The earlier content is then still there, and nothing of the new one.
     """
     if path.is_symlink():
         path = Path(os.path.realpath(path))
@@ -235,35 +202,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def decoded(
     dataset: str, key: str, build: Callable[[Path], dict | None]
 ) -> tuple[dict[str, np.ndarray], dict]:
-    """Read decoded tables from the cache, building them first where they are missing.
-
-    Parameters
-    ----------
-    dataset : str
-        Folder inside the cache.
-    key : str
-        What determines the content: table, version of the decoder, digest of the raw file.
-    build : callable
-        Gets an empty folder, writes ``<array>.npy`` files into it, returns JSON-able facts.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        Memory-mapped, read-only.
-    facts : dict
-        What ``build`` returned.
-
-    Raises
-    ------
-    ChecksumMismatch
-        If a stored table was changed after it was written.
-    CacheFull
-        If the disk is full; nothing is left behind.
-
-    Notes
-    -----
-    Where the cache cannot be written (a read-only home), the tables are built in memory.
-    """
+    """Read decoded tables from the cache, building them first where they are missing."""
     folder = cache_folder() / dataset / "decoded" / key
     try:
         if (found := _if_there(folder)) is not None:
@@ -297,18 +236,7 @@ class DamagedIndex(DamagedData):
 
 
 def read_index(folder: Path) -> dict:
-    """Read the index of decoded tables.
-
-    Returns
-    -------
-    dict
-        ``files``: name to ``sha256`` and ``bytes``; ``facts``: what the decoder noted.
-
-    Raises
-    ------
-    DamagedIndex
-        If it is empty, cut off, a folder, changed, or not of this form; names it.
-    """
+    """Read the index of decoded tables."""
     path = folder / "index.json"
     try:
         index = json.loads(path.read_text(encoding="utf-8"))
@@ -363,25 +291,7 @@ def _in_memory(build: Callable[[Path], dict | None]) -> tuple[dict[str, np.ndarr
 
 
 def read_decoded(folder: Path, *, full: bool = False) -> tuple[dict[str, np.ndarray], dict]:
-    """Open decoded tables and check them against their index.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder made by :func:`decoded`.
-    full : bool, default False
-        Hash tables above ``FULL_CHECK_BYTES`` too.
-
-    Returns
-    -------
-    arrays, facts
-        As :func:`decoded`.
-
-    Raises
-    ------
-    DamagedIndex, ChecksumMismatch
-        If the index or a table is not as it was written.
-    """
+    """Open decoded tables and check them against their index."""
     index = read_index(folder)
     arrays = {}
     for name, entry in index["files"].items():

@@ -27,24 +27,13 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a file.
+    """Rows of a file."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        Features; 0 where a line does not list one.
-    y : ndarray of shape (n,), float64
-        Labels.
-    query : ndarray of shape (n,), int64, or None
-        Query of each row; None for files without queries.
-    listed : ndarray of shape (d,), bool
-        Features that a line lists, with whatever value.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
+    X: np.ndarray  # (n, d): features; 0 where a line does not list one
+    y: np.ndarray  # (n,) float64: labels
+    # (n,) int64, or None: query of each row; None for files without queries
     query: np.ndarray | None
-    listed: np.ndarray
+    listed: np.ndarray  # (d,) bool: features that a line lists, with whatever value
 
 
 def read_pieces(
@@ -58,36 +47,7 @@ def read_pieces(
     dtype: type = np.float64,
     chunk_lines: int = CHUNK_LINES,
 ) -> Iterator[Rows]:
-    """Read a file in pieces, so that the text of a large one never lies in memory.
-
-    Parameters
-    ----------
-    lines : iterable of bytes
-        The lines, an open binary file for example. Blank ones and comments are passed over.
-    name : str
-        What to call the file in messages.
-    n_features : int
-        Number d of features, which are numbered from 1.
-    has_queries : bool, default True
-        Whether every line has a ``qid:``; otherwise none may.
-    complete : bool, default False
-        Every line must list every feature, as LETOR's do; a line cut off is then found.
-    grades : collection of float, optional
-        The labels that may occur; any finite number by default.
-    dtype : {float64, float32}, default float64
-        Of the features.
-    chunk_lines : int
-        Rows of a piece.
-
-    Yields
-    ------
-    Rows
-
-    Raises
-    ------
-    DamagedData
-        At a line that does not fit, naming file and line.
-    """
+    """Read a file in pieces, so that the text of a large one never lies in memory."""
     check = _LineCheck(name, has_queries)
     chunk: list[tuple[int, bytes, int | None, bytes]] = []
     for number, line in enumerate(lines, start=1):
@@ -102,13 +62,7 @@ def read_pieces(
 
 
 def read_rows(lines: Iterable[bytes], name: str, n_features: int, **how) -> Rows:
-    """Read a whole file; arguments and errors are those of :func:`read_pieces`.
-
-    Raises
-    ------
-    DamagedData
-        Also if there is not a single row.
-    """
+    """Read a whole file; arguments and errors are those of :func:`read_pieces`."""
     pieces = list(read_pieces(lines, name, n_features, **how))
     if not pieces:
         raise DamagedData(f"{name}: no row in it")

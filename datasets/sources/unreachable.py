@@ -14,13 +14,7 @@ _REASONS: dict[str, str] = {}
 
 
 def note(name: str, reason: str) -> SourceFailed:
-    """Note that a host (``host:port``) or a wheel (``name==version``) cannot be reached.
-
-    Returns
-    -------
-    SourceFailed
-        The reason as an error, to raise.
-    """
+    """Note that a host (``host:port``) or a wheel (``name==version``) cannot be reached."""
     _REASONS[name] = reason
     return SourceFailed(reason)
 

@@ -24,42 +24,16 @@ _SECONDS = 1800
 
 @dataclass(frozen=True)
 class Wheel:
-    """Where in which wheel a file sits.
+    """Where in which wheel a file sits."""
 
-    Attributes
-    ----------
-    requirement : str
-        ``name==version``.
-    python_version, platform : str
-        Tags of the wheel, for pip's ``--python-version`` and ``--platform``.
-    """
-
-    requirement: str
+    requirement: str  # ``name==version``
+    # python_version, platform: Tags of the wheel, for pip's ``--python-version`` and ``--platform``
     python_version: str
     platform: str
 
 
 def fetch_wheel(wheel: Wheel, sha256: str, target: Path) -> None:
-    """Download a wheel into ``target``.
-
-    Parameters
-    ----------
-    wheel : Wheel
-        What to ask the index for.
-    sha256 : str
-        Digest of the wheel in hex.
-    target : Path
-        Final place; its folder must exist.
-
-    Raises
-    ------
-    SourceFailed
-        If no configured index has it or none answers.
-    ChecksumMismatch
-        If an index serves another file under this name.
-    CacheFull
-        If the disk is full.
-    """
+    """Download a wheel into ``target``."""
     unreachable.check(wheel.requirement)
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=target.parent) as name:
         folder = Path(name)

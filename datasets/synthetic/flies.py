@@ -39,32 +39,19 @@ DUST_PER_MEGAPIXEL = 150
 
 @dataclass(frozen=True)
 class Video:
-    """What tells one synthetic from another.
+    """What tells one synthetic from another."""
 
-    Attributes
-    ----------
-    name : str
-        Of the data set; its random streams hang on it.
-    frames : dict of dict of str to int
-        For each scale the frames of each part.
-    side, insects : dict of str to int
-        For each scale pixels along a side, and insects in the video.
-    length, width : (float, float)
-        Ranges of a body's axes; the width in body lengths where below 1, else in pixels.
-    every : int
-        Of so many insects one walks beside another, touching it.
-    apart : float
-        Pixels between the middles of others, at least; 0 lets them cross.
-    """
-
-    name: str
-    frames: dict[str, dict[str, int]]
+    name: str  # Of the data set; its random streams hang on it
+    frames: dict[str, dict[str, int]]  # For each scale the frames of each part
+    # side, insects: For each scale pixels along a side, and insects in the video
     side: dict[str, int]
     insects: dict[str, int]
+    # length, width: Ranges of a body's axes; the width in body lengths where below 1, else in
+    # pixels
     length: tuple[float, float]
     width: tuple[float, float]
-    every: int
-    apart: float
+    every: int  # Of so many insects one walks beside another, touching it
+    apart: float  # Pixels between the middles of others, at least; 0 lets them cross
 
 
 SMALL = Video("flies", FRAMES, SIDE, INSECTS, (12.0, 25.0), (0.30, 0.42), 5, 0.0)
@@ -88,31 +75,15 @@ def _rounded(values):
 
 @dataclass
 class Swarm:
-    """The insects of a video and where they are now.
+    """The insects of a video and where they are now."""
 
-    Attributes
-    ----------
-    place : (n, 2) float64
-        Row and column of the bodies' middle, in pixels.
-    heading : (n,) float64
-        Radians; 0 points to the right.
-    speed : (n,) float64
-        Pixels per step.
-    length, width : (n,) float64
-        Axes of the body in pixels.
-    contrast : (n,) float64
-        Grey levels by which the body is darker than the ground.
-    leader : (n,) int64
-        Insect beside which this one walks, -1 if it walks alone.
-    """
-
-    place: np.ndarray
-    heading: np.ndarray
-    speed: np.ndarray
-    length: np.ndarray
+    place: np.ndarray  # Row and column of the bodies' middle, in pixels
+    heading: np.ndarray  # Radians; 0 points to the right
+    speed: np.ndarray  # Pixels per step
+    length: np.ndarray  # length, width: Axes of the body in pixels
     width: np.ndarray
-    contrast: np.ndarray
-    leader: np.ndarray
+    contrast: np.ndarray  # Grey levels by which the body is darker than the ground
+    leader: np.ndarray  # Insect beside which this one walks, -1 if it walks alone
 
 
 def _swarm(rng: np.random.Generator, n: int, side: int, video: Video) -> Swarm:
@@ -265,26 +236,7 @@ def _steps(scale: str, frames: dict[str, dict[str, int]] = FRAMES) -> dict[str, 
 def flies(
     part: str, scale: str, seed: int, video: Video = SMALL
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Paint the frames of one part of a video.
-
-    Parameters
-    ----------
-    part : {"train", "valid", "test"}
-        Training and validation frames follow each other; the test frames come later.
-    scale : {"smoke", "laptop", "paper"}
-        Sizes, see :data:`FRAMES` and :data:`SIDE`.
-    seed : int
-        Which video of its kind.
-    video : Video
-        Which kind.
-
-    Yields
-    ------
-    image : (side, side) uint8
-        Grey levels.
-    labels : (side, side) int32
-        Number of the insect that a pixel belongs to, 0 for the ground.
-    """
+    """Paint the frames of one part of a video."""
     side, steps = video.side[scale], _steps(scale, video.frames)[part]
     stream = [zlib.crc32(video.name.encode()), int(seed), len(PARTS)]
     rng = np.random.default_rng(stream)

@@ -34,24 +34,7 @@ SIDE, N_CATEGORIES = 128, 101
 
 
 def persons(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw windows with and without a person.
-
-    Parameters
-    ----------
-    n_images : int
-        How many.
-    seed : int
-        Repetition, 0 or more.
-    part : {"train", "valid", "test"}
-        Which stream.
-
-    Returns
-    -------
-    windows : ndarray of shape (n_images, 128, 64, 3), uint8
-        Red, green and blue.
-    labels : ndarray of shape (n_images,), int64
-        1 = person.
-    """
+    """Draw windows with and without a person."""
     rng = part_generator("inria_person", seed, part)
     labels = (np.arange(n_images) % 3 != 2).astype(np.int64)
     windows = np.empty((n_images, *WINDOW, 3), dtype=np.uint8)

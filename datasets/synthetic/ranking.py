@@ -44,53 +44,22 @@ DOCUMENT_ZEROS = 0.15
 
 @dataclass(frozen=True)
 class Shape:
-    """What a set looks like.
+    """What a set looks like."""
 
-    Attributes
-    ----------
-    name : str
-        Data set.
-    features : tuple of (str, str)
-        Kind and stream of each feature; no stream for a feature of the document.
-    sizes : dict of str to (int, int, int)
-        Documents that train, validate and test: ``smoke``, ``laptop``, and ``paper`` where that
-        differs; a scale that is not named has the sizes of ``laptop``.
-    query_documents : (int, int)
-        Least and most documents of a query.
-    thresholds : tuple of float
-        Relevance at which the next grade begins.
-    scaled : bool
-        Each feature scaled to [0, 1] within its query, as LETOR does.
-    constant : tuple of int
-        Numbers, from 0, of features that are 0 throughout.
-    """
-
-    name: str
+    name: str  # Data set
+    # Kind and stream of each feature; no stream for a feature of the document
     features: tuple[tuple[str, str], ...]
+    # Documents that train, validate and test: ``smoke``, ``laptop``, and ``paper`` where that
+    # differs; a scale that is not named has the sizes of ``laptop``
     sizes: dict[str, tuple[int, int, int]]
-    query_documents: tuple[int, int]
-    thresholds: tuple[float, ...]
-    scaled: bool = True
-    constant: tuple[int, ...] = ()
+    query_documents: tuple[int, int]  # Least and most documents of a query
+    thresholds: tuple[float, ...]  # Relevance at which the next grade begins
+    scaled: bool = True  # Each feature scaled to [0, 1] within its query, as LETOR does
+    constant: tuple[int, ...] = ()  # Numbers, from 0, of features that are 0 throughout
 
 
 def dataset_parts(shape: Shape, request) -> tuple[dict[str, np.ndarray], dict]:
-    """Draw the three parts of a set.
-
-    Parameters
-    ----------
-    shape : Shape
-        Which set.
-    request : datasets.registry.Request
-        Its scale and seed are used.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``X_train`` and so on.
-    record : dict
-        For the provenance.
-    """
+    """Draw the three parts of a set."""
     sizes = shape.sizes.get(request.scale, shape.sizes["laptop"])
     drawn = {
         part: documents(shape, size, request.seed, part)
@@ -115,23 +84,7 @@ def synthetic_record(sizes: tuple[int, int, int]) -> dict:
 
 
 def documents(shape: Shape, n_rows: int, seed: int, part: str) -> ranking.Triple:
-    """Draw documents of synthetic data.
-
-    Parameters
-    ----------
-    shape : Shape
-        Which set.
-    n_rows, seed, part
-        How many, repetition, and which stream.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, d), float64
-    y : ndarray of shape (n_rows,), float64
-        Grades from 0.
-    query : ndarray of shape (n_rows,), int64
-        Contiguous blocks; no query is in two parts.
-    """
+    """Draw documents of synthetic data."""
     rng = part_generator(shape.name, seed, part)
     sizes = query_sizes(rng, n_rows, *shape.query_documents)
     query = np.repeat(np.arange(sizes.size) + 10_000_000 * PARTS.index(part), sizes)

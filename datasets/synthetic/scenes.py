@@ -37,24 +37,7 @@ N_FIRST = 7
 
 
 def pictures(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw pictures.
-
-    Parameters
-    ----------
-    n_images : int
-        How many; the classes take turns.
-    seed : int
-        Repetition, 0 or more.
-    part : {"train", "valid", "test"}
-        Which stream.
-
-    Returns
-    -------
-    pictures : ndarray of shape (n_images, 200, 200), uint8
-        Grey levels.
-    labels : ndarray of shape (n_images,), int64
-        0..14.
-    """
+    """Draw pictures."""
     rng = part_generator("scene15", seed, part)
     labels = np.arange(n_images, dtype=np.int64) % N_CLASSES
     drawn = np.empty((n_images, SIDE, SIDE), dtype=np.uint8)
@@ -85,24 +68,7 @@ def _structure(n_descriptors: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def descriptors(n_per_class: int, n_descriptors: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the descriptors of pictures that do not exist.
-
-    Parameters
-    ----------
-    n_per_class : int
-        Pictures of each class.
-    n_descriptors : int
-        How many descriptors, the better seven first.
-    seed : int
-        Repetition, 0 or more.
-
-    Returns
-    -------
-    columns : ndarray of shape (n_descriptors·12, 15·n_per_class), uint8
-        One row per value, as the store of real descriptors has them.
-    labels : ndarray of shape (15·n_per_class,), int64
-        The classes take turns.
-    """
+    """Draw the descriptors of pictures that do not exist."""
     centres, mixtures = _structure(n_descriptors)
     rng = part_generator("scene15 descriptors", seed, "train")
     labels = np.tile(np.arange(N_CLASSES, dtype=np.int64), n_per_class)

@@ -30,24 +30,7 @@ SHAPES = (
 
 
 def shapes(n_images: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw images of the synthetic set.
-
-    Parameters
-    ----------
-    n_images : int
-        How many.
-    seed : int
-        Repetition, 0 or more.
-    part : {"train", "valid", "test"}
-        Which stream.
-
-    Returns
-    -------
-    images : ndarray of shape (n_images, 32, 32, 3), uint8
-        Red, green and blue.
-    labels : ndarray of shape (n_images,), int64
-        Position of the shape in :data:`SHAPES`.
-    """
+    """Draw images of the synthetic set."""
     rng = part_generator("cifar10", seed, part)
     labels = rng.integers(0, len(SHAPES), n_images)
     images = np.empty((n_images, SIDE, SIDE, 3), dtype=np.uint8)
@@ -79,19 +62,7 @@ def _draw(rng: np.random.Generator, labels: np.ndarray) -> np.ndarray:
 
 
 def clouds(lattice: np.ndarray, height: int = SIDE, width: int = SIDE) -> np.ndarray:
-    """Interpolate values on a lattice linearly to the pixels of an image.
-
-    Parameters
-    ----------
-    lattice : ndarray of shape (n, rows, columns, 3)
-        The last row and column lie one pixel beyond the image.
-    height, width : int
-        Of the image.
-
-    Returns
-    -------
-    ndarray of shape (n, height, width, 3), float64
-    """
+    """Interpolate values on a lattice linearly to the pixels of an image."""
     return _stretched(_stretched(lattice, height, 1), width, 2)
 
 
@@ -106,15 +77,7 @@ def _stretched(values: np.ndarray, length: int, axis: int) -> np.ndarray:
 
 
 def margin(shape: str, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Say how far inside a shape of half size 1 points are; negative outside.
-
-    Parameters
-    ----------
-    shape : str
-        One of :data:`SHAPES`.
-    u, v : ndarray
-        To the right and down from the centre, in half sizes.
-    """
+    """Say how far inside a shape of half size 1 points are; negative outside."""
     radius = np.sqrt(u * u + v * v)
     wide, high = np.abs(u), np.abs(v)
     lying = np.minimum(1.0 - wide, 0.3 - high)

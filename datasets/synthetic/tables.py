@@ -56,23 +56,7 @@ def _miniboone_structure() -> dict[str, np.ndarray]:
 
 
 def miniboone(n_rows: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows of the MiniBooNE synthetic.
-
-    Parameters
-    ----------
-    n_rows : int
-        How many.
-    seed : int
-        Repetition.
-    part : {"train", "valid", "test"}
-        Which stream.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, 50), float64
-    y : ndarray of shape (n_rows,), int64
-        1 = signal.
-    """
+    """Draw rows of the MiniBooNE synthetic."""
     rng = part_generator("miniboone", seed, part)
     X, y = np.empty((n_rows, 50)), np.empty(n_rows, dtype=np.int64)
     start = 0
@@ -107,21 +91,7 @@ HEPMASS_MASSES = {"hepmass_1000": (1000.0,), "hepmass_not1000": (500.0, 750.0, 1
 
 
 def hepmass(name: str, n_rows: int, seed: int, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows of a HEPMASS synthetic.
-
-    Parameters
-    ----------
-    name : {"hepmass_1000", "hepmass_not1000"}
-        Which.
-    n_rows, seed, part
-        As :func:`miniboone`.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, 27) or (n_rows, 28), float64
-    y : ndarray of shape (n_rows,), int64
-        1 = signal.
-    """
+    """Draw rows of a HEPMASS synthetic."""
     mean, spread = _hepmass_scaling(name)
     rng = part_generator(name, seed, part)
     X, y = np.empty((n_rows, mean.size)), np.empty(n_rows, dtype=np.int64)

@@ -33,20 +33,7 @@ def prices() -> tuple[np.ndarray, dict[int, float], np.ndarray]:
 
 
 def dataset_parts(request) -> tuple[dict[str, np.ndarray], dict]:
-    """Draw the three parts at the sizes of the scale.
-
-    Parameters
-    ----------
-    request : datasets.registry.Request
-        Its scale and seed are used.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``X_train`` and so on.
-    record : dict
-        For the provenance.
-    """
+    """Draw the three parts at the sizes of the scale."""
     sizes = SIZES.get(request.scale, FULL_SIZES)
     arrays = {}
     for part, size in zip(PARTS, sizes, strict=True):

@@ -324,20 +324,7 @@ _PLACE = (
 
 
 def saving(rows: pd.DataFrame, passes: int) -> np.ndarray:
-    """Return for each seed by what share Laminating's difference is below the best other one's.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of the artefact.
-    passes : int
-        Which cost.
-
-    Returns
-    -------
-    (n_seeds,) float
-        At most 1; negative where another strategy is better.
-    """
+    """Return for each seed by what share Laminating's difference is below the best other one's."""
     table = differences(rows, passes)
     others = table.drop(columns="laminating").min(axis=1)
     return (1 - table["laminating"] / others).to_numpy()

@@ -34,33 +34,18 @@ TITLES = {dataset: printed.title for dataset, printed in SETS.items()}
 
 @dataclass(frozen=True)
 class Change:
-    """One thing done otherwise than by default.
+    """One thing done otherwise than by default."""
 
-    Attributes
-    ----------
-    variant, says : str
-        Its name in the rows; the table's words for it.
-    given : Mapping
-        Parameters of the sampler.
-    """
-
-    variant: str
+    variant: str  # variant, says: Its name in the rows; the table's words for it
     says: str
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)  # Parameters of the sampler
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A sampler as we have it by default, and what else it could be.
+    """A sampler as we have it by default, and what else it could be."""
 
-    Attributes
-    ----------
-    sampler, name : str
-        Key in :data:`algorithms.samplers.registered.SAMPLERS`; the paper's name.
-    default : Change
-    changes : tuple of Change
-    """
-
+    # sampler, name: Key in :data:`algorithms.samplers.registered.SAMPLERS`; the paper's name
     sampler: str
     name: str
     default: Change

@@ -68,21 +68,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 
 def deficits(rows: pd.DataFrame, dataset: str, method: str, rounds: int) -> pd.DataFrame:
-    """Return by how much a method's training loss lies above the reference's.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of the artefact.
-    dataset, method : str
-    rounds : int
-        T; a round of either costs the same, as the paper counts.
-
-    Returns
-    -------
-    DataFrame
-        Decades; a line per seed, a column per number of training images.
-    """
+    """Return by how much a method's training loss lies above the reference's."""
     mine = rows[(rows["dataset"] == dataset) & (rows["rounds"] == rounds)]
     of_method, of_reference = (
         mine[mine["algorithm"] == name].pivot(index="seed", columns="n_train", values="log10_loss")
@@ -92,18 +78,7 @@ def deficits(rows: pd.DataFrame, dataset: str, method: str, rounds: int) -> pd.D
 
 
 def trend(table: pd.DataFrame) -> np.ndarray:
-    """Return for each seed what a doubling of the images adds to the deficit, by least squares.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`deficits`.
-
-    Returns
-    -------
-    (n_seeds,) float
-        Decades a doubling; below zero sampling examples catches up.
-    """
+    """Return for each seed what a doubling of the images adds to the deficit, by least squares."""
     doublings = np.log2(table.columns.to_numpy(dtype=float))
     return np.polyfit(doublings, table.to_numpy().T, 1)[0]
 

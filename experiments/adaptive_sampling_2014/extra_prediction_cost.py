@@ -50,16 +50,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 
 def cheapest(rows: pd.DataFrame, dataset: str) -> tuple[str, int, float, float] | None:
-    """Find the cheapest classifier whose mean test error is near the smallest of all.
-
-    Returns
-    -------
-    method : str
-    rounds : int
-    test_error : float
-        In %, mean over the repetitions.
-    prediction_ms : float
-    """
+    """Find the cheapest classifier whose mean test error is near the smallest of all."""
     stages = []
     for method in KEYS:
         means = curve(rows, dataset, method).groupby("rounds")[["test_error", "prediction_ms"]]

@@ -26,22 +26,14 @@ EXACT_ROUNDS = {"smoke": 3, "laptop": 30, "overnight": 500, "paper": 500}
 
 @dataclass(frozen=True)
 class Change:
-    """One thing done otherwise than by default.
+    """One thing done otherwise than by default."""
 
-    Attributes
-    ----------
-    variant, says : str
-        Key of :func:`experiments.cegb_2017.cells.measure.final_score`; the table's words for it.
-    method : str
-        Whose training is varied.
-    panels : tuple of str
-        Keys of the panels it is tried on; empty for all.
-    """
-
+    # variant, says: Key of :func:`experiments.cegb_2017.cells.measure.final_score`; the table's
+    # words for it
     variant: str
     says: str
-    method: str = "cegb"
-    panels: tuple[str, ...] = ()
+    method: str = "cegb"  # Whose training is varied
+    panels: tuple[str, ...] = ()  # Keys of the panels it is tried on; empty for all
 
 
 CHANGES = (
@@ -98,22 +90,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 
 def effects(rows: pd.DataFrame, change: Change, panel: str, tradeoff: float) -> pd.DataFrame:
-    """Return for each seed what a change does.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, algorithm, variant, tradeoff, seed, test_score, test_cost``.
-    change : Change
-        Which.
-    panel, tradeoff
-        Where.
-
-    Returns
-    -------
-    DataFrame
-        ``score`` (difference) and ``cost`` (ratio; NaN if ours costs nothing), one row per seed.
-    """
+    """Return for each seed what a change does."""
     mine = rows[
         (rows["panel"] == panel)
         & (rows["algorithm"] == change.method)

@@ -106,13 +106,6 @@ def configuration(index: int, prices: str) -> dict[str, float | int]:
     Pairs of learning rate and leaves come in random order, all twelve before any comes again, so
     that no method tries the same twice (CatBoost's oblivious trees have no use for
     `min_samples_leaf`).
-
-    Parameters
-    ----------
-    index : int
-        Number, from 0.
-    prices : {"priced", "uniform"}
-        Which range λ is drawn from; the draw itself is the same for both.
     """
     pairs = list(product(LEARNING_RATES, MAX_LEAVES))
     cycle, place = divmod(index, len(pairs))

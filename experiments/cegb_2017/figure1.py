@@ -44,13 +44,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 
 def mean_cost(nodes: pd.DataFrame) -> float:
-    """Return the mean feature cost of a training row in this tree.
-
-    Parameters
-    ----------
-    nodes : DataFrame
-        Rows of one tree.
-    """
+    """Return the mean feature cost of a training row in this tree."""
     leaves = nodes[nodes["order"] < 0]
     return float(np.average(leaves["cost"], weights=leaves["count"]))
 

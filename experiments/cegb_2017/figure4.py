@@ -143,13 +143,7 @@ def _stages(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_methods(ax, rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Draw what validation chooses for each budget, over the traces of all models.
-
-    Returns
-    -------
-    dict
-        Where CEGB's trace of each λ ends, to be named.
-    """
+    """Draw what validation chooses for each budget, over the traces of all models."""
     score = by_method(rows)
     for method, name in _NAMES.items():
         if (curve := curves(score, PANEL, method)) is not None:

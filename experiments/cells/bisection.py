@@ -25,38 +25,20 @@ Trace = Sequence[Mapping]
 
 
 class Bracket(NamedTuple):
-    """Two λ whose models lie on either side of a gap.
+    """Two λ whose models lie on either side of a gap."""
 
-    Attributes
-    ----------
-    low, high : float
-        λ.
-    rounds : int
-        Number of rounds after which they do.
-    """
-
-    low: float
+    low: float  # low, high: λ
     high: float
-    rounds: int
+    rounds: int  # Number of rounds after which they do
 
 
 class Bisection(NamedTuple):
-    """One λ that was tried.
+    """One λ that was tried."""
 
-    Attributes
-    ----------
-    low, high : float
-        λ between which it lies.
-    tradeoff : float
-        λ.
-    inside : list of mapping
-        Rows of its model whose costs lie inside the gap.
-    """
-
-    low: float
+    low: float  # low, high: λ between which it lies
     high: float
-    tradeoff: float
-    inside: list[Mapping]
+    tradeoff: float  # λ
+    inside: list[Mapping]  # Rows of its model whose costs lie inside the gap
 
 
 def bisections(

@@ -12,13 +12,7 @@ IN_A_ROW = 8
 
 
 def gaps_between(costs) -> list[tuple[float, float]]:
-    """Return the neighbouring costs that differ by more than a factor of two, the lowest first.
-
-    Parameters
-    ----------
-    costs : (n,) array-like of float
-        Of one curve's models. What costs nothing is left out: a budget has a logarithm.
-    """
+    """Return the neighbouring costs that differ by more than a factor of two, the lowest first."""
     costs = np.unique(costs)
     costs = costs[costs > 0]
     pairs = zip(costs[:-1].tolist(), costs[1:].tolist(), strict=True)

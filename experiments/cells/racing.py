@@ -15,21 +15,7 @@ REPEATS = 3
 
 
 def race(models: Mapping, X: np.ndarray, y: np.ndarray, **options) -> dict[str, float]:
-    """Train each model :data:`REPEATS` times, in an order that turns round each time.
-
-    Parameters
-    ----------
-    models : Mapping of str to estimator
-        With ``n_estimators``; each is fitted when this returns.
-    X, y : ndarray
-    **given
-        Further arguments of ``fit``.
-
-    Returns
-    -------
-    dict of str to float
-        Seconds of the median fit, arrays to model, compiling excluded; four significant digits.
-    """
+    """Train each model :data:`REPEATS` times, in an order that turns round each time."""
     seconds = {name: [] for name in models}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantModelWarning)

@@ -39,16 +39,7 @@ def begin(drawn: Sequence[Spent], budget: float) -> Spent | None:
 
 
 def next_tradeoff(path: Sequence[Spent], drawn: Sequence[Spent], budget: float) -> float:
-    """Give the λ to be trained next, halfway in logarithms between its neighbours.
-
-    Parameters
-    ----------
-    path : sequence of Spent
-        The draw to begin with, and what was bisected since.
-    drawn : sequence of Spent
-        All draws, whose λ bound the other side as long as the path has none there.
-    budget : float
-    """
+    """Give the λ to be trained next, halfway in logarithms between its neighbours."""
     under = [s.tradeoff for s in path if is_within(s.cost, budget)]
     over = [s.tradeoff for s in path if not is_within(s.cost, budget)]
     if over and under:

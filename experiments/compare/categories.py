@@ -44,19 +44,10 @@ _DATE = re.compile(
 
 @dataclass(frozen=True)
 class Coded:
-    """How a column of text becomes numbers.
+    """How a column of text becomes numbers."""
 
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    values : tuple of str
-        Sorted; a missing one is ``(missing)``.
-    kind : {"two", "columns", "numbers"}
-    """
-
-    name: str
-    values: tuple[str, ...]
+    name: str  # Of the column
+    values: tuple[str, ...]  # Sorted; a missing one is ``(missing)``
     kind: str
 
     @property
@@ -80,13 +71,7 @@ class Coded:
         return sorted(set(found)), len(found)
 
     def decode(self, numbers: np.ndarray) -> pd.Categorical:
-        """Give a column's values back: those missing, or that the table lacked, are missing.
-
-        Parameters
-        ----------
-        numbers : (n, k) float64
-            From :meth:`encode`.
-        """
+        """Give a column's values back: those missing, or that the table lacked, are missing."""
         if self.kind == "columns":
             at = np.where(numbers.any(axis=1), numbers.argmax(axis=1), -1)
         else:
@@ -112,23 +97,7 @@ def _values(column: Column) -> list[str]:
 
 
 def code_of(name: str, column: Column, odd: str, file: str) -> Coded:
-    """Say how a column becomes numbers.
-
-    Parameters
-    ----------
-    name : str
-    column : Column
-        With its text.
-    odd : str
-        What in it is no number, see :attr:`experiments.compare.fields.Column.odd`.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    Refused
-        If it has dates, hardly ever the same text twice, or numbers with words between.
-    """
+    """Say how a column becomes numbers."""
     values = sorted(set(_values(column)))
     there = [value for value in values if value != _MISSING]
     if odd.startswith("values of the kind"):
@@ -170,17 +139,7 @@ def within_groups(codes: Sequence[Coded], prices: Prices, names: Sequence[str]) 
 
 
 def expanded(prices: Prices, names: Sequence[str], codes: Mapping[str, Coded]) -> Prices:
-    """Give the prices of the columns that columns become: those of one are one purchase.
-
-    Parameters
-    ----------
-    prices : Prices
-        Of the table's own columns.
-    names : sequence of str
-        Those columns.
-    codes : mapping of str to Coded
-        By column.
-    """
+    """Give the prices of the columns that columns become: those of one are one purchase."""
     several = [name for name in names if name in codes and len(codes[name].columns) > 1]
     if not several:
         return prices

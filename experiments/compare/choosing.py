@@ -28,13 +28,7 @@ _BETWEEN = 60
 
 
 def unreached(rows: pd.DataFrame, budgets: Sequence[float]) -> dict[float, str]:
-    """Say of each budget within which no method has a model what the cheapest one costs.
-
-    Raises
-    ------
-    Refused
-        If that is so of all budgets, or there is no model at all.
-    """
+    """Say of each budget within which no method has a model what the cheapest one costs."""
     if rows.empty:
         raise Refused(
             "No method has found a split worth its cost, in any trial: give more --trials, or more "
@@ -55,21 +49,7 @@ def unreached(rows: pd.DataFrame, budgets: Sequence[float]) -> dict[float, str]:
 
 
 def choose(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """Choose a model of each method for each budget by its validation score.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Every trial at every cut.
-    budgets : sequence of float
-
-    Returns
-    -------
-    DataFrame
-        ``budget`` and the columns of `rows`; a method without a model within a budget has no line
-        there. ``recommended`` marks the best validation score of each budget (of equal ones the
-        cheaper one).
-    """
+    """Choose a model of each method for each budget by its validation score."""
     chosen = []
     for budget in sorted(budgets):
         lines = []
@@ -112,20 +92,7 @@ def gaps(rows: pd.DataFrame, budgets: Sequence[float]) -> list[dict]:
 
 
 def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """Choose at the budgets asked for and at many between, for the curves of a picture.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Every trial at every cut.
-    budgets : sequence of float
-        Those asked for.
-
-    Returns
-    -------
-    DataFrame
-        As from :func:`choose`, each model once.
-    """
+    """Choose at the budgets asked for and at many between, for the curves of a picture."""
     costs = rows.loc[rows["valid_cost"] > 0, "valid_cost"]
     between = np.geomspace(costs.min(), costs.max(), _BETWEEN) if len(costs) else []
     # Rounding must not put the first of them below every model.
@@ -138,28 +105,7 @@ def along_the_costs(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFram
 def judge(
     chosen: pd.DataFrame, measured: Mapping[tuple, Units], seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float]]:
-    """Say how sure the test scores are, and compare each with the recommended one.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        From :func:`choose`.
-    measured : mapping of (method, trial, cut) to Units
-        Test units of each model chosen, and under :data:`CONSTANT` of what answers always alike.
-    seed : int
-        Of the resamples.
-
-    Returns
-    -------
-    table : DataFrame
-        `chosen` with ``test_low`` and ``test_high``.
-    differences : DataFrame
-        ``budget, method, recommended, difference`` (method less recommended), its interval
-        ``low, high``, ``p``, ``p_holm`` (corrected for all comparisons of the table) and ``real``.
-        The constant is one of the methods.
-    constant : dict
-        ``test_score, test_low, test_high`` of it.
-    """
+    """Say how sure the test scores are, and compare each with the recommended one."""
     keys = list(measured)
     means = resampled_means([measured[key] for key in keys], seed)
     column = {key: means[:, i] for i, key in enumerate(keys)}

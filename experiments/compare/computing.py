@@ -23,20 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Computing:
-    """What computes cells: store, workers, and one progress bar for all of them.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    store : Store
-    workers : Workers
-    total : int
-        Cells that there will be.
-    progress : bool
-        Draw the bar on standard error, if that is a terminal.
-    seconds : float or None
-        Processor time of a trial at most; None: any.
-    """
+    """What computes cells: store, workers, and one progress bar for all of them."""
 
     def __init__(
         self,

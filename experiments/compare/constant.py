@@ -17,13 +17,6 @@ def always_alike(problem: Problem) -> tuple[str, float, Units]:
     Its training rows are those of the models beside it: the training part where it is measured on
     validation rows, both where on test rows. Of rankings it is the mean of twenty random orders,
     for a constant would leave the order to how ties are broken.
-
-    Returns
-    -------
-    what : str
-        Such as "always 'no' (the most frequent class)".
-    valid_score : float
-    test : Units
     """
     valid, test = problem.parts["valid"], problem.parts["test"]
     if problem.task == "ranking":

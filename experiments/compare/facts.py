@@ -17,35 +17,19 @@ HIGHEST_GRADE = 50  # of which a gain, 2^grade - 1, is exact
 
 @dataclass(frozen=True)
 class Facts:
-    """What a method may not be able to serve.
-
-    Attributes
-    ----------
-    task : {"classification", "regression", "ranking"}
-    n_classes : int
-        Of a classification; else 0.
-    has_groups, some_missing : bool
-    weighted, class_weighted : bool
-        Whether rows have weights of their own, and whether classes have.
-    n_features : int
-    n_prices : int
-        Different prices of single features, those of their groups included.
-    n_grades, longest_query : int
-        Of a ranking; else 0.
-    whole_grades : bool
-        Whether grades are 0, 1, …, 50.
-    """
+    """What a method may not be able to serve."""
 
     task: str
-    n_classes: int
+    n_classes: int  # Of a classification; else 0
     has_groups: bool
     some_missing: bool
+    # weighted, class_weighted: Whether rows have weights of their own, and whether classes have
     weighted: bool
     n_features: int
-    n_prices: int
-    n_grades: int = 0
+    n_prices: int  # Different prices of single features, those of their groups included
+    n_grades: int = 0  # n_grades, longest_query: Of a ranking; else 0
     longest_query: int = 0
-    whole_grades: bool = True
+    whole_grades: bool = True  # Whether grades are 0, 1, …, 50
     class_weighted: bool = False
 
     @classmethod

@@ -18,32 +18,15 @@ from experiments.compare.tables import Prices, feature_matrix, read_prices
 
 @dataclass(frozen=True)
 class Features:
-    """Features of a table.
-
-    Attributes
-    ----------
-    X : (n, d) float64
-    names : list of str
-        Of its columns.
-    columns : list of str
-        Columns of the table that they are made of, as it spells them.
-    codes : dict of str to Coded
-        How those of text become numbers.
-    prices : Prices
-        Of the d columns; those of one column of the table are one purchase.
-    own : OwnColumns or None
-        The table's own columns, where some are of text.
-    notes : tuple of str
-        What may surprise.
-    """
+    """Features of a table."""
 
     X: np.ndarray
-    names: list[str]
-    columns: list[str]
-    codes: dict[str, Coded]
-    prices: Prices
-    own: OwnColumns | None
-    notes: tuple[str, ...]
+    names: list[str]  # Of its columns
+    columns: list[str]  # Columns of the table that they are made of, as it spells them
+    codes: dict[str, Coded]  # How those of text become numbers
+    prices: Prices  # Of the d columns; those of one column of the table are one purchase
+    own: OwnColumns | None  # The table's own columns, where some are of text
+    notes: tuple[str, ...]  # What may surprise
 
     def of_another_file(self, table: Table) -> np.ndarray:
         """Give the features of a file that has the same columns."""

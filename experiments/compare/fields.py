@@ -33,27 +33,15 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a file.
+    """A column of a file."""
 
-    Attributes
-    ----------
-    numbers : (n,) float64 or None
-        If all fields are plainly numbers; NaN where a value is missing.
-    text : (n,) ndarray of str as object, or None
-        The fields as they are written, where they were kept; None where a value is missing.
-    typed : bool
-        Whether the file says what is a number and what is text, as Parquet does and CSV does not.
-    boolean : bool
-        Whether the values are true and false.
-    odd : str
-        What is no number, for messages: ``'red' in line 2``.
-    """
-
-    numbers: np.ndarray | None
+    numbers: np.ndarray | None  # If all fields are plainly numbers; NaN where a value is missing
+    # The fields as they are written, where they were kept; None where a value is missing
     text: np.ndarray | None
+    # Whether the file says what is a number and what is text, as Parquet does and CSV does not
     typed: bool = False
-    boolean: bool = False
-    odd: str = ""
+    boolean: bool = False  # Whether the values are true and false
+    odd: str = ""  # What is no number, for messages: ``'red' in line 2``
 
     def is_missing(self) -> np.ndarray:
         """Say of each row whether its value is missing: (n,) bool."""
@@ -84,13 +72,7 @@ def number_of(text: str) -> float | None:
 
 
 class Blocks:
-    """A column while its file is read, some rows at a time.
-
-    Parameters
-    ----------
-    keeps_text : bool
-        Whether text is kept that may be numbers; such a column has no words for what is missing.
-    """
+    """A column while its file is read, some rows at a time."""
 
     def __init__(self, keeps_text: bool) -> None:
         self.keeps_text = keeps_text

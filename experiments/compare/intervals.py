@@ -21,16 +21,6 @@ def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
     Strata that a resample lacks are not in its mean. Units of one cluster are drawn together. Of
     more than 4,000 clusters random blocks of several are drawn: the means are as sure, for less
     work.
-
-    Parameters
-    ----------
-    models : sequence of Units
-        On the same units.
-    seed : int
-
-    Returns
-    -------
-    (RESAMPLES, n_models) float64
     """
     rng = np.random.default_rng([seed, 95])
     shared = models[0]
@@ -72,17 +62,7 @@ def p_value(differences: np.ndarray) -> float:
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Correct p-values for their number (Holm 1979): all claims together hold at the level.
-
-    Parameters
-    ----------
-    p_values : sequence of float
-
-    Returns
-    -------
-    (n,) float64
-        Corrected, at most 1, in the order given.
-    """
+    """Correct p-values for their number (Holm 1979): all claims together hold at the level."""
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))

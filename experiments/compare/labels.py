@@ -52,25 +52,6 @@ def classes_of(column: Column, name: str) -> tuple[np.ndarray, list]:
     """Number the classes of a target.
 
     They are whole numbers if all are written as such, 0 and 1 for truth values, else text.
-
-    Parameters
-    ----------
-    column : Column
-        With its text, and nothing missing.
-    name : str
-        For messages.
-
-    Returns
-    -------
-    numbers : (n,) int64
-        Of each row.
-    classes : list of int or of str
-        Ascending.
-
-    Raises
-    ------
-    Refused
-        If one is infinite, or two are written alike but for blanks or a point.
     """
     number, texts = pd.factorize(column.text)
     values = _values(list(texts), column, name)
@@ -139,22 +120,7 @@ def _as_text(texts: list[str], name: str) -> list[str]:
 
 
 def numbers_of_classes(column: Column, classes: Sequence[Any]) -> tuple[np.ndarray, list]:
-    """Number classes as another file has numbered them.
-
-    Parameters
-    ----------
-    column : Column
-        With its text, and nothing missing.
-    classes : sequence
-        The other file's, from :func:`classes_of`.
-
-    Returns
-    -------
-    numbers : (n,) int64
-        -1 for one that is unknown.
-    unknown : list
-        What is none of `classes`.
-    """
+    """Number classes as another file has numbered them."""
     number, texts = pd.factorize(column.text)
     if isinstance(classes[0], str):
         place = {key(label): i for i, label in enumerate(classes)}

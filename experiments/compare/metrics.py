@@ -38,23 +38,12 @@ CHOICES = {
 
 
 class Units(NamedTuple):
-    """What a score is the weighted mean of; where units have strata, the plain mean over these.
+    """What a score is the weighted mean of; where units have strata, the plain mean over these."""
 
-    Attributes
-    ----------
-    value : (n_units,) float64
-        Larger is better.
-    weight : (n_units,) float64
-    cluster : (n_units,) int64
-        Units with one number are resampled together.
-    stratum : (n_units,) int64
-        0, 1, …: the class, of balanced accuracy; else 0.
-    """
-
-    value: np.ndarray
-    weight: np.ndarray
-    cluster: np.ndarray
-    stratum: np.ndarray
+    value: np.ndarray  # (n_units,) float64: larger is better
+    weight: np.ndarray  # (n_units,) float64
+    cluster: np.ndarray  # (n_units,) int64: units with one number are resampled together
+    stratum: np.ndarray  # (n_units,) int64: 0, 1, …: the class, of balanced accuracy; else 0
 
     def mean(self) -> float:
         """Weighted mean, of each stratum."""
@@ -71,15 +60,7 @@ def known(task: str, metric: str) -> bool:
 
 
 def check_relevant(metric: str, grades: np.ndarray, whose: str, advice: str) -> None:
-    """Refuse grades of which no query has a score, by a metric that counts what is relevant.
-
-    Parameters
-    ----------
-    metric : str
-    grades : (n,) float64
-    whose, advice : str
-        For the message.
-    """
+    """Refuse grades of which no query has a score, by a metric that counts what is relevant."""
     counts = metric.partition("@")[0] in ("precision", "average_precision")
     if counts and not np.any(grades >= 1):
         raise Refused(
@@ -88,21 +69,7 @@ def check_relevant(metric: str, grades: np.ndarray, whose: str, advice: str) -> 
 
 
 def units(metric: str, part: Part, predicted: np.ndarray) -> Units:
-    """Score each unit of a part.
-
-    Parameters
-    ----------
-    metric : str
-        One of :data:`CHOICES`.
-    part : Part
-    predicted : (n,) ndarray
-        Classes, numbers, or what ranks.
-
-    Returns
-    -------
-    Units
-        Of a ranking metric the queries that have a value: a relevant document.
-    """
+    """Score each unit of a part."""
     if part.query is not None and "@" in metric:
         name, k = metric.split("@")
         by_query = _RANKINGS[name](part.y, predicted, part.query, int(k), per_query=True)

@@ -30,13 +30,7 @@ _SECONDS = 600.0  # its default; a trial has a limit of its own, which is shorte
 
 
 def streed(problem: Problem, draw: Mapping) -> Trained:
-    """Find the tree of least errors and price, with the λ of the draw.
-
-    Raises
-    ------
-    RuntimeError
-        If its time was too short for a proof: what it has by then depends on the machine.
-    """
+    """Find the tree of least errors and price, with the λ of the draw."""
     from pystreed import STreeDCostSensitiveClassifier
 
     u, y = draw["u"], problem.fit.y
@@ -65,19 +59,7 @@ def streed(problem: Problem, draw: Mapping) -> Trained:
 
 
 def cuts_of(column: np.ndarray, classes: np.ndarray, n: int) -> np.ndarray:
-    """Give where a feature is cut: at most `n` thresholds, of the tree on it alone.
-
-    Parameters
-    ----------
-    column : (n_rows,) float64
-    classes : (n_rows,) int
-    n : int
-
-    Returns
-    -------
-    (m,) float64
-        Ascending; above it is another answer than at it or below. None of a constant.
-    """
+    """Give where a feature is cut: at most `n` thresholds, of the tree on it alone."""
     tree = DecisionTreeClassifier(max_leaf_nodes=n + 1, random_state=0)
     tree.fit(column[:, None], classes)
     found = np.unique(tree.tree_.threshold[tree.tree_.feature >= 0])

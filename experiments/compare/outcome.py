@@ -14,29 +14,14 @@ from experiments.compare.preparing import Prepared
 
 @dataclass(frozen=True)
 class Search:
-    """How methods are compared.
+    """How methods are compared."""
 
-    Attributes
-    ----------
-    budgets : sequence of float
-        Largest mean cost of a prediction, each.
-    trials : int
-        Draws of each method.
-    rounds : int
-        Rounds of boosting.
-    own : sequence of str
-        Classes of the user's, ``package:Class``.
-    only : sequence of str
-        Methods of the suite, by name; empty: all that fit.
-    seconds : float or None
-        Processor time of a trial at most; one that needs more is lost. None: any.
-    """
-
-    budgets: Sequence[float]
-    trials: int = 20
-    rounds: int = 200
-    own: Sequence[str] = ()
-    only: Sequence[str] = ()
+    budgets: Sequence[float]  # Largest mean cost of a prediction, each
+    trials: int = 20  # Draws of each method
+    rounds: int = 200  # Rounds of boosting
+    own: Sequence[str] = ()  # Classes of the user's, ``package:Class``
+    only: Sequence[str] = ()  # Methods of the suite, by name; empty: all that fit
+    # Processor time of a trial at most; one that needs more is lost. None: any
     seconds: float | None = None
 
 
@@ -89,36 +74,21 @@ class Trained:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out; see :mod:`experiments.compare.choosing` for the tables.
-
-    Attributes
-    ----------
-    prepared : Prepared
-    methods : list of Method
-    left_out : list of str
-        Why methods do not take part.
-    trained : Trained
-    table, differences : DataFrame
-    constant : dict
-        ``answer`` in words, ``valid_score, test_score, test_low, test_high`` of what answers always
-        alike.
-    gaps : list of dict
-    unreached : dict of float to str
-        Budgets without a model, each with a sentence.
-    models : dict of float to dict
-        The recommended model of each budget: its file, what loads it, and whether it takes the
-        table's own columns (``own_columns``) rather than numbers in the place of text.
-    """
+    """What came out; see :mod:`experiments.compare.choosing` for the tables."""
 
     prepared: Prepared
     methods: list[Method]
-    left_out: list[str]
+    left_out: list[str]  # Why methods do not take part
     trained: Trained
     table: pd.DataFrame
     differences: pd.DataFrame
+    # ``answer`` in words, ``valid_score, test_score, test_low, test_high`` of what answers always
+    # alike
     constant: dict[str, Any]
     gaps: list[dict]
-    unreached: dict[float, str]
+    unreached: dict[float, str]  # Budgets without a model, each with a sentence
+    # The recommended model of each budget: its file, what loads it, and whether it takes the
+    # table's own columns (``own_columns``) rather than numbers in the place of text
     models: dict[float, dict[str, Any]]
 
     @property

@@ -22,20 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnColumns:
-    """Columns as the user's table has them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    codes : dict of str to Coded
-        How those of text became numbers.
-    prices : dict
-        ``feature_costs, feature_groups, group_costs`` of these columns.
-    """
+    """Columns as the user's table has them."""
 
     names: tuple[str, ...]
-    codes: dict[str, Coded]
-    prices: dict[str, Any]
+    codes: dict[str, Coded]  # How those of text became numbers
+    prices: dict[str, Any]  # ``feature_costs, feature_groups, group_costs`` of these columns
 
     @classmethod
     def of(cls, names: Sequence[str], codes: Mapping[str, Coded], prices: Prices) -> OwnColumns:
@@ -76,18 +67,7 @@ class OwnColumns:
         return np.flatnonzero(taken).tolist()
 
     def table(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Give the table's own columns back.
-
-        Parameters
-        ----------
-        X : DataFrame
-            The numbers made of them.
-
-        Returns
-        -------
-        DataFrame
-            Text as pandas' categories; what is missing, or not in the table, is missing.
-        """
+        """Give the table's own columns back."""
         numbers = X.to_numpy()
         return pd.DataFrame({
             name: self.codes[name].decode(numbers[:, block])

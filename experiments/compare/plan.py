@@ -39,14 +39,9 @@ _LEAST_SHARE, _MOST_DECADES = 1e-3, 5
 
 @dataclass(frozen=True)
 class Trial(Cell):
-    """A cell whose data set is a file of the run, of which nobody wants to read.
+    """A cell whose data set is a file of the run, of which nobody wants to read."""
 
-    Attributes
-    ----------
-    seconds : float or None
-        Processor time that it may need; it determines no result, but whether there is one.
-    """
-
+    # Processor time that it may need; it determines no result, but whether there is one
     seconds: float | None = None
 
     def label(self) -> str:
@@ -131,13 +126,7 @@ def for_features(budget: float, prices: Prices, split_cost: float) -> float:
 def subset_cells(
     data: str, search: Search, seed: int, budgets: Mapping[float, float], n: int
 ) -> list[Cell]:
-    """Give what chooses features for each draw of each budget, budget by budget.
-
-    Parameters
-    ----------
-    budgets : mapping of float to float
-        What each leaves for features.
-    """
+    """Give what chooses features for each draw of each budget, budget by budget."""
     cells = []
     for budget, left in budgets.items():
         for j, draw in enumerate(further_draws(search, seed, budget, n)):
@@ -177,17 +166,7 @@ def further_cells(
     *,
     has_text: bool = False,
 ) -> list[Cell]:
-    """Give the further trainings for each budget, but for those that bisect λ.
-
-    Parameters
-    ----------
-    budgets : mapping of float to float
-        What each leaves for features.
-    subsets : sequence of (list of int or None)
-        Columns of each draw of each budget, budget by budget.
-    has_text : bool
-        Whether every second training is on categories, of those with a budget of their own, too.
-    """
+    """Give the further trainings for each budget, but for those that bisect λ."""
     n, cells = n_further(search, len(budgets)), []
     for k, (budget, left) in enumerate(budgets.items()):
         for j, draw in enumerate(further_draws(search, seed, budget, n)):

@@ -84,19 +84,7 @@ class Prepared:
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
-    """Read, check and split a table, and write it for the workers.
-
-    Parameters
-    ----------
-    asked : Asked
-    folder : Path
-        Where the problem is written.
-
-    Raises
-    ------
-    Refused
-        If the table, the price list or an option does not fit.
-    """
+    """Read, check and split a table, and write it for the workers."""
     limits.check_split_cost(asked.split_cost)
     table = read_table(asked.table, _labels(asked))
     absent = [name for name in asked.drop if table.named(name) is None]

@@ -24,24 +24,12 @@ _ARRAYS = ("X", "y", "query", "cluster", "weight")
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part; trials share them, so that their arrays cannot be written to.
+    """Rows of one part; trials share them, so that their arrays cannot be written to."""
 
-    Attributes
-    ----------
-    X : DataFrame
-        Features with their names, float64.
-    y : (n,) ndarray
-        Classes as the user writes them, numbers, or grades.
-    query : (n,) int64 or None
-        Query of each row, in blocks.
-    cluster : (n,) int64 or None
-        What is resampled together: query or group; None: each row by itself.
-    weight : (n,) float64 or None
-    """
-
-    X: pd.DataFrame
-    y: np.ndarray
-    query: np.ndarray | None
+    X: pd.DataFrame  # Features with their names, float64
+    y: np.ndarray  # Classes as the user writes them, numbers, or grades
+    query: np.ndarray | None  # Query of each row, in blocks
+    # What is resampled together: query or group; None: each row by itself
     cluster: np.ndarray | None
     weight: np.ndarray | None
 

@@ -33,22 +33,12 @@ _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a file; iterates over their names.
+    """Columns of a file; iterates over their names."""
 
-    Attributes
-    ----------
-    file : str
-        Name of the file, for messages.
-    columns : dict of str to Column
-        By the file's own spelling of the names, in its order.
-    n_rows : int
-    nameless : tuple of int
-        Numbers, from 1, of the columns without a name, which are in no other attribute.
-    """
-
-    file: str
-    columns: dict[str, Column]
+    file: str  # Name of the file, for messages
+    columns: dict[str, Column]  # By the file's own spelling of the names, in its order
     n_rows: int
+    # Numbers, from 1, of the columns without a name, which are in no other attribute
     nameless: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator[str]:
@@ -73,20 +63,7 @@ def shown(name: Path | str) -> str:
 
 
 def read_table(path: Path, texts: Collection[str] | None = None) -> Table:
-    """Read a CSV or Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-    texts : collection of str, optional
-        Columns whose text is kept though it be numbers: labels. None: all columns.
-
-    Raises
-    ------
-    Refused
-        If it is too large, cannot be read, has no rows, a row of too many or too few fields, or two
-        columns of one name.
-    """
+    """Read a CSV or Parquet file."""
     size, free = path.stat().st_size, psutil.virtual_memory().available
     file = shown(path)
     if _TIMES_AS_LARGE * size > free:

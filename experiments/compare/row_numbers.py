@@ -16,21 +16,7 @@ _OF_AN_INDEX = re.compile(r"Unnamed: [0-9]+(?:[._].*)?|__index_level_[0-9]+__")
 
 
 def left_out(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Take out of the features what was written without a name.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-        Columns that no option names.
-
-    Returns
-    -------
-    names : list of str
-        Features.
-    notes : list of str
-        A line for each column that is none.
-    """
+    """Take out of the features what was written without a name."""
     notes = [
         f"column {number} of {table.file} has no name and is left out (such as the row numbers "
         "that to_csv or write.csv adds)"
@@ -46,19 +32,7 @@ def left_out(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def numbering(X: np.ndarray, names: Sequence[str]) -> list[str]:
-    """Say which features may number the rows: whole, each once, and in order or without a gap.
-
-    Parameters
-    ----------
-    X : (n, d) float64
-        In the order of the file.
-    names : sequence of str
-
-    Returns
-    -------
-    list of str
-        A line, or none.
-    """
+    """Say which features may number the rows: whole, each once, and in order or without a gap."""
     those = [name for name, column in zip(names, X.T, strict=True) if _numbers_rows(column)]
     if not those:
         return []

@@ -48,20 +48,7 @@ def price_of(prices: PriceList, columns: Sequence[int]) -> float:
 
 
 def run_subset(cell: Cell, problem: Problem) -> list[dict]:
-    """Choose features within a budget.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``budget``; ``exponent`` of the price; ``seed`` of what the gains are multiplied by, or
-        None: by nothing.
-    problem : Problem
-
-    Returns
-    -------
-    list of dict
-        One row: ``columns``, None if all features are affordable together.
-    """
+    """Choose features within a budget."""
     params = cell.params
     return [
         {"columns": within_budget(problem, params["budget"], params["exponent"], params["seed"])}

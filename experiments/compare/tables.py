@@ -21,26 +21,14 @@ __all__ = ["Prices", "Refused", "feature_matrix", "read_prices", "read_table", "
 
 @dataclass(frozen=True)
 class Prices:
-    """What features cost.
+    """What features cost."""
 
-    Attributes
-    ----------
-    feature_costs : (d,) float64
-    feature_groups : list of str or None
-        Label of what is acquired together; a feature that comes alone has its own name.
-    group_costs : dict of str to float or None
-        Price of each label, where features are paid besides.
-    origin : str
-        Who says so, for the axis and the summary.
-    notes : tuple of str
-        What the user should know of how the list was read.
-    """
-
-    feature_costs: np.ndarray
+    feature_costs: np.ndarray  # (d,) float64
+    # Label of what is acquired together; a feature that comes alone has its own name
     feature_groups: list[str] | None
-    group_costs: dict[str, float] | None
-    origin: str
-    notes: tuple[str, ...] = ()
+    group_costs: dict[str, float] | None  # Price of each label, where features are paid besides
+    origin: str  # Who says so, for the axis and the summary
+    notes: tuple[str, ...] = ()  # What the user should know of how the list was read
 
     def cheapest(self) -> float:
         """Least that a row pays for its first feature."""
@@ -76,26 +64,7 @@ def take(table: Table, name: str | None, option: str) -> Column | None:
 
 
 def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> np.ndarray:
-    """Give features as numbers.
-
-    Parameters
-    ----------
-    table : Table
-    names : list of str
-        Columns that are features.
-    codes : mapping of str to Coded
-        How those of text become numbers.
-
-    Returns
-    -------
-    (n, d) float64, C order
-        NaN where a value is missing.
-
-    Raises
-    ------
-    Refused
-        If there is none, a column is no number, or has infinite values.
-    """
+    """Give features as numbers."""
     file = table.file
     if not names:
         raise Refused(f"{file} has no features left beside the columns that the options name.")
@@ -129,22 +98,6 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
     Its columns are ``feature`` and ``cost``, and optionally ``group``. Features of one group are
     acquired together for one price. A line whose feature is the name of a group prices the group;
     its features are then paid besides.
-
-    Parameters
-    ----------
-    path : Path or None
-        None: each feature costs 1.
-    names : list of str
-        Features.
-
-    Returns
-    -------
-    Prices
-
-    Raises
-    ------
-    Refused
-        If names are unknown, missing or twice, a cost is no number >= 0, or all are 0.
     """
     if path is None:
         return Prices(np.ones(len(names)), None, None, "1 for each feature (no price list given)")

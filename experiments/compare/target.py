@@ -23,44 +23,20 @@ _MOST_CLASSES = 20  # a target of more whole numbers is regressed
 
 @dataclass(frozen=True)
 class Target:
-    """A target.
-
-    Attributes
-    ----------
-    name, task, metric : str
-    values : (n,) int64 or float64
-        Numbers of classes, or numbers.
-    classes : list or None
-        What is numbered.
-    notes : list of str
-        What may surprise.
-    """
+    """A target."""
 
     name: str
     task: str
     metric: str
-    values: np.ndarray
-    classes: list | None
-    notes: list[str]
+    values: np.ndarray  # Numbers of classes, or numbers
+    classes: list | None  # What is numbered
+    notes: list[str]  # What may surprise
 
     @classmethod
     def of(
         cls, y: Column, name: str, task: str | None, query: str | None, metric: str | None
     ) -> Target:
-        """Give the target of a table.
-
-        Parameters
-        ----------
-        y : Column
-            With its text, and nothing missing.
-        name, task, query, metric : str or None
-            What options say.
-
-        Raises
-        ------
-        Refused
-            If options or values do not fit.
-        """
+        """Give the target of a table."""
         task = _task(y, name, task, query)
         metric = _metric(metric, task)
         if task != "classification":

@@ -22,16 +22,7 @@ _LOAD = "experiments.compare.problem:load"
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
-    """Train a draw of a method and measure it on validation and test rows at each cut.
-
-    Returns
-    -------
-    list of dict
-        ``cut, valid_score, valid_cost, test_score, test_cost``, six significant digits each, and
-        ``parameters`` as JSON. Of a constant model one row, ``constant``: why. If the method
-        raised, one row, ``failed``: what it said, in one line (an exception of another library's
-        may not be readable in another process).
-    """
+    """Train a draw of a method and measure it on validation and test rows at each cut."""
     seconds = getattr(cell, "seconds", None)
     if seconds is not None:
         options = {"name": cell.dataset}
@@ -79,14 +70,6 @@ def run_chosen(cell: Cell, problem: Problem) -> list[dict]:
     It is trained on training and validation rows. Where that model would cost more than the budget
     on the validation rows, is constant, or cannot be trained, the one of the training rows alone,
     which was chosen, is kept.
-
-    Returns
-    -------
-    list of dict
-        One row: ``value, weight, cluster, stratum`` of the test units, ``test_cost``;
-        ``not_retrained``: why the chosen model was kept, or None; ``model`` (base64) and ``module,
-        class`` of what loads it, None where the class has no ``save``. If the method raised, one
-        row, ``failed``.
     """
     try:
         trained, why = _retrained(cell, problem)

@@ -12,17 +12,7 @@ from experiments.compare.trained import Trained
 
 
 def relevant(grades: np.ndarray) -> np.ndarray:
-    """Say which rows of a ranking are relevant: the cut between grades nearest to halves.
-
-    Parameters
-    ----------
-    grades : (n,) ndarray
-        Of the training rows, of two values at least.
-
-    Returns
-    -------
-    (n,) bool
-    """
+    """Say which rows of a ranking are relevant: the cut between grades nearest to halves."""
     values, counts = np.unique(grades, return_counts=True)
     below = np.cumsum(counts)[:-1]
     return grades >= values[1 + int(np.argmin(np.abs(below - len(grades) / 2)))]

@@ -15,13 +15,7 @@ from experiments.compare.trained import Single, Trained
 
 
 def imported(name: str) -> type:
-    """Import ``package.module:Class``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such class, or it lacks ``fit``, ``predict`` or ``prediction_cost``.
-    """
+    """Import ``package.module:Class``."""
     module, _, attribute = name.partition(":")
     if not attribute:
         raise ValueError(f"--method must be package.module:Class, got {name!r}.")

@@ -49,22 +49,7 @@ def of_either_size(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(rows: pd.DataFrame, algorithm: str, **setting) -> pd.DataFrame:
-    """Return what the smaller pictures do to a method, each time at its best by validation.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :func:`experiments.greedy_miser_2012.cells.scenes.measure`.
-    algorithm : str
-    **setting
-        As for :func:`experiments.greedy_miser_2012.show.comparison.chosen`.
-
-    Returns
-    -------
-    DataFrame
-        By draw: ``large`` and ``small``, accuracies; ``change``, small less large; ``cost_large``,
-        ``cost_small``, in the paper's accounting; ``cost``, small over large.
-    """
+    """Return what the smaller pictures do to a method, each time at its best by validation."""
     large, small = (chosen(rows, panel.key, algorithm, **setting) for panel in (SCENES, SMALL))
     costs = [one["test_cost_paper"] for one in (large, small)]
     return pd.DataFrame(
@@ -94,13 +79,7 @@ def tried(rows: pd.DataFrame) -> list[tuple[str, str, dict]]:
 
 
 def effects(rows: pd.DataFrame, meta: Mapping, panel: str) -> dict[str, tuple[str, np.ndarray]]:
-    """Return what Figure 3's claims are judged by, on pictures of one size.
-
-    Returns
-    -------
-    dict
-        By sentence: the effects' unit, and one of them for each draw.
-    """
+    """Return what Figure 3's claims are judged by, on pictures of one size."""
     mine = rows[rows["panel"] == panel].assign(panel=SCENES.key)
     claims = of_figure3(mine, meta)
     return {claim.sentence: (claim.unit, claim.effects(mine)) for claim in claims}

@@ -52,28 +52,7 @@ class NotExportable(ValueError):
 
 
 def table_of(chosen: pd.DataFrame, rows: pd.DataFrame, true: np.ndarray) -> pd.DataFrame:
-    """Give one line for each test row of each method at each budget.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        ``chosen.csv``: which trial at which cut.
-    rows : DataFrame
-        ``per_row``, see :func:`experiments.leaderboard.per_row.table_of`.
-    true : (n,) int64
-        Class of each test row, 0 or 1.
-
-    Returns
-    -------
-    DataFrame
-        With the columns and types of :data:`DTYPES`. A budget is the mean of what rows may cost,
-        which AFABench calls soft: it is the ``train_soft_budget_param``.
-
-    Raises
-    ------
-    NotExportable
-        If there are no rows of the field, or others than those of `true`.
-    """
+    """Give one line for each test row of each method at each budget."""
     of_field = _of_field(rows)
     models = {
         key: pool.pivot(index="row", columns="kind", values="value")

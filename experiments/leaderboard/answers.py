@@ -18,26 +18,20 @@ _MOST_EXACT = 16  # data sets, whose signs are all tried
 
 
 class Answer(NamedTuple):
-    """What data sets say to a question.
-
-    Attributes
-    ----------
-    question : Question
-    difference, low, high : float
-        Mean of the areas' differences over data sets, and its interval over resampled data sets.
-    p, corrected : float
-        Of "the difference has either sign with equal chance"; and after Holm, over all questions.
-    wins, losses, n_sets : int
-        Data sets on which the first has the larger area, or the smaller; all on which both were
-        trained on a common price list.
-    """
+    """What data sets say to a question."""
 
     question: Question
+    # difference, low, high: Mean of the areas' differences over data sets, and its interval over
+    # resampled data sets
     difference: float
     low: float
     high: float
+    # p, corrected: Of "the difference has either sign with equal chance"; and after Holm, over all
+    # questions
     p: float
     corrected: float
+    # wins, losses, n_sets: Data sets on which the first has the larger area, or the smaller; all on
+    # which both were trained on a common price list
     wins: int
     losses: int
     n_sets: int
@@ -69,14 +63,7 @@ def sign_flip(values: np.ndarray) -> float:
 
 
 def answers(table: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> list[Answer]:
-    """Answer the questions whose methods met on two data sets at least.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`experiments.leaderboard.ratings.areas`.
-    questions : sequence of Question
-    """
+    """Answer the questions whose methods met on two data sets at least."""
     found = []
     for question in questions:
         values = differences(table, question.first, question.second)

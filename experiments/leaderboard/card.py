@@ -11,13 +11,7 @@ from experiments.leaderboard.labels import label_of
 
 
 def leaderboard_card(results: Path) -> Markup:
-    """Give the leaderboard's card for the overview; nothing before there is a ranking.
-
-    Parameters
-    ----------
-    results : Path
-        The folder ``results``.
-    """
+    """Give the leaderboard's card for the overview; nothing before there is a ranking."""
     file = results / "leaderboard" / "ranking.csv"
     if not file.exists():
         return Markup("")

@@ -78,12 +78,7 @@ def features_of(families: tuple[Family, ...], shape: tuple[int, ...]) -> list[np
 
 
 def computed(families, chosen, pictures: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Compute features of some pictures, block by block.
-
-    Returns
-    -------
-    (n_rows, n_features) float64
-    """
+    """Compute features of some pictures, block by block."""
     X = np.empty((len(rows), sum(len(one) for one in chosen)))
     step = block_length(pictures.shape[1:])
     for start in range(0, len(rows), step):

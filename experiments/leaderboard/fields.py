@@ -16,19 +16,12 @@ OF_FAMILIES = ("mnist", "cifar10")
 
 @dataclass(frozen=True)
 class Field:
-    """A data set with prices.
+    """A data set with prices."""
 
-    Attributes
-    ----------
-    dataset : str
-        Name known to :func:`datasets.load`.
-    prices : str
-        ``published``, ``dollars``, ``milliseconds``, ``table`` (our own, by kind of feature):
-        those that the data set comes with; or ``uniform``: 1 for each feature, none of them
-        together with others.
-    """
-
-    dataset: str
+    dataset: str  # Name known to :func:`datasets.load`
+    # ``published``, ``dollars``, ``milliseconds``, ``table`` (our own, by kind of feature): those
+    # that the data set comes with; or ``uniform``: 1 for each feature, none of them together with
+    # others
     prices: str
 
     @property
@@ -69,33 +62,16 @@ FIELDS = tuple(Field(name, prices) for name, lists in PRICES.items() for prices 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is computed.
-
-    Attributes
-    ----------
-    datasets : sequence of str
-    of_data : str
-        Scale at which the data are loaded.
-    rows : tuple of int
-        Most rows that train, choose and judge; of a ranking whole queries.
-    trials, rounds : int
-        Draws of each method, and rounds of boosting at most.
-    seconds : float
-        Processor time of a trial at most; one that needs more is lost.
-    minutes : float
-        What it takes on two cores.
-    without : sequence of str
-        Fields, by name, that take too long for it.
-    """
+    """How much is computed."""
 
     datasets: Sequence[str]
-    of_data: str
-    rows: tuple[int, int, int]
-    trials: int
+    of_data: str  # Scale at which the data are loaded
+    rows: tuple[int, int, int]  # Most rows that train, choose and judge; of a ranking whole queries
+    trials: int  # trials, rounds: Draws of each method, and rounds of boosting at most
     rounds: int
-    seconds: float
-    minutes: float
-    without: Sequence[str] = ()
+    seconds: float  # Processor time of a trial at most; one that needs more is lost
+    minutes: float  # What it takes on two cores
+    without: Sequence[str] = ()  # Fields, by name, that take too long for it
 
 
 SCALES = {

@@ -29,14 +29,7 @@ _MOST_NAMED = 20  # features of a chosen model that chosen.csv names
 
 
 class Model(NamedTuple):
-    """A trial at a cut.
-
-    Attributes
-    ----------
-    method : str
-    trial : int
-    cut : float
-    """
+    """A trial at a cut."""
 
     method: str
     trial: int
@@ -44,32 +37,18 @@ class Model(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What is known of a field.
+    """What is known of a field."""
 
-    Attributes
-    ----------
-    scores, chosen : DataFrame
-        With the columns :data:`SCORES` and :data:`CHOSEN`.
-    measured : dict of Model to dict of str to ndarray
-        Of each chosen model, ``value`` of the test units and ``cost`` of the test rows.
-    """
-
-    scores: pd.DataFrame
+    scores: pd.DataFrame  # scores, chosen: With the columns :data:`SCORES` and :data:`CHOSEN`
     chosen: pd.DataFrame
+    # Of each chosen model, ``value`` of the test units and ``cost`` of the test rows
     measured: dict[Model, dict[str, np.ndarray]]
 
 
 def choose(
     finished: Iterable[tuple[Cell, list[dict], float]], budgets: Sequence[float]
 ) -> dict[tuple[str, float], dict]:
-    """Choose for each method and budget the best validation score within it.
-
-    Returns
-    -------
-    dict of (method, budget) to dict
-        The row of the trial, with its ``trial``, ``units`` and ``parameters``; of equal scores the
-        cheaper one, then the earlier trial. A method without a model within a budget is not there.
-    """
+    """Choose for each method and budget the best validation score within it."""
     pools: dict[tuple[str, float], list[dict]] = {}
     for cell, rows, _ in finished:
         by_cut = {row["cut"]: row for row in rows if "units" in row}
@@ -140,13 +119,7 @@ def _units(problem: Problem, value: np.ndarray) -> Units:
 
 
 def losses(finished: Iterable[tuple[Cell, list[dict], float]]) -> pd.DataFrame:
-    """Say how many trials of each method on each field gave nothing, and the first reason.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset, prices, method, trials, lost, why``, of those that lost any.
-    """
+    """Say how many trials of each method on each field gave nothing, and the first reason."""
     counted: dict[tuple[str, str], list] = {}
     for cell, rows, _ in finished:
         of = counted.setdefault((cell.dataset, cell.algorithm), [0, []])

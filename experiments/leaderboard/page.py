@@ -34,11 +34,6 @@ def cheapest_near_best(scores: pd.DataFrame) -> pd.DataFrame:
     """Give for each field the method that costs least among those within 1 % of the best score.
 
     Read off the test rows, so that it is a description of them and no promise.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset, prices, method, score, cost, best``.
     """
     lines = []
     for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True):

@@ -32,11 +32,6 @@ def table_of(judged: dict[Field, Judged]) -> pd.DataFrame:
 
     Units are rows, or of a ranking the queries that have a score, in their order. A model that is
     chosen at several budgets is there once; ``chosen.csv`` says at which, by trial and cut.
-
-    Returns
-    -------
-    DataFrame
-        With the columns :data:`COLUMNS`; ``kind`` is ``score`` or ``cost``.
     """
     parts = []
     for field, each in judged.items():

@@ -70,15 +70,7 @@ def critical_difference(found: Critical) -> Figure:
 
 
 def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
-    """Draw the test score of each method against its mean cost, as its budget grows.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One field of ``scores.csv``.
-    metric, unit : str
-        For the axes.
-    """
+    """Draw the test score of each method against its mean cost, as its budget grows."""
     figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     ax = figure.subplots()
     constant = scores.loc[scores["method"] == CONSTANT, "score"].iloc[0]

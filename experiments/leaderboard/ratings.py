@@ -28,17 +28,6 @@ def areas(scores: pd.DataFrame) -> pd.DataFrame:
     Scores are normalised for each field: 0 is what answers always alike, 1 the best score of any
     method at any budget. Between budgets the line is straight; the width is 1. A method that has
     nothing within a budget is there what answers always alike.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        ``dataset, prices, method, budget, score``.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset, prices, method, area``; nothing of a field in which nobody is better than what
-        answers always alike.
     """
     lines = []
     for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True):
@@ -78,20 +67,14 @@ def mean_ranks(table: pd.DataFrame) -> pd.Series:
 
 
 class Wins(NamedTuple):
-    """Who beat whom on each data set.
-
-    Attributes
-    ----------
-    methods, datasets : list of str
-    won : (n_datasets, n_methods, n_methods) float64
-        Share of a data set's price lists on which the first has the larger area; ties count half.
-    there : (n_datasets, n_methods) bool
-        Whether a method was trained on a price list of the data set.
-    """
+    """Who beat whom on each data set."""
 
     methods: list[str]
     datasets: list[str]
+    # (n_datasets, n_methods, n_methods) float64: share of a data set's price lists on which the
+    # first has the larger area; ties count half
     won: np.ndarray
+    # (n_datasets, n_methods) bool: whether a method was trained on a price list of the data set
     there: np.ndarray
 
 
@@ -188,22 +171,11 @@ def ranking(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 
 class Critical(NamedTuple):
-    """Friedman's test, and Nemenyi's critical difference, of those trained on every data set.
+    """Friedman's test, and Nemenyi's critical difference, of those trained on every data set."""
 
-    Attributes
-    ----------
-    ranks : Series
-        Mean rank over data sets by method, best first.
-    difference : float
-        Mean ranks that differ by less are no difference, for all pairs together.
-    p : float
-        Friedman's, of "all are alike".
-    n_sets : int
-    """
-
-    ranks: pd.Series
-    difference: float
-    p: float
+    ranks: pd.Series  # Mean rank over data sets by method, best first
+    difference: float  # Mean ranks that differ by less are no difference, for all pairs together
+    p: float  # Friedman's, of "all are alike"
     n_sets: int
 
 

@@ -24,23 +24,13 @@ from experiments.running.workers import Workers
 
 @dataclass(frozen=True)
 class Played:
-    """What came out of a scale.
-
-    Attributes
-    ----------
-    scale : str
-    judged : dict of Field to Judged
-    skipped : list of Skipped
-    lost : DataFrame
-        See :func:`experiments.leaderboard.judging.losses`.
-    meta : dict
-        What was computed with which data, and how long it took.
-    """
+    """What came out of a scale."""
 
     scale: str
     judged: dict[Field, Judged]
     skipped: list[Skipped]
-    lost: pd.DataFrame
+    lost: pd.DataFrame  # See :func:`experiments.leaderboard.judging.losses`
+    # What was computed with which data, and how long it took
     meta: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,20 +66,7 @@ def played(
     *,
     progress: bool = False,
 ) -> Played:
-    """Train what is not in the store, and judge.
-
-    Parameters
-    ----------
-    scale : str
-    datasets : sequence of str
-        Empty: all of the scale.
-    methods : sequence of Method
-    folder : Path
-        Of the store.
-    workers : Workers
-    progress : bool
-        Draw a progress bar.
-    """
+    """Train what is not in the store, and judge."""
     wanted = fields(scale, datasets)
     finished, skipped = running.run(
         wanted, methods, scale, running.store_in(folder), workers, progress=progress

@@ -14,22 +14,7 @@ def rows_of(part: str, n: int, query: np.ndarray | None, most: int, seed: int) -
 
 
 def drawn_rows(n: int, query: np.ndarray | None, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw rows, in their order; of rankings whole queries, as many as fit.
-
-    Parameters
-    ----------
-    n : int
-        Rows there are.
-    query : (n,) int64 or None
-        In blocks.
-    most : int
-        Rows at most; the first query drawn is taken whatever its length.
-
-    Returns
-    -------
-    (m,) int64
-        Ascending.
-    """
+    """Draw rows, in their order; of rankings whole queries, as many as fit."""
     if query is None:
         return np.sort(rng.permutation(n)[:most])
     starts = np.flatnonzero(np.diff(query, prepend=query[0] - 1))

@@ -23,23 +23,7 @@ _HERE = "experiments.leaderboard.trials:trained"
 
 
 def run_trial(cell: Cell, problem: Problem) -> list[dict]:
-    """Train a draw under the limit of time.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``train``, which function trains; ``draw``; ``budgets``; ``seconds`` and ``scale``.
-    problem : Problem
-        Of the same data as the other process loads.
-
-    Returns
-    -------
-    list of dict
-        For each budget that a cut is within, by its validation cost: the cut with the best
-        validation score, its scores and costs, and of each cut once what it says of each test unit
-        and costs on each test row. Of a constant model one row, ``constant``; if it raised,
-        crashed or needed too much time, one row ``failed``: why.
-    """
+    """Train a draw under the limit of time."""
     options = {"name": cell.dataset, "scale": cell.params["scale"], "seed": cell.seed}
     if not limited.POSSIBLE:
         return trained(cell, problem)

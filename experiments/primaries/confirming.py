@@ -21,20 +21,7 @@ def confirming(
     kept: int = 0,
     wants: Wants = every,
 ) -> Artefact:
-    """Return an artefact whose cells are those of fresh repetitions of some data sets.
-
-    Parameters
-    ----------
-    artefact : Artefact
-    n : int
-        Repetitions, counted from :data:`FIRST_SEED`.
-    datasets : sequence of str
-    kept : int
-        Of how many of them the rows are kept already: of these the cells of the first alone are
-        made again, to see whether they still come out alike, and those of the others left out.
-    wants : callable
-        As in :class:`experiments.primaries.declared.Part`.
-    """
+    """Return an artefact whose cells are those of fresh repetitions of some data sets."""
 
     def first(scale: str, repetitions: int) -> list[Cell]:
         seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
@@ -94,20 +81,7 @@ def minutes_left(
     measured: Mapping[str, Minutes],
     kept: Mapping[tuple[str, str, str], int] | None = None,
 ) -> float:
-    """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that.
-
-    Parameters
-    ----------
-    primary : Primary
-    done : int
-        Repetitions that there are of each set.
-    artefacts : sequence of Artefact
-        Those that the claim does not name are passed over.
-    measured : Mapping
-        For each artefact that was run what :func:`minutes` wants.
-    kept : Mapping, optional
-        Repetitions of sets of which there are more, by artefact, set and scale.
-    """
+    """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that."""
     n = next((look for look in primary.looks if look > done), done)
     total = 0.0
     for artefact in artefacts:

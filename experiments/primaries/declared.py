@@ -39,85 +39,43 @@ def every(cell: Cell) -> bool:
 
 @dataclass(frozen=True)
 class Part:
-    """What one data set contributes to a claim.
+    """What one data set contributes to a claim."""
 
-    Attributes
-    ----------
-    artefact : str
-        Whose cells it is measured by, for example ``cegb-figure2``.
-    dataset : str
-    effects : callable
-        ``rows -> (n,) float``: one signed effect for each repetition, in the claim's unit;
-        positive where the sentence holds. Or ``rows -> (n, n_queries) float``: one for each query
-        of each; NaN where a repetition does not test a query (or picture), by its draw alone.
-    folds : bool
-        Whether a repetition is one of five folds.
-    scale : str
-        Sizes and grids of its cells; the same for all parts of an artefact.
-    wants : callable
-        ``cell -> bool``: whether the effects need its rows; the same for all parts of an artefact.
-    """
-
-    artefact: str
+    artefact: str  # Whose cells it is measured by, for example ``cegb-figure2``
     dataset: str
+    # ``rows -> (n,) float``: one signed effect for each repetition, in the claim's unit; positive
+    # where the sentence holds. Or ``rows -> (n, n_queries) float``: one for each query of each; NaN
+    # where a repetition does not test a query (or picture), by its draw alone
     effects: Callable[[pd.DataFrame], np.ndarray]
-    folds: bool = False
-    scale: str = "overnight"
+    folds: bool = False  # Whether a repetition is one of five folds
+    scale: str = "overnight"  # Sizes and grids of its cells; the same for all parts of an artefact
+    # ``cell -> bool``: whether the effects need its rows; the same for all parts of an artefact
     wants: Wants = every
 
 
 @dataclass(frozen=True)
 class Primary:
-    """One sentence that a paper itself puts forward.
+    """One sentence that a paper itself puts forward."""
 
-    Attributes
-    ----------
-    id : str
-        The paper's short name and the claim's: ``cegb-classification``.
-    sentence, place : str
-        What the paper says, made precise; where, with its words.
-    unit : str
-        Unit of the effect.
-    delta : float
-        Smallest effect of interest, or the margin; > 0.
-    reason : str
-        Why this δ, in units that a reader knows.
-    parts : tuple of Part
-        The named sets, which count alike.
-    kind : {"direction", "equivalence", "margin"}
-        What is asked of the effect, see :mod:`experiments.primaries.verdicts`.
-    looks : tuple of int
-        Repetitions at which it is judged; the last is its limit.
-    undecidable : str
-        Why no number of repetitions decides it on these data; empty where one does.
-    paper_effect : float
-        The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
-        not above 0 the paper's own table denies its sentence, whatever our rows say.
-    """
-
-    id: str
-    sentence: str
+    id: str  # The paper's short name and the claim's: ``cegb-classification``
+    sentence: str  # sentence, place: What the paper says, made precise; where, with its words
     place: str
-    unit: str
-    delta: float
-    reason: str
-    parts: tuple[Part, ...]
+    unit: str  # Unit of the effect
+    delta: float  # Smallest effect of interest, or the margin; > 0
+    reason: str  # Why this δ, in units that a reader knows
+    parts: tuple[Part, ...]  # The named sets, which count alike
+    # What is asked of the effect, see :mod:`experiments.primaries.verdicts`
     kind: str = "direction"
-    looks: tuple[int, ...] = LOOKS
+    looks: tuple[int, ...] = LOOKS  # Repetitions at which it is judged; the last is its limit
+    # Why no number of repetitions decides it on these data; empty where one does
     undecidable: str = ""
+    # The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
+    # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan
 
 
 def check_declared(primaries: tuple[Primary, ...]) -> None:
-    """Refuse a paper's declaration that could not be judged.
-
-    Raises
-    ------
-    ValueError
-        If there are more than :data:`MOST_CLAIMS` or two of one name, if a claim names no set, or
-        one twice, if parts of an artefact differ in scale or in the cells they want, or if a δ,
-        kind or look makes no sense.
-    """
+    """Refuse a paper's declaration that could not be judged."""
     names = [one.id for one in primaries]
     if len(names) > MOST_CLAIMS or len(set(names)) < len(names):
         raise ValueError(f"At most {MOST_CLAIMS} primary claims of different names: {names}.")

@@ -54,31 +54,17 @@ Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
 
 
 class Judged(NamedTuple):
-    """A claim and what its rows say.
-
-    Attributes
-    ----------
-    primary : Primary
-    verdict : str
-    n : int
-        Repetitions of each set that the interval rests on; before the first look those there are.
-    look : Look or None
-        The look at which it was judged; None before the first.
-    next : Look or None
-        The look that would decide more; None if it is decided or at its limit.
-    found : Pooled or None
-        Effect and interval; None before the first look.
-    chance : float
-        Predicted probability that one of the looks that are left decides it; NaN where nothing is
-        to be predicted.
-    """
+    """A claim and what its rows say."""
 
     primary: Primary
     verdict: str
+    # Repetitions of each set that the interval rests on; before the first look those there are
     n: int
-    look: Look | None
-    next: Look | None
-    found: Pooled | None
+    look: Look | None  # The look at which it was judged; None before the first
+    next: Look | None  # The look that would decide more; None if it is decided or at its limit
+    found: Pooled | None  # Effect and interval; None before the first look
+    # Predicted probability that one of the looks that are left decides it; NaN where nothing is to
+    # be predicted
     chance: float = math.nan
 
     @property
@@ -93,28 +79,7 @@ def hopeless(chance: float) -> bool:
 
 
 def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
-    """Judge a claim by the rows of its sets.
-
-    Parameters
-    ----------
-    primary : Primary
-    runs : Mapping
-        See :data:`Runs`; what is missing has not been run.
-    n_claims : int
-        Primary claims of the paper.
-
-    Returns
-    -------
-    Judged
-        Looks are gone through in their order, with the repetitions of each alone, and the first
-        that decides ends it: as if the later ones had never been run. A sentence that the paper's
-        own numbers contradict is denied by them; its effect here is that of the last look.
-
-    Raises
-    ------
-    DamagedResults
-        If rows lack what the effects are computed from.
-    """
+    """Judge a claim by the rows of its sets."""
     effects = [_effects(part, runs) for part in primary.parts]
     n = min(len(values) for values in effects)
     all_looks = looks(primary.looks, n_claims)

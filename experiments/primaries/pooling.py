@@ -31,33 +31,19 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class SetMean:
-    """The mean effect on one data set and the components of its variance.
+    """The mean effect on one data set and the components of its variance."""
 
-    Attributes
-    ----------
-    effect : float
-        Mean over repetitions, and over queries where each has effects of its own.
-    n : int
-        Repetitions.
-    repetition, both : float
-        Variance between repetitions, σ_s², and what is left for each query of each, σ_sq²; without
-        queries `both` is 0.
-    query : float
-        Variance between queries, σ_q²; 0 without them.
-    n_queries : int
-        1 without queries.
-    shared : float
-        Share of the variance between repetitions that no number of them removes: 1/4 where a
-        repetition is one of five folds, m/(1 - m) where repetitions share a part m of their test
-        rows (Nadeau and Bengio, Machine Learning 52, 2003).
-    """
-
-    effect: float
-    n: int
+    effect: float  # Mean over repetitions, and over queries where each has effects of its own
+    n: int  # Repetitions
+    # repetition, both: Variance between repetitions, σ_s², and what is left for each query of each,
+    # σ_sq²; without queries `both` is 0
     repetition: float
     both: float = 0.0
-    query: float = 0.0
-    n_queries: int = 1
+    query: float = 0.0  # Variance between queries, σ_q²; 0 without them
+    n_queries: int = 1  # 1 without queries
+    # Share of the variance between repetitions that no number of them removes: 1/4 where a
+    # repetition is one of five folds, m/(1 - m) where repetitions share a part m of their test rows
+    # (Nadeau and Bengio, Machine Learning 52, 2003)
     shared: float = 0.0
 
     def variance(self, n: int | None = None) -> float:
@@ -99,20 +85,7 @@ class SetMean:
 
 
 def of_repetitions(effects: np.ndarray, shared: float = 0.0) -> SetMean:
-    """Return the mean of one effect per repetition.
-
-    Parameters
-    ----------
-    effects : (n,) float
-        Paired differences; NaN are left out.
-    shared : float
-        See :class:`SetMean`.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two are left.
-    """
+    """Return the mean of one effect per repetition."""
     known = np.asarray(effects, dtype=np.float64)
     known = known[~np.isnan(known)]
     if len(known) < 2:
@@ -128,17 +101,6 @@ def of_queries(effects: np.ndarray) -> SetMean:
 
     Two crossed random factors without replication: mean squares MS_s, MS_q, MS_sq give σ_sq² =
     MS_sq, σ_s² = (MS_s - MS_sq)/Q and σ_q² = (MS_q - MS_sq)/S, none below 0.
-
-    Parameters
-    ----------
-    effects : (n_repetitions, n_queries) float
-        Each query's paired difference in each repetition.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two repetitions or queries, or with NaN: a query without a score is left
-        out of all repetitions before.
     """
     table = np.asarray(effects, dtype=np.float64)
     if table.ndim != 2 or min(table.shape) < 2:
@@ -169,16 +131,6 @@ def of_drawn_queries(effects: np.ndarray) -> SetMean:
     Which queries a repetition tests must not depend on their effects. The mean is that of all
     cells; a query that is tested more often counts more, so that the number of queries is the
     effective one, N²/Σn_q².
-
-    Parameters
-    ----------
-    effects : (n_repetitions, n_queries) float
-        NaN where a repetition does not test a query; complete tables give :func:`of_queries`.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two repetitions or queries, or if no query is tested twice.
     """
     table = np.asarray(effects, dtype=np.float64)
     if table.ndim == 2:
@@ -215,26 +167,14 @@ def of_drawn_queries(effects: np.ndarray) -> SetMean:
 
 @dataclass(frozen=True)
 class Pooled:
-    """An effect over named sets.
+    """An effect over named sets."""
 
-    Attributes
-    ----------
-    effect, low, high : float
-        Mean of the sets' means with its interval.
-    freedom : float
-        Degrees of freedom.
-    sets : tuple of SetMean
-        What was pooled.
-    level, delta : float
-        Of the interval; the smallest effect of interest.
-    """
-
-    effect: float
+    effect: float  # effect, low, high: Mean of the sets' means with its interval
     low: float
     high: float
-    freedom: float
-    sets: tuple[SetMean, ...]
-    level: float
+    freedom: float  # Degrees of freedom
+    sets: tuple[SetMean, ...]  # What was pooled
+    level: float  # level, delta: Of the interval; the smallest effect of interest
     delta: float
 
     @property
@@ -267,21 +207,7 @@ class Pooled:
 
 
 def pooled(sets: Sequence[SetMean], level: float, delta: float) -> Pooled:
-    """Pool the means of named sets with equal weights.
-
-    Parameters
-    ----------
-    sets : sequence of SetMean
-        At least one.
-    level : float
-        Confidence level of the two-sided interval.
-    delta : float
-        Smallest effect of interest, > 0.
-
-    Returns
-    -------
-    Pooled
-    """
+    """Pool the means of named sets with equal weights."""
     effect, error, freedom = sum(one.effect for one in sets) / len(sets), *_error(sets)
     half = _quantile((1 + level) / 2, freedom) * error
     return Pooled(effect, effect - half, effect + half, freedom, tuple(sets), level, delta)
@@ -295,17 +221,6 @@ def chance(
     The predictive power of Spiegelhalter, Abrams and Myles (Bayesian Approaches to Clinical Trials,
     2004): nothing is known of the effect but what the repetitions there are say, and the components
     of the variance are taken to be what they are estimated to be.
-
-    Parameters
-    ----------
-    sets : sequence of SetMean
-        At least one.
-    n : int
-        Repetitions.
-    level, delta : float
-        See :func:`pooled`.
-    decides : callable
-        Whether an interval does.
     """
     now = pooled(sets, level, delta)
     error, freedom = _error(sets, n)

@@ -21,35 +21,14 @@ SHARES = {1: (1.0,), 2: (0.4, 0.6), 3: (0.25, 0.25, 0.5), 4: (0.1, 0.2, 0.3, 0.4
 
 @dataclass(frozen=True)
 class Look:
-    """One time at which a claim is judged.
+    """One time at which a claim is judged."""
 
-    Attributes
-    ----------
-    n : int
-        Repetitions of every set.
-    level : float
-        Confidence level of the interval.
-    """
-
-    n: int
-    level: float
+    n: int  # Repetitions of every set
+    level: float  # Confidence level of the interval
 
 
 def looks(repetitions: Sequence[int], n_claims: int) -> list[Look]:
-    """Return the looks at a claim.
-
-    Parameters
-    ----------
-    repetitions : sequence of int
-        Numbers of repetitions, rising; one to four of them.
-    n_claims : int
-        Primary claims of the paper, which share :data:`ERROR_RATE` equally.
-
-    Raises
-    ------
-    ValueError
-        If the numbers do not rise, begin below 2, or are none or more than four.
-    """
+    """Return the looks at a claim."""
     if len(repetitions) not in SHARES:
         raise ValueError(f"A claim has one to four looks, not {len(repetitions)}.")
     if list(repetitions) != sorted(set(repetitions)) or repetitions[0] < 2:

@@ -44,21 +44,11 @@ _SAME_BITS = ("versions", "python", "system", "processor")
 
 
 class Made(NamedTuple):
-    """Repetitions of one data set, as a run made them.
+    """Repetitions of one data set, as a run made them."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        With a column ``seed``.
-    meta : Mapping
-        Of the run.
-    seconds : float
-        What their cells took together.
-    """
-
-    rows: pd.DataFrame
-    meta: Mapping[str, Any]
-    seconds: float
+    rows: pd.DataFrame  # With a column ``seed``
+    meta: Mapping[str, Any]  # Of the run
+    seconds: float  # What their cells took together
 
 
 def add(results: Path, artefact_id: str, dataset: str, made: Made) -> None:
@@ -208,13 +198,7 @@ def _with_short_times(rows: pd.DataFrame, timed: Sequence[str]) -> pd.DataFrame:
 
 
 def read(results: Path, artefact_ids: Sequence[str]) -> Runs:
-    """Return what was run, for each artefact that was.
-
-    Raises
-    ------
-    DamagedResults
-        If a file is missing or cannot be read.
-    """
+    """Return what was run, for each artefact that was."""
     runs = {}
     for artefact_id in artefact_ids:
         folder = results / FOLDER / artefact_id
@@ -256,13 +240,7 @@ def _repetitions_of(artefact_id: str, meta: Mapping[str, Any]) -> dict[tuple[str
 
 
 def kept_repetitions(results: Path, artefact_ids: Sequence[str]) -> dict[tuple[str, str, str], int]:
-    """Return what :func:`repetitions` does, without reading the rows.
-
-    Raises
-    ------
-    DamagedResults
-        If what is recorded of a run cannot be read.
-    """
+    """Return what :func:`repetitions` does, without reading the rows."""
     found: dict[tuple[str, str, str], int] = {}
     for artefact_id in artefact_ids:
         folder = results / FOLDER / artefact_id
@@ -333,19 +311,7 @@ def _minutes_of_sets(folder: Path) -> Minutes:
 
 
 def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:
-    """Judge the primary claims of all papers and write :data:`TABLE`.
-
-    Parameters
-    ----------
-    results : Path
-    declared : Mapping of str to sequence of Primary
-        For each paper's short name its claims.
-
-    Returns
-    -------
-    DataFrame
-        See :data:`experiments.primaries.judging.COLUMNS`.
-    """
+    """Judge the primary claims of all papers and write :data:`TABLE`."""
     ids = {part.artefact for claims in declared.values() for one in claims for part in one.parts}
     runs = read(results, sorted(ids))
     tables = [table(claims, runs, paper) for paper, claims in declared.items()]
@@ -355,13 +321,7 @@ def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.
 
 
 def read_table(results: Path) -> dict[str, dict[str, Any]]:
-    """Return each judged claim of :data:`TABLE` by its id; none if there is no table.
-
-    Raises
-    ------
-    DamagedResults
-        If it cannot be read or has other columns.
-    """
+    """Return each judged claim of :data:`TABLE` by its id; none if there is no table."""
     path = results / TABLE
     if not path.exists():
         return {}

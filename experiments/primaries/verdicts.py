@@ -35,22 +35,7 @@ def is_denied(paper_effect: float) -> bool:
 
 
 def of_direction(found: Pooled, delta: float) -> str:
-    """Judge "the effect is above 0".
-
-    Parameters
-    ----------
-    found : Pooled
-        Its interval is read.
-    delta : float
-        Smallest effect of interest, > 0.
-
-    Returns
-    -------
-    str
-        *reproduced*: above 0, and the estimate at least δ. *right way, too small*: above 0 and
-        surely below δ. *opposite*: below 0. *no effect*: inside ±δ with 0 in it. *not better*:
-        surely below δ. Else *undecided*.
-    """
+    """Judge "the effect is above 0"."""
     if found.low > 0 and found.high < delta:
         return TOO_SMALL
     if found.low > 0:
@@ -63,27 +48,14 @@ def of_direction(found: Pooled, delta: float) -> str:
 
 
 def of_equivalence(found: Pooled, delta: float) -> str:
-    """Judge "the two are the same": the whole interval of signed differences inside ±δ.
-
-    Returns
-    -------
-    str
-        *reproduced* inside ±δ; *opposite* where it lies wholly beyond δ on one side, for then they
-        surely differ by more; else *undecided*.
-    """
+    """Judge "the two are the same": the whole interval of signed differences inside ±δ."""
     if -delta < found.low and found.high < delta:
         return REPRODUCED
     return OPPOSITE if found.low > delta or found.high < -delta else UNDECIDED
 
 
 def of_margin(found: Pooled, delta: float) -> str:
-    """Judge "loses less than δ": the effect is the first's lead, and -δ is the margin.
-
-    Returns
-    -------
-    str
-        *reproduced* above -δ; *opposite* below it; else *undecided*.
-    """
+    """Judge "loses less than δ": the effect is the first's lead, and -δ is the margin."""
     if found.low > -delta:
         return REPRODUCED
     return OPPOSITE if found.high < -delta else UNDECIDED

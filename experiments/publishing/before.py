@@ -26,27 +26,7 @@ def brought_up_to_date(
     verdicts: Mapping[str, str],
     tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
 ) -> pd.DataFrame:
-    """Return the table with `now` as it is now.
-
-    Parameters
-    ----------
-    before : DataFrame
-        Has all of :data:`COLUMNS` but perhaps the last.
-    verdicts : Mapping of str to str
-        Of each primary claim.
-    tables : Mapping of str to (meta, DataFrame)
-        Evaluated claims of each published artefact.
-
-    Returns
-    -------
-    DataFrame
-        `now` is a primary claim's verdict, an effect with its interval, or empty of what is gone.
-
-    Raises
-    ------
-    ValueError
-        If something is said to have become what there is not.
-    """
+    """Return the table with `now` as it is now."""
     known = {f"primary:{claim}": verdict for claim, verdict in verdicts.items()}
     for artefact_id, (_, table) in tables.items():
         for row in table.to_dict("records"):
@@ -64,13 +44,7 @@ def refresh(
     verdicts: Mapping[str, str],
     tables: Mapping[str, tuple[Mapping, pd.DataFrame]],
 ) -> None:
-    """Bring :data:`FILE` up to date, where there is one.
-
-    Raises
-    ------
-    DamagedResults
-        See :func:`brought_up_to_date`.
-    """
+    """Bring :data:`FILE` up to date, where there is one."""
     path = results / FILE
     if not path.exists():
         return

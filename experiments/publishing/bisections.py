@@ -22,27 +22,13 @@ _NUMBERS = {8: "eight"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What bisections of one gap came to.
+    """What bisections of one gap came to."""
 
-    Attributes
-    ----------
-    hidden : int
-        Models of the declared grid whose costs lie inside: no budget chooses them.
-    found : tuple of float
-        Each λ that had a model inside.
-    failed : int
-        Bisections without one since the last that had.
-    left : float
-        Widest factor between neighbouring costs that is left within the gap.
-    tried : int
-        Bisections in all.
-    """
-
-    hidden: int
-    found: tuple[float, ...]
-    failed: int
-    left: float
-    tried: int
+    hidden: int  # Models of the declared grid whose costs lie inside: no budget chooses them
+    found: tuple[float, ...]  # Each λ that had a model inside
+    failed: int  # Bisections without one since the last that had
+    left: float  # Widest factor between neighbouring costs that is left within the gap
+    tried: int  # Bisections in all
 
     @property
     def kind(self) -> str:
@@ -83,13 +69,7 @@ class Outcome:
 
 
 def outcome(steps: pd.DataFrame) -> Outcome:
-    """Sum up the rows of one gap.
-
-    Parameters
-    ----------
-    steps : DataFrame
-        As :func:`experiments.cegb_2017.cells.bisect.bisect_gaps` gives them.
-    """
+    """Sum up the rows of one gap."""
     steps = steps.sort_values("step")
     tries = steps[steps["step"] > 0]
     had = (tries["inside"] > 0).tolist()
@@ -103,18 +83,7 @@ def outcome(steps: pd.DataFrame) -> Outcome:
 
 
 def outcomes(rows: pd.DataFrame) -> dict[tuple, Outcome]:
-    """Return what became of each gap.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of an artefact of bisections.
-
-    Returns
-    -------
-    dict
-        By (panel, method, seed, cost below, cost above).
-    """
+    """Return what became of each gap."""
     each = rows.groupby(["panel", "algorithm", "seed", "below", "above"], sort=False)
     return {key: outcome(steps) for key, steps in each}
 

@@ -13,30 +13,18 @@ from experiments.artefact import Artefact
 
 @dataclass(frozen=True)
 class ColumnCheck:
-    """How one column of an artefact compares with what is expected.
+    """How one column of an artefact compares with what is expected."""
 
-    Attributes
-    ----------
-    artefact, column : str
-        Which.
-    expected, now : float
-        Values in the row that comes closest to, or goes furthest beyond, what is allowed.
-    tolerance : str
-        What is allowed.
-    outside, rows : int
-        Rows beyond the tolerance, and rows compared.
-    where : str
-        Key of that row.
-    """
-
-    artefact: str
+    artefact: str  # artefact, column: Which
     column: str
+    # expected, now: Values in the row that comes closest to, or goes furthest beyond, what is
+    # allowed
     expected: float
     now: float
-    tolerance: str
-    outside: int
+    tolerance: str  # What is allowed
+    outside: int  # outside, rows: Rows beyond the tolerance, and rows compared
     rows: int
-    where: str
+    where: str  # Key of that row
 
     @property
     def passed(self) -> bool:

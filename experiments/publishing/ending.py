@@ -15,32 +15,15 @@ from experiments.running.suite import shown
 
 
 class Ending(NamedTuple):
-    """What came of one artefact.
-
-    Attributes
-    ----------
-    artefact_id : str
-    comparison : str
-        The first line of what is said of its panels and of :func:`difference`.
-    picture : Path
-        Its figure or table.
-    """
+    """What came of one artefact."""
 
     artefact_id: str
-    comparison: str
-    picture: Path
+    comparison: str  # The first line of what is said of its panels and of :func:`difference`
+    picture: Path  # Its figure or table
 
 
 def end(artefact: Artefact, folder: Path, published: Path) -> tuple[Ending, list[str]]:
-    """Return the :class:`Ending` of a run, and the lines that say it on the terminal.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        Which one.
-    folder, published : Path
-        Of the run, and ``results/<id>``.
-    """
+    """Return the :class:`Ending` of a run, and the lines that say it on the terminal."""
     compared = [
         *panels_computed(artefact, read_meta(folder)),
         *difference(artefact, folder, published),
@@ -82,21 +65,7 @@ def _pictured(path: Path) -> str:
 
 
 def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
-    """Say how a run differs from what is published.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        Which one.
-    folder, published : Path
-        Of the run, and ``results/<id>``.
-
-    Returns
-    -------
-    list of str
-        Lines for the terminal: how many rows on the same data are identical and what was not
-        compared; then each column that differs.
-    """
+    """Say how a run differs from what is published."""
     before, now = read_published(published), read_published(folder)
     if before is None:
         return ["Nothing is published yet to compare with (--publish writes it)."]

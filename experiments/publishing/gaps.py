@@ -22,24 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gap:
-    """The widest gap of a method in a panel, over all repetitions.
+    """The widest gap of a method in a panel, over all repetitions."""
 
-    Attributes
-    ----------
-    panel, dataset, method : str
-        Whose.
-    below, above : float
-        Costs of the two models around it.
-    seed : int
-        Repetition.
-    """
-
-    panel: str
+    panel: str  # panel, dataset, method: Whose
     dataset: str
     method: str
-    below: float
+    below: float  # below, above: Costs of the two models around it
     above: float
-    seed: int
+    seed: int  # Repetition
 
     @property
     def factor(self) -> float:
@@ -48,21 +38,7 @@ class Gap:
 
 
 def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
-    """Find the widest gap of each curve, see :data:`experiments.cells.gaps.WIDEST_GAP`.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, dataset, seed``, and the columns named by the other two.
-    method, cost : str
-        Column that says whose curve a row belongs to; that by which budgets choose models. Models
-        that cost nothing are left out: a budget has a logarithm.
-
-    Returns
-    -------
-    list of Gap
-        By panel, the widest first.
-    """
+    """Find the widest gap of each curve, see :data:`experiments.cells.gaps.WIDEST_GAP`."""
     found: dict[tuple[str, str], Gap] = {}
     for (panel, name, seed), models in rows.groupby(["panel", method, "seed"]):
         for below, above in gaps_between(models[cost]):
@@ -90,26 +66,7 @@ def records(
     n_curves: int,
     letters: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield an artefact's rows of ``gaps.csv``.
-
-    Parameters
-    ----------
-    artefact : str
-        Its id.
-    meta : Mapping
-        Content of its ``meta.json``.
-    found : sequence of (Gap, str)
-        Each gap with what bisections of λ found there, up to eight times in a row without a model
-        inside, see :mod:`experiments.publishing.bisections`. *filled*: by models of the declared
-        grid that ``rows.csv`` leaves out as no budget chooses them. *closed*: by models that
-        bisections found, so that no part wider than a factor of two is left. *narrowed*: by either,
-        and in the part that is left eight in a row found none. *none in eight*: no model at all.
-        Empty where nothing was bisected. What bisections found is no part of the curve.
-    n_curves : int
-        Curves of the artefact.
-    letters : Mapping of str to str
-        The picture's letter of each panel whose key is another.
-    """
+    """Yield an artefact's rows of ``gaps.csv``."""
     for gap, words in sorted(found, key=lambda one: letters.get(one[0].panel, one[0].panel)):
         look = LOOKS.get(gap.method)
         yield {

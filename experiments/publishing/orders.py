@@ -13,18 +13,7 @@ from experiments.registry import short_name
 def order_tables(
     published: Sequence[tuple[Artefact, pd.DataFrame, dict]],
 ) -> dict[str, pd.DataFrame]:
-    """Return for each file name the orders of a paper's published tables, one below the other.
-
-    Parameters
-    ----------
-    published : sequence of (Artefact, DataFrame, dict)
-        What is published, with rows and ``meta``; artefacts without ``orders`` are passed over.
-
-    Returns
-    -------
-    dict of str to DataFrame
-        ``table, rounds, agree, disagree, undecided, other_way``.
-    """
+    """Return for each file name the orders of a paper's published tables, one below the other."""
     found: dict[str, list[pd.DataFrame]] = {}
     for artefact, rows, meta in published:
         if artefact.orders is not None:

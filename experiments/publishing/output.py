@@ -65,23 +65,7 @@ def write_run(
     kinds: Sequence[str] = PICTURES,
     published: Path | None = None,
 ) -> None:
-    """Write rows, times, pictures or table, claims and provenance of a run.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if missing; files in it are replaced, each atomically.
-    artefact : Artefact
-        Draws the picture and states the claims.
-    result : Result
-        Rows and times.
-    meta : Mapping
-        :func:`experiments.running.provenance.describe_run`.
-    kinds : sequence of str
-        Formats of a picture, of :data:`PICTURES`.
-    published : Path, optional
-        ``results/<id>``, of which the picture shows what is absent; no other file does.
-    """
+    """Write rows, times, pictures or table, claims and provenance of a run."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
     meta = {**meta, "rows_sha256": _sha256(rows)}
@@ -181,11 +165,6 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
     """Return rows and meta of a published (or other) run, or None if there is none.
 
     Columns that the artefact timed itself are joined to the rows.
-
-    Raises
-    ------
-    DamagedResults
-        If one of the files is missing, cannot be read, or is not as it was written.
     """
     path = path_of(folder, "rows.csv")
     if not (path.exists() or (folder / "meta.json").exists()):
@@ -204,13 +183,7 @@ def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """Return what ``meta.json`` says of a run.
-
-    Raises
-    ------
-    DamagedResults
-        If it is missing, cannot be read, or lacks what claims, pictures and the report need.
-    """
+    """Return what ``meta.json`` says of a run."""
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         _check_meta(meta)
@@ -225,16 +198,6 @@ def read_cell_times(folder: Path) -> pd.DataFrame:
     """Return what each cell of a published run took, a row per cell of ``timings.csv``.
 
     What an artefact timed itself has no cell's name there. It is part of a cell, and left out.
-
-    Returns
-    -------
-    DataFrame
-        With columns ``dataset``, ``seed``, ``cell`` and ``seconds`` (float).
-
-    Raises
-    ------
-    DamagedResults
-        If the file is missing or cannot be read.
     """
     try:
         times = read_rows(path_of(folder, "timings.csv"))

@@ -21,15 +21,7 @@ def cells_of_run(artefact: Artefact, meta: Mapping) -> list[Cell]:
 
 
 def comparable(artefact: Artefact, meta: Mapping, published: Mapping) -> bool:
-    """Whether rows of a run can be held against published ones.
-
-    Parameters
-    ----------
-    artefact : Artefact
-    meta, published : Mapping
-        What ``meta.json`` says of each. Of different scales they compare if both load the same
-        data, and every cell of the run is one of those published.
-    """
+    """Whether rows of a run can be held against published ones."""
     if meta["scale"] == published["scale"]:
         return True
     if DATA_SCALES[meta["scale"]] != DATA_SCALES.get(published["scale"]):
@@ -72,13 +64,7 @@ def _key(value):
 
 
 def left_out(artefact: Artefact, meta: Mapping, published: Mapping) -> str:
-    """Say which of the published cells a run leaves out; empty if none, or if it is no part.
-
-    Parameters
-    ----------
-    artefact, meta, published
-        As for :func:`comparable`.
-    """
+    """Say which of the published cells a run leaves out; empty if none, or if it is no part."""
     ours = cells_of_run(artefact, meta)
     theirs = cells_of_run(artefact, published)
     here, there = _digests(ours), _digests(theirs)

@@ -30,60 +30,33 @@ _BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
 
 
 class Line(NamedTuple):
-    """A primary claim on the scoreboard.
-
-    Attributes
-    ----------
-    claim, sentence, place : str
-    verdict, sign : str
-    sets : tuple of str
-        Data sets.
-    of_sets : tuple of float
-        The effect on each of them, in units of δ; empty before the first look.
-    effect, low, high : float
-        In units of δ; NaN before the first look.
-    delta, unit, reason
-        See :class:`~experiments.primaries.declared.Primary`.
-    n : int
-        Repetitions.
-    needs : str
-        What it still needs, with the minutes on 2 cores; empty if it is decided.
-    chance : float
-        Of a verdict by the declared repetitions; NaN where it is not predicted.
-    """
+    """A primary claim on the scoreboard."""
 
     claim: str
     sentence: str
     place: str
     verdict: str
     sign: str
-    sets: tuple[str, ...]
+    sets: tuple[str, ...]  # Data sets
+    # The effect on each of them, in units of δ; empty before the first look
     of_sets: tuple[float, ...]
-    effect: float
+    effect: float  # effect, low, high: In units of δ; NaN before the first look
     low: float
     high: float
-    delta: float
+    delta: float  # delta, unit, reason: See :class:`~experiments.primaries.declared.Primary`
     unit: str
     reason: str
-    n: int
-    needs: str
-    chance: float
+    n: int  # Repetitions
+    needs: str  # What it still needs, with the minutes on 2 cores; empty if it is decided
+    chance: float  # Of a verdict by the declared repetitions; NaN where it is not predicted
 
 
 class Board(NamedTuple):
-    """A paper's primary claims.
+    """A paper's primary claims."""
 
-    Attributes
-    ----------
-    paper, title : str
-        Short name; title with authors and year.
-    lines : tuple of Line
-        In the order they are declared in.
-    """
-
-    paper: str
+    paper: str  # paper, title: Short name; title with authors and year
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...]  # In the order they are declared in
 
     def counts(self) -> dict[str, list[Line]]:
         """Return the claims of each verdict that occurs, in the order of the verdicts."""
@@ -116,17 +89,7 @@ class Board(NamedTuple):
 
 
 def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> list[Board]:
-    """Return the scoreboard of each paper, declared or not, in the order of papers.
-
-    Parameters
-    ----------
-    results : Path
-        Holds ``primary_claims.csv``, if anything was decided.
-    declared : Mapping of str to sequence of Primary
-        For each paper's short name its claims.
-    artefacts : sequence of Artefact
-        They say the minutes.
-    """
+    """Return the scoreboard of each paper, declared or not, in the order of papers."""
     judged = storing.read_table(results)
     ids = [artefact.id for artefact in artefacts]
     known, kept = storing.measured(results, ids), storing.kept_repetitions(results, ids)

@@ -50,13 +50,7 @@ def write_table(folder: Path, name: str, content: bytes) -> None:
 
 
 def content_of(path: Path) -> bytes:
-    """Return a table's bytes as they were before it was compressed, if it was.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be unpacked.
-    """
+    """Return a table's bytes as they were before it was compressed, if it was."""
     content = path.read_bytes()
     if path.suffix != PACKED:
         return content
@@ -70,11 +64,6 @@ def read_rows(path: Path) -> pd.DataFrame:
     """Read a table bit for bit; an empty field is NaN.
 
     pandas' own parsing of floats is not exact in every version, so Python's is used.
-
-    Raises
-    ------
-    ValueError
-        If it is no table, ends within a line, or cannot be unpacked.
     """
     text = content_of(path).decode()
     if len({len(line) for line in csv.reader(io.StringIO(text, newline=""))}) > 1:

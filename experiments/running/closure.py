@@ -144,17 +144,7 @@ def code_hash(module: str) -> str:
 
 @functools.cache
 def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
-    """Hash of the sources that can determine what a cell returns.
-
-    Parameters
-    ----------
-    run_module : str
-        The module that defines the artefact's ``run_cell``.
-    load_module : str
-        The module that defines the function which loads the cell's data.
-    dataset : str
-        The cell's data set.
-    """
+    """Hash of the sources that can determine what a cell returns."""
     modules = closure((run_module, load_module), dataset)
     folders = {path.rpartition("/")[0] for path in map(path_of, modules) if path}
     tables = [

@@ -75,13 +75,7 @@ def _version(library: str) -> str:
 
 
 def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
-    """Return versions and processor: equal on every machine that may share results.
-
-    Parameters
-    ----------
-    requires : iterable of str
-        Further libraries whose versions count.
-    """
+    """Return versions and processor: equal on every machine that may share results."""
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "system": platform.system(),
@@ -93,17 +87,7 @@ def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
 def worker_state(
     run_module: str, load_module: str, names: tuple[str, ...], requires: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Return what must agree between the driver and a worker: environment and sources.
-
-    Parameters
-    ----------
-    run_module, load_module : str
-        Modules that define the artefact's ``run_cell`` and the loader of its data.
-    names : tuple of str
-        Data sets.
-    requires : tuple of str
-        Further libraries whose versions count.
-    """
+    """Return what must agree between the driver and a worker: environment and sources."""
     sources = {name: sources_hash(run_module, load_module, name) for name in names}
     return {**environment(requires), "sources": sources}
 
@@ -112,12 +96,6 @@ def describe_data(dataset) -> dict[str, Any]:
     """Return provenance, sizes and costs of a data set, for ``meta.json``.
 
     What depends on the draw, its checksum, is left to the caller, under ``checksums``.
-
-    Parameters
-    ----------
-    dataset : Dataset, ImageSet or FeatureSet
-        Labels by part, ``n_features`` (or ``X_train``), ``cost_unit``, ``cost_origin``,
-        ``provenance``.
     """
     of_the_draw = ("checksum", "seed")
     record = {k: v for k, v in dataset.provenance.items() if k not in of_the_draw}
@@ -137,16 +115,7 @@ def describe_data(dataset) -> dict[str, Any]:
 
 
 def row_hashes(X: np.ndarray) -> np.ndarray:
-    """Return one number for each row, equal for equal rows.
-
-    Parameters
-    ----------
-    X : (n, d) float64
-
-    Returns
-    -------
-    (n,) uint64
-    """
+    """Return one number for each row, equal for equal rows."""
     odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
     total = np.zeros(len(X), dtype=np.uint64)
     for column, factor in enumerate(odd):
@@ -156,19 +125,7 @@ def row_hashes(X: np.ndarray) -> np.ndarray:
 
 
 def cell_key(cell: Cell, scale: str, identity: Mapping[str, str], state: Mapping[str, Any]) -> str:
-    """Hash of everything that determines a cell's rows.
-
-    Parameters
-    ----------
-    cell : Cell
-        Parameters and seed.
-    scale : str
-        Decides the sizes of the data.
-    identity : Mapping
-        Kind and checksum of the data.
-    state : Mapping
-        :func:`worker_state`, and the name of the function that computes the cell, ``run_cell``.
-    """
+    """Hash of everything that determines a cell's rows."""
     state = {**state, "sources": state["sources"][cell.dataset]}
     return digest([cell.to_json(), scale, dict(identity), state])
 

@@ -25,13 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class CellsFailed(RuntimeError):
-    """One or more cells raised; the others are kept.
-
-    Attributes
-    ----------
-    failures : list of (Cell, Exception)
-        What raised, and how.
-    """
+    """One or more cells raised; the others are kept."""
 
     def __init__(self, artefact_id: str, failures: Sequence[tuple[Cell, BaseException]]) -> None:
         self.failures = list(failures)
@@ -58,60 +52,25 @@ def _place(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """All rows of an artefact.
+    """All rows of an artefact."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        Sorted by the artefact's keys; the last columns are its measured times, if it has any.
-    timings : DataFrame
-        One row per cell: seconds; then one row for each that the artefact itself timed.
-    data : dict
-        Provenance of each data set.
-    computed, kept : int
-        Cells computed now and cells that came from the store.
-    chosen : dict
-        What the artefact's ``chosen`` says of its cells; empty without it.
-    absent : dict of str to str
-        Data sets that cannot be had here, of which nothing was computed, each with what gets it.
-    """
-
+    # Sorted by the artefact's keys; the last columns are its measured times, if it has any
     rows: pd.DataFrame
+    # One row per cell: seconds; then one row for each that the artefact itself timed
     timings: pd.DataFrame
-    data: dict[str, Mapping[str, Any]]
-    computed: int
+    data: dict[str, Mapping[str, Any]]  # Provenance of each data set
+    computed: int  # computed, kept: Cells computed now and cells that came from the store
     kept: int
+    # What the artefact's ``chosen`` says of its cells; empty without it
     chosen: dict[str, Any] = field(default_factory=dict)
+    # Data sets that cannot be had here, of which nothing was computed, each with what gets it
     absent: dict[str, str] = field(default_factory=dict)
 
 
 def find_data(
     cells: Sequence[Cell], load: Callable, *, scale: str, data_mode: str, unavailable: type
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Load each draw of each data set once, so that errors and terms come before any work.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        Their data sets and seeds are loaded; nothing is kept but the provenance.
-    load : callable
-        :func:`datasets.load`, or for another form of data what stands in
-        :data:`experiments.artefact.LOADERS`.
-    scale, data_mode : str
-        Passed on.
-    unavailable : type
-        Exception that says a set is unavailable.
-
-    Returns
-    -------
-    found : dict
-        For each set that is there its provenance and sizes, with one checksum for each seed under
-        ``checksums`` and, from the first two seeds, ``test_overlap``: the share of test rows they
-        have in common. What is said is of the first seed; ``other_draws`` has for each further one
-        what differs (the fold, its rows and queries).
-    absent : dict of str to str
-        For each other set what gets it. With ``real`` the exception passes instead.
-    """
+    """Load each draw of each data set once, so that errors and terms come before any work."""
     provenance, absent, first_test = {}, {}, {}
     for name, seed in dict.fromkeys((cell.dataset, cell.seed) for cell in cells):
         if name in absent:
@@ -268,32 +227,7 @@ def compute_and_keep(
     kept: int = 0,
     progress: bool = True,
 ) -> list[tuple[list[dict], float]]:
-    """Compute tasks and store each result as it comes in.
-
-    Parameters
-    ----------
-    name : str
-        Of what they belong to, for messages.
-    tasks : sequence of Task
-    keys : sequence of str
-        Key of each in the store.
-    store : Store
-    workers : Workers
-    kept : int
-        Cells that need not be computed; the progress bar counts them as done.
-    progress : bool
-        Draw a progress bar on standard error.
-
-    Returns
-    -------
-    list of (rows, seconds)
-        One for each task.
-
-    Raises
-    ------
-    CellsFailed
-        If a cell raised, after all others are finished and kept.
-    """
+    """Compute tasks and store each result as it comes in."""
     outcomes, failures = [None] * len(tasks), []
     bar = tqdm(
         total=kept + len(tasks),

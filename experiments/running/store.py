@@ -22,13 +22,7 @@ _FORMAT = "cost-aware-boosting cell 1"
 
 
 class Store:
-    """A folder of finished cells.
-
-    Parameters
-    ----------
-    folder : Path
-        Created when the first entry is written.
-    """
+    """A folder of finished cells."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
@@ -38,17 +32,7 @@ class Store:
         return self.folder / key[:2] / f"{key}.jsonl"
 
     def put(self, key: str, rows: Sequence[dict], seconds: float) -> None:
-        """Write an entry; either the whole of it is there afterwards, or nothing.
-
-        Parameters
-        ----------
-        key : str
-            Hash of what determines the rows.
-        rows : sequence of dict
-            JSON-able rows.
-        seconds : float
-            Time the cell took.
-        """
+        """Write an entry; either the whole of it is there afterwards, or nothing."""
         body = "".join(canonical_json(row) + "\n" for row in rows).encode()
         header = {
             "format": _FORMAT,

@@ -21,23 +21,14 @@ from experiments.running.workers import Workers
 
 @dataclass(frozen=True)
 class Suite:
-    """What the commands work on; a test passes its own.
+    """What the commands work on; a test passes its own."""
 
-    Attributes
-    ----------
-    registry : Registry
-        Artefacts.
-    datasets : module or object
-        ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`.
-    results : Path
-        Folder of the published results; runs go to ``runs`` in it.
-    primaries : Mapping of str to tuple of Primary, or None
-        Primary claims by the paper's short name; None: those declared in the papers' folders.
-    """
-
-    registry: Registry
+    registry: Registry  # Artefacts
+    # ``load``, ``status``, ``fetch``, ``verify`` and the exceptions of :mod:`datasets`
     datasets: ModuleType
+    # Folder of the published results; runs go to ``runs`` in it
     results: Path = provenance.ROOT / "results"
+    # Primary claims by the paper's short name; None: those declared in the papers' folders
     primaries: Mapping[str, Any] | None = None
 
 

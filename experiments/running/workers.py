@@ -52,31 +52,16 @@ class WorkerDied(RuntimeError):
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker needs to compute one cell.
+    """What a worker needs to compute one cell."""
 
-    Attributes
-    ----------
-    run_cell : callable
-        ``(cell, dataset) -> rows``.
-    load : callable
-        :func:`datasets.load`, its like for another form of data or, in a test, for toys.
-    cell : Cell
-        What to compute.
-    scale, data_mode : str
-        How to load the data.
-    identity : Mapping
-        Kind and checksum of the data the driver saw.
-    sources : str
-        :func:`experiments.running.closure.sources_hash` of the driver.
-    """
-
-    run_cell: Callable
+    run_cell: Callable  # ``(cell, dataset) -> rows``
+    # :func:`datasets.load`, its like for another form of data or, in a test, for toys
     load: Callable
-    cell: Cell
-    scale: str
+    cell: Cell  # What to compute
+    scale: str  # scale, data_mode: How to load the data
     data_mode: str
-    identity: Mapping[str, str]
-    sources: str
+    identity: Mapping[str, str]  # Kind and checksum of the data the driver saw
+    sources: str  # :func:`experiments.running.closure.sources_hash` of the driver
 
 
 @functools.lru_cache(maxsize=2)
@@ -86,27 +71,7 @@ def _loaded(load: Callable, name: str, scale: str, data_mode: str, seed: int):
 
 
 def compute(task: Task, dead: Mapping[str, str] | None = None) -> tuple[list[dict], float]:
-    """Compute one cell in a worker.
-
-    Parameters
-    ----------
-    task : Task
-        What to compute.
-    dead : Mapping, optional
-        What the driver could not reach (:mod:`datasets.sources.unreachable`): not tried again here.
-
-    Returns
-    -------
-    rows : list of dict
-        As they will be read back from the store.
-    seconds : float
-        Time spent, without loading the data.
-
-    Raises
-    ------
-    RuntimeError
-        If the worker sees other data or other sources than the driver.
-    """
+    """Compute one cell in a worker."""
     from threadpoolctl import threadpool_limits
 
     unreachable.take(dead or {})
@@ -146,16 +111,7 @@ _UNWATCHED = {
 
 
 class Workers:
-    """Workers that are started when the first cell needs them.
-
-    Parameters
-    ----------
-    jobs : int
-        Number of local processes.
-    scheduler : str or None
-        Address of a running Dask scheduler, used instead of local processes. Whoever can connect to
-        it can run code on its workers: it belongs on the loopback, a trusted network, or TLS.
-    """
+    """Workers that are started when the first cell needs them."""
 
     def __init__(self, jobs: int, scheduler: str | None = None) -> None:
         self.jobs = jobs
@@ -224,20 +180,7 @@ class Workers:
         return self._client
 
     def check_equal(self, expected: Mapping[str, Any], *described: Any) -> None:
-        """Compare sources, versions and processor of every worker with the driver's.
-
-        Parameters
-        ----------
-        expected : Mapping
-            The driver's :func:`experiments.running.provenance.worker_state`.
-        *described
-            What that was asked with.
-
-        Raises
-        ------
-        WorkersDiffer
-            If they are not equal, naming worker and difference.
-        """
+        """Compare sources, versions and processor of every worker with the driver's."""
         if not self.scheduler:
             return
         client = self._start()
@@ -252,15 +195,7 @@ class Workers:
                 )
 
     def compute(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
-        """Compute tasks, those that measure time one at a time after all others.
-
-        Yields
-        ------
-        index : int
-            Which task.
-        result : (rows, seconds) or Exception
-            What :func:`compute` returned or raised.
-        """
+        """Compute tasks, those that measure time one at a time after all others."""
         together = [i for i, task in enumerate(tasks) if not task.cell.alone]
         alone = [i for i, task in enumerate(tasks) if task.cell.alone]
         yield from self._gather(tasks, together)

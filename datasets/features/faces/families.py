@@ -24,20 +24,11 @@ PER_KIND = 200
 
 @dataclass(frozen=True)
 class Part:
-    """A family of features, and what it shares with the others of its group.
+    """A family of features, and what it shares with the others of its group."""
 
-    Attributes
-    ----------
-    family : Family
-        Gives the columns.
-    group : str
-        Features of one group share what `prepare` computes.
-    prepare : callable
-        Windows -> what is shared. The family computes it itself; it is here to be measured.
-    """
-
-    family: Family
-    group: str
+    family: Family  # Gives the columns
+    group: str  # Features of one group share what `prepare` computes
+    # Windows -> what is shared. The family computes it itself; it is here to be measured
     prepare: Callable[[np.ndarray], object]
 
     @property

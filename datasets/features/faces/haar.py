@@ -29,17 +29,10 @@ STEPS, ZERO = 32.0, 128.0
 
 @dataclass(frozen=True)
 class Kind:
-    """One of Viola and Jones's kinds of features.
+    """One of Viola and Jones's kinds of features."""
 
-    Attributes
-    ----------
-    grid : tuple of int
-        Rectangles down and across.
-    white, black : tuple of (int, int, int, int)
-        Where on the grid: top, left, bottom, right; the last two are exclusive.
-    """
-
-    grid: tuple[int, int]
+    grid: tuple[int, int]  # Rectangles down and across
+    # white, black: Where on the grid: top, left, bottom, right; the last two are exclusive
     white: tuple[tuple[int, int, int, int], ...]
     black: tuple[tuple[int, int, int, int], ...]
 
@@ -55,20 +48,7 @@ KINDS = {
 
 
 def all_boxes(kind: str, shape: tuple[int, int]) -> np.ndarray:
-    """Give the outlines of all features of a kind that fit into a window.
-
-    Parameters
-    ----------
-    kind : str
-        Of :data:`KINDS`.
-    shape : tuple of int
-        Height and width of the window.
-
-    Returns
-    -------
-    ndarray of shape (m, 4), int64
-        Top, left, bottom, right (exclusive), in ascending order.
-    """
+    """Give the outlines of all features of a kind that fit into a window."""
     down, across = (_spans(n, step) for n, step in zip(shape, KINDS[kind].grid, strict=True))
     rows = np.repeat(down, len(across), axis=0)
     columns = np.tile(across, (len(down), 1))
@@ -86,25 +66,7 @@ def _spans(length: int, step: int) -> np.ndarray:
 
 @functools.cache
 def boxes(kind: str, shape: tuple[int, int], n: int) -> np.ndarray:
-    """Give the outlines of the frozen features of a kind.
-
-    Parameters
-    ----------
-    kind, shape
-        As :func:`all_boxes`.
-    n : int
-        How many.
-
-    Returns
-    -------
-    ndarray of shape (n, 4), int64
-        Ascending; read-only.
-
-    Raises
-    ------
-    ValueError
-        If there are not so many.
-    """
+    """Give the outlines of the frozen features of a kind."""
     every = all_boxes(kind, shape)
     if not 1 <= n <= len(every):
         raise ValueError(f"there are {len(every)} features {kind} in {shape}, not {n}")
@@ -115,20 +77,7 @@ def boxes(kind: str, shape: tuple[int, int], n: int) -> np.ndarray:
 
 
 def prepared(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute what all features of a window share: integral image and standard deviation.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey windows.
-
-    Returns
-    -------
-    integral : ndarray of shape (n, (height + 1)·(width + 1)), int32
-        Of :func:`~datasets.features.pixels.integral_images`.
-    deviation : ndarray of shape (n,), float64
-        Standard deviation of each window's grey levels; 1 where it is 0.
-    """
+    """Compute what all features of a window share: integral image and standard deviation."""
     n_pixels = images.shape[1] * images.shape[2]
     integral = integral_images(images)
     total = integral[:, -1].astype(np.int64)

@@ -38,64 +38,32 @@ NAME = re.compile(rf"haar_({'|'.join(haar.KINDS)})_(\d+)_(\d+)_(\d+)_(\d+)")
 
 
 class Outlines(NamedTuple):
-    """Where features lie in a window.
+    """Where features lie in a window."""
 
-    Attributes
-    ----------
-    kinds : ndarray of shape (n_features,), int64
-        Place in :data:`~datasets.features.faces.haar.KINDS`.
-    boxes : ndarray of shape (n_features, 4), int64
-        Top, left, bottom, right; the last two are exclusive.
-    """
-
-    kinds: np.ndarray
-    boxes: np.ndarray
+    kinds: np.ndarray  # (n_features,) int64: place in :data:`~datasets.features.faces.haar.KINDS`
+    boxes: np.ndarray  # (n_features, 4) int64: top, left, bottom, right; the last two are exclusive
 
 
 @dataclass(frozen=True)
 class HaarColumns:
-    """The Haar-like features of all windows as bytes, one row per feature.
+    """The Haar-like features of all windows as bytes, one row per feature."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_features, n_windows), uint8
-        Of real windows memory-mapped and read-only: pages are read when a row is used.
-    y : ndarray of shape (n_windows,), int64
-        1 = face, or person.
-    fold : ndarray of shape (n_windows,), int64
-        Which of the five divisions of repetitions 0 to 4 each window is in, 0..4.
-    group : ndarray of shape (n_windows,), int64
-        Windows with one number are in one division, in repetitions from 5 on.
-    feature_names : tuple of str
-        ``haar_<kind>_<top>_<left>_<bottom>_<right>``; :func:`outlines` reads them.
-    shape : tuple of int
-        Height and width of a window.
-    provenance : dict
-        As :attr:`datasets.Dataset.provenance`.
-    """
-
+    # (n_features, n_windows) uint8: of real windows memory-mapped and read-only: pages are read
+    # when a row is used
     columns: np.ndarray
-    y: np.ndarray
+    y: np.ndarray  # (n_windows,) int64: 1 = face, or person
+    # (n_windows,) int64: which of the five divisions of repetitions 0 to 4 each window is in, 0..4
     fold: np.ndarray
+    # (n_windows,) int64: windows with one number are in one division, in repetitions from 5 on
     group: np.ndarray
+    # ``haar_<kind>_<top>_<left>_<bottom>_<right>``; :func:`outlines` reads them
     feature_names: tuple[str, ...]
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # Height and width of a window
+    # As :attr:`datasets.Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, seed: int) -> dict[str, np.ndarray]:
-        """Choose the windows of a repetition.
-
-        Parameters
-        ----------
-        seed : int
-            Division number `seed` mod 5 tests, the next one validates, three train. From 5 on
-            each block of five repetitions divides the windows anew.
-
-        Returns
-        -------
-        dict of str to ndarray of int64
-            Windows of ``train``, ``valid`` and ``test``, ascending.
-        """
+        """Choose the windows of a repetition."""
         train, test, valid = rows_of(self.fold, self.group, self.y, seed, 2)
         return {"train": train, "valid": valid, "test": test}
 
@@ -166,21 +134,7 @@ def outlines(names: Sequence[str]) -> Outlines:
 def computed(
     windows: np.ndarray, per_kind: int = PER_KIND, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Compute the columns of windows.
-
-    Parameters
-    ----------
-    windows : ndarray of shape (n, height, width), uint8
-        Grey windows.
-    per_kind : int
-        Features of each kind.
-    out : ndarray of shape (5·per_kind, n), uint8, optional
-        Where they are put; a new array if not given.
-
-    Returns
-    -------
-    ndarray of shape (5·per_kind, n), uint8
-    """
+    """Compute the columns of windows."""
     kinds = families(per_kind)
     if out is None:
         out = np.empty((len(kinds) * per_kind, len(windows)), dtype=np.uint8)
@@ -239,22 +193,7 @@ def of_windows(
     per_kind: int,
     provenance: dict[str, Any],
 ) -> HaarColumns:
-    """Name the stored, or computed, columns of windows.
-
-    Parameters
-    ----------
-    stored : ndarray of shape (n_features, n_windows), uint8
-    labels, fold, group : ndarray of shape (n_windows,)
-    shape : tuple of int
-        Height and width of the windows.
-    per_kind : int
-        Features of each kind.
-    provenance : dict
-
-    Returns
-    -------
-    HaarColumns
-    """
+    """Name the stored, or computed, columns of windows."""
     names = feature_names(shape, per_kind)
     return HaarColumns(stored, labels.astype(np.int64), fold, group, names, shape, provenance)
 
@@ -270,20 +209,7 @@ def of_drawn(drawn: ImageSet, per_kind: int) -> HaarColumns:
 def undivided(
     name: str, windows: np.ndarray, labels: np.ndarray, provenance: dict[str, Any]
 ) -> ImageSet:
-    """Give the pictures of a set that has no official test part.
-
-    Parameters
-    ----------
-    name : str
-    windows : ndarray of shape (n_windows, height, width), uint8
-    labels : ndarray of shape (n_windows,)
-    provenance : dict
-
-    Returns
-    -------
-    ImageSet
-        All windows are its training part.
-    """
+    """Give the pictures of a set that has no official test part."""
     return ImageSet(
         name=name,
         train=windows,
@@ -329,23 +255,7 @@ def columns_checksum(columns: HaarColumns) -> str:
 
 
 def haar_only(dataset: Dataset) -> Dataset:
-    """Leave out all features of a table but the Haar-like ones.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Such as ``cbcl`` and ``cbcl_divided``, with their prices.
-
-    Returns
-    -------
-    Dataset
-        With the prices that its features have in `dataset`.
-
-    Raises
-    ------
-    ValueError
-        If it has no Haar-like features.
-    """
+    """Leave out all features of a table but the Haar-like ones."""
     chosen = np.flatnonzero([NAME.fullmatch(name) is not None for name in dataset.feature_names])
     if not len(chosen):
         raise ValueError(f"{dataset.name} has no Haar-like features")

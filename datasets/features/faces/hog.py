@@ -16,18 +16,7 @@ CELL, BINS = 4, 9
 
 
 def padded(images: np.ndarray) -> np.ndarray:
-    """Repeat the last rows and columns until cells cover the windows.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of shape (n, height', width'), uint8
-        Both sides are multiples of :data:`CELL`.
-    """
+    """Repeat the last rows and columns until cells cover the windows."""
     down, across = (-side % CELL for side in images.shape[1:])
     return np.pad(images, ((0, 0), (0, down), (0, across)), mode="edge")
 
@@ -39,31 +28,10 @@ def n_features(shape: tuple[int, ...]) -> int:
 
 
 def prepared(images: np.ndarray) -> np.ndarray:
-    """Compute what all values of a window share: the histograms of the cells.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of shape (n, cells down, cells across, 9), float64
-    """
+    """Compute what all values of a window share: the histograms of the cells."""
     return gradients.cell_histograms(padded(images), CELL, BINS, oriented=False)
 
 
 def hog(images: np.ndarray) -> np.ndarray:
-    """Give the values of all blocks.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of shape (n, n_features), uint8
-        In the order block row, block column, cell row, cell column, orientation.
-    """
+    """Give the values of all blocks."""
     return gradients.hog(padded(images), CELL, BINS, oriented=False)

@@ -29,14 +29,7 @@ FOUR_BITS = (6, 4, 2, 0)
 
 @functools.cache
 def uniform_bins() -> np.ndarray:
-    """Give the bin of each pattern of eight neighbours.
-
-    Returns
-    -------
-    ndarray of shape (256,), int64
-        0..57 for the patterns whose bits change at most twice around the circle, ascending; 58 for
-        all others.
-    """
+    """Give the bin of each pattern of eight neighbours."""
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
     changes = (bits != np.roll(bits, 1, axis=1)).sum(axis=1)
     bins = np.full(256, N_UNIFORM - 1, dtype=np.int64)
@@ -46,44 +39,18 @@ def uniform_bins() -> np.ndarray:
 
 @functools.cache
 def four_bins() -> np.ndarray:
-    """Give the bin of each pattern of eight neighbours by four of them: every second bit.
-
-    Returns
-    -------
-    ndarray of shape (256,), int64
-        0..15: the bits of the neighbours above, right, below and left, the first one highest.
-    """
+    """Give the bin of each pattern of eight neighbours by four of them: every second bit."""
     codes = np.arange(256)
     return sum(((codes >> bit) & 1) << place for place, bit in enumerate(FOUR_BITS[::-1]))
 
 
 def prepared(images: np.ndarray) -> np.ndarray:
-    """Compute what all values of a window share: the pattern of each pixel.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, 19, 19), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of the same shape, uint8
-    """
+    """Compute what all values of a window share: the pattern of each pixel."""
     return lbp_codes(images)
 
 
 def patterns(images: np.ndarray) -> np.ndarray:
-    """Give the histograms, the regions row by row and then the whole window.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, 19, 19), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of shape (n, 203), uint8
-    """
+    """Give the histograms, the regions row by row and then the whole window."""
     codes = prepared(images)
     four = four_bins()[codes]
     starts = range(0, STEP * REGIONS_ACROSS, STEP)

@@ -47,37 +47,15 @@ REPETITIONS = 60
 
 @dataclass(frozen=True)
 class Prices:
-    """What groups and features cost, in :data:`UNIT`.
+    """What groups and features cost, in :data:`UNIT`."""
 
-    Attributes
-    ----------
-    groups : dict of int to float
-        By place in :data:`~datasets.features.faces.families.GROUPS`.
-    features : ndarray of shape (n_features,), float64
-        What each feature costs besides.
-    origin : str
-        Where and when it was measured.
-    """
-
-    groups: dict[int, float]
-    features: np.ndarray
-    origin: str
+    groups: dict[int, float]  # By place in :data:`~datasets.features.faces.families.GROUPS`
+    features: np.ndarray  # (n_features,) float64: what each feature costs besides
+    origin: str  # Where and when it was measured
 
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
-    """Read the table.
-
-    Parameters
-    ----------
-    path : Path, optional
-        A file as written by :func:`write`; the committed one if not given.
-
-    Raises
-    ------
-    ValueError
-        If the columns are others, a time is not positive, or a whole family takes no longer than
-        what it shares.
-    """
+    """Read the table."""
     path = TABLE if path is None else path
     rows = read_table(path, COLUMNS)
     for row in rows:

@@ -27,28 +27,20 @@ ROWS = 1_000
 
 @dataclass(frozen=True)
 class Columns:
-    """The features of all windows as bytes, one row per feature.
+    """The features of all windows as bytes, one row per feature."""
 
-    Attributes
-    ----------
-    train, test : ndarray of shape (n_features, n_windows), uint8
-        Of real windows memory-mapped and read-only: pages are read when a row is used.
-    y_train, y_test : ndarray of shape (n_windows,), int64
-        1 = face.
-    fold : ndarray of shape (n_train,), int64
-        Which of the five divisions of repetitions 0 to 4 each training window is in, 0..4.
-    group : ndarray of shape (n_train,), int64
-        Windows with one number are in one division, in all repetitions.
-    provenance : dict
-        As :attr:`datasets.Dataset.provenance`.
-    """
-
+    # train, test: (n_features, n_windows) uint8: of real windows memory-mapped and read-only: pages
+    # are read when a row is used
     train: np.ndarray
     test: np.ndarray
-    y_train: np.ndarray
+    y_train: np.ndarray  # y_train, y_test: (n_windows,) int64: 1 = face
     y_test: np.ndarray
+    # (n_train,) int64: which of the five divisions of repetitions 0 to 4 each training window is
+    # in, 0..4
     fold: np.ndarray
+    # (n_train,) int64: windows with one number are in one division, in all repetitions
     group: np.ndarray
+    # As :attr:`datasets.Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
@@ -82,22 +74,7 @@ def stored(images: ImageSet, checksum: str) -> tuple[np.ndarray, np.ndarray, str
 
 
 def computed(windows: np.ndarray) -> np.ndarray:
-    """Compute the columns of windows without keeping them.
-
-    Parameters
-    ----------
-    windows : ndarray of shape (n, 19, 19), uint8
-        Grey windows.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n), uint8
-
-    Raises
-    ------
-    ValueError
-        If the windows have another size.
-    """
+    """Compute the columns of windows without keeping them."""
     if windows.shape[1:] != SHAPE:
         raise ValueError(f"windows must be of {SHAPE} pixels, not {windows.shape[1:]}")
     columns = np.empty((N_FEATURES, len(windows)), dtype=np.uint8)

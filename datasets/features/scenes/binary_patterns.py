@@ -32,18 +32,7 @@ def _uniform() -> np.ndarray:
 
 
 def binary_patterns(images: np.ndarray) -> np.ndarray:
-    """Count the patterns of each picture.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels.
-
-    Returns
-    -------
-    ndarray of shape (n, 1239), uint8
-        See :func:`datasets.features.scenes.words.pyramid`.
-    """
+    """Count the patterns of each picture."""
     number = _uniform()
     return np.stack(
         [

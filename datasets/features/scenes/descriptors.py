@@ -48,23 +48,12 @@ PYRAMID_WEIGHTS = (0.25, 0.25 / 4, 0.5 / 16)
 
 @dataclass(frozen=True)
 class Descriptor:
-    """One descriptor: which columns it has and which kernel compares them.
+    """One descriptor: which columns it has and which kernel compares them."""
 
-    Attributes
-    ----------
-    name : str
-        Unique.
-    kernel : {"intersection", "rbf"}
-        See :mod:`datasets.features.scenes.kernels`.
-    first : int
-        Its first column.
-    parts : tuple of (int, float)
-        Consecutive numbers of columns with their weight in an intersection.
-    """
-
-    name: str
-    kernel: str
-    first: int
+    name: str  # Unique
+    kernel: str  # See :mod:`datasets.features.scenes.kernels`
+    first: int  # Its first column
+    # Consecutive numbers of columns with their weight in an intersection
     parts: tuple[tuple[int, float], ...]
 
     @property
@@ -136,13 +125,7 @@ DESCRIPTORS = _descriptors()
 
 
 def synthetic_descriptors(n_values: int) -> tuple[Descriptor, ...]:
-    """Give the same descriptors with a few columns each, as the synthetic set draws them.
-
-    Parameters
-    ----------
-    n_values : int
-        Columns of each.
-    """
+    """Give the same descriptors with a few columns each, as the synthetic set draws them."""
     return tuple(
         Descriptor(d.name, d.kernel, k * n_values, ((n_values, 1.0),))
         for k, d in enumerate(DESCRIPTORS)

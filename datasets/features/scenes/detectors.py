@@ -58,18 +58,7 @@ def windows(image: np.ndarray) -> np.ndarray:
 
 
 def pooled(scores: np.ndarray) -> np.ndarray:
-    """Give the largest of scores in the cells of a spatial pyramid.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (rows, columns, k)
-        At least 4 rows and columns.
-
-    Returns
-    -------
-    ndarray of shape (21, k)
-        The whole, 4 cells, 16 cells, row by row.
-    """
+    """Give the largest of scores in the cells of a spatial pyramid."""
     for axis in (0, 1):
         starts = -(-np.arange(4) * scores.shape[axis] // 4)
         scores = np.maximum.reduceat(scores, starts, axis=axis)
@@ -79,23 +68,7 @@ def pooled(scores: np.ndarray) -> np.ndarray:
 
 
 def detections(images: np.ndarray, *, learned: str, detector: int | None = None) -> np.ndarray:
-    """Apply one detector, or all.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels.
-    learned : str
-        Key of the detectors.
-    detector : int or None
-        Number of the category; None for all.
-
-    Returns
-    -------
-    ndarray of shape (n, 84) or (n, 101·84), uint8
-        Detector by detector, scale by scale, cell by cell: 64 for a response of 0, 192 for the
-        mean response to pictures of the own category.
-    """
+    """Apply one detector, or all."""
     arrays = learned_arrays(learned)
     chosen = slice(None) if detector is None else slice(detector, detector + 1)
     templates = np.ascontiguousarray(arrays["detectors"][chosen].T)

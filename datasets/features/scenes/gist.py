@@ -26,18 +26,7 @@ N_GIST = len(FREQUENCIES) * ORIENTATIONS * CELLS * CELLS
 
 
 def gist(images: np.ndarray) -> np.ndarray:
-    """Compute GIST.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels.
-
-    Returns
-    -------
-    ndarray of shape (n, 512), uint8
-        255 times the square root of the energy's share of :data:`HIGHEST`; filter by filter.
-    """
+    """Compute GIST."""
     return np.stack([_gist(image) for image in images])
 
 

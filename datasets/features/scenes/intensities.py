@@ -16,18 +16,7 @@ N_INTENSITIES = len(REGIONS) * N_BINS
 
 
 def geometric_intensities(images: np.ndarray) -> np.ndarray:
-    """Count grey levels by region.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels.
-
-    Returns
-    -------
-    ndarray of shape (n, 256), uint8
-        255 times the square root of a bin's share of its region's weight; region by region.
-    """
+    """Count grey levels by region."""
     histograms = np.empty((len(images), N_INTENSITIES), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):
         counts = region_counts(image.astype(np.int64) // 4, region_weights(image), N_BINS)

@@ -24,18 +24,7 @@ def _intersections(a, b, out):
 
 
 def intersections(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Sum the smaller of two values over all values, for each pair of rows.
-
-    Parameters
-    ----------
-    a : ndarray of shape (n, d), uint8
-    b : ndarray of shape (m, d), uint8
-
-    Returns
-    -------
-    ndarray of shape (n, m), float64
-        Whole numbers.
-    """
+    """Sum the smaller of two values over all values, for each pair of rows."""
     out = np.empty((len(a), len(b)))
     _intersections(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
     return out
@@ -50,15 +39,7 @@ def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 class Kernel:
-    """The kernel of one descriptor against the pictures of a reference.
-
-    Parameters
-    ----------
-    descriptor : Descriptor
-        Which kernel, with which weights.
-    reference : ndarray of shape (m, d), uint8
-        The descriptor of the reference's pictures, at least two.
-    """
+    """The kernel of one descriptor against the pictures of a reference."""
 
     def __init__(self, descriptor: Descriptor, reference: np.ndarray) -> None:
         self.descriptor = descriptor
@@ -87,18 +68,7 @@ class Kernel:
         return np.maximum(total, 1e-3)
 
     def rows(self, pictures: np.ndarray) -> np.ndarray:
-        """Compare pictures with the reference.
-
-        Parameters
-        ----------
-        pictures : ndarray of shape (n, d), uint8
-            Their descriptor.
-
-        Returns
-        -------
-        ndarray of shape (n, m), float64
-            1 for pictures with the same descriptor.
-        """
+        """Compare pictures with the reference."""
         if self.descriptor.kernel == "intersection":
             weighted = self._weighted(pictures, self.reference)
             weighted /= np.sqrt(self._own(pictures)[:, None] * self.own)

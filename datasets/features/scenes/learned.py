@@ -22,27 +22,7 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
 
 
 def learned_arrays(key: str) -> dict[str, np.ndarray]:
-    """Read codebooks and detectors.
-
-    Parameters
-    ----------
-    key : str
-        Of :func:`datasets.features.scenes.learning.learn`.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``hog_words`` (300, 36), ``similarity_words`` (300, 30), ``textons`` (256, 32),
-        ``detectors`` (101, 900): float32 whole numbers; ``detector_offset``, ``detector_own``
-        (101,): float64.
-
-    Raises
-    ------
-    DataUnavailable
-        If they are not in the cache.
-    ChecksumMismatch
-        If they were changed after they were written.
-    """
+    """Read codebooks and detectors."""
     folder = learned_folder(key)
     if not (folder / "index.json").exists():
         raise DataUnavailable(

@@ -20,20 +20,7 @@ MARGIN = 32
 
 @functools.lru_cache(maxsize=8)
 def transfer(shape: tuple[int, int], frequencies: tuple[float, ...]) -> np.ndarray:
-    """Give the filters.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Height and width of the padded picture.
-    frequencies : tuple of float
-        Cycles per pixel.
-
-    Returns
-    -------
-    ndarray of shape (8·frequencies, height, width), float32
-        Frequency by frequency.
-    """
+    """Give the filters."""
     down, right = scipy.fft.fftfreq(shape[0])[:, None], scipy.fft.fftfreq(shape[1])[None, :]
     radius, angle = np.hypot(down, right), np.arctan2(down, right)
     filters = []
@@ -47,18 +34,7 @@ def transfer(shape: tuple[int, int], frequencies: tuple[float, ...]) -> np.ndarr
 
 
 def responses(picture: np.ndarray, frequencies: tuple[float, ...]) -> np.ndarray:
-    """Filter a picture.
-
-    Parameters
-    ----------
-    picture : ndarray of shape (height, width), float32
-    frequencies : tuple of float
-        Cycles per pixel.
-
-    Returns
-    -------
-    ndarray of shape (8·frequencies, height, width), complex64
-    """
+    """Filter a picture."""
     padded = np.pad(picture, MARGIN, mode="symmetric")
     spectrum = scipy.fft.fft2(padded) * transfer(padded.shape, frequencies)
     inside = slice(MARGIN, -MARGIN)

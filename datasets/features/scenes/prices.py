@@ -67,18 +67,7 @@ class Price:
 
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
-    """Read the table.
-
-    Parameters
-    ----------
-    path : Path, optional
-        A file as written by :func:`write`; the committed one if not given.
-
-    Raises
-    ------
-    ValueError
-        If the columns are others, or a time or number is not positive.
-    """
+    """Read the table."""
     path = TABLE if path is None else path
     rows = read_table(path, COLUMNS)
     for row in rows:
@@ -91,13 +80,7 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
 
 
 def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
-    """Give the price of a descriptor; all detectors share one line.
-
-    Raises
-    ------
-    ValueError
-        If it was never measured; the message says how to measure it.
-    """
+    """Give the price of a descriptor; all detectors share one line."""
     wanted = "detector" if name.startswith("detector_") else name
     for row in table:
         if row["descriptor"] == wanted:
@@ -109,13 +92,7 @@ def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
 
 
 def shared_part(path: Path | None = None) -> float:
-    """Give the part of a detector's time that is the pass over gradients, the same for all.
-
-    Raises
-    ------
-    ValueError
-        If a time is not positive, or the pass takes longer than the detector.
-    """
+    """Give the part of a detector's time that is the pass over gradients, the same for all."""
     path = PASS_TABLE if path is None else path
     (row,) = read_table(path, PASS_COLUMNS)
     if not (is_positive(row["pass_ms"]) and is_positive(row["detector_ms"])):
@@ -127,18 +104,7 @@ def shared_part(path: Path | None = None) -> float:
 
 
 def measure_pass(pictures: np.ndarray, learned: str) -> list[dict]:
-    """Measure a detector and the pass over gradients in it, in turns.
-
-    Parameters
-    ----------
-    pictures, learned
-        As for :func:`measure`.
-
-    Returns
-    -------
-    list of dict
-        The row of ``detector_pass.csv``.
-    """
+    """Measure a detector and the pass over gradients in it, in turns."""
     from threadpoolctl import threadpool_limits
 
     block = np.ascontiguousarray(pictures[:BLOCK])

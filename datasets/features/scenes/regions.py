@@ -36,18 +36,7 @@ def _roughness(image: np.ndarray) -> np.ndarray:
 
 
 def region_weights(image: np.ndarray) -> np.ndarray:
-    """Weigh each pixel in each region.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width), uint8
-        Grey levels.
-
-    Returns
-    -------
-    ndarray of shape (4, height, width), int64
-        In sixteenths, in the order of :data:`REGIONS`; the sum over regions is 16.
-    """
+    """Weigh each pixel in each region."""
     height, width = image.shape
     at = (np.arange(height) + 0.5) / height
     sky = np.rint(SIXTEENTHS * np.clip(1.5 - 3 * at, 0, 1)).astype(np.int64)
@@ -62,20 +51,6 @@ def region_weights(image: np.ndarray) -> np.ndarray:
 
 
 def region_counts(bins: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
-    """Sum the weights of each bin in each region.
-
-    Parameters
-    ----------
-    bins : ndarray of shape (height, width), int64
-        Bin of each pixel.
-    weights : ndarray of shape (4, height, width), int64
-        Of :func:`region_weights`.
-    n_bins : int
-
-    Returns
-    -------
-    ndarray of shape (4, n_bins), float64
-        Whole numbers.
-    """
+    """Sum the weights of each bin in each region."""
     place = bins.reshape(-1)
     return np.stack([np.bincount(place, part.reshape(-1), n_bins) for part in weights])

@@ -57,18 +57,7 @@ def _places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, tuple[int, 
 
 
 def similarities(image: np.ndarray) -> np.ndarray:
-    """Give the descriptors of a picture.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width), uint8
-        Grey levels; both sides are even.
-
-    Returns
-    -------
-    ndarray of shape (rows, columns, 30), float32
-        Whole numbers 0..255.
-    """
+    """Give the descriptors of a picture."""
     height, width = (size // 2 for size in image.shape)
     quarters = image.reshape(height, 2, width, 2).sum(axis=(1, 3), dtype=np.int32)
     half = ((quarters + 2) // 4).astype(np.float32)
@@ -88,20 +77,7 @@ def similarities(image: np.ndarray) -> np.ndarray:
 
 
 def self_similarity(images: np.ndarray, *, learned: str) -> np.ndarray:
-    """Count the words of each picture.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels; both sides are even.
-    learned : str
-        Key of the codebook.
-
-    Returns
-    -------
-    ndarray of shape (n, 6300), uint8
-        See :func:`datasets.features.scenes.words.pyramid`.
-    """
+    """Count the words of each picture."""
     book = learned_arrays(learned)["similarity_words"]
     histograms = np.empty((len(images), N_SELF_SIMILARITY), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):

@@ -20,32 +20,14 @@ N_HOG = N_WORDS * N_CELLS
 
 
 def blocks(image: np.ndarray) -> np.ndarray:
-    """Give the descriptors of a picture, whole numbers.
-
-    Returns
-    -------
-    ndarray of shape (height / 8 - 1, width / 8 - 1, 36), float32
-    """
+    """Give the descriptors of a picture, whole numbers."""
     rows, columns = (size // CELL - 1 for size in image.shape)
     values = hog(image[None], CELL, BINS, False)
     return values.reshape(rows, columns, BLOCK_VALUES).astype(np.float32)
 
 
 def spatial_hog(images: np.ndarray, *, learned: str) -> np.ndarray:
-    """Count the words of each picture.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels; both sides are multiples of 8.
-    learned : str
-        Key of the codebook.
-
-    Returns
-    -------
-    ndarray of shape (n, 6300), uint8
-        See :func:`datasets.features.scenes.words.pyramid`.
-    """
+    """Count the words of each picture."""
     book = learned_arrays(learned)["hog_words"]
     histograms = np.empty((len(images), N_HOG), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):

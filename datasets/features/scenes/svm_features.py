@@ -21,17 +21,12 @@ GRID = 2.0**16
 
 @dataclass(frozen=True)
 class Machines:
-    """One-against-all machines on one kernel.
+    """One-against-all machines on one kernel."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (m, n_classes), float64
-        Of the reference's pictures, 0 for those that are no support vector of a class.
-    intercept : ndarray of shape (n_classes,), float64
-    """
-
+    # (m, n_classes) float64: of the reference's pictures, 0 for those that are no support vector of
+    # a class
     weights: np.ndarray
-    intercept: np.ndarray
+    intercept: np.ndarray  # (n_classes,) float64
 
     def decide(self, rows: np.ndarray) -> np.ndarray:
         """Give decision values, (n, n_classes), from rows of the kernel, (n, m)."""
@@ -39,19 +34,7 @@ class Machines:
 
 
 def train_machines(gram: np.ndarray, labels: np.ndarray) -> Machines:
-    """Train one machine for each class against all others.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m), float64
-        Kernel of the reference with itself.
-    labels : ndarray of shape (m,), int64
-        Classes 0..n_classes - 1, each at least once, at least two.
-
-    Returns
-    -------
-    Machines
-    """
+    """Train one machine for each class against all others."""
     from sklearn.svm import SVC
 
     n_classes = int(labels.max()) + 1
@@ -66,23 +49,7 @@ def train_machines(gram: np.ndarray, labels: np.ndarray) -> Machines:
 def of_descriptor(
     descriptor: Descriptor, columns: np.ndarray, labels: np.ndarray, parts: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Give the features of one descriptor for a draw.
-
-    Parameters
-    ----------
-    descriptor : Descriptor
-    columns : ndarray of shape (n_columns, n_pictures), uint8
-        Of all descriptors.
-    labels : ndarray of shape (n_pictures,), int64
-        Read for the "kernel" pictures only.
-    parts : dict of str to ndarray of int64
-        Pictures of "kernel" and of the parts wanted.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, n_classes), float32
-        For each part but "kernel".
-    """
+    """Give the features of one descriptor for a draw."""
     rows = columns[descriptor.columns]
     kernel = Kernel(descriptor, rows[:, parts["kernel"]].T)
     machines = train_machines(kernel.rows(kernel.reference), labels[parts["kernel"]])
@@ -102,21 +69,7 @@ def svm_features(
     parts: dict[str, np.ndarray],
     progress: bool = False,
 ) -> dict[str, np.ndarray]:
-    """Give the features of all descriptors for a draw.
-
-    Parameters
-    ----------
-    descriptors : tuple of Descriptor
-    columns, labels, parts
-        As :func:`of_descriptor`.
-    progress : bool, default False
-        Draw a progress bar on standard error, if that is a terminal.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, 15·n_descriptors), float32
-        For each part but "kernel"; descriptor by descriptor, class by class.
-    """
+    """Give the features of all descriptors for a draw."""
     from threadpoolctl import threadpool_limits
     from tqdm import tqdm
 

@@ -35,57 +35,20 @@ from datasets.synthetic import scenes as generated_scenes
 
 @dataclass(frozen=True)
 class Described:
-    """Descriptors of pictures, and a draw.
+    """Descriptors of pictures, and a draw."""
 
-    Attributes
-    ----------
-    descriptors : tuple of Descriptor
-        What the columns are.
-    columns : ndarray of shape (n_columns, n_pictures), uint8
-        One row per value.
-    labels : ndarray of shape (n_pictures,), int64
-        Classes.
-    parts : dict of str to ndarray of int64
-        "kernel", "train", "valid", "test": numbers of pictures.
-    provenance : dict
-        As :attr:`datasets.Dataset.provenance`.
-    """
-
-    descriptors: tuple[Descriptor, ...]
-    columns: np.ndarray
-    labels: np.ndarray
-    parts: dict[str, np.ndarray]
+    descriptors: tuple[Descriptor, ...]  # What the columns are
+    columns: np.ndarray  # (n_columns, n_pictures) uint8: one row per value
+    labels: np.ndarray  # (n_pictures,) int64: classes
+    parts: dict[str, np.ndarray]  # "kernel", "train", "valid", "test": numbers of pictures
+    # As :attr:`datasets.Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
 def real_columns(
     pictures: ImageSet, caltech: ImageSet, n_jobs: int | None = None, progress: bool = True
 ) -> tuple[np.ndarray, dict[str, str]]:
-    """Compute the descriptors of real pictures, or read them from the cache.
-
-    Parameters
-    ----------
-    pictures : ImageSet
-        Scene-15's, with ``checksum`` in the provenance.
-    caltech : ImageSet
-        Caltech-101's, on which codebooks and detectors are learned.
-    n_jobs : int or None, default None
-        Processes; None for as many as there are processors.
-    progress : bool, default True
-        Draw a progress bar.
-
-    Returns
-    -------
-    columns : ndarray of shape (n_columns, n_pictures), uint8
-        Training pictures first.
-    facts : dict
-        ``learned``, the key of codebooks and detectors, and ``descriptors_checksum``.
-
-    Raises
-    ------
-    DataUnavailable
-        If the cache folder cannot be written.
-    """
+    """Compute the descriptors of real pictures, or read them from the cache."""
     learned = learn(
         np.concatenate((caltech.train, caltech.test)),
         np.concatenate((caltech.y_train, caltech.y_test)),
@@ -102,23 +65,7 @@ def real_columns(
 def synthetic_columns(
     per_class: tuple[int, int, int, int], n_descriptors: int, seed: int
 ) -> tuple[tuple[Descriptor, ...], np.ndarray, np.ndarray]:
-    """Draw the descriptors of the synthetic set.
-
-    Parameters
-    ----------
-    per_class : tuple of int
-        Pictures of each class in the four parts of a draw.
-    n_descriptors : int
-        The first so many of the descriptors.
-    seed : int
-        Repetition.
-
-    Returns
-    -------
-    descriptors : tuple of Descriptor
-    columns : ndarray of shape (n_columns, n_pictures), uint8
-    labels : ndarray of shape (n_pictures,), int64
-    """
+    """Draw the descriptors of the synthetic set."""
     descriptors = synthetic_descriptors(generated_scenes.N_VALUES)[:n_descriptors]
     return descriptors, *generated_scenes.descriptors(sum(per_class), len(descriptors), seed)
 
@@ -165,68 +112,39 @@ def _write(described: Described, out: Path) -> None:
 
 @dataclass(frozen=True)
 class AveragedKernel:
-    """The mean of all descriptors' kernels against all training pictures of a draw.
+    """The mean of all descriptors' kernels against all training pictures of a draw."""
 
-    Attributes
-    ----------
-    train, valid, test : ndarray of shape (n, n_train), float64
-        Rows of the kernel; 1 on the diagonal of `train`.
-    y_train, y_valid, y_test : ndarray of shape (n,), int64
-        Classes.
-    kernel_cost : float
-        What descriptors and kernel rows cost a picture, in `cost_unit`.
-    machine_cost : float
-        What the evaluation of one support vector machine on it costs.
-    cost_unit, cost_origin : str
-        As :class:`datasets.Dataset`.
-    provenance : dict
-        As :class:`datasets.Dataset`.
-    """
-
+    # train, valid, test: (n, n_train) float64: rows of the kernel; 1 on the diagonal of `train`
     train: np.ndarray
     valid: np.ndarray
     test: np.ndarray
-    y_train: np.ndarray
+    y_train: np.ndarray  # y_train, y_valid, y_test: (n,) int64: classes
     y_valid: np.ndarray
     y_test: np.ndarray
-    kernel_cost: float
-    machine_cost: float
-    cost_unit: str
+    kernel_cost: float  # What descriptors and kernel rows cost a picture, in `cost_unit`
+    machine_cost: float  # What the evaluation of one support vector machine on it costs
+    cost_unit: str  # cost_unit, cost_origin: As :class:`datasets.Dataset`
     cost_origin: str
-    provenance: dict[str, Any]
+    provenance: dict[str, Any]  # As :class:`datasets.Dataset`
 
 
 @dataclass(frozen=True)
 class RawDescriptors:
-    """The descriptors themselves, for a linear model on them.
+    """The descriptors themselves, for a linear model on them."""
 
-    Attributes
-    ----------
-    X_train, X_valid, X_test : ndarray of shape (n, n_columns), uint8
-        All training pictures, validation, test; bytes.
-    y_train, y_valid, y_test : ndarray of shape (n,), int64
-        Classes.
-    descriptor : ndarray of shape (n_columns,), int64
-        Which descriptor a column belongs to.
-    descriptor_costs : ndarray of shape (n_descriptors,), float64
-        Price of computing a descriptor, without kernel or machine.
-    cost_unit, cost_origin : str
-        As :class:`datasets.Dataset`.
-    provenance : dict
-        As :class:`datasets.Dataset`.
-    """
-
+    # X_train, X_valid, X_test: (n, n_columns) uint8: all training pictures, validation, test; bytes
     X_train: np.ndarray
     X_valid: np.ndarray
     X_test: np.ndarray
-    y_train: np.ndarray
+    y_train: np.ndarray  # y_train, y_valid, y_test: (n,) int64: classes
     y_valid: np.ndarray
     y_test: np.ndarray
-    descriptor: np.ndarray
+    descriptor: np.ndarray  # (n_columns,) int64: which descriptor a column belongs to
+    # (n_descriptors,) float64: price of computing a descriptor, without kernel or machine
     descriptor_costs: np.ndarray
-    cost_unit: str
+    cost_unit: str  # cost_unit, cost_origin: As :class:`datasets.Dataset`
     cost_origin: str
-    provenance: dict[str, Any]
+    provenance: dict[str, Any]  # As :class:`datasets.Dataset`
 
 
 def whole_parts(described: Described) -> dict[str, np.ndarray]:
@@ -237,19 +155,7 @@ def whole_parts(described: Described) -> dict[str, np.ndarray]:
 
 
 def averaged_kernel(described: Described) -> AveragedKernel:
-    """Average the kernels of all descriptors, each with 1 on its diagonal.
-
-    Parameters
-    ----------
-    described : Described
-        Descriptors and draw.
-
-    Notes
-    -----
-    The committed prices of kernel rows and machines are for the "kernel" pictures of the table;
-    both grow with the number of pictures compared with, so that they are scaled to all training
-    pictures.
-    """
+    """Average the kernels of all descriptors, each with 1 on its diagonal."""
     from threadpoolctl import threadpool_limits
 
     parts = whole_parts(described)
@@ -275,13 +181,7 @@ def averaged_kernel(described: Described) -> AveragedKernel:
 
 
 def raw_descriptors(described: Described) -> RawDescriptors:
-    """Give the descriptors of a draw as rows of bytes.
-
-    Parameters
-    ----------
-    described : Described
-        Descriptors and draw.
-    """
+    """Give the descriptors of a draw as rows of bytes."""
     parts, table = whole_parts(described), prices.read()
     sizes = [d.columns.stop - d.columns.start for d in described.descriptors]
     costs = [prices.of_descriptor(table, d.name).descriptor for d in described.descriptors]

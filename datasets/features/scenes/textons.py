@@ -29,19 +29,7 @@ WEBER, FINENESS = 0.03, 256.0
 
 
 def filter_responses(image: np.ndarray) -> np.ndarray:
-    """Give the responses at every second pixel.
-
-    Parameters
-    ----------
-    image : ndarray of shape (height, width), uint8
-        Grey levels.
-
-    Returns
-    -------
-    ndarray of shape (rows, columns, 32), float32
-        Whole numbers: r log(1 + |r| / 0.03) / |r|, where |r| is the length of a pixel's vector of
-        responses to grey levels 0..1, in steps of 1/256.
-    """
+    """Give the responses at every second pixel."""
     filtered = responses(image.astype(np.float32) / 255, FREQUENCIES)[:, ::STEP, ::STEP]
     vectors = np.concatenate((filtered.real, filtered.imag)).transpose(1, 2, 0)
     length = np.sqrt(np.einsum("ijk,ijk->ij", vectors, vectors, dtype=np.float64))[:, :, None]
@@ -57,37 +45,13 @@ def textons(image: np.ndarray, learned: str) -> np.ndarray:
 
 
 def texton_histogram(images: np.ndarray, *, learned: str) -> np.ndarray:
-    """Count the textons of each picture.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width), uint8
-        Grey levels.
-    learned : str
-        Key of the dictionary.
-
-    Returns
-    -------
-    ndarray of shape (n, 256), uint8
-        255 times the square root of a texton's share.
-    """
+    """Count the textons of each picture."""
     counts = [np.bincount(textons(i, learned).reshape(-1), minlength=N_TEXTONS) for i in images]
     return np.stack([rooted_share(row, row.sum()) for row in counts])
 
 
 def geometric_textons(images: np.ndarray, *, learned: str) -> np.ndarray:
-    """Count the textons of each picture by region.
-
-    Parameters
-    ----------
-    images, learned
-        As :func:`texton_histogram`.
-
-    Returns
-    -------
-    ndarray of shape (n, 1024), uint8
-        255 times the square root of a texton's share of its region's weight; region by region.
-    """
+    """Count the textons of each picture by region."""
     histograms = np.empty((len(images), N_GEOMETRIC_TEXTONS), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):
         weights = region_weights(image)[:, ::STEP, ::STEP]

@@ -14,24 +14,7 @@ N_CELLS = sum(4**level for level in range(LEVELS))
 
 
 def nearest(points: np.ndarray, book: np.ndarray) -> np.ndarray:
-    """Find the nearest word of each point, the first of several.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d), float32
-        Whole numbers.
-    book : ndarray of shape (words, d), float32
-        Whole numbers.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-
-    Notes
-    -----
-    |p - b|² = |p|² - 2 (p·b - |b|²/2). Lengths are below 2,800, so that p·b and |b|²/2 are
-    multiples of 1/2 below 2^22 and exact in single precision in whatever order they are summed.
-    """
+    """Find the nearest word of each point, the first of several."""
     nearness = points @ book.T
     nearness -= np.einsum("ij,ij->i", book, book) / 2
     return nearness.argmax(axis=1)
@@ -45,20 +28,7 @@ def _cells(shape: tuple[int, int], level: int) -> np.ndarray:
 
 
 def pyramid(word_of: np.ndarray, n_words: int) -> np.ndarray:
-    """Count words in the cells of a pyramid.
-
-    Parameters
-    ----------
-    word_of : ndarray of shape (rows, columns), int64
-        Word at each point of a grid.
-    n_words : int
-        Size of the codebook.
-
-    Returns
-    -------
-    ndarray of shape (21·n_words,), uint8
-        255 times the square root of a word's share of its cell; level by level, cell by cell.
-    """
+    """Count words in the cells of a pyramid."""
     parts, words = [], word_of.reshape(-1)
     for level in range(LEVELS):
         cell = _cells(word_of.shape, level)

@@ -13,13 +13,7 @@ from experiments.cell import Cell, rounded
 
 
 class FewExamples(Sampler):
-    """All features on a small sample of the examples; the one that looks best is taken.
-
-    Parameters
-    ----------
-    n_examples : int
-        S, drawn by boosting weight as Eq. (2) says, as Laminating's are.
-    """
+    """All features on a small sample of the examples; the one that looks best is taken."""
 
     def __init__(self, n_examples: int) -> None:
         self.n_examples = n_examples
@@ -37,11 +31,6 @@ class Watched(Sampler):
 
     The search of all features is not part of the strategy: it follows the strategy's own choice,
     takes no random number, and is not counted as its cost.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        Whose choices are watched.
     """
 
     def __init__(self, sampler: Sampler) -> None:
@@ -73,20 +62,7 @@ class Watched(Sampler):
 
 
 def strategy(name: str, n_passes: int, n_samples: int, n_features: int):
-    """Return a sampler with the first Q and S it looks at.
-
-    Parameters
-    ----------
-    name : {"uniform_naive", "uniform_examples", "laminating"}
-    n_passes : int
-        Cost of a round, in passes of one feature over all examples.
-    n_samples, n_features : int
-
-    Returns
-    -------
-    sampler : Sampler
-    Q, S : int
-    """
+    """Return a sampler with the first Q and S it looks at."""
     cost = n_passes * n_samples
     if name == "uniform_naive":
         return UniformNaive(), n_passes, n_samples

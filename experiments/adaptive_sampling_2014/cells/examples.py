@@ -14,21 +14,7 @@ _NAME = zlib.crc32(b"sampling-examples")
 
 
 def first_examples(y: np.ndarray, n_train: int, seed: int) -> np.ndarray:
-    """Return which examples are kept: a larger number keeps all that a smaller one does.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,), int
-        Classes; their shares are those of all examples, but for rounding.
-    n_train : int
-        How many.
-    seed : int
-
-    Returns
-    -------
-    ndarray of shape (n_train,), int64
-        Ascending.
-    """
+    """Return which examples are kept: a larger number keeps all that a smaller one does."""
     rng = np.random.default_rng([_NAME, seed])
     place = np.empty(len(y))  # within its class, between 0 and 1
     for label in np.unique(y):

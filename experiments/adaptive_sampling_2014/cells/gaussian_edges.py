@@ -59,20 +59,6 @@ def simulate(std: float, places: list, n_draws: int, rng: np.random.Generator) -
 
     The same draws serve all places, smaller Q taking the first of them, so that places differ by
     little else than what they are.
-
-    Parameters
-    ----------
-    std : float
-        Standard deviation of the true edges.
-    places : list of (cost, Q, S)
-    n_draws : int
-        Repetitions, at least 2.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    list of (float, float)
-        Mean and its standard error, for each place.
     """
     widest = max(Q for _, Q, _ in places)
     sums, squares = np.zeros(len(places)), np.zeros(len(places))

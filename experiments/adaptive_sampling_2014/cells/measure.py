@@ -45,21 +45,7 @@ def laminating_size(n_features: int, n_samples: int, max_cost: float, least_exam
 
 
 def sampler_of(method: str, n_families: int, given: Mapping[str, Any] | None = None):
-    """Return the samplers of a method.
-
-    Parameters
-    ----------
-    method : str
-        Name of a sampler.
-    n_families : int
-    given : Mapping, optional
-        Parameters of the sampler.
-
-    Returns
-    -------
-    Sampler, or list of Sampler
-        A list where the method is tuned: trained with each, the smallest final loss is kept.
-    """
+    """Return the samplers of a method."""
     if method in _BANDITS:
         bandit = getattr(feature_sampling, _BANDITS[method])
         return [bandit(scale=2.0**n, **(given or {})) for n in range(N_SCALES)]
@@ -84,17 +70,12 @@ def class_weights(y: np.ndarray, counts: list[int] | None) -> np.ndarray | None:
 
 @dataclass
 class Notes:
-    """What is noted of one training.
+    """What is noted of one training."""
 
-    Attributes
-    ----------
-    seconds : list of float
-        Of :func:`time.perf_counter`: the start, then the end of each round.
-    family_rows : list of ndarray of shape (n_families,), int64
-        After each round, training rows that have asked for any feature of a family.
-    """
-
+    # Of :func:`time.perf_counter`: the start, then the end of each round
     seconds: list[float] = field(default_factory=list)
+    # (n_families,) int64: after each round, training rows that have asked for any feature of a
+    # family
     family_rows: list[np.ndarray] = field(default_factory=list)
 
 
@@ -135,33 +116,7 @@ class Observed:
 
 
 def learning_curve(cell: Cell, features) -> list[dict]:
-    """Train a method and read it at several rounds.
-
-    Parameters
-    ----------
-    cell : Cell
-        Its algorithm is the sampler. Parameters: ``n_estimators`` and ``max_cost``, ``rounds`` at
-        which the curve is read, ``tables``, the T of the tables, and ``timed``. Not always:
-        ``sampler``, if the algorithm is the name of a line; ``given``, its parameters, where
-        ``least_examples`` stands for the ``n_features`` of :func:`laminating_size`;
-        ``class_counts``, by part, for :func:`class_weights`.
-    features : datasets.features.FeatureSet
-
-    Returns
-    -------
-    list of dict
-        A row for each of `rounds` with ``budget`` "paper", and one for each T of `tables` with
-        ``budget`` "all", see :func:`rounds_within`. ``used_rounds`` says which round was read:
-        ``log10_loss``; ``test_error`` in %; all evaluations of a feature on an example up to then,
-        ``paper_cost`` as the paper counts, ``evaluations`` all, ``tuning_evaluations`` with those
-        of all trainings of a tuned method; ``feature_seconds`` to compute, once, the families for
-        the training images that were asked for, and ``tuning_feature_seconds`` for those that any
-        of the trainings had asked for; ``families``, how many the model uses;
-        ``prediction_ms`` of one image; ``kept``, the number of the family or the exponent of the
-        parameter of a tuned method, else -1; ``short`` 1 if the budget pays for more rounds than
-        were trained. If timed, ``training_seconds`` up to then, of the training kept, and
-        ``tuning_seconds``, of all.
-    """
+    """Train a method and read it at several rounds."""
     params = cell.params
     model, kept, seconds = _train(cell, features)
     n_samples = features.train.shape[1]
@@ -184,22 +139,7 @@ def learning_curve(cell: Cell, features) -> list[dict]:
 
 
 def rounds_within(budget: float, cumulative: np.ndarray) -> tuple[int, int]:
-    """Return the last round that a budget pays for, and whether it would pay for more.
-
-    Parameters
-    ----------
-    budget : float
-        Evaluations.
-    cumulative : (T,) int
-        Evaluations up to each round.
-
-    Returns
-    -------
-    rounds : int
-        0 if it does not pay for a single one.
-    short : int
-        1 if another round like the last would be paid for, but was not trained.
-    """
+    """Return the last round that a budget pays for, and whether it would pay for more."""
     rounds = int(np.searchsorted(cumulative, budget, side="right"))
     last = cumulative[-1] - (cumulative[-2] if len(cumulative) > 1 else 0)
     short = rounds == len(cumulative) and cumulative[-1] + last <= budget

@@ -53,17 +53,7 @@ def run_cell(cell: Cell, nothing: object) -> list[dict]:
 
 
 def count_failures(params: dict, n_examples: int, n_trials: int, rng: np.random.Generator) -> int:
-    """Run some trials of Algorithm 4, or of its first iteration, and count the lost ones.
-
-    Parameters
-    ----------
-    params : dict
-        Parameters of a cell.
-    n_examples : int
-        S of the first iteration.
-    n_trials : int
-    rng : numpy.random.Generator
-    """
+    """Run some trials of Algorithm 4, or of its first iteration, and count the lost ones."""
     right = (1 + params["delta"] / 2) / 2
     Q, kept = params["n_features"], n_trials
     while Q > 1:

@@ -27,24 +27,7 @@ _SPECTRUM_GRID = 2.0**10
 
 
 def read(cell: Cell, features) -> list[dict]:
-    """Train a variant and read it after several rounds.
-
-    Parameters
-    ----------
-    cell : Cell
-        Its algorithm is the sampler. Parameters: ``variant``, its name; ``n_estimators``,
-        ``max_cost``, and ``rounds``, after which it is read. Either ``params``, parameters of the
-        sampler; or ``exact``, whether the thresholds are, then also ``families``, by name, and
-        ``n_train``, how many of the first training images are used.
-    features : datasets.features.FeatureSet
-
-    Returns
-    -------
-    list of dict
-        A row for each of `rounds`: ``log10_loss``, ``test_error`` in %, and in passes of one
-        feature over all training images, mean of the rounds so far, ``paper_cost`` as the paper
-        counts and ``evaluations``, all.
-    """
+    """Train a variant and read it after several rounds."""
     params = cell.params
     if "exact" in params:
         log_loss, cost, labels = _with_thresholds(cell, features)
@@ -156,20 +139,12 @@ out altogether."""
 
 
 class ExactModel(NamedTuple):
-    """Stumps with exact thresholds.
-
-    Attributes
-    ----------
-    stumps : Stumps
-    log_loss : ndarray of shape (n_stumps,), float64
-        Logarithm of the mean exponential loss after each round.
-    n_searched : ndarray of shape (n_stumps,), int64
-        Features searched in each round, on all examples.
-    """
+    """Stumps with exact thresholds."""
 
     stumps: Stumps
+    # (n_stumps,) float64: logarithm of the mean exponential loss after each round
     log_loss: np.ndarray
-    n_searched: np.ndarray
+    n_searched: np.ndarray  # (n_stumps,) int64: features searched in each round, on all examples
 
 
 class _Feature(NamedTuple):
@@ -197,21 +172,6 @@ def boost_exactly(
 
     The same weights on the same grid, the same draws and rules among equals; only the search
     differs, which sorts: on 8-bit columns both are the same model.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_samples), float64
-    y : ndarray of shape (n_samples,), int
-        Classes, from 0; more than two.
-    n_estimators : int
-        Rounds.
-    n_searched : int
-        Features drawn in a round.
-    seed : int
-
-    Returns
-    -------
-    ExactModel
     """
     targets = np.where(y[:, None] == np.arange(int(y.max()) + 1), 1, -1).astype(np.int8)
     weights = PairWeights(targets)
@@ -245,17 +205,7 @@ def _best_stump(ordered, features: np.ndarray, weights: PairWeights) -> tuple[in
 
 
 def staged_labels(model: ExactModel, values: np.ndarray):
-    """Predict classes with the first 1, 2, … stumps.
-
-    Parameters
-    ----------
-    model : ExactModel
-    values : ndarray of shape (n_features, n_samples), float64
-
-    Yields
-    ------
-    ndarray of shape (n_samples,), int64
-    """
+    """Predict classes with the first 1, 2, … stumps."""
     feature, threshold, votes, alpha, _ = model.stumps
     scores = np.zeros((values.shape[1], votes.shape[1]))
     for t in range(len(alpha)):

@@ -69,21 +69,7 @@ def curve(rows: pd.DataFrame, dataset: str, method: str) -> pd.DataFrame:
 def draw_panels(
     rows: pd.DataFrame, meta: Mapping, spent: str, unit: str, shown: Sequence[str]
 ) -> Figure:
-    """Draw a line of panels for each data set and quantity, a column for each kind of method.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of :func:`experiments.adaptive_sampling_2014.cells.measure.learning_curve`.
-    meta : Mapping
-        Of the run.
-    spent : str
-        Column of what is spent.
-    unit : str
-        Label of that axis.
-    shown : sequence of str
-        Keys of :data:`LABELS`.
-    """
+    """Draw a line of panels for each data set and quantity, a column for each kind of method."""
     lines = [(name, q) for name in SETS if name in set(rows["dataset"]) for q in shown]
     size = (14.0, 1.9 * len(lines) + 2.2)
     figure = Figure(figsize=size, layout="constrained")

@@ -40,20 +40,7 @@ def at(rows: pd.DataFrame, rounds: int, column: str = "log10_loss") -> pd.DataFr
 
 
 def lead(table: pd.DataFrame, ahead: Sequence[str], behind: Sequence[str]) -> np.ndarray:
-    """Return by how much the mean of one group is smaller than that of another, for each seed.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Of :func:`at`.
-    ahead, behind : sequence of str
-        Methods.
-
-    Returns
-    -------
-    (n_seeds,) float
-        Empty if a method is missing.
-    """
+    """Return by how much the mean of one group is smaller than that of another, for each seed."""
     if missing(table, [*ahead, *behind]):
         return np.empty(0)
     return (table[list(behind)].mean(axis=1) - table[list(ahead)].mean(axis=1)).to_numpy()

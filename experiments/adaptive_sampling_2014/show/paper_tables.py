@@ -10,32 +10,16 @@ ROUNDS = (10, 100, 1_000, 10_000)
 
 @dataclass(frozen=True)
 class Printed:
-    """What the paper says about a data set.
+    """What the paper says about a data set."""
 
-    Attributes
-    ----------
-    title : str
-        Its name there.
-    table : int
-        Number of its table.
-    train, test : int
-        Images (section 6.2).
-    n_features, n_families : int
-        Features and their subsets (sections 6 and 6.2).
-    n_classes : int
-        Classes.
-    note : str
-        How the number of images comes about, where it is not printed itself.
-    """
-
-    title: str
-    table: int
-    train: int
+    title: str  # Its name there
+    table: int  # Number of its table
+    train: int  # train, test: Images (section 6.2)
     test: int
-    n_features: int
+    n_features: int  # n_features, n_families: Features and their subsets (sections 6 and 6.2)
     n_families: int
-    n_classes: int
-    note: str = ""
+    n_classes: int  # Classes
+    note: str = ""  # How the number of images comes about, where it is not printed itself
 
 
 SETS = {
@@ -119,15 +103,7 @@ TABLES = {
 
 
 def printed(dataset: str, method: str, rounds: int) -> tuple[float, float] | None:
-    """Return the paper's loss and test error, or None if it prints none for so many rounds.
-
-    Parameters
-    ----------
-    dataset, method : str
-        Keys of `TABLES`.
-    rounds : int
-        T.
-    """
+    """Return the paper's loss and test error, or None if it prints none for so many rounds."""
     if rounds not in ROUNDS:
         return None
     return TABLES[dataset][method][ROUNDS.index(rounds)]

@@ -29,55 +29,34 @@ cannot have turned it round."""
 
 
 class Estimate(NamedTuple):
-    """A number with its interval.
+    """A number with its interval."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        NaN where it is not defined; the interval also with fewer than two repetitions.
-    """
-
+    # value, low, high: NaN where it is not defined; the interval also with fewer than two
+    # repetitions
     value: float
     low: float
     high: float
 
 
 class Agreement(NamedTuple):
-    """How one column of a table agrees with the paper's.
+    """How one column of a table agrees with the paper's."""
 
-    Attributes
-    ----------
-    tau, rho : Estimate
-        Kendall's τ-b and Spearman's ρ between the two orders of the methods; not defined for fewer
-        than two methods, or if all are alike.
-    difference : Estimate
-        Mean over the methods of ours less the paper's, in the unit of the column.
-    n : int
-        Methods compared.
-    """
-
+    # tau, rho: Kendall's τ-b and Spearman's ρ between the two orders of the methods; not defined
+    # for fewer than two methods, or if all are alike
     tau: Estimate
     rho: Estimate
+    # Mean over the methods of ours less the paper's, in the unit of the column
     difference: Estimate
-    n: int
+    n: int  # Methods compared
 
 
 class Order(NamedTuple):
-    """Pairs of methods of one column, by what the paper's numbers and ours say of them.
+    """Pairs of methods of one column, by what the paper's numbers and ours say of them."""
 
-    Attributes
-    ----------
-    agree : int
-        Pairs that both tell apart, the same way round.
-    against : tuple of (str, str)
-        Pairs that both tell apart, and of which the paper has the first ahead and we the second.
-    undecided : int
-        Pairs that the paper or we do not tell apart.
-    """
-
-    agree: int
+    agree: int  # Pairs that both tell apart, the same way round
+    # Pairs that both tell apart, and of which the paper has the first ahead and we the second
     against: tuple[tuple[str, str], ...]
-    undecided: int
+    undecided: int  # Pairs that the paper or we do not tell apart
 
 
 def order(ours: pd.DataFrame, paper: pd.Series) -> Order:
@@ -125,22 +104,7 @@ def _sign_of(differences: np.ndarray) -> int:
 
 
 def agreement(ours: pd.DataFrame, paper: pd.Series) -> Agreement:
-    """Compare our means over the repetitions with the paper's numbers.
-
-    Parameters
-    ----------
-    ours : DataFrame
-        A line per repetition, a column per method; only columns without gaps count.
-    paper : Series
-        The paper's number for each method.
-
-    Returns
-    -------
-    Agreement
-        Intervals at 95 %: percentiles over repetitions drawn anew with replacement, the same ones
-        for all methods, without those in which an order is not defined. They say how far ours
-        depends on the repetitions; the paper's numbers have no spread.
-    """
+    """Compare our means over the repetitions with the paper's numbers."""
     values = ours.dropna(axis=1)
     methods = [name for name in values.columns if name in paper.index]
     values, printed = values[methods].to_numpy(np.float64), paper[methods].to_numpy(np.float64)

@@ -18,20 +18,7 @@ COSTS = (1_000, 10_000, 100_000)
 
 
 def best_size(line: pd.DataFrame, column: str) -> float:
-    """Return the Q with the largest value of one line, between the grid's: a parabola's vertex.
-
-    Parameters
-    ----------
-    line : DataFrame
-        Rows of one variance, cost and seed.
-    column : str
-        "expected" or "simulated".
-
-    Returns
-    -------
-    float
-        At an end of the grid the end itself.
-    """
+    """Return the Q with the largest value of one line, between the grid's: a parabola's vertex."""
     line = line.sort_values("n_features")
     x, y = np.log10(line["n_features"].to_numpy()), line[column].to_numpy()
     i = int(np.argmax(y))

@@ -396,18 +396,7 @@ def make_table(
     cells=make_cells,
     seeds: Mapping[str, int] = SEEDS,
 ) -> Artefact:
-    """Declare the table of a data set.
-
-    Parameters
-    ----------
-    dataset : str
-        Set of images.
-    minutes, seeds : Mapping
-        As in :class:`experiments.artefact.Artefact`.
-    cells : callable
-        ``(dataset, scale, seeds) -> list[Cell]``: the first families alone, or
-        :func:`experiments.adaptive_sampling_2014.cells.headline.make_cells`.
-    """
+    """Declare the table of a data set."""
     paper = SETS[dataset]
     return Artefact(
         id=f"sampling-table{paper.table}",

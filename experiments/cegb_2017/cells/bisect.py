@@ -29,28 +29,7 @@ _NONE = dict.fromkeys(
 
 
 def bisect_gaps(cell: Cell, dataset) -> list[dict]:
-    """Train a method's models of all λ, and bisect λ at each gap of its curve.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``panel``, ``settings`` as of Figure 2's cells, ``tradeoffs``: the grid of λ, and
-        ``thinned``: whether of the panel's rows only what budgets can choose was published.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        For each gap (``gap``: its number, the cheapest first; ``below, above``: the costs of the
-        models around it) a row before any bisection, ``step`` 0, and one for each: ``part_below,
-        part_above``, the widest part of the gap that had no model yet; ``tradeoff_low,
-        tradeoff_high, tradeoff``, the bracket and the λ tried, all 0 at step 0; ``inside``, how
-        many of the λ's models cost something inside the part (at step 0: models of the grid that
-        no budget chooses, inside the gap); of these the one nearest to the middle of the part,
-        with ``rounds``, ``valid_score, valid_cost, test_score, test_cost, valid_cost_paper,
-        test_cost_paper``, all 0 if there is none or at step 0; and ``widest_left``, the factor
-        between neighbouring models that is left within the gap.
-    """
+    """Train a method's models of all λ, and bisect λ at each gap of its curve."""
 
     def train(tradeoff: float) -> Trace:
         params = {name: cell.params[name] for name in ("panel", "settings")}
@@ -68,22 +47,7 @@ def bisect_gaps(cell: Cell, dataset) -> list[dict]:
 
 
 def bisect(train: Callable[[float], Trace], grid: Mapping[float, Trace], gap: Ends) -> list[dict]:
-    """Bisect λ at a gap until it is closed, or eight bisections in a row found nothing inside.
-
-    Parameters
-    ----------
-    train : callable
-        ``λ -> rows`` with ``rounds, valid_cost, …`` of one model, in the order of rounds.
-    grid : mapping of float to sequence of mapping
-        What `train` returns for each λ of the grid.
-    gap : (float, float)
-        Costs of the models around it.
-
-    Returns
-    -------
-    list of dict
-        See :func:`bisect_gaps`.
-    """
+    """Bisect λ at a gap until it is closed, or eight bisections in a row found nothing inside."""
     known = dict(grid)
     part = widest_part(known.values(), gap)
     steps = [_step(gap, (0.0, 0.0), 0.0, rows_inside(known.values(), gap), part) | _NONE]

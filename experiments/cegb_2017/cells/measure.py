@@ -39,18 +39,7 @@ def checkpoints(n_rounds: int) -> list[int]:
 
 
 def make_estimator(cell: Cell, dataset):
-    """Return the unfitted estimator of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``algorithm`` is one of ``cegb``, ``cegb_shallow``, ``cegb_breadth_first``,
-        ``cegb_unit_costs``, ``cegb_as_miser``, ``greedy_miser``, ``gbrt``. ``goes_on`` of its
-        settings: nodes are split at a negative net gain too.
-    dataset : Dataset
-        Its costs enter the training (for ``cegb_unit_costs`` 1 per feature instead); ranking sets
-        are regressed (squared loss), others are classified (logistic loss).
-    """
+    """Return the unfitted estimator of a cell."""
     options, beta = cell.params["settings"], dataset.feature_costs
     shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
     settings = {name: options[name] for name in (*shape, "growth")}
@@ -135,15 +124,7 @@ def _fit(model, X, y, eval_set=None):
 
 
 def first_tree(cell: Cell, dataset) -> list[dict]:
-    """Train the model of a cell and describe its first tree, in which nothing is paid for yet.
-
-    Returns
-    -------
-    list of dict
-        One row per node: ``node, parent`` (-1 for the root), ``order`` (split nodes numbered as
-        they were made, -1 for leaves), ``feature`` (-1 for leaves), ``count`` (training rows),
-        ``cost`` (feature cost that a row has paid when it arrives), ``value``.
-    """
+    """Train the model of a cell and describe its first tree, in which nothing is paid for yet."""
     forest = train(cell, dataset).trees_
     n_nodes = int(forest.tree[1])
     left = forest.left[:n_nodes]
@@ -173,17 +154,7 @@ def first_tree(cell: Cell, dataset) -> list[dict]:
 
 
 def trace(cell: Cell, dataset) -> list[dict]:
-    """Train the model of a cell and measure it at every checkpoint.
-
-    Returns
-    -------
-    list of dict
-        ``panel, tradeoff, rounds``, ``valid_score, valid_cost, test_score, test_cost`` by the one
-        cost meter (each row pays for what its own paths ask), and ``valid_cost_paper,
-        test_cost_paper``, the paper's own accounting: for Greedy Miser every row pays for all
-        features of the model so far and 1 per tree (0 where evaluations are free); the same as
-        the meter for the others. Six significant digits.
-    """
+    """Train the model of a cell and measure it at every checkpoint."""
     return traced(train(cell, dataset), cell, dataset)
 
 
@@ -202,17 +173,7 @@ def traced(model, cell: Cell, dataset) -> list[dict]:
 
 
 def trace_and_describe(cell: Cell, dataset) -> list[dict]:
-    """Follow a cell's model like :func:`trace`, and say what it is like and who can judge it.
-
-    Returns
-    -------
-    list of dict
-        The rows of :func:`trace`, each with what is said of the whole model: ``rounds_trained``
-        (more than are kept if the validation score stopped rising), ``speaking_queries``
-        (:func:`speaking_queries`), ``test_dear`` (the share of test rows that ask for a feature
-        of the highest price), ``mean_depth`` (of the deepest leaf, over trees) and ``mean_path``
-        (split nodes that a test row passes, over trees). Six significant digits.
-    """
+    """Follow a cell's model like :func:`trace`, and say what it is like and who can judge it."""
     model = train(cell, dataset)
     whole = {
         "rounds_trained": max(len(model.validation_scores_), model.n_estimators_),
@@ -329,11 +290,6 @@ def final_score(cell: Cell, dataset) -> list[dict]:
     ``variant`` of the cell's parameters is one of ``ours``; ``bins_127`` and the like, that many
     bins; ``all_splits``, no stop at a negative gain; ``start_at_zero``; ``exact``, scikit-learn's
     boosting, which sorts instead of binning; ``fewer_rows``, a part of all rows left out.
-
-    Returns
-    -------
-    list of dict
-        One row: ``panel, tradeoff, variant, test_score, test_cost``. Six significant digits.
     """
     variant, settings = cell.params["variant"], cell.params["settings"]
     if variant == "fewer_rows":

@@ -45,25 +45,7 @@ _DEEPEST = 16  # CatBoost's own limit on the depth of its trees
 
 
 def trace(cell: Cell, dataset) -> list[dict]:
-    """Train the model of a cell and measure it at the cell's rounds.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``algorithm`` is ``cegb``, ``gbrt``, ``lightgbm``, ``lightgbm_cegb``, ``catboost``,
-        ``catboost_per_object``, ``catboost_first_use`` or ``hist_gradient_boosting``.
-    dataset : Dataset
-        Without feature groups: no library but ours knows them.
-
-    Returns
-    -------
-    list of dict
-        ``panel, configuration, learning_rate, max_leaves, min_samples_leaf, tradeoff, rounds`` and
-        ``valid_score, valid_cost, test_score, test_cost`` by the one cost meter, six significant
-        digits; ``speaking_queries``, see
-        :func:`experiments.cegb_2017.cells.measure.speaking_queries`. Rounds before the first split
-        cost nothing and are left out; a model without any split is measured once, at round 0.
-    """
+    """Train the model of a cell and measure it at the cell's rounds."""
     if dataset.feature_groups is not None:
         raise ValueError(f"{cell.dataset} has feature groups, which the peers do not know.")
     model, last = fit(cell, dataset)

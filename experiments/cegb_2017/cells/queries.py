@@ -89,21 +89,7 @@ def _queries(grades: np.ndarray, queries, relevant_from: float) -> list[np.ndarr
 
 
 def relevant_documents(grades, queries, relevant_from: float) -> str:
-    """Return how many relevant documents queries have, one digit for each, at most 5.
-
-    Parameters
-    ----------
-    grades : (n,) ndarray
-    queries : (n,) array-like
-        In contiguous blocks.
-    relevant_from : float
-        Smallest relevant grade.
-
-    Returns
-    -------
-    str
-        :data:`FIRST`, then the digits; queries without a relevant document are left out.
-    """
+    """Return how many relevant documents queries have, one digit for each, at most 5."""
     counts = (
         np.count_nonzero(grades[rows] >= relevant_from)
         for rows in _queries(grades, queries, relevant_from)
@@ -112,20 +98,7 @@ def relevant_documents(grades, queries, relevant_from: float) -> str:
 
 
 def places_of(grades, scores, queries, relevant_from: float) -> str:
-    """Return which of each query's first five places are relevant, a letter for each query.
-
-    Parameters
-    ----------
-    grades, queries, relevant_from
-        As of :func:`relevant_documents`.
-    scores : (n,) ndarray
-        Larger is better; equal ones are ranked by rising grade, as the score of a ranking does.
-
-    Returns
-    -------
-    str
-        :data:`FIRST`, then a letter of :data:`LETTERS` for each query.
-    """
+    """Return which of each query's first five places are relevant, a letter for each query."""
     word = FIRST
     for rows in _queries(grades, queries, relevant_from):
         order = np.lexsort((grades[rows], -scores[rows]))[:PLACES]
@@ -135,19 +108,7 @@ def places_of(grades, scores, queries, relevant_from: float) -> str:
 
 
 def average_precisions(relevant: str, places: str) -> np.ndarray:
-    """Return the AP@5 of each query.
-
-    Parameters
-    ----------
-    relevant : str
-        Of :func:`relevant_documents`.
-    places : str
-        Of :func:`places_of`, for the same queries.
-
-    Returns
-    -------
-    (n_queries,) float64
-    """
+    """Return the AP@5 of each query."""
     counts = [int(digit) for digit in relevant[1:]]
     patterns = [LETTERS.index(letter) for letter in places[1:]]
     return np.array([_SUMS[p] / count for p, count in zip(patterns, counts, strict=True)])

@@ -23,17 +23,6 @@ def unbroken_run(grades, scores, queries, relevant_from: float, places: int = PL
 
     Of each query the number of relevant documents at the top before the first that is none, at
     most 5, over 5. A query whose documents are all relevant counts 1, one without any 0.
-
-    Parameters
-    ----------
-    grades : (n,) ndarray
-    scores : (n,) ndarray
-        Larger is better; equal ones are ranked by rising grade, as all scores of a ranking are.
-    queries : (n,) ndarray
-        In contiguous blocks.
-    relevant_from : float
-        Smallest relevant grade.
-    places : int
     """
     runs = []
     starts = np.flatnonzero(np.diff(queries, prepend=queries[0] - 1))
@@ -48,22 +37,7 @@ def unbroken_run(grades, scores, queries, relevant_from: float, places: int = PL
 
 
 def follow(cell: Cell, dataset) -> list[dict]:
-    """Train a cell's model, and measure all models that it gives without further training.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``algorithm`` is ``cegb``, of which ``tradeoff`` and ``settings`` are those of Figure 2;
-        ``budget_forest`` or ``budget_prune``, of which ``impurity, impurity_threshold, n_trees``
-        make the forest. ``panel``; ``setting``, their name.
-
-    Returns
-    -------
-    list of dict
-        ``panel, setting, rounds`` (or trees, or the number of the pruning), ``valid_score,
-        valid_cost, test_score, test_cost``; ``valid_run, test_run``, see :func:`unbroken_run` (the
-        score where there are no queries); ``speaking_queries``. Six significant digits.
-    """
+    """Train a cell's model, and measure all models that it gives without further training."""
     relevant_from = cell.params["settings"]["relevant_from"]
     key = {"panel": cell.params["panel"], "setting": cell.params["setting"]}
     speaking = {"speaking_queries": speaking_queries(dataset, relevant_from)}

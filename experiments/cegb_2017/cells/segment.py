@@ -36,17 +36,7 @@ _PLAIN = ("n_estimators", "learning_rate", "max_leaves", "min_samples_leaf")
 
 
 def frames_of(cell: Cell, dataset, part: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give the frames of a part that a cell looks at: image and labels.
-
-    Parameters
-    ----------
-    cell : Cell
-        Its ``frames`` says how many of each part; the first ones.
-    dataset : Dataset
-        Says whether the frames are real.
-    part : {"valid", "test"}
-        Which.
-    """
+    """Give the frames of a part that a cell looks at: image and labels."""
     stream = phc_c2dl_psc.frames(
         part, scale=dataset.provenance["scale"], seed=cell.seed, kind=dataset.provenance["kind"]
     )
@@ -96,29 +86,7 @@ def _at(staged: Iterator[np.ndarray], rounds: list[int]) -> np.ndarray:
 
 
 def measure_frame(model, X: np.ndarray, shape: tuple[int, int], rounds: list[int]):
-    """Score all pixels of a frame and meter them.
-
-    Parameters
-    ----------
-    model : estimator
-        Metered with its own `split_cost` and `feature_sharing`.
-    X : (h·w, 32) float64
-        Features of the frame's pixels, row by row.
-    shape : (int, int)
-        Height and width of the frame.
-    rounds : list of int
-        Stages.
-
-    Returns
-    -------
-    scores : (n_stages, h, w) float64
-        Log-odds.
-    cost : (n_stages,) float64
-        Mean cost per pixel in split evaluations, shared ones in parts; metered on every
-        sixteenth pixel row.
-    splits : (n_stages,) float64
-        Mean number of split nodes that these pixels pass, whatever is shared.
-    """
+    """Score all pixels of a frame and meter them."""
     height, width = shape
     scores = np.empty((len(rounds), height, width))
     if rounds == [0]:
@@ -157,14 +125,7 @@ def measured(models, rounds: list[list[int]], frames: Iterable):
 
 
 def choose_thresholds(models, rounds: list[list[int]], frames: Iterable, min_area: int) -> list:
-    """Choose for each model and stage the threshold with the best SEG on the validation frames.
-
-    Returns
-    -------
-    list of (thresholds, scores, costs)
-        For each model three lists, one entry for each stage: the first of equal thresholds, its
-        SEG, and the mean cost per pixel of these frames.
-    """
+    """Choose for each model and stage the threshold with the best SEG on the validation frames."""
     objects = [[[[] for _ in THRESHOLDS] for _ in stage] for stage in rounds]
     costs = [[] for _ in models]
     for _, truth, results in measured(models, rounds, frames):
@@ -183,17 +144,7 @@ def choose_thresholds(models, rounds: list[list[int]], frames: Iterable, min_are
 
 
 def trace(cell: Cell, dataset) -> list[dict]:
-    """Train the models of a cell and segment its frames at a few stages.
-
-    Returns
-    -------
-    list of dict
-        Rows of kind ``score``, one for each model and stage: ``tradeoff, rounds, coarsest``,
-        ``valid_score, test_score`` (SEG), ``valid_cost, test_cost`` (mean per pixel in split
-        evaluations, shared ones in parts), ``test_splits`` (split nodes passed per pixel),
-        ``threshold``; and rows of kind ``frame``, whose ``line`` is the number of the test frame
-        and whose test values are those of this frame. ``pixels`` is empty.
-    """
+    """Train the models of a cell and segment its frames at a few stages."""
     wanted, settings = cell.params["models"], cell.params["settings"]
     models = [train(one, settings, dataset) for one in wanted]
     rounds = [stages(model, settings["checkpoints"]) for model in models]

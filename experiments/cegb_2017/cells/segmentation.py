@@ -19,27 +19,7 @@ _EIGHT = np.ones((3, 3), dtype=bool)
 
 
 def segment(scores: ArrayLike, threshold: float, min_area: int) -> np.ndarray:
-    """Segment an image: connected components of the pixels whose score exceeds a threshold.
-
-    Parameters
-    ----------
-    scores : (h, w) array-like of float
-        Score of each pixel.
-    threshold : float
-        A pixel is taken if its score is greater.
-    min_area : int
-        Components of fewer pixels are dropped.
-
-    Returns
-    -------
-    (h, w) int32
-        1, 2, … for the components (8 neighbours), in the order of their first pixels; 0 elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is not an image.
-    """
+    """Segment an image: connected components of the pixels whose score exceeds a threshold."""
     scores = np.asarray(scores)
     if scores.ndim != 2:
         raise ValueError(f"scores must be an image of shape (h, w), got the shape {scores.shape}.")
@@ -57,23 +37,7 @@ def segment(scores: ArrayLike, threshold: float, min_area: int) -> np.ndarray:
 
 
 def object_scores(truth: ArrayLike, result: ArrayLike) -> np.ndarray:
-    """Jaccard index of each reference object of a frame with the object that matches it.
-
-    Parameters
-    ----------
-    truth, result : (h, w) array-like of int
-        Labels >= 0 of the reference and of the segmented objects; 0 is the ground.
-
-    Returns
-    -------
-    (n_objects,) float64
-        In ascending order of the reference labels; 0 where no object covers more than half.
-
-    Raises
-    ------
-    ValueError
-        If these are not two label images of one shape.
-    """
+    """Jaccard index of each reference object of a frame with the object that matches it."""
     truth, result = _labels(truth, "truth"), _labels(result, "result")
     if truth.shape != result.shape:
         raise ValueError(f"truth and result have different shapes: {truth.shape}, {result.shape}.")
@@ -96,18 +60,7 @@ def object_scores(truth: ArrayLike, result: ArrayLike) -> np.ndarray:
 
 
 def seg_measure(scores: Iterable[np.ndarray]) -> float:
-    """SEG: mean of the scores of all reference objects of all frames.
-
-    Parameters
-    ----------
-    scores : iterable of (n_objects,) float64
-        :func:`object_scores` of each frame.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN if there is no reference object at all.
-    """
+    """SEG: mean of the scores of all reference objects of all frames."""
     every = np.concatenate([np.zeros(0), *scores])
     return math.fsum(every) / len(every) if len(every) else math.nan
 

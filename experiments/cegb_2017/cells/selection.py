@@ -19,16 +19,6 @@ def choosable(
     is never chosen. Each model's last round stays: it says how far its method's costs reach. Of
     panels that are thinned out, and of :data:`WHOLE_METHOD`, only what the whole method's budgets
     can choose stays.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, algorithm, seed, tradeoff, rounds, valid_score, valid_cost``, and
-        ``valid_cost_paper`` where budgets are of that accounting, too.
-    thinned : collection of str
-        Keys of panels.
-    setting : str
-        Column that tells the models of a method on one repetition apart.
     """
     model = ["panel", "algorithm", "seed", setting]
     rows = rows.sort_values([*model, "rounds"], kind="stable")

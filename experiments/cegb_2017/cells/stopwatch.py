@@ -12,15 +12,7 @@ from experiments.cells.racing import n_splits, race
 
 
 def make_racers(cell: Cell, dataset) -> dict:
-    """Return the unfitted estimators of a cell: the same trees, with and without costs.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``settings`` and ``tradeoff``.
-    dataset : Dataset
-        Its costs enter CEGB's training.
-    """
+    """Return the unfitted estimators of a cell: the same trees, with and without costs."""
     plain, cegb = (
         make_estimator(replace(cell, algorithm=name), dataset) for name in ("gbrt", "cegb")
     )

@@ -25,21 +25,7 @@ def draw_panel(
     methods: Sequence[str],
     paper: tuple[str, str],
 ) -> None:
-    """Draw each method's curve with its band, and one of them in the paper's accounting.
-
-    Parameters
-    ----------
-    ax : Axes
-    panel : Panel
-    rows : DataFrame
-        The panel's own, at least one.
-    record : Mapping
-        Provenance of its data in ``meta.json``.
-    methods : sequence of str
-        Keys of :data:`experiments.style.LOOKS`; those without rows are left out.
-    paper : tuple of str
-        Method whose rows pay for the whole forest in the paper, and what the legend says of it.
-    """
+    """Draw each method's curve with its band, and one of them in the paper's accounting."""
     shown = []
     for method in methods:
         if (curve := curves(rows, panel.key, method)) is not None:
@@ -59,17 +45,7 @@ def draw_panel(
 
 
 def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
-    """Say in place of curves why a panel has none.
-
-    Parameters
-    ----------
-    ax : Axes
-    panel : Panel
-    key : str
-        Its letter in the figure.
-    scale : str
-        Smoke has only data that are always there.
-    """
+    """Say in place of curves why a panel has none."""
     ax.set_title(f"({key}) {panel.name}", loc="left")
     why = "not part of the smoke scale" if scale == "smoke" else "no synthetic form exists"
     ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
@@ -78,14 +54,7 @@ def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
 
 
 def say_speaking_queries(ax, rows: pd.DataFrame) -> None:
-    """Add to a ranking panel's title how many test queries have a relevant document.
-
-    Parameters
-    ----------
-    ax : Axes
-    rows : DataFrame
-        The panel's, with ``seed, speaking_queries``; where folds rotate the numbers differ.
-    """
+    """Add to a ranking panel's title how many test queries have a relevant document."""
     counts = rows.groupby("seed")["speaking_queries"].first()
     several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
     title = ax.get_title(loc="left")

@@ -65,17 +65,7 @@ UNTIL_IT_ENDS_FIRST_SEED = 20
 
 
 def tradeoffs(scale: str, panel: Panel, method: str) -> tuple[float, ...]:
-    """Return a method's λ on a panel.
-
-    Parameters
-    ----------
-    scale : str
-        At smoke scale the first and the middle one.
-    panel : Panel
-        Its prices choose the grid; see :data:`THINNED_ROUNDS`.
-    method : str
-        Plain boosting has λ = 0 alone.
-    """
+    """Return a method's λ on a panel."""
     if method == "gbrt":
         return (0.0,)
     grid = TRADEOFFS[panel.prices, method in FIRST_ORDER]
@@ -93,20 +83,7 @@ def repetitions(scale: str, panel: Panel, seeds: range) -> range:
 def cells_of(
     scale: str, panel: Panel, method: str, seed: int, values: tuple[float, ...]
 ) -> list[Cell]:
-    """Return the cells of a method's models on one repetition of a panel, one for each λ.
-
-    Parameters
-    ----------
-    scale : str
-    panel : Panel
-    method : str
-        All but plain boosting split on at a negative net gain.
-    seed : int
-        Repetition, from 0; counted from :data:`FIRST_SEED` on, or
-        :data:`UNTIL_IT_ENDS_FIRST_SEED`.
-    values : tuple of float
-        λ.
-    """
+    """Return the cells of a method's models on one repetition of a panel, one for each λ."""
     dataset = panel.smoke_dataset if scale == "smoke" else panel.dataset
     if dataset is None:
         return []

@@ -52,13 +52,7 @@ def over_seeds(rows: pd.DataFrame, of_one_seed) -> np.ndarray:
 
 
 def at_half_the_cost(rows: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
-    """Choose on validation: plain boosting, plain boosting at half its cost, CEGB at half of it.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one seed, with ``origin``, the algorithm as it was trained.
-    """
+    """Choose on validation: plain boosting, plain boosting at half its cost, CEGB at half of it."""
     pools = by_method(rows)
     plain = best(pools[pools["algorithm"] == "gbrt"])
     half = plain["valid_cost"] / 2
@@ -67,13 +61,7 @@ def at_half_the_cost(rows: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Serie
 
 
 def similar(rows: pd.DataFrame) -> np.ndarray:
-    """What is left on each test frame of the SEG that CEGB at half the cost may lose.
-
-    Returns
-    -------
-    (n_frames,) float64
-        NaN throughout if on the test frames it costs more than half.
-    """
+    """What is left on each test frame of the SEG that CEGB at half the cost may lose."""
 
     def of_one_seed(mine):
         plain, _, cegb = at_half_the_cost(mine)
@@ -101,15 +89,7 @@ def by_levels(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def coarser(rows: pd.DataFrame, column: str) -> np.ndarray:
-    """Compare the finest resolution alone with all four, on each test frame.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The artefact's rows.
-    column : {"test_score", "test_cost"}
-        SEG lost with all four, or decades of cost saved.
-    """
+    """Compare the finest resolution alone with all four, on each test frame."""
 
     def of_one_seed(mine):
         mine = by_levels(mine)

@@ -11,33 +11,16 @@ from experiments.data_kinds import in_words
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: a data set under one way of counting cost.
+    """One panel: a data set under one way of counting cost."""
 
-    Attributes
-    ----------
-    key, name : str
-        Letter in the figure; what the title calls the data.
-    dataset : str
-        Name for :func:`datasets.load`.
-    split_cost : float
-        α, in units of a feature of cost 1.
-    prices : {"priced", "uniform"}
-        Key of :data:`GRID`.
-    relevant_from : int or None
-        Smallest relevant grade of AP@5; None for accuracy.
-    binarise : bool
-        Train on y > 0 instead of grades.
-    smoke_dataset : str or None
-        What takes the data set's place at smoke scale; None leaves the panel out there.
-    """
-
-    key: str
+    key: str  # key, name: Letter in the figure; what the title calls the data
     name: str
-    dataset: str
-    split_cost: float
-    prices: str
-    relevant_from: int | None = None
-    binarise: bool = False
+    dataset: str  # Name for :func:`datasets.load`
+    split_cost: float  # α, in units of a feature of cost 1
+    prices: str  # Key of :data:`GRID`
+    relevant_from: int | None = None  # Smallest relevant grade of AP@5; None for accuracy
+    binarise: bool = False  # Train on y > 0 instead of grades
+    # What takes the data set's place at smoke scale; None leaves the panel out there
     smoke_dataset: str | None = None
 
 
@@ -128,17 +111,7 @@ TRACE_TOLERANCES = {
 
 
 def settings(scale: str, panel: Panel, method: str) -> dict:
-    """Return what is the same for every λ and seed: a panel's data under a method's trees.
-
-    Parameters
-    ----------
-    scale : str
-        Sets the number of rounds.
-    panel : Panel
-        Prices and scores.
-    method : str
-        Key of :data:`METHODS`.
-    """
+    """Return what is the same for every λ and seed: a panel's data under a method's trees."""
     logistic = panel.relevant_from is None
     first_order = method in FIRST_ORDER
     return {
@@ -158,19 +131,7 @@ def panel_name(panel: Panel, dataset: str) -> str:
 
 
 def panel_title(panel: Panel, dataset: str, record: Mapping, key: str | None = None) -> str:
-    """Return a panel's title: the data, where they come from, and their sizes.
-
-    Parameters
-    ----------
-    panel : Panel
-        Which.
-    dataset : str
-        Data that serve it.
-    record : Mapping
-        Their provenance in ``meta.json``.
-    key : str, optional
-        Letter instead of the panel's own.
-    """
+    """Return a panel's title: the data, where they come from, and their sizes."""
     rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
     what = in_words(record)
     if record["kind"] == "real":

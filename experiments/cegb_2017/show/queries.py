@@ -16,13 +16,7 @@ def models_of(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
 
 
 def scores_of_queries(rows: pd.DataFrame, panel: str) -> list[np.ndarray]:
-    """Return for each of :func:`models_of` the AP@5 of its test queries.
-
-    Raises
-    ------
-    ValueError
-        If two methods of one repetition do not have the same queries.
-    """
+    """Return for each of :func:`models_of` the AP@5 of its test queries."""
     mine = rows[(rows["panel"] == panel) & (rows["kind"] == "queries")]
     if (mine.groupby("seed")["places"].nunique() > 1).any():
         raise ValueError(f"The methods of panel {panel} have different test queries.")
@@ -39,18 +33,6 @@ def lead_of_each_query(
 
     Budgets choose models as for :func:`experiments.curves.advantage`, by the validation score of
     all validation queries. So the mean over a repetition's queries is the advantage.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :func:`experiments.cegb_2017.cells.queries.score_queries`.
-    panel, better, worse, accounting
-        As for :func:`experiments.curves.advantage`.
-
-    Returns
-    -------
-    list of (n_queries,) float64
-        In the order of the seeds; empty if a method has no rows.
     """
     models, scores = models_of(rows, panel), scores_of_queries(rows, panel)
     # What the budgets choose is the number of a model in place of its score.
@@ -63,20 +45,7 @@ def lead_of_each_query(
 
 
 def loss_of_each_query(rows: pd.DataFrame, panel: str, tradeoff: float) -> list[np.ndarray]:
-    """Return how far CEGB's final AP@5 lies below that of λ = 0 on each query and repetition.
-
-    Parameters
-    ----------
-    rows, panel
-        As for :func:`lead_of_each_query`.
-    tradeoff : float
-        λ.
-
-    Returns
-    -------
-    list of (n_queries,) float64
-        In the order of the seeds.
-    """
+    """Return how far CEGB's final AP@5 lies below that of λ = 0 on each query and repetition."""
     models, scores = models_of(rows, panel), scores_of_queries(rows, panel)
     mine = models[models["algorithm"] == "cegb"].sort_values("rounds", kind="stable")
     ends = [

@@ -11,15 +11,7 @@ VARIANTS = {
 
 
 def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
-    """Return for each seed how many times as long as plain boosting a method takes.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``dataset, seed, method, fit_seconds``.
-    dataset, method : str
-        Which.
-    """
+    """Return for each seed how many times as long as plain boosting a method takes."""
     table = rows[rows["dataset"] == dataset].pivot(
         index="seed", columns="method", values="fit_seconds"
     )

@@ -15,16 +15,7 @@ from experiments.cronus_2012.cells.task import Part, bills, part_of
 
 
 def boosting_rows(grown: Grown, dataset) -> list[dict]:
-    """Measure boosted trees after some of their rounds, and with exits.
-
-    Parameters
-    ----------
-    grown : Grown
-        ``exits`` of its cell's parameters has a grid of s for each rule; those of proximity and
-        score are in standard deviations of the whole model's training scores. ``every``: trees
-        between exits.
-    dataset : Dataset
-    """
+    """Measure boosted trees after some of their rounds, and with exits."""
     cell, model, seconds = grown.cell, grown.trees, grown.seconds
     e = cell.params["tree_cost"]
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
@@ -88,17 +79,7 @@ def threshold(rule: str, s: float, predicted: np.ndarray) -> float:
 
 
 class _Inputs:
-    """One part with its copies, which are documents of their query, too.
-
-    Parameters
-    ----------
-    part : Part
-    model : GBRTRegressor
-        All trees; what its first trees cost each row is measured once for all settings.
-    every : int
-        Trees between exits.
-    tree_cost : float
-    """
+    """One part with its copies, which are documents of their query, too."""
 
     def __init__(self, part: Part, model, every: int, tree_cost: float) -> None:
         self.part = part

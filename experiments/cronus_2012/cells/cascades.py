@@ -41,17 +41,7 @@ _SEARCHED = (-64, 64)
 
 
 class Trainer:
-    """Fits cascades of a cell's trees, which are grown once.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``n_stages``, ``rejection``, ``steepness``, ``limits`` of the optimisation.
-    dataset : Dataset
-    trees : fitted estimator
-    make : callable
-        Cronus: what a cascade is made by.
-    """
+    """Fits cascades of a cell's trees, which are grown once."""
 
     def __init__(
         self, cell: Cell, dataset, trees, make: Callable[..., CronusClassifier] = CronusClassifier
@@ -64,18 +54,7 @@ class Trainer:
         self._empty: dict[tuple[float, float], int] = {}
 
     def fit(self, tradeoff: float, chosen: Mapping, *, start=None, **changed) -> CronusClassifier:
-        """Return a cascade.
-
-        Parameters
-        ----------
-        tradeoff : float
-            λ for prices in units of a tree's.
-        chosen : Mapping
-            :data:`experiments.cronus_2012.cells.rows.CHOSEN`.
-        start : CronusClassifier, optional
-        **changed
-            Further parameters.
-        """
+        """Return a cascade."""
         given = self.cell.params
         options = {
             "n_stages": given["n_stages"],
@@ -133,25 +112,7 @@ def tradeoffs(empty: int, steps) -> list[float]:
 
 
 def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> dict[str, float]:
-    """Choose hyper-parameters by the initialisation alone, one group of them after the other.
-
-    Parameters
-    ----------
-    trainer : Trainer
-    valid : Part
-    grid : Mapping
-        ``start``, a value for each; ``groups``, lists of names whose ``values`` are tried in all
-        combinations, the others as chosen so far.
-    steps : list of int
-        λ, see :func:`tradeoffs`.
-    **changed
-        Parameters of all cascades.
-
-    Returns
-    -------
-    dict
-        The values with the highest :func:`quality`; the first of several.
-    """
+    """Choose hyper-parameters by the initialisation alone, one group of them after the other."""
     chosen, known = dict(grid["start"]), {}
     most = _all_there_is(trainer)
     for names in grid["groups"]:
@@ -185,15 +146,7 @@ def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:
 
 
 def leaving(model: CascadeClassifier, part: Part, costs: np.ndarray | None = None) -> dict:
-    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk.
-
-    Parameters
-    ----------
-    model : CascadeClassifier
-    part : Part
-    costs : (n_stages, n) float64, optional
-        :func:`costs_until` of the part: then the metered cost is told, too.
-    """
+    """Return score, the paper's bill, and the score if whoever is rejected gets -1, of one walk."""
     exits = model.exits(part.X)
     starts = [0] if part.query is None else query_starts(part.query)
     ranked = ranks_by_exit(exits.stage, exits.scores, np.asarray(starts, dtype=np.int64))
@@ -301,22 +254,7 @@ def soft_shares(model: CronusClassifier, test: Part) -> list[float]:
 
 
 def cronus_rows(grown: Grown, dataset) -> list[dict]:
-    """Measure the trees as they grew, and walk the paths of λ of all steps.
-
-    Parameters
-    ----------
-    grown : Grown
-        The cell's ``grid`` and ``tuning_steps`` choose hyper-parameters; ``steps`` are the paths';
-        every cascade is measured with its own thresholds and with those of ``rejections``.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        Methods of :func:`~experiments.cronus_2012.cells.boosting.boosting_rows`,
-        ``single_stage``, ``plain_l1`` (no prices), ``cronus_initial`` and ``cronus``; the last two
-        also stage by stage, with the thresholds that they were trained with.
-    """
+    """Measure the trees as they grew, and walk the paths of λ of all steps."""
     cell = grown.cell
     trainer = Trainer(cell, dataset, grown.trees)
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}

@@ -25,15 +25,6 @@ def cut_anew(
     """Yield the cascade once for each share, with thresholds that reject it at every stage.
 
     A stage without trees gives all rows one score and rejects nobody.
-
-    Parameters
-    ----------
-    model : CascadeClassifier
-        Left as it is.
-    train : Part
-        Whose rows say where the thresholds lie.
-    shares : sequence of float
-        :data:`AS_TRAINED`, or for :func:`cuts`.
     """
     fitted, scores = (
         (model._responses_, model.coef_, model.intercept_),
@@ -63,16 +54,7 @@ def outputs(forest, trees: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def cuts(scores: np.ndarray, copies: np.ndarray, share: float) -> np.ndarray:
-    """Return thresholds that reject a share of the inputs that come to each stage but the last.
-
-    Parameters
-    ----------
-    scores : (n_stages, n) float64
-    copies : (n,) float64
-        Inputs that each row stands for.
-    share : float
-        Ties stay together: no more than this is rejected.
-    """
+    """Return thresholds that reject a share of the inputs that come to each stage but the last."""
     alive, thresholds = np.ones(len(copies), dtype=bool), []
     for score in scores[:-1]:
         order = np.flatnonzero(alive)[np.argsort(score[alive], kind="stable")]

@@ -16,20 +16,11 @@ from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
 
 @dataclass(frozen=True)
 class Grown:
-    """A cell with the depth that validation chose, and its boosted trees.
-
-    Attributes
-    ----------
-    cell : Cell
-    trees : GBRTRegressor
-        Fitted.
-    seconds : float
-        Processor time of growing them, of one thread.
-    """
+    """A cell with the depth that validation chose, and its boosted trees."""
 
     cell: Cell
-    trees: GBRTRegressor
-    seconds: float
+    trees: GBRTRegressor  # Fitted
+    seconds: float  # Processor time of growing them, of one thread
 
 
 def grown_as_chosen(
@@ -39,16 +30,6 @@ def grown_as_chosen(
 
     All methods of a draw then start from the same trees, as in the paper. The choice is boosting's,
     so that no other method is favoured by it.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``depths`` of its parameters are tried.
-    dataset : Dataset
-    grow : callable (Cell, Dataset) -> GBRTRegressor
-        Grows the trees; by default of the two classes.
-    valid : Part, optional
-        Scores the trees; by default the cell's validation part.
     """
     valid = part_of(cell, dataset, "valid") if valid is None else valid
     tried = [_grown(_with_depth(cell, depth), dataset, grow) for depth in cell.params["depths"]]

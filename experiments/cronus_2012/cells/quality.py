@@ -15,14 +15,6 @@ def checkpoints(n_rounds: int) -> list[int]:
 
 
 def quality(models: list[tuple[float, float]], most: float) -> float:
-    """Return the mean over budgets, evenly spaced by logarithm, of the best score within each.
-
-    Parameters
-    ----------
-    models : list of (cost, score)
-        Of the validation set.
-    most : float
-        Largest budget; the smallest is a thousandth of it. A budget without a model counts 0.
-    """
+    """Return the mean over budgets, evenly spaced by logarithm, of the best score within each."""
     budgets = most * 10.0 ** (np.arange(-36, 1) / 12)
     return float(np.mean([max((s for c, s in models if c <= b), default=0.0) for b in budgets]))

@@ -59,24 +59,7 @@ KINDS: Mapping[str, tuple[type, Callable]] = {
 
 
 def rival_rows(grown: Grown, dataset) -> list[dict]:
-    """Train a rival with all its settings, its trees assigned by price, and in boosting order.
-
-    Parameters
-    ----------
-    grown : Grown
-        ``limits`` of its cell's parameters are the pools' highest prices, ``sizes`` the trees in
-        each pool, ``positive_weights`` and the rival's own grid are tried in all combinations; each
-        cascade is measured with its own thresholds and with some that reject a share of the
-        training inputs at each stage, ``rejections``. ``control``: also in boosting order.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        Methods ``raykar_cascade`` and ``raykar_free``, or ``and_or_cascade`` and ``and_or_free``,
-        the latter where there is a control;
-        ``setting`` numbers the combinations.
-    """
+    """Train a rival with all its settings, its trees assigned by price, and in boosting order."""
     cell, given = grown.cell, grown.cell.params
     parts = {name: part_of(cell, dataset, name) for name in ("train", "valid", "test")}
     free = cell.algorithm.replace("_cascade", "_free")

@@ -26,20 +26,7 @@ BY_QUERY = ("valid_queries", "test_queries")
 
 
 def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
-    """Return the row of a whole model.
-
-    Parameters
-    ----------
-    cell : Cell
-    method : str
-        Key of :data:`experiments.style.LOOKS`.
-    measured : dict
-        :data:`SCORES`, ``n_trees``, ``n_features`` and, where it has them, ``objective``,
-        ``capped``, ``tied_score`` and ``fit_seconds``.
-    **given
-        Of ``tradeoff``, ``setting`` (what else tells models apart, such as s of early exits),
-        ``rounds`` and :data:`CHOSEN`.
-    """
+    """Return the row of a whole model."""
     nothing = {"objective": math.nan, "tied_score": math.nan, "capped": 0, "fit_seconds": 0.0}
     values = {name: v for name, v in measured.items() if name not in BY_QUERY}
     row = _row(cell, method, WHOLE, ALL_PRICES, {**nothing, **values}, given)
@@ -49,21 +36,7 @@ def model_row(cell: Cell, method: str, measured: dict, **given) -> dict:
 
 
 def stage_row(cell: Cell, method: str, stage: int, price: float, measured: dict, **given) -> dict:
-    """Return the row of one stage, or of the features of one price until it.
-
-    Parameters
-    ----------
-    cell, method, **given
-        As for :func:`model_row`.
-    stage : int
-        1 … K.
-    price : float
-        -1 for a row about the stage as a whole.
-    measured : dict
-        ``hard`` and ``soft``, shares of the test inputs that come there; ``n_trees`` with weight
-        there; ``n_features`` bought until then, ``n_listed`` that there are; ``threshold``,
-        NaN if it rejects nothing.
-    """
+    """Return the row of one stage, or of the features of one price until it."""
     nothing = dict.fromkeys((*SCORES, "objective", "tied_score"), math.nan)
     nothing |= {"capped": 0, "fit_seconds": 0.0}
     return _row(cell, method, stage, price, {**nothing, **measured}, given)

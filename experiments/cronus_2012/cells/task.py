@@ -25,23 +25,12 @@ PLACES = 5
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one part of a data set.
+    """Rows of one part of a data set."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), float64
-    signs : ndarray of shape (n,), float64
-        +1 and -1.
-    copies : ndarray of shape (n,), float64
-        How many inputs each row stands for.
-    query : ndarray of shape (n,), int64, or None
-        None: one detection task, no queries.
-    """
-
-    X: np.ndarray
-    signs: np.ndarray
-    copies: np.ndarray
-    query: np.ndarray | None
+    X: np.ndarray  # (n, d) float64
+    signs: np.ndarray  # (n,) float64: +1 and -1
+    copies: np.ndarray  # (n,) float64: how many inputs each row stands for
+    query: np.ndarray | None  # (n,) int64, or None: None: one detection task, no queries
 
     @cached_property
     def repeated(self) -> np.ndarray:
@@ -53,19 +42,7 @@ class Part:
         return float(np.average(values, weights=self.copies))
 
     def scores(self, values: np.ndarray) -> np.ndarray:
-        """Return precision@5 of the copied inputs of each query, or one average precision.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            What ranks the rows, larger first. Equal values count against whoever gave them, and so
-            do copies: a negative above the fifth place fills all places behind it.
-
-        Returns
-        -------
-        (n_queries,) float64
-            NaN without a positive; a single value where there are no queries.
-        """
+        """Return precision@5 of the copied inputs of each query, or one average precision."""
         relevant = (self.signs > 0).astype(np.float64)
         rows = self.repeated
         if self.query is None:
@@ -87,16 +64,7 @@ class Part:
 
 
 def part_of(cell: Cell, dataset, name: str) -> Part:
-    """Return one part as the cell wants it.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``relevant_from`` of its parameters is the smallest label of a positive, ``times`` how often
-        a negative is copied.
-    dataset : Dataset
-    name : {"train", "valid", "test"}
-    """
+    """Return one part as the cell wants it."""
     y = getattr(dataset, f"y_{name}")
     signs = np.where(y >= cell.params["relevant_from"], 1.0, -1.0)
     copies = np.where(signs > 0, 1.0, float(cell.params["times"]))
@@ -133,16 +101,7 @@ def training_weights(cell: Cell, train: Part) -> np.ndarray:
 
 
 def unfitted(cell: Cell, dataset, n_trees: int | None = None) -> GBRTRegressor:
-    """Return gradient boosted regression trees before they are fitted, with the set's prices.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``trees`` of its parameters are the estimator's.
-    dataset : Dataset
-    n_trees : int, optional
-        In the place of the cell's own number.
-    """
+    """Return gradient boosted regression trees before they are fitted, with the set's prices."""
     return GBRTRegressor(
         max_leaves=None,
         growth="breadth_first",

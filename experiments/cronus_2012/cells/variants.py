@@ -41,22 +41,7 @@ VARIANTS = ("ours", *CHOSEN, *CELLS, *OTHER)
 
 
 def varied(cell: Cell, dataset) -> list[dict]:
-    """Train a variant along a few λ, the largest first.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``variant`` of its parameters is one of :data:`VARIANTS`; ``chosen`` are our
-        hyper-parameters, ``steps`` λ by their factors of 1.3 below the empty one.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        For each λ, numbered by ``step``, and each method (``cronus_initial``, ``cronus``):
-        ``valid_score, test_score, tied_score, test_cost_paper, hard`` (share of the test inputs
-        that come to the last stage), ``n_stages`` with trees. Six significant digits.
-    """
+    """Train a variant along a few λ, the largest first."""
     variant = cell.params["variant"]
     cell = replace(cell, params=_changed(cell.params, CELLS.get(variant, {})))
     chosen = {**cell.params["chosen"], **CHOSEN.get(variant, {})}

@@ -134,14 +134,7 @@ OPTIMISED = ("cronus", "raykar_cascade", "and_or_cascade")
 
 
 def capped_shares(rows: pd.DataFrame, panel: str | None = None) -> dict[str, float]:
-    """Return which share of a method's trainings ended at a limit, of those that there are.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    panel : str, optional
-        One panel; by default all of them together.
-    """
+    """Return which share of a method's trainings ended at a limit, of those that there are."""
     whole = _whole(rows if panel is None else rows[rows["panel"] == panel])
     # Moved thresholds are rows of the same training, as many of each.
     shares = whole.groupby("method")["capped"].mean()
@@ -181,13 +174,7 @@ def whole_models(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def chosen_by_validation(rows: pd.DataFrame) -> dict:
-    """Return Cronus's hyper-parameters by panel, method and seed, one value each.
-
-    Raises
-    ------
-    ValueError
-        If the models of one method and draw have several.
-    """
+    """Return Cronus's hyper-parameters by panel, method and seed, one value each."""
     chosen: dict = {}
     tuned = rows[rows["method"].isin(["single_stage", "cronus_initial", "cronus"])]
     for (panel, method, seed), mine in tuned.groupby(["panel", "method", "seed"]):
@@ -210,12 +197,7 @@ def chosen_stages(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_remaining(rows: pd.DataFrame, panel: str, method: str, kind: str) -> pd.DataFrame:
-    """Return the share of inputs that come to each stage (columns), by seed.
-
-    Parameters
-    ----------
-    kind : {"hard", "soft"}
-    """
+    """Return the share of inputs that come to each stage (columns), by seed."""
     mine = of_best(rows, panel, method)
     return mine[mine["price"] < 0].pivot(index="seed", columns="stage", values=kind)
 

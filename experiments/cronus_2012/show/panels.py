@@ -15,50 +15,25 @@ from experiments.data_kinds import in_words
 
 @dataclass(frozen=True)
 class Panel:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    key, name : str
-        Letter in the figures; what titles call the data.
-    dataset : str
-        Name for :func:`datasets.load`.
-    relevant_from : int
-        Smallest label of a positive.
-    times : int
-        Copies of each negative.
-    limits : tuple of float
-        For each stage of the rivals the price that its features may have at most.
-    tree_cost : float
-        e, in the unit of the prices.
-    ranking : bool
-        Scores are precision@5, else average precision.
-    licensed : bool
-        Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do.
-    in_smoke : bool
-        Its synthetic set is part of the smoke scale.
-    families : tuple of str
-        Methods tried. Where all features cost the same, trees cannot be assigned to stages by
-        price, and the rivals that do so have nothing to say.
-    at_laptop : int
-        Repetitions at the laptop scale, at most.
-    overnight_trees : int
-        T overnight. Beside rivals as many as these have.
-    """
-
-    key: str
+    key: str  # key, name: Letter in the figures; what titles call the data
     name: str
-    dataset: str
-    relevant_from: int = 3
-    times: int = 10
+    dataset: str  # Name for :func:`datasets.load`
+    relevant_from: int = 3  # Smallest label of a positive
+    times: int = 10  # Copies of each negative
+    # For each stage of the rivals the price that its features may have at most
     limits: tuple[float, ...] = (5, 20, 50, 150, 200)
-    tree_cost: float = 1.0
-    ranking: bool = True
+    tree_cost: float = 1.0  # e, in the unit of the prices
+    ranking: bool = True  # Scores are precision@5, else average precision
+    # Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do
     licensed: bool = False
-    in_smoke: bool = False
+    in_smoke: bool = False  # Its synthetic set is part of the smoke scale
+    # Methods tried. Where all features cost the same, trees cannot be assigned to stages by price,
+    # and the rivals that do so have nothing to say
     families: tuple[str, ...] = ("cronus", "raykar_cascade", "and_or_cascade")
-    at_laptop: int = 0
-    overnight_trees: int = 100
+    at_laptop: int = 0  # Repetitions at the laptop scale, at most
+    overnight_trees: int = 100  # T overnight. Beside rivals as many as these have
 
 
 _NO_PRICE_BEYOND_100 = (5, 20, 50, 150)
@@ -209,16 +184,7 @@ def repetitions(scale: str, panel: Panel, seeds: range) -> range:
 
 
 def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Cell:
-    """Return the cell of a family of methods.
-
-    Parameters
-    ----------
-    scale, panel, seed
-        Which.
-    family : {"cronus", "raykar_cascade", "and_or_cascade"}
-    **changed
-        Parameters in the place of those declared.
-    """
+    """Return the cell of a family of methods."""
     number = n_trees(scale, panel)
     trees = {"n_estimators": number, "learning_rate": 0.1, "max_depth": 4}
     params = {

@@ -9,21 +9,7 @@ from experiments.cells.gaps import gaps_between
 
 
 def bisect_path(costs: dict[float, float], train: Callable[[float], float]) -> Iterator[float]:
-    """Bisect λ until no gap is left but those in which eight bisections found no model.
-
-    Parameters
-    ----------
-    costs : dict
-        λ of the path, and what its model costs; what is tried joins it. A cascade without a tree
-        costs nothing, and nothing is bisected next to it.
-    train : callable
-        ``λ -> cost`` of a model.
-
-    Yields
-    ------
-    float
-        Each λ that was tried, after it was.
-    """
+    """Bisect λ until no gap is left but those in which eight bisections found no model."""
 
     def trained(tradeoff: float) -> Trace:
         costs[tradeoff] = train(tradeoff)

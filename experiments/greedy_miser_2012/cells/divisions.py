@@ -53,13 +53,7 @@ FOLDS = range(ranking.N_FOLDS)
 
 
 def all_queries(dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return X, y and query of all parts together, ordered by query.
-
-    Raises
-    ------
-    ValueError
-        If two parts have a query of the same number.
-    """
+    """Return X, y and query of all parts together, ordered by query."""
     parts = ("train", "valid", "test")
     numbers = [np.unique(getattr(dataset, f"query_{part}")) for part in parts]
     if len(np.unique(np.concatenate(numbers))) < sum(map(len, numbers)):

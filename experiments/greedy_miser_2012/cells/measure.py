@@ -87,16 +87,7 @@ def scaled_tradeoff(dataset, tradeoff: float) -> float:
 
 
 def make_estimator(cell: Cell, dataset):
-    """Return the unfitted estimator of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``tradeoff`` of its parameters is λ on the paper's scale; ``as_printed`` takes it as it is.
-        ``tree_cost`` is e; ``settings`` are further parameters of the estimator.
-    dataset : Dataset
-        Ranking sets are regressed (squared loss), others are classified (log-loss).
-    """
+    """Return the unfitted estimator of a cell."""
     params = cell.params
     tradeoff = params["tradeoff"]
     if not params["as_printed"]:
@@ -185,26 +176,7 @@ def nothing_beyond(model) -> np.ndarray:
 
 
 def trace(cell: Cell, dataset, beyond: Beyond = nothing_beyond) -> list[dict]:
-    """Train the model of a cell and measure it at the checkpoints and at its best round.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``algorithm`` is ``stagewise`` (λ = 0), ``greedy_miser``, ``stagewise_subsets`` (only
-        features up to the price ``limit``), ``early_exit`` or ``greedy_miser_early_exit``. With
-        ``pictures`` among its parameters rows say on which test rows the model is right.
-    dataset : Dataset
-    beyond : callable, optional
-        See :data:`Beyond`; added to all costs.
-
-    Returns
-    -------
-    list of dict
-        ``panel, tradeoff, limit`` (0: none), ``exit`` (s; 0: no exits), ``rounds``; ``best`` is 1
-        at the best round by validation; for ``valid`` and ``test`` ``_score``, ``_cost`` (metered,
-        mean over rows), ``_cost_paper`` (the forest's bill); ``test_trees``, trees evaluated, mean
-        over rows; ``right``, see :mod:`.pictures`, if it was asked for. Six significant digits.
-    """
+    """Train the model of a cell and measure it at the checkpoints and at its best round."""
     if cell.params["limit"]:
         dataset = without_expensive(dataset, cell.params["limit"])
     model = train(cell, dataset)

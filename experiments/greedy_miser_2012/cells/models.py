@@ -35,16 +35,9 @@ Models = dict[tuple, dict[str, Measured]]
 
 @dataclass(frozen=True)
 class Pool:
-    """What a method may be on a fold, with pooled validation scores and bills.
+    """What a method may be on a fold, with pooled validation scores and bills."""
 
-    Attributes
-    ----------
-    keys : list of tuple
-        Setting and length.
-    scores, bills : (n,) float64
-    """
-
-    keys: list[tuple]
+    keys: list[tuple]  # Setting and length
     scores: np.ndarray
     bills: np.ndarray
 

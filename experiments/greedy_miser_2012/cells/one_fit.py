@@ -24,27 +24,7 @@ _FEW = 200
 
 
 def in_child(folder: Path, options: dict) -> dict:
-    """Fit a :class:`GreedyMiserRegressor` to arrays in files, in a process of its own.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds ``X.npy`` and ``y.npy``.
-    options : dict
-        Parameters of the estimator, JSON-able.
-
-    Returns
-    -------
-    dict
-        ``fit_seconds``; ``data_bytes``, of X and y; ``beside_bytes``, by how much the peak of the
-        process's memory during the fit lies above what it held before, data included;
-        ``n_splits``.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the child fails; its words are on stderr.
-    """
+    """Fit a :class:`GreedyMiserRegressor` to arrays in files, in a process of its own."""
     path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     child = subprocess.run(
         [sys.executable, "-m", __name__, str(folder), json.dumps(options)],

@@ -15,19 +15,7 @@ def numbers_of(dataset) -> np.ndarray:
 
 
 def packed(right: np.ndarray, numbers: np.ndarray) -> str:
-    """Return the numbers of the pictures that are tested, and of those that are right, as bits.
-
-    Parameters
-    ----------
-    right : (n,) bool
-    numbers : (n,) int
-        Different ones.
-
-    Returns
-    -------
-    str
-        Two hexadecimal numbers with a colon between; bit i of either, from the left, is picture i.
-    """
+    """Return the numbers of the pictures that are tested, and of those that are right, as bits."""
     tested = np.zeros((2, numbers.max() + 1), dtype=bool)
     tested[0, numbers] = True
     tested[1, numbers] = right

@@ -28,14 +28,9 @@ from experiments.greedy_miser_2012.cells.models import Measured, Models
 
 @dataclass(frozen=True)
 class GradedPart(Part):
-    """Rows of one part, scored by their grades.
+    """Rows of one part, scored by their grades."""
 
-    Attributes
-    ----------
-    grades : ndarray of shape (n,), float64
-    """
-
-    grades: np.ndarray
+    grades: np.ndarray  # (n,) float64
 
     def scores(self, values: np.ndarray) -> np.ndarray:
         """Return NDCG@5 of each query, (n_queries,) float64; NaN without a relevant document."""
@@ -43,13 +38,7 @@ class GradedPart(Part):
 
 
 def cronus_of(grades: np.ndarray) -> type[CronusClassifier]:
-    """Return Cronus whose squared loss is of grades; the positives, which weigh more, stay.
-
-    Parameters
-    ----------
-    grades : ndarray of shape (n,), float64
-        Within [-1, 1], of the rows that it will be fitted to.
-    """
+    """Return Cronus whose squared loss is of grades; the positives, which weigh more, stay."""
 
     class CronusOfGrades(CronusClassifier):
         def _problem(self, *given):

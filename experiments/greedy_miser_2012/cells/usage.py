@@ -24,15 +24,7 @@ def first_uses(model, n_features: int) -> np.ndarray:
 
 
 def usage(cell: Cell, dataset) -> list[dict]:
-    """Train the model of a cell and count which features it uses up to its best round.
-
-    Returns
-    -------
-    list of dict
-        One row for each price (of a feature acquired alone): ``panel, tradeoff, price``,
-        ``n_features`` of that price, ``n_used`` of them, ``first_round`` in which one of them is
-        used (0: never), ``rounds``, the best round by validation.
-    """
+    """Train the model of a cell and count which features it uses up to its best round."""
     model = train(cell, dataset)
     prices = price_with_group(dataset)
     best = best_round(followed(model, dataset, "valid"))

@@ -35,24 +35,7 @@ CHANGES = {
 
 
 def varied(cell: Cell, dataset) -> list[dict]:
-    """Train a variant of a cell's model and measure it at its best round by validation.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``variant`` of its parameters is a key of :data:`CHANGES`. Steps other than 0.1 get as many
-        rounds more or less. ``all_splits`` charges like ours but splits on though the impurity
-        rises: that is restricted CEGB without its stop. ``letor`` is our model, chosen and scored
-        by LETOR's NDCG.
-    dataset : Dataset
-        A ranking set.
-
-    Returns
-    -------
-    list of dict
-        One row: ``panel, variant``, ``test_score``, ``test_cost_paper`` (the forest's bill),
-        ``rounds``. Six significant digits.
-    """
+    """Train a variant of a cell's model and measure it at its best round by validation."""
     variant = cell.params["variant"]
     settings = {**cell.params["settings"], **CHANGES[variant]}
     settings["n_estimators"] = round(settings["n_estimators"] * 0.1 / settings["learning_rate"])

@@ -25,15 +25,7 @@ SAYS = {
 
 
 def effects(rows: pd.DataFrame, panel: str, variant: str) -> pd.DataFrame:
-    """Return for each seed what a change does: ``score``, difference, and ``cost``, ratio.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``panel, variant, seed, test_score, test_cost_paper``.
-    panel, variant : str
-        Which.
-    """
+    """Return for each seed what a change does: ``score``, difference, and ``cost``, ratio."""
     mine = rows[rows["panel"] == panel].set_index("seed")
     ours, other = (mine[mine["variant"] == v] for v in ("ours", variant))
     cost = ours["test_cost_paper"].where(ours["test_cost_paper"] > 0)

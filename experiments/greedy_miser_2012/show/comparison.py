@@ -33,11 +33,6 @@ def pooled(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in which every method also has the models of stage-wise regression.
 
     The paper's curves end there: at λ = 0, with the subset of all prices, with an endless margin.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :func:`experiments.greedy_miser_2012.cells.measure.trace`.
     """
     base = rows[rows["algorithm"] == BASELINE]
     there = [method for method in OWN if (rows["algorithm"] == method).any()]
@@ -78,18 +73,6 @@ def decades_saved(
     That is the first of its budgets whose model scores, on the test set, no less than `margin`
     below the other method's best by validation. Where none of its budgets is enough (validation
     may prefer a model that the test set does not) nothing is saved: 0, not a repetition left out.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :func:`experiments.greedy_miser_2012.cells.measure.trace`.
-    panel, method, beside : str
-    margin : float
-
-    Returns
-    -------
-    (n_seeds,) float64
-        In the paper's accounting on the test set; empty if the method has no rows.
     """
     if of_panel(rows, panel, method).empty:
         return np.empty(0)
@@ -131,13 +114,7 @@ def feature_share(rows: pd.DataFrame, panel: str, tree_cost: float) -> np.ndarra
 
 
 def largest_step(rows: pd.DataFrame, panel: str, tradeoffs: tuple[float, ...]) -> np.ndarray:
-    """Return the difference in score between the two neighbouring λ that differ most on average.
-
-    Returns
-    -------
-    (n_seeds,) float64
-        Signed so that their mean is not below 0.
-    """
+    """Return the difference in score between the two neighbouring λ that differ most on average."""
     by_tradeoff = [
         chosen(rows, panel, "greedy_miser" if t else BASELINE, tradeoff=t)["test_score"]
         for t in sorted(tradeoffs)

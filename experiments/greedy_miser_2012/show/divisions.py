@@ -26,13 +26,7 @@ def panels_there(rows: pd.DataFrame) -> list[Panel]:
 
 
 def of_each(rows: pd.DataFrame, effect: pd.Series) -> pd.DataFrame:
-    """Return the effect on each query in each division: the mean over its budgets.
-
-    Returns
-    -------
-    DataFrame of shape (n_divisions, n_queries)
-        NaN where a query has no score in a division.
-    """
+    """Return the effect on each query in each division: the mean over its budgets."""
     return effect.groupby([rows["seed"], rows["query"]]).mean().unstack("query")
 
 

@@ -14,38 +14,21 @@ from experiments.data_kinds import in_words
 
 @dataclass(frozen=True)
 class Panel:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    key, name : str
-        Letter in the figures; what titles call the data.
-    dataset : str
-        Name for :func:`datasets.load`.
-    limits : tuple of float
-        Prices of the feature subsets: each holds all features up to that price, and the last
-        price that there is would hold all of them.
-    rivals : bool
-        False: stage-wise regression and Greedy Miser only, as on the left of Figure 1.
-    ranking : bool
-        Scores are NDCG@5, else accuracy.
-    tree_cost : float
-        e of Eq. (3), in the unit of the prices.
-    licensed : bool
-        Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do.
-    in_smoke : bool
-        Its synthetic set is part of the smoke scale.
-    """
-
-    key: str
+    key: str  # key, name: Letter in the figures; what titles call the data
     name: str
-    dataset: str
+    dataset: str  # Name for :func:`datasets.load`
+    # Prices of the feature subsets: each holds all features up to that price, and the last price
+    # that there is would hold all of them
     limits: tuple[float, ...]
+    # False: stage-wise regression and Greedy Miser only, as on the left of Figure 1
     rivals: bool = True
-    ranking: bool = True
-    tree_cost: float = 1.0
+    ranking: bool = True  # Scores are NDCG@5, else accuracy
+    tree_cost: float = 1.0  # e of Eq. (3), in the unit of the prices
+    # Only its users have the real data: elsewhere synthetic data serves, fewer repetitions do
     licensed: bool = False
-    in_smoke: bool = False
+    in_smoke: bool = False  # Its synthetic set is part of the smoke scale
 
 
 PANELS = (
@@ -147,17 +130,7 @@ def make_cell(
     exits: tuple[float, ...] = (),
     **changed,
 ) -> Cell:
-    """Return one cell.
-
-    Parameters
-    ----------
-    scale, panel, algorithm, seed
-        Which.
-    tradeoff, limit, exits
-        λ on the paper's scale; largest price of a feature subset, 0 for none; all s.
-    **changed
-        Parameters of the estimator in the place of :func:`settings`.
-    """
+    """Return one cell."""
     params = {
         "panel": panel.key,
         "tradeoff": tradeoff,

@@ -35,11 +35,6 @@ def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.
 
     The mean over the budgets that both share on the draw; beyond its dearest model a method stays
     where it is. For each budget the best by validation within it, in the paper's bill.
-
-    Returns
-    -------
-    (n_draws, n_pictures) float64
-        NaN where a draw does not test a picture; a draw on which no budget is shared is left out.
     """
     pools = [_pools(rows, panel, method) for method in (better, worse)]
     effects = {}
@@ -60,23 +55,7 @@ def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.
 def beside_of_each(
     rows: pd.DataFrame, panel: str, method: str, beside: str = BASELINE, margin: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what a method saves where it validates as well as another, and what it loses.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    panel, method, beside : str
-        Of `beside` the best by validation counts; of `method` the cheapest that validates no worse
-        by more than `margin`, its best if none does.
-    margin : float
-
-    Returns
-    -------
-    saved : (n_draws,) float64
-        log10 of the ratio of test costs, the paper's bill.
-    ahead : (n_draws, n_pictures) float64
-        1 where it alone is right, -1 where the other alone is; NaN as above.
-    """
+    """Return what a method saves where it validates as well as another, and what it loses."""
     pools, others = (_pools(rows, panel, name) for name in (method, beside))
     saved, ahead = [], {}
     for seed in sorted(set(pools) & set(others)):
@@ -92,20 +71,7 @@ def beside_of_each(
 
 
 def beside_within(rows: pd.DataFrame, panel: str, method: str, share: float) -> np.ndarray:
-    """Return what a method gains on λ = 0's best by validation for a share of its bill.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    panel, method : str
-    share : float
-        Of the validation bill of λ = 0.
-
-    Returns
-    -------
-    (n_draws, n_pictures) float64
-        As :func:`beside_of_each`; a draw on which the method has no model so cheap is left out.
-    """
+    """Return what a method gains on λ = 0's best by validation for a share of its bill."""
     pools, others = (_pools(rows, panel, name) for name in (method, BASELINE))
     ahead = {}
     for seed in sorted(set(pools) & set(others)):

@@ -17,18 +17,7 @@ def draw_shares(
     shares: Sequence[float],
     beside: Callable[[str, float], tuple[float, np.ndarray] | None],
 ) -> None:
-    """Draw each method's mean score within each share, with its 95 % interval over units.
-
-    Parameters
-    ----------
-    ax : Axes
-    methods : sequence of str
-    shares : sequence of float
-        Of λ = 0's bill, above 0.
-    beside : callable
-        ``(method, share) -> (base, effects)``: λ = 0's score, and by how much the method's is
-        higher on each unit; None where some repetition has no model so cheap.
-    """
+    """Draw each method's mean score within each share, with its 95 % interval over units."""
     drawn = []
     for method in methods:
         points = []

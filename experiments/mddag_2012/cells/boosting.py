@@ -13,14 +13,7 @@ from experiments.mddag_2012.cells.windows import boosted, weights_of, windows_of
 
 
 def adaboost_rows(cell: Cell, dataset) -> list[dict]:
-    """Measure AdaBoost after every round.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``n_estimators`` of its parameters is N.
-    dataset : Dataset
-    """
+    """Measure AdaBoost after every round."""
     train = windows_of(dataset, "train")
     begun = time.process_time()
     weights = weights_of(train, cell.params.get("object_share"))

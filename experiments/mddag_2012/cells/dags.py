@@ -42,17 +42,7 @@ fewest errors may be kept."""
 
 
 def mddag_rows(cell: Cell, dataset) -> list[dict]:
-    """Train policies on one pool of base classifiers, and measure them.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``n_estimators``: N; ``betas`` and ``negative_weights``: the grid, each weight with each β;
-        ``betas_of_shares``: the β where the loss is of f/Σα;
-        ``n_episodes``; ``object_share``; ``dag``: the places in the grid of which the edges of
-        MDDAG.I's DAG are listed, for the positive training windows.
-    dataset : Dataset
-    """
+    """Train policies on one pool of base classifiers, and measure them."""
     train = windows_of(dataset, "train")
     share = cell.params["object_share"]
     weights = weights_of(train, share)

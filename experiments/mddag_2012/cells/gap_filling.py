@@ -28,21 +28,7 @@ def trace(cost: float) -> list[dict]:
 
 
 def filled(lines: Lines, train: Callable[[tuple, float], float]) -> Iterator[tuple[tuple, float]]:
-    """Bisect until no gap in :data:`WANTED` is left, or eight in a row found nothing in each.
-
-    Parameters
-    ----------
-    lines : mapping
-        Settings that differ in one number alone: by what they share, that number to the
-        :func:`trace` of its model. What is trained joins it.
-    train : callable
-        ``(line, number) -> cost``: mean evaluations on training background windows.
-
-    Yields
-    ------
-    (line, number)
-        After each model that was trained.
-    """
+    """Bisect until no gap in :data:`WANTED` is left, or eight in a row found nothing in each."""
     given_up: set[tuple[float, float]] = set()
     while len(given_up) < MOST_GAPS:
         gaps = [

@@ -13,12 +13,6 @@ class MeanNDCG:
     Gain, discount and ties are those of :func:`algorithms.metrics.ndcg_letor_at_k`: 2^y - 1, no
     discount at the second place, documents with equal scores stay in the order of the rows, a query
     without a relevant document counts 0.
-
-    Parameters
-    ----------
-    grades : (n,) array-like of int
-    query_id : (n,) array-like
-        In blocks.
     """
 
     def __init__(self, grades: np.ndarray, query_id: np.ndarray) -> None:

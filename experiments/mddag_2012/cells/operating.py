@@ -12,20 +12,11 @@ FPRS = {"10": 0.1, "05": 0.05, "01": 0.01}
 
 @dataclass(frozen=True)
 class Scored:
-    """What a detector says of the windows of one part.
+    """What a detector says of the windows of one part."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n,)
-        Larger is more likely an object.
-    evaluations : ndarray of shape (n,)
-        Base classifiers evaluated for each window.
-    background : ndarray of shape (n,), bool
-    """
-
-    scores: np.ndarray
-    evaluations: np.ndarray
-    background: np.ndarray
+    scores: np.ndarray  # (n,): larger is more likely an object
+    evaluations: np.ndarray  # (n,): base classifiers evaluated for each window
+    background: np.ndarray  # (n,) bool
 
 
 def operating_point(scores: np.ndarray, rate: float) -> tuple[float, float]:
@@ -34,18 +25,6 @@ def operating_point(scores: np.ndarray, rate: float) -> tuple[float, float]:
     Windows above θ are accepted, and those that tie with it with probability p: the ROC between two
     thresholds is a straight line. A policy of two questions knows only a handful of scores, and
     would otherwise be asked for another rate than its rivals.
-
-    Parameters
-    ----------
-    scores : (n,) float
-        Of background windows.
-    rate : float
-        False positive rate, in [0, 1].
-
-    Returns
-    -------
-    theta, p : float
-        θ is one of the scores, p in [0, 1].
     """
     allowed = rate * len(scores)
     values, counts = np.unique(scores, return_counts=True)

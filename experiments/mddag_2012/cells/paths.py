@@ -9,13 +9,7 @@ import numpy as np
 
 
 def node_lists(paths) -> list[tuple[int, ...]]:
-    """Return the base classifiers that each row evaluates, in their order.
-
-    Parameters
-    ----------
-    paths : CSR matrix of shape (n, N), bool
-        b_j(x), Eq. (1).
-    """
+    """Return the base classifiers that each row evaluates, in their order."""
     paths = paths.tocsr().sorted_indices()
     return [tuple(nodes.tolist()) for nodes in np.split(paths.indices, paths.indptr[1:-1])]
 

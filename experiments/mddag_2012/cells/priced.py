@@ -64,23 +64,7 @@ def score(dataset, part: str, predicted: np.ndarray) -> float:
 
 
 def priced_rows(cell: Cell, dataset) -> list[dict]:
-    """Train one family of methods along its grid.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``algorithm``: ``mddag``, ``cegb`` or ``greedy_miser``. ``weights``: the grid, what all
-        features together cost in units of the loss of a constant model; ``n_estimators``;
-        ``n_episodes`` of MDDAG.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        By ``panel, method, setting, rounds``: ``tradeoff`` (the weight), of validation and test
-        rows ``…_score`` and ``…_cost`` (metered features, mean over rows), ``test_evaluations``
-        (base classifiers, or rounds). Six significant digits.
-    """
+    """Train one family of methods along its grid."""
     measure = _dag_rows if cell.algorithm == "mddag" else _boosted_rows
     return [{"panel": cell.params["panel"], **row} for row in measure(cell, dataset)]
 

@@ -20,21 +20,7 @@ losses of background windows are multiplied by."""
 
 
 def run_row(cell: Cell, method: str, setting: int, values: dict, **about) -> dict:
-    """Return the row of one run.
-
-    Parameters
-    ----------
-    cell : Cell
-    method : str
-        Key of :data:`experiments.style.LOOKS`.
-    setting : int
-        Place in the method's grid, from 0; of AdaBoost the number of classifiers j.
-    values : dict
-        :data:`RATES`, ``train_evaluations``, ``test_evaluations``, and where the method has them
-        the objective (8) of both parts and ``fit_seconds``.
-    **about
-        Of :data:`ABOUT`.
-    """
+    """Return the row of one run."""
     return _row(cell, method, setting, NO_EDGE, NO_EDGE, {"paths": 0, **values}, about)
 
 

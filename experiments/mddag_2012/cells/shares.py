@@ -28,14 +28,7 @@ def normalised(pool: AdaBoostMH) -> AdaBoostMH:
 
 
 def as_asked(pool: AdaBoostMH, options: Mapping) -> tuple[AdaBoostMH, dict]:
-    """Return the pool that some options ask for, and the options that the estimator knows.
-
-    Parameters
-    ----------
-    pool : AdaBoostMH
-    options : mapping
-        Parameters of the estimator, and :data:`NORMALISED` where its pool is to be divided.
-    """
+    """Return the pool that some options ask for, and the options that the estimator knows."""
     known = {name: value for name, value in options.items() if name != NORMALISED}
     return (normalised(pool) if options.get(NORMALISED) else pool), known
 

@@ -59,21 +59,7 @@ VARIANTS = {
 
 
 def varied(cell: Cell, dataset) -> list[dict]:
-    """Train every variant at every β, and measure them all alike.
-
-    Parameters
-    ----------
-    cell : Cell
-        ``n_estimators``, ``n_episodes``, ``betas``; ``variants``: keys of :data:`VARIANTS`.
-    dataset : Dataset
-
-    Returns
-    -------
-    list of dict
-        By ``panel, variant, setting``: ``tradeoff`` (β); of both parts ``…_objective``, (8) with
-        the 0-1 loss whatever the variant minimises, ``…_error`` and ``…_evaluations``, means over
-        all windows; ``test_tpr_05``; ``n_paths`` that the training windows take.
-    """
+    """Train every variant at every β, and measure them all alike."""
     train = windows_of(dataset, "train")
     pool, used = boosted(train, cell.params["n_estimators"])
     train, test = train.of_columns(used), windows_of(dataset, "test").of_columns(used)

@@ -11,18 +11,10 @@ from algorithms.adaboost_mh import AdaBoostMH
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of one part of a data set.
+    """The windows of one part of a data set."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), uint8, Fortran order
-        Haar features, a byte each.
-    y : ndarray of shape (n,), int64
-        1: object, 0: background.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
+    X: np.ndarray  # (n, d) uint8, Fortran order: haar features, a byte each
+    y: np.ndarray  # (n,) int64: 1: object, 0: background
 
     @property
     def background(self) -> np.ndarray:
@@ -41,20 +33,7 @@ SIXTEENTHS = 16
 def weights_of(
     part: Windows, object_share: float | None, negative_weight: float = 1.0
 ) -> np.ndarray | None:
-    """Return row weights by which objects are a share of all windows; None if none is wanted.
-
-    Parameters
-    ----------
-    part : Windows
-    object_share : float or None
-        Share that the objects are given, in (0, 1). None: that of the windows.
-    negative_weight : float
-        Background windows weigh so much more, besides.
-
-    Returns
-    -------
-    ndarray of shape (n,), float64, or None
-    """
+    """Return row weights by which objects are a share of all windows; None if none is wanted."""
     if object_share is None and negative_weight == 1:
         return None
     now = float(np.mean(part.y)) if object_share is None else object_share

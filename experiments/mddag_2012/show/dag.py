@@ -37,21 +37,7 @@ def layers(edges: Mapping[Edge, float]) -> dict[int, int]:
 def places(
     edges: Mapping[Edge, float], lean: Mapping[int, float]
 ) -> dict[int, tuple[float, float]]:
-    """Return where each node is drawn.
-
-    Parameters
-    ----------
-    edges : Mapping of (int, int) to float
-        Multiplicities.
-    lean : Mapping of int to float
-        Nodes that lean more are drawn higher in their layer. A node that is not there leans as the
-        nodes before it do.
-
-    Returns
-    -------
-    dict of int to (float, float)
-        Layer, and a height around 0.
-    """
+    """Return where each node is drawn."""
     layer, heights = layers(edges), {}
     members = defaultdict(list)
     for node in sorted(layer):
@@ -79,20 +65,7 @@ def draw_dag(
     colours: Mapping,
     lean: Mapping[int, float],
 ) -> None:
-    """Draw a DAG.
-
-    Parameters
-    ----------
-    ax : Axes
-    edges : Mapping of (int, int) to float
-        Multiplicities.
-    sizes : Mapping of int to float
-        Instances that evaluate each node.
-    colours : Mapping
-        By edge and by node.
-    lean : Mapping of int to float
-        See :func:`places`.
-    """
+    """Draw a DAG."""
     where = places(edges, lean)
     most, largest = max(edges.values()), max(sizes[node] for node in where)
     for edge, count in sorted(edges.items(), key=lambda item: item[1]):

@@ -16,31 +16,17 @@ from experiments.data_kinds import in_words
 
 @dataclass(frozen=True)
 class Panel:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    key, name : str
-        Letter in the figures; what titles call the data.
-    dataset : str
-        Name for :func:`datasets.load`.
-    in_smoke : bool
-        Its synthetic set is part of the smoke scale.
-    fprs : tuple of str
-        Suffixes of the false positive rates that it is drawn and judged at.
-    object_share : float or None
-        Share that objects are given by weights in training; None: they are as the data have them.
-    in_laptop : bool
-        Whether it is part of the laptop scale.
-    """
-
-    key: str
+    key: str  # key, name: Letter in the figures; what titles call the data
     name: str
-    dataset: str
-    in_smoke: bool = False
+    dataset: str  # Name for :func:`datasets.load`
+    in_smoke: bool = False  # Its synthetic set is part of the smoke scale
+    # Suffixes of the false positive rates that it is drawn and judged at
     fprs: tuple[str, ...] = ("10", "05", "01")
+    # Share that objects are given by weights in training; None: they are as the data have them
     object_share: float | None = None
-    in_laptop: bool = True
+    in_laptop: bool = True  # Whether it is part of the laptop scale
 
 
 PANELS = (
@@ -111,13 +97,7 @@ def thinned(grid: list, scale: str) -> list:
 
 
 def grid_of(family: str, scale: str) -> list[dict]:
-    """Return the settings of a rival, each with what the estimator is given and what rows say.
-
-    Parameters
-    ----------
-    family : {"viola_jones", "fcboost", "bourdev_cascade"}
-    scale : str
-    """
+    """Return the settings of a rival, each with what the estimator is given and what rows say."""
     return thinned(_GRIDS[family](CLASSIFIERS[scale]), scale)
 
 
@@ -170,17 +150,7 @@ def shown(scale: str) -> list[Panel]:
 
 
 def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Cell:
-    """Return the cell of a family of methods.
-
-    Parameters
-    ----------
-    scale, panel, seed
-        Which.
-    family : str
-        Key of :data:`experiments.mddag_2012.cells.measure.FAMILIES`.
-    **changed
-        Parameters in the place of those declared.
-    """
+    """Return the cell of a family of methods."""
     params = {"panel": panel.key, "object_share": panel.object_share}
     if family in ("adaboost", "mddag", "bourdev_cascade"):
         params["n_estimators"] = CLASSIFIERS[scale]

@@ -7,20 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ranking:
-    """One ranking set.
+    """One ranking set."""
 
-    Attributes
-    ----------
-    key, name, dataset : str
-        Letter; name in titles and for :func:`datasets.load`.
-    own_copy : bool
-        Only who has a copy has the real data: it is left to the long scales.
-    """
-
-    key: str
+    key: str  # key, name, dataset: Letter; name in titles and for :func:`datasets.load`
     name: str
     dataset: str
-    own_copy: bool = False
+    own_copy: bool = False  # Only who has a copy has the real data: it is left to the long scales
 
 
 RANKINGS = (Ranking("a", "MQ2007", "mq2007", own_copy=True), Ranking("b", "MQ2008", "mq2008"))

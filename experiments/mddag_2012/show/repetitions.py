@@ -21,22 +21,7 @@ from experiments.mddag_2012.show.selection import at_budgets, chain, runs_of, th
 def best_at(
     runs: Mapping[str, pd.DataFrame], methods: Sequence[str], quality: str, budgets: np.ndarray
 ) -> np.ndarray:
-    """Return the test score of the method that is best in training at each budget.
-
-    Parameters
-    ----------
-    runs : Mapping of str to DataFrame
-        Of one repetition, by method.
-    methods : sequence of str
-    quality : str
-        Column suffix of the score.
-    budgets : (b,) float
-
-    Returns
-    -------
-    (b,) float64
-        NaN where none has a run within the budget.
-    """
+    """Return the test score of the method that is best in training at each budget."""
     chains = [chain(runs[method], quality) for method in methods if method in runs]
     if not chains:
         return np.full(len(budgets), np.nan)
@@ -57,25 +42,7 @@ def lead_of_each(
     low: float,
     high: float,
 ) -> np.ndarray:
-    """Return the mean lead of the best of some methods over the best of others, by repetition.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    panel : str
-    better, worse : sequence of str
-        Who is best of each is decided in training, at each budget.
-    quality : str
-        Column suffix of the score.
-    low, high : float
-        Budgets of the grid above the first and up to the second; the first that both sides have
-        a run within, where it is dearer.
-
-    Returns
-    -------
-    (n,) float64
-        NaN where one side has no run that evaluates anything; nothing if it has no rows.
-    """
+    """Return the mean lead of the best of some methods over the best of others, by repetition."""
     if not _are_there(rows, panel, better, worse):
         return np.empty(0)
     leads = []
@@ -93,11 +60,6 @@ def lead_over_twice(rows: pd.DataFrame, panel: str, methods: Sequence[str]) -> n
 
     Over the grid's budgets from :data:`FEWEST_TREES` to where the methods' runs, or half of
     AdaBoost's base classifiers, end; over the first alone where they end before.
-
-    Returns
-    -------
-    (n,) float64
-        NaN where no run is within a budget; nothing if there are no rows.
     """
     if not _are_there(rows, panel, methods, ("adaboost",)):
         return np.empty(0)

@@ -36,15 +36,7 @@ def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
 
 
 def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
-    """Return the runs that the rule chooses at any N, by rising N.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Runs of one method on one draw of the data.
-    quality : str
-        Column suffix of the score, for example ``tpr_05``: training decides.
-    """
+    """Return the runs that the rule chooses at any N, by rising N."""
     if (runs["method"] == UNSELECTED).all():
         return runs.sort_values("train_evaluations", kind="stable")
     evaluations, scores = (runs[f"train_{of}"].to_numpy() for of in ("evaluations", quality))
@@ -55,16 +47,7 @@ def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
 
 
 def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.ndarray:
-    """Return the score at each budget of test evaluations; NaN where no run is within it.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        A :func:`chain`.
-    quality : str
-        Column.
-    budgets : (b,) float
-    """
+    """Return the score at each budget of test evaluations; NaN where no run is within it."""
     if chosen.empty:
         return np.full(len(budgets), np.nan)
     spent = chosen["test_evaluations"].to_numpy()
@@ -75,14 +58,7 @@ def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.nd
 
 
 class Curve:
-    """A method's test score at each budget, for each repetition.
-
-    Attributes
-    ----------
-    first, last : float
-        The budgets from which every repetition has a chosen run, and beyond which some has no run
-        at all: up to there the last one of the chain stands for the method.
-    """
+    """A method's test score at each budget, for each repetition."""
 
     def __init__(self, rows: pd.DataFrame, panel: str, method: str, quality: str) -> None:
         mine = runs_of(rows, panel, method)

@@ -25,14 +25,7 @@ _NOT_OURS = (*_OPEN, verdicts.DENIED)
 
 
 def answer(board: Board) -> str:
-    """Return one sentence: whether the paper holds, and how many claims became what.
-
-    Parameters
-    ----------
-    board : Board
-        A paper's primary claims. What its own table denies is counted, and speaks neither for nor
-        against it: the paper contradicts itself there.
-    """
+    """Return one sentence: whether the paper holds, and how many claims became what."""
     counts = {verdict: len(lines) for verdict, lines in board.counts().items()}
     if not counts:
         return "Not known yet: no primary claim is declared."

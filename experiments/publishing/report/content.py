@@ -29,70 +29,34 @@ _PIXELS_PER_POINT = 96 / 72
 
 @dataclass(frozen=True)
 class Picture:
-    """An artefact's figure.
+    """An artefact's figure."""
 
-    Attributes
-    ----------
-    path : str
-        Relative to the page.
-    width, height : int
-        Natural size in pixels.
-    panels : dict of str to str
-        For the key of each panel that is known its place in the picture, as CSS.
-    """
-
-    path: str
-    width: int
+    path: str  # Relative to the page
+    width: int  # width, height: Natural size in pixels
     height: int
+    # For the key of each panel that is known its place in the picture, as CSS
     panels: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Published:
-    """What the page shows of published results.
+    """What the page shows of published results."""
 
-    Attributes
-    ----------
-    meta : Mapping
-        Content of ``meta.json``.
-    alt : str
-        The picture in words.
-    picture : Picture or None
-        The figure, or None for a table.
-    table : Markup or None
-        The rendered table, or None for a figure.
-    data : list of dict
-        One record for each data set, see :func:`_data_set`.
-    claims : list of dict
-        Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
-        artefact, and ``shown_…``, what is printed of it.
-    measured : str
-        How long its cells took.
-    files : list of str
-        Names of the files that can be looked into.
-    lines : str or None
-        Curves that the page's script draws, see :func:`packed`.
-    """
-
-    meta: Mapping[str, Any]
-    alt: str
-    picture: Picture | None
-    table: Markup | None
-    data: list[dict[str, Any]]
+    meta: Mapping[str, Any]  # Content of ``meta.json``
+    alt: str  # The picture in words
+    picture: Picture | None  # The figure, or None for a table
+    table: Markup | None  # The rendered table, or None for a figure
+    data: list[dict[str, Any]]  # One record for each data set, see :func:`_data_set`
+    # Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
+    # artefact, and ``shown_…``, what is printed of it
     claims: list[dict[str, Any]]
-    measured: str
-    files: list[str]
-    lines: str | None
+    measured: str  # How long its cells took
+    files: list[str]  # Names of the files that can be looked into
+    lines: str | None  # Curves that the page's script draws, see :func:`packed`
 
 
 def read(results: Path, artefact: Artefact) -> Published | None:
-    """Read what is published of an artefact, or return None.
-
-    Raises
-    ------
-    DamagedResults
-        If files are missing, cannot be read, or lack what the page says.
-    """
+    """Read what is published of an artefact, or return None."""
     folder = results / artefact.id
     published = output.read_published(folder)
     if published is None:

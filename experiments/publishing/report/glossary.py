@@ -27,16 +27,9 @@ in a paper's answer, which is the same on two pages."""
 
 @dataclass(frozen=True)
 class Term:
-    """A line of the glossary.
+    """A line of the glossary."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The word, and others that are explained with it.
-    meaning : str
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # The word, and others that are explained with it
     meaning: str
 
     @property
@@ -46,13 +39,7 @@ class Term:
 
 
 def read(path: Path = FILE) -> list[Term]:
-    """Return the lines of the file's table.
-
-    Raises
-    ------
-    ValueError
-        If a word is explained twice, or there is no table.
-    """
+    """Return the lines of the file's table."""
     lines = re.findall(r"^\| (.+?) \| (.+?) \|$", path.read_text(encoding="utf-8"), re.MULTILINE)
     terms = [Term(tuple(words.split(", ")), meaning) for words, meaning in lines[1:]]
     names = [name for term in terms for name in term.names]
@@ -62,15 +49,7 @@ def read(path: Path = FILE) -> list[Term]:
 
 
 def marked(page: str, terms: Sequence[Term]) -> str:
-    """Mark each word in the main part of a page where it first stands in a section.
-
-    Parameters
-    ----------
-    page : str
-        HTML. A symbol, a name of one letter, is marked once on a page: in another section it may
-        be another's.
-    terms : sequence of Term
-    """
+    """Mark each word in the main part of a page where it first stands in a section."""
     before, main, rest = page.partition("<main")
     inside, end, after = rest.partition("</main>")
     return before + main + _marked(inside, terms) + end + after

@@ -50,18 +50,10 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit that was measured.
+    """A commit that was measured."""
 
-    Attributes
-    ----------
-    hash : str
-        First eight digits.
-    date : int
-        Milliseconds since 1970, UTC.
-    """
-
-    hash: str
-    date: int
+    hash: str  # First eight digits
+    date: int  # Milliseconds since 1970, UTC
 
     @property
     def day(self) -> str:
@@ -71,44 +63,22 @@ class Commit:
 
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn of a benchmark.
+    """What is drawn of a benchmark."""
 
-    Attributes
-    ----------
-    title : str
-        With the value of the first parameter, where there are several.
-    labels : list of str
-        Of its lines: the other parameters.
-    drawing : Markup
-        SVG.
-    """
-
-    title: str
-    labels: list[str]
-    drawing: Markup
+    title: str  # With the value of the first parameter, where there are several
+    labels: list[str]  # Of its lines: the other parameters
+    drawing: Markup  # SVG
 
 
 @dataclass(frozen=True)
 class Rise:
-    """A step up that asv's detection finds in a line, and that no later commit took back.
+    """A step up that asv's detection finds in a line, and that no later commit took back."""
 
-    Attributes
-    ----------
-    label : str
-        Of the line.
-    unit : str
-        Of the values.
-    last, first : Commit
-        The last measured one before the step, and the first after it.
-    value, reached : float
-        Before, and the least after it.
-    """
-
-    label: str
-    unit: str
-    last: Commit
+    label: str  # Of the line
+    unit: str  # Of the values
+    last: Commit  # last, first: The last measured one before the step, and the first after it
     first: Commit
-    value: float
+    value: float  # value, reached: Before, and the least after it
     reached: float
 
     def __str__(self) -> str:
@@ -121,32 +91,17 @@ class Rise:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The history of one benchmark.
+    """The history of one benchmark."""
 
-    Attributes
-    ----------
-    name : str
-        For example ``cegb.Cegb.time_fit``.
-    title, unit : str
-        For a reader.
-    series : list of Series
-        One for each combination of parameters.
-    charts : list of Chart
-        One for each value of the first parameter, if there are several parameters; none where fewer
-        than two commits were measured, or where an accuracy or cost never moved.
-    commits : list of Commit
-        One for each point of a line.
-    falls : bool
-        Whether less is better, so that a rise is a regression.
-    """
-
-    name: str
-    title: str
+    name: str  # For example ``cegb.Cegb.time_fit``
+    title: str  # title, unit: For a reader
     unit: str
-    series: list[Series]
+    series: list[Series]  # One for each combination of parameters
+    # One for each value of the first parameter, if there are several parameters; none where fewer
+    # than two commits were measured, or where an accuracy or cost never moved
     charts: list[Chart]
-    commits: list[Commit]
-    falls: bool
+    commits: list[Commit]  # One for each point of a line
+    falls: bool  # Whether less is better, so that a rise is a regression
 
     def rises(self) -> list[Rise]:
         """Return what asv's detection of steps finds above a line's noise."""
@@ -188,18 +143,7 @@ class Machine:
 
 
 def read_history(folder: Path) -> list[Machine]:
-    """Read the history of all machines, the longest first; an empty list if there is none.
-
-    Parameters
-    ----------
-    folder : Path
-        asv's ``results_dir``.
-
-    Raises
-    ------
-    DamagedResults
-        If a file cannot be read, or is of another version of the format.
-    """
+    """Read the history of all machines, the longest first; an empty list if there is none."""
     catalogue_path = folder / "benchmarks.json"
     if not catalogue_path.exists():
         return []

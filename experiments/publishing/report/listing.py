@@ -17,57 +17,29 @@ DESCRIBED = "described"
 
 @dataclass(frozen=True)
 class Row:
-    """A claim in the list.
+    """A claim in the list."""
 
-    Attributes
-    ----------
-    id : str
-        On the page.
-    paper : Paper
-    entry : Entry or None
-        The artefact that describes it; None for a primary claim.
-    verdict, sign : str
-        ``described`` without a sign, where there is no verdict.
-    sentence, place : str
-    sets : list of str
-        Data sets.
-    rests : str
-        What the rows are of, for example ``whole set`` or ``part``; empty for primary claims.
-    effect, low, high : float
-        In `unit`; NaN where there is none.
-    unit, shown, interval : str
-        Effect and interval as printed.
-    paper_effect : str
-        The paper's own, if it prints one.
-    n : int
-        Repetitions.
-    smallest : float
-        Smallest effect of interest.
-    note : str
-    about : str
-        Address of what it is about.
-    """
-
-    id: str
+    id: str  # On the page
     paper: Paper
-    entry: Entry | None
-    verdict: str
+    entry: Entry | None  # The artefact that describes it; None for a primary claim
+    verdict: str  # verdict, sign: ``described`` without a sign, where there is no verdict
     sign: str
     sentence: str
     place: str
-    sets: list[str]
+    sets: list[str]  # Data sets
+    # What the rows are of, for example ``whole set`` or ``part``; empty for primary claims
     rests: str
-    effect: float
+    effect: float  # effect, low, high: In `unit`; NaN where there is none
     low: float
     high: float
-    unit: str
+    unit: str  # unit, shown, interval: Effect and interval as printed
     shown: str
     interval: str
-    paper_effect: str
-    n: int
-    smallest: float
+    paper_effect: str  # The paper's own, if it prints one
+    n: int  # Repetitions
+    smallest: float  # Smallest effect of interest
     note: str
-    about: str
+    about: str  # Address of what it is about
 
     @property
     def numbers(self) -> str:

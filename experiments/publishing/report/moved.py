@@ -8,13 +8,7 @@ from experiments.publishing.report.papers import Paper
 
 
 def moved(papers: Sequence[Paper]) -> dict[str, str]:
-    """Return for what an old anchor begins with its page; the longest beginning counts.
-
-    Parameters
-    ----------
-    papers : sequence of Paper
-        Their ids, and those of their claims and artefacts, are what anchors begin with.
-    """
+    """Return for what an old anchor begins with its page; the longest beginning counts."""
     found = {"claim": "claims.html", "described": "claims.html", "speed": "speed.html"}
     for paper in papers:
         begins = (paper.id, f"{paper.short}-", f"primary-{paper.short}-", f"board-{paper.short}")

@@ -75,15 +75,7 @@ def render_folded(
     caption: str,
     pages: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
-    """Return markdown as :func:`render` does, with parts (``##``) of it folded.
-
-    Parameters
-    ----------
-    folds : collection of str, optional
-        Titles of those parts; by default all but the first.
-    text, folder, prefix, level, caption, pages
-        As for :func:`render`.
-    """
+    """Return markdown as :func:`render` does, with parts (``##``) of it folded."""
     head, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
     titles = [part.partition("\n")[0].strip() for part in parts]
     folded = set(titles[1:] if folds is None else folds)

@@ -51,35 +51,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper on the pages.
+    """A paper on the pages."""
 
-    Attributes
-    ----------
-    id, short : str
-        Name of its folder and on the command line.
-    name, title : str
-        The name that people use; title with authors and year.
-    board : Board
-        Its primary claims, perhaps none.
-    answer : str
-        What became of them in one sentence.
-    entries : list of Entry
-        Its artefacts.
-    face : Entry or None
-        The one whose picture stands for it.
-    in_words, notes : Markup or None
-        Its README up to the scoreboard, and from there on.
-    """
-
-    id: str
+    id: str  # id, short: Name of its folder and on the command line
     short: str
-    name: str
+    name: str  # name, title: The name that people use; title with authors and year
     title: str
-    board: Board
-    answer: str
-    entries: list[Entry]
-    face: Entry | None
-    in_words: Markup | None
+    board: Board  # Its primary claims, perhaps none
+    answer: str  # What became of them in one sentence
+    entries: list[Entry]  # Its artefacts
+    face: Entry | None  # The one whose picture stands for it
+    in_words: Markup | None  # in_words, notes: Its README up to the scoreboard, and from there on
     notes: Markup | None
 
     @property
@@ -101,19 +83,7 @@ class Paper:
 def gather(
     results: Path, artefacts: Sequence[Artefact], boards: Sequence[Board], folder: Path
 ) -> list[Paper]:
-    """Return the papers that have artefacts, in their order.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the published results.
-    artefacts : sequence of Artefact
-        All of them, published or not.
-    boards : sequence of Board
-        See :func:`experiments.publishing.scoreboard.boards`.
-    folder : Path
-        Holds ``<paper>/README.md``.
-    """
+    """Return the papers that have artefacts, in their order."""
     own = {board.paper: board for board in boards}
     names = list(dict.fromkeys(artefact.paper for artefact in artefacts))
     return [
