@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,6 +94,9 @@ class PricedPipeline(MetaEstimatorMixin, BaseEstimator):
     >>> model.model_features()
     array([ True, False])
     """
+
+    # What may be asked of scikit-learn's metadata routing for the last step's fit.
+    __metadata_request__fit: ClassVar = {"sample_weight": None, "query_id": None, "eval_set": None}
 
     def __init__(
         self,

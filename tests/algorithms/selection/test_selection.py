@@ -17,6 +17,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserRegressor
+from algorithms.pipelines import PricedPipeline
 from algorithms.selection import (
     BudgetSearchCV,
     TotalCostScorer,
@@ -218,15 +219,19 @@ def test_weights_reach_the_end_of_a_pipeline(data, scoring):
     with sklearn.config_context(enable_metadata_routing=True):
         ask = asking(True)
         model = ask(classifier()).set_fit_request(sample_weight=True)
+        inner = make_pipeline(FunctionTransformer(), classifier(feature_costs=None))
+        priced = ask(PricedPipeline(inner, feature_costs=COSTS))
         for estimator, name in (
             (model, "tradeoff"),
             (make_pipeline(FunctionTransformer(), model), "cegbclassifier__tradeoff"),
+            (priced.set_fit_request(sample_weight=True), "pipeline__cegbclassifier__tradeoff"),
         ):
             grid = {name: GRID["tradeoff"]}
             search = BudgetSearchCV(estimator, grid, budget=99, scoring=scoring(ask), cv=3)
             results.append(search.fit(X, y, sample_weight=np.where(y, 5.0, 1.0)).cv_results_)
     for what in ("mean_test_score", "mean_test_cost"):
         np.testing.assert_array_equal(results[0][what], results[1][what])
+        np.testing.assert_array_equal(results[0][what], results[2][what])
 
 
 def test_weights_that_nobody_asked_for_are_an_error(data):
