@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import Columns
+from .columns import Columns, as_list
 from .numerals import LARGEST_WHOLE, refuse_one_in_float64, spelled_otherwise
 
 _SHOWN = 40  # characters of a value in a message
@@ -149,7 +149,7 @@ def _numbers(column: Any, called: str) -> np.ndarray:
     values = np.asarray(column)
     if values.dtype.kind in "mM":
         raise ValueError(_no_numbers(called, "dates or times"))
-    refuse_one_in_float64(values, called)
+    refuse_one_in_float64(column, called)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     there = [np.nan if _is_missing(value) else value for value in values.tolist()]
@@ -195,9 +195,7 @@ def _factorised(column: Any, called: str) -> tuple[np.ndarray, np.ndarray]:
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":  # an array, or a Series around one
         return _of_numbers(np.asarray(column), called)
-    as_list = getattr(column, "to_pylist", getattr(column, "tolist", None))
-    as_list = getattr(column, "to_list", as_list)
-    return _of_objects(as_list() if as_list is not None else list(column), called)
+    return _of_objects(as_list(column), called)
 
 
 def _of_numbers(values: np.ndarray, called: str) -> tuple[np.ndarray, np.ndarray]:

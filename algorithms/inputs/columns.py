@@ -35,3 +35,10 @@ def columns_of(X: Any, names: list | None) -> Columns:
     if X.ndim != 2:
         raise ValueError(f"X must have rows and columns, got an array of shape {X.shape}.")
     return Columns(list(X.T), None)
+
+
+def as_list(column: Any) -> list:
+    """Values of a column, or of rows, as Python's own."""
+    listing = getattr(column, "to_pylist", getattr(column, "tolist", None))
+    listing = getattr(column, "to_list", listing)
+    return list(column) if listing is None else listing()

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .numerals import whole_beyond
+
 
 def hides_values(values: object) -> bool:
     """Whether an array, or an array in a list, is masked and its mask hides something."""
@@ -35,5 +37,6 @@ def masked_as_missing(X: ArrayLike, allow_nan: bool, reader: str) -> Any:
         )
     X = np.ma.array(X)
     if X.dtype.kind not in "fc":
-        X = X.astype(np.float64 if X.dtype.kind in "iub" else object)
+        exact = X.dtype.kind in "iub" and not whole_beyond(X.compressed())
+        X = X.astype(np.float64 if exact else object)
     return X.filled(np.nan)

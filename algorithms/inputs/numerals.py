@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import columns_of
+from .columns import as_list, columns_of
 
 LARGEST_WHOLE = 2**53
 """Up to it all whole numbers are float64."""
@@ -29,8 +29,18 @@ def one_in_float64(whole: Iterable[int]) -> tuple[int, int] | None:
     return next(((a, b) for a, b in pairs if float(a) == float(b)), None)
 
 
-def whole_beyond(values: np.ndarray) -> list[int]:
-    """Whole numbers of 2**53 and beyond among integers or objects."""
+def _exact(values: Any) -> np.ndarray:
+    """Values as an array, of objects where NumPy would make floats of large whole numbers."""
+    read = np.asarray(values)
+    its_own = isinstance(getattr(values, "dtype", None), np.dtype)
+    if its_own or read.dtype.kind != "f" or not np.any(np.abs(read) >= LARGEST_WHOLE):
+        return read
+    return np.array(as_list(values), dtype=object)
+
+
+def whole_beyond(values: Any) -> list[int]:
+    """Whole numbers of 2**53 and beyond in a column of integers or objects."""
+    values = _exact(values)
     if values.dtype.kind in "iu":
         return np.unique(values[(values >= LARGEST_WHOLE) | (values <= -LARGEST_WHOLE)]).tolist()
     if values.dtype.kind != "O":
@@ -39,7 +49,7 @@ def whole_beyond(values: np.ndarray) -> list[int]:
     return [v for v in whole if LARGEST_WHOLE <= abs(v) < _NO_FLOAT64]
 
 
-def refuse_one_in_float64(column: np.ndarray, called: str) -> None:
+def refuse_one_in_float64(column: Any, called: str) -> None:
     """Refuse a column with whole numbers that are one in float64 (ValueError)."""
     if pair := one_in_float64(whole_beyond(column)):
         raise ValueError(
@@ -54,17 +64,17 @@ def check_whole_numbers(X: Any, names: list | None) -> None:
         refuse_one_in_float64(column, f"Column {m if names is None else repr(names[m])}")
 
 
-def _columns(X: Any, names: list | None) -> Iterator[np.ndarray]:
+def _columns(X: Any, names: list | None) -> Iterator[Any]:
     """Columns, as far as what holds them may hold large whole numbers."""
     if names is not None:
-        yield from map(np.asarray, columns_of(X, names).values)
+        yield from columns_of(X, names).values
     elif hasattr(X, "tocsc"):
         if X.dtype.kind in "iu":
             stored = X.tocsc()
             yield from np.split(stored.data, stored.indptr[1:-1])
     else:
         try:
-            X = np.asarray(X)
+            X = _exact(X)
         except ValueError:  # rows of several lengths, for which others have a sentence
             return
         if X.ndim == 2 and X.dtype.kind in "iuO":

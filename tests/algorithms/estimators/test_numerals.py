@@ -22,6 +22,9 @@ TABLES = {
     "unsigned": lambda X: X.astype(np.uint64),
     "objects": lambda X: X.astype(object),
     "list": lambda X: X.tolist(),
+    "list with floats": lambda X: [[a + 0.5, b] for a, b in X.tolist()],
+    "masked": lambda X: np.ma.masked_equal(X, 5),
+    "list of masked": lambda X: list(np.ma.masked_equal(X, 5)),
     "sparse": sparse.csr_matrix,
     "frame": lambda X: pd.DataFrame(X, columns=["a", "b"]),
     "frame of objects": lambda X: pd.DataFrame(X, columns=["a", "b"], dtype=object),
@@ -49,11 +52,14 @@ def test_every_estimator_refuses_them(cls):
 
 def test_a_worker_and_columns_beside_categories_refuse_them():
     with pytest.raises(ValueError, match=rf"Column 1 has whole numbers .*\(({PAIR})\)"):
-        checked_part(0, ALIKE, Y, None, True, Accepted((np.float64,), True))
+        checked_part(0, ALIKE, Y, None, True, Accepted((np.float64,), True), 2)
     table = pd.DataFrame(ALIKE, columns=["a", "b"]).assign(c="x")
     model = GBRTRegressor(**small_size(GBRTRegressor), categorical_features=["c"])
     with pytest.raises(ValueError, match=rf"Column 'b' has whole numbers .*\(({PAIR})\)"):
         model.fit(table, Y)
+    with pytest.raises(ValueError, match=rf"Column 1 has whole numbers .*\(({PAIR})\)"):
+        model.set_params(categorical_features=[0]).fit(np.ma.masked_equal(ALIKE, 5), Y)
+    model.set_params(categorical_features=["c"])
     table = table.assign(b=["3,5", "1,25"] * (N // 2))
     with pytest.raises(
         ValueError, match=r"'b' holds numbers with decimal commas .*'3,5': write 3\.5"
