@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from algorithms.prices.by_name import listed
-from experiments.compare.fields import MISSING, Column, Refused, number_of
+from experiments.compare.fields import MISSING, Column, Refused, number_of, spelling
 from experiments.compare.tables import Prices
 
 MOST_COLUMNS = 12
@@ -106,6 +106,11 @@ def code_of(name: str, column: Column, odd: str, file: str) -> Coded:
         raise Refused(
             f"Column {name!r} of {file} has dates or times: make numbers of them (days since a "
             "day, the month), or leave it out with --drop."
+        )
+    if spelled := spelling(there):
+        raise Refused(
+            f"Column {name!r} of {file} has {spelled}, let each begin with a letter if they are "
+            "codes, or leave the column out with --drop."
         )
     numbers = [value for value in there if number_of(value) is not None]
     if numbers and 2 * len(numbers) >= len(there):

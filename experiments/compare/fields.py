@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
@@ -13,6 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from algorithms.inputs.numerals import (
+    LARGEST_WHOLE,
+    one_in_float64,
+    spelled_otherwise,
+    whole_beyond,
+)
 
 MISSING = frozenset(
     {"na", "n/a", "#na", "#n/a", "#n/a n/a", "<na>", "nan", "-nan", "null", "none", "1.#ind",
@@ -24,6 +31,7 @@ _INFINITE = re.compile(r"[+-]?inf(?:inity)?")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FAST = re.compile(r"[0-9.eE+\n-]*")  # then `float` and this module agree, but for zeros that lead
+_LONG_WHOLE = re.compile(r"\s*[+-]?[0-9]{16,300}\s*")  # those of more digits are refused
 _LEADING_ZERO = re.compile(r"\n[+-]?0[0-9]")
 
 
@@ -42,6 +50,7 @@ class Column:
     typed: bool = False
     boolean: bool = False  # Whether the values are true and false
     odd: str = ""  # What is no number, for messages: ``'red' in line 2``
+    alike: tuple[int, int] | None = None  # Different whole numbers that are one in `numbers`
 
     def is_missing(self) -> np.ndarray:
         """Say of each row whether its value is missing: (n,) bool."""
@@ -81,6 +90,7 @@ class Blocks:
         self.numbers: list[np.ndarray] = []
         self._same: dict[str, str] = {}  # one object for equal texts
         self._kinds: set[str] = set()
+        self._beyond: set[int] = set()
 
     def add(self, fields: Sequence[str], lines: Sequence[int]) -> None:
         """Take fields of the next rows, and the numbers of their lines."""
@@ -94,6 +104,13 @@ class Blocks:
             else:
                 self._kinds.add("number")
             self.numbers.append(values)
+            large = np.flatnonzero(np.abs(values) >= LARGEST_WHOLE)
+            self._beyond |= whole_numbers(fields[i] for i in large)
+
+    @property
+    def alike(self) -> tuple[int, int] | None:
+        """Two whole numbers that are one in float64, if there are some."""
+        return one_in_float64(self._beyond)
 
     @property
     def boolean(self) -> bool:
@@ -115,6 +132,19 @@ class Blocks:
                 break
             values[i] = value
         return values
+
+
+def whole_numbers(texts: Iterable[str]) -> set[int]:
+    """Give the whole numbers among texts, as far as they may be beyond 2**53."""
+    return {int(text) for text in texts if _LONG_WHOLE.fullmatch(text)}
+
+
+def spelling(texts: Iterable[str | None]) -> str:
+    """Say how fields write numbers that are not plainly some; "" if one of them is no number."""
+    there = [text.strip() for text in texts if text is not None]
+    return spelled_otherwise(
+        t for t in there if t and t.lower() not in MISSING and number_of(t) is None
+    )
 
 
 def _fast(fields: Sequence[str]) -> np.ndarray | None:
@@ -141,7 +171,7 @@ def column_of_texts(blocks: Blocks) -> Column:
     if blocks.odd:
         return Column(None, None, odd=blocks.odd)
     values = np.concatenate(blocks.numbers) if blocks.numbers else np.empty(0)
-    return Column(values, None, boolean=blocks.boolean)
+    return Column(values, None, boolean=blocks.boolean, alike=blocks.alike)
 
 
 def _objects(values: Sequence) -> np.ndarray:
@@ -158,6 +188,7 @@ def column_of_series(series: pd.Series, keeps_text: bool) -> Column:
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     dtype = series.dtype
+    alike = one_in_float64(whole_beyond(series.dropna().to_numpy()))
     if pd.api.types.is_numeric_dtype(dtype):
         odd, boolean = "", pd.api.types.is_bool_dtype(dtype)
         plain = series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -169,7 +200,7 @@ def column_of_series(series: pd.Series, keeps_text: bool) -> Column:
     if keeps_text:
         gone = series.isna()
         text = _objects([None if m else _text(v) for v, m in zip(series, gone, strict=True)])
-    return Column(plain, text, typed=True, boolean=boolean, odd=odd)
+    return Column(plain, text, typed=True, boolean=boolean, odd=odd, alike=alike)
 
 
 def _kinds(values: pd.Series) -> tuple[str, bool]:

@@ -18,7 +18,7 @@ from experiments.compare import limits, metrics
 from experiments.compare.class_weights import class_weights, counted
 from experiments.compare.facts import Facts
 from experiments.compare.features import Features, features_of
-from experiments.compare.fields import Column, Refused, key
+from experiments.compare.fields import Column, Refused, key, spelling
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import PARTS, load, write
 from experiments.compare.reading import Table, read_table, shown
@@ -155,11 +155,12 @@ def _labels(asked: Asked) -> list[str]:
 
 def _columns(asked: Asked, table: Table) -> dict[str, Any]:
     """Give the columns that options name."""
-    weight = take(table, asked.weight, "--weight")
-    if weight is not None:
-        weight = as_numbers(weight)
+    column = take(table, asked.weight, "--weight")
+    weight = None if column is None else as_numbers(column)
+    if column is not None:
         if weight is None or not np.all(np.isfinite(weight) & (weight > 0)):
-            raise Refused(f"Weights must be numbers above 0: column {asked.weight!r} has others.")
+            others = spelling(column.text) or "others"
+            raise Refused(f"Weights must be numbers above 0: column {asked.weight!r} has {others}.")
         limits.check_weights(weight, asked.weight)
     return {
         "y": take(table, asked.target, "--target"),

@@ -13,7 +13,7 @@ import numpy as np
 from algorithms.costs import LARGEST_PRICE
 from algorithms.prices.by_name import listed
 from experiments.compare import limits
-from experiments.compare.fields import MISSING, Column, Refused, key, number_of
+from experiments.compare.fields import MISSING, Column, Refused, key, number_of, spelling
 from experiments.compare.reading import Table, read_table, shown
 
 __all__ = ["Prices", "Refused", "feature_matrix", "read_prices", "read_table", "shown", "take"]
@@ -74,6 +74,13 @@ def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> 
             f"Features must be numbers, and these columns of {file} are not, which are in the "
             f"other file: {listed(odd)} ({odd[0]!r} has {table.columns[odd[0]].odd})."
         )
+    for name in names:
+        if name not in codes and (pair := table.columns[name].alike):
+            raise Refused(
+                f"Column {name!r} of {file} has whole numbers that are one in double precision "
+                f"({pair[0]} and {pair[1]}): subtract the smallest from all of them, let each "
+                "begin with a letter if they are codes, or leave the column out with --drop."
+            )
     blocks = [
         codes[n].encode(table.columns[n]) if n in codes else table.columns[n].numbers[:, None]
         for n in names
@@ -187,7 +194,7 @@ def _costs(texts: np.ndarray, labels: list[str], file: str) -> dict[str, float]:
     if wrong:
         raise Refused(
             f"Costs must be finite numbers of 0 or more, at most {LARGEST_PRICE:g}; {file} has "
-            f"others for {listed(wrong)}."
+            f"others for {', '.join([listed(wrong), *filter(None, [spelling(texts)])])}."
         )
     return {label: value + 0.0 for label, value in zip(labels, values, strict=True)}  # no -0.0
 

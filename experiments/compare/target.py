@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from algorithms.inputs.numerals import one_in_float64
 from algorithms.prices.by_name import listed
 from experiments.compare import limits, metrics
 from experiments.compare.facts import HIGHEST_GRADE
-from experiments.compare.fields import Column, Refused, number_of
+from experiments.compare.fields import Column, Refused, number_of, spelling, whole_numbers
 from experiments.compare.labels import (
     as_numbers,
     classes_of,
@@ -70,6 +71,11 @@ def _task(y: Column, name: str, task: str | None, query: str | None) -> str:
     values = y.numbers if y.typed else as_numbers(y)  # a file that has types has said what is text
     if values is not None and not y.boolean:
         return "regression" if _many(values) else "classification"
+    if spelled := spelling(y.text):
+        raise Refused(
+            f"Column {name!r} (--target) has {spelled}, or say --task classification if they are "
+            "classes."
+        )
     words = words_beside_numbers(y)
     if words:
         others = Column(None, np.array([t for t in y.text if t not in words], dtype=object))
@@ -100,10 +106,16 @@ def _numbers(y: Column, name: str, task: str, metric: str) -> np.ndarray:
     values = as_numbers(y)
     if values is None:
         first = next(text for text in y.text if number_of(text) is None)
-        raise Refused(f"The target {name!r} must be numbers for {task}, and has {first!r}.")
+        has = spelling(y.text) or repr(first)
+        raise Refused(f"The target {name!r} must be numbers for {task}, and has {has}.")
     if not np.all(np.isfinite(values)):
         raise Refused(f"The target {name!r} must be finite numbers for {task}.")
     _refuse_one_value(values, y, name)
+    if pair := one_in_float64(whole_numbers(y.text)):
+        raise Refused(
+            f"The target {name!r} has whole numbers that are one in double precision ({pair[0]} "
+            f"and {pair[1]}): subtract the smallest from all of them."
+        )
     limits.check_target(values, name)
     whole = np.all((values >= 0) & (values == np.rint(values)) & (values <= HIGHEST_GRADE))
     if "ndcg" in metric and not whole:
