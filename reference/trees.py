@@ -172,8 +172,8 @@ class Column:
         return real_count(weights, rows[goes_left]) > real_count(weights, rows[~goes_left])
 
 
-def column_of_numbers(m: int, x: np.ndarray, weights: RowWeights, max_bins: int) -> Column:
-    """Put feature m in bins."""
+def column_of(x: np.ndarray, weights: RowWeights, max_bins: int) -> Column:
+    """Put a feature in bins."""
     edges = bin_edges(x, weights, max_bins)
     return Column(edges, bin_numbers(x, edges))
 
@@ -242,15 +242,12 @@ class TrainingData:
         return GridValues(grid.ints * (self.weights.counts > 0), grid.exponent)
 
 
-def training_data(
-    X, y, max_bins: int, sample_weight=None, column_of: Callable = column_of_numbers
-) -> TrainingData:
+def training_data(X, y, max_bins: int, sample_weight=None) -> TrainingData:
     """Put weights on a grid and features in bins; no weights: each row counts 1."""
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     real = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     X, y, weights = X[real > 0], y[real > 0], row_weights(real[real > 0])
-    columns = [column_of(m, X[:, m], weights, max_bins) for m in range(X.shape[1])]
-    return TrainingData(X, y, weights, columns)
+    return TrainingData(X, y, weights, [column_of(x, weights, max_bins) for x in X.T])
 
 
 # --- Splitting -----------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from algorithms.stumps.samples import rows_of
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees
-from reference.grid import row_weights
 from tests.twins import meter_prices
 
 NAMES = [*SAMPLERS, BEST_FAMILY]
@@ -239,9 +238,8 @@ def test_real_numbers_equal_the_reference_on_their_bins(seed):
     y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=400), [-1, 1])
     model = AdaBoostMH(n_estimators=8, sampler="uniform_naive", max_cost=2, random_state=seed)
     model.fit(X, y)
-    weights = row_weights(np.ones(400))
-    edges = [trees.bin_edges(X[:, m], weights, 255) for m in range(4)]
-    codes = trees.bin_features(X, edges).astype(np.uint8)
+    data = trees.training_data(X, y, 255)
+    edges, codes = data.edges, data.bins.astype(np.uint8)
     theirs = reference_of(model, codes, y)
     assert_same_rounds(model, theirs)
     for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):

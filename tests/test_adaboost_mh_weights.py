@@ -15,7 +15,6 @@ from algorithms.stumps import search as stumps
 from algorithms.stumps.pair_weights import PairWeights
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, trees
-from reference.grid import row_weights
 from tests.reference.test_adaboost_mh import LeastErrorStump
 from tests.test_adaboost_mh import (
     NAMES,
@@ -94,9 +93,8 @@ def test_bins_of_real_numbers_equal_the_references(kind):
     y = np.digitize(X[:, 0] + rng.normal(size=400), [-1, 1])
     weights = draw_weights(rng, 400, kind)
     model = AdaBoostMH(n_estimators=6).fit(X, y, sample_weight=weights)
-    row = row_weights(weights)
-    edges = [trees.bin_edges(X[:, m], row, 255) for m in range(3)]
-    codes = trees.bin_features(X, edges).astype(np.uint8)
+    data = trees.training_data(X, y, 255, weights)
+    edges, codes = data.edges, data.bins.astype(np.uint8)
     theirs = reference_of(model, codes, y, sample_weight=weights)
     assert_same_rounds(model, theirs)
     for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):

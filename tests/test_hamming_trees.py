@@ -18,7 +18,6 @@ from algorithms.stumps import leaves
 from reference import adaboost_mh as boosting
 from reference import costs, trees
 from reference import hamming_trees as reference
-from reference.grid import row_weights
 from tests.test_adaboost_mh import draw_data, draw_families, labels_of, reference_of
 from tests.twins import meter_prices
 
@@ -146,8 +145,8 @@ def test_real_numbers_equal_the_reference_on_their_bins(seed):
     X[:, 1] = np.round(X[:, 1])
     y = np.digitize(X[:, 0] * X[:, 1] + rng.normal(size=400), [-1, 1])
     model = of_trees(n_estimators=6).fit(X, y)
-    edges = [trees.bin_edges(X[:, m], row_weights(np.ones(400)), 255) for m in range(4)]
-    codes = trees.bin_features(X, edges).astype(np.uint8)
+    data = trees.training_data(X, y, 255)
+    edges, codes = data.edges, data.bins.astype(np.uint8)
     theirs = reference_of(model, codes, y)
     assert_same_trees(model, theirs, lambda feature, at: edges[feature][int(at)])
     *_, scores = boosting.staged_scores(theirs, codes, 3)

@@ -15,7 +15,7 @@ from reference import trees
 from reference.beyond import early_stopping, subsampling, warm_start
 from reference.beyond.categories import column_of_categories
 from reference.beyond.l2 import Penalised
-from reference.beyond.missing import column_with_missing
+from reference.beyond.missing import WithMissing
 from reference.beyond.monotonic import Bounded
 from reference.boosting import Model
 
@@ -47,19 +47,17 @@ class Beyond:
 
     def training_data(self, X, y, limits: trees.Limits) -> trees.TrainingData:
         """Rows of positive weight, their columns in bins, and by what splits are judged."""
-
-        def column_of(m, x, weights, max_bins):
+        data = trees.training_data(X, y, limits.max_bins, self.sample_weight)
+        columns = list(data.columns)
+        for m, (x, column) in enumerate(zip(data.X.T, data.columns, strict=True)):
             if m in (self.categorical_features or ()):
-                return column_of_categories(x, weights, max_bins, limits.min_samples_leaf)
-            if np.any(np.isnan(x)):
-                return column_with_missing(x, weights, max_bins)
-            return trees.column_of_numbers(m, x, weights, max_bins)
-
+                columns[m] = column_of_categories(x, data.weights, limits)
+            elif np.any(np.isnan(x)):
+                columns[m] = WithMissing(column.edges, column.bins)
         criterion = trees.NEWTON if self.monotonic_cst is None else Bounded(self.monotonic_cst)
         if self.reg_lambda:
             criterion = Penalised(self.reg_lambda, criterion)
-        data = trees.training_data(X, y, limits.max_bins, self.sample_weight, column_of)
-        return replace(data, criterion=criterion)
+        return replace(data, columns=columns, criterion=criterion)
 
     def earlier_trees(self) -> list[trees.Tree]:
         """Trees of the model to go on from."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from reference.beyond.missing import WithMissing, on_either_side
 from reference.grid import RowWeights
-from reference.trees import Order, bin_edges, bin_numbers
+from reference.trees import Limits, Order, column_of
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,8 @@ class Categories(WithMissing):
         return 0.0, Sets(left, right)
 
 
-def column_of_categories(
-    x: np.ndarray, weights: RowWeights, max_bins: int, min_samples_leaf: float
-) -> Categories:
+def column_of_categories(x: np.ndarray, weights: RowWeights, limits: Limits) -> Categories:
     """Put a column in bins; what is not known is in the last one, with what is missing."""
-    known = known_categories(x, weights, max_bins, min_samples_leaf)
-    places = coded(x, known)
-    edges = bin_edges(places, weights, max_bins)
-    return Categories(edges, bin_numbers(places, edges), known)
+    known = known_categories(x, weights, limits.max_bins, limits.min_samples_leaf)
+    column = column_of(coded(x, known), weights, limits.max_bins)
+    return Categories(column.edges, column.bins, known)

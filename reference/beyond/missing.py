@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference.trees import Column, Order, bin_edges, bin_numbers
+from reference.trees import Column, Order
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,6 @@ class WithMissing(Column):
     def unseen_left(self, weights, rows, goes_left):
         """Rows that are not drawn and are missing it went right."""
         return bool(np.all(weights.counts)) and super().unseen_left(weights, rows, goes_left)
-
-
-def column_with_missing(x: np.ndarray, weights, max_bins: int) -> WithMissing:
-    """Put a feature in bins; missing values are in the last one."""
-    edges = bin_edges(x, weights, max_bins)
-    return WithMissing(edges, bin_numbers(x, edges))
 
 
 def on_either_side(present: np.ndarray, missing: int, N) -> list[Order]:
