@@ -200,10 +200,11 @@ def mddag(rows: Rows) -> Programs:
     unit = sizes.sum() / 2.0**40
     values, sizes = (np.rint(each / unit).astype(np.int64) for each in (outputs, sizes))
     one = np.ones(len(part.y), dtype=np.int64)
+    told = reference.Problem.__dataclass_fields__  # targets, too, in versions before 2026-11-28
+    targets = {"targets": np.zeros(len(one))} if "targets" in told else {}
     problem = reference.Problem(
         outputs=values[:, :, None], sizes=sizes, normaliser=2**40, unit=unit,
-        initial=np.zeros(1, dtype=np.int64), labels=part.y, targets=np.zeros(len(one)), copies=one,
-        beta_step=0.01,
+        initial=np.zeros(1, dtype=np.int64), labels=part.y, copies=one, beta_step=0.01, **targets,
     )  # fmt: skip
     ours = MDDAGClassifier(FrozenEstimator(pool), solver="descent", n_threads=1)
     return (
