@@ -328,6 +328,12 @@ class _Files(IndexDataCacheFile):
 _PATIENCE = 60.0  # seconds for which another process may compile a kernel that is needed here
 
 
+@functools.cache
+def _lock_of(path: str, process: int) -> FileLock:
+    """One that was made before a fork is the parent's, and cannot be had in the child."""
+    return FileLock(path, timeout=_PATIENCE)
+
+
 class KernelCache(FunctionCache):
     """numba's cache of one kernel, in a private folder and with checksums."""
 
@@ -339,8 +345,11 @@ class KernelCache(FunctionCache):
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),
         )
-        # The system releases the lock of a process that ends.
-        self._lock = FileLock(f"{self._cache_file._index_path}.lock", timeout=_PATIENCE)
+
+    @property
+    def _lock(self) -> FileLock:
+        """The lock of this process, which the system releases when it ends."""
+        return _lock_of(f"{self._cache_file._index_path}.lock", os.getpid())
 
     def _index_key(self, sig, codegen):
         return *super()._index_key(sig, codegen), _reach_by_types(sig)

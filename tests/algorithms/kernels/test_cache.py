@@ -467,3 +467,20 @@ def test_a_kernel_is_waited_for_with_patience_and_not_of_a_process_that_is_kille
     assert patient.poll() is None
     holder.kill()
     assert patient.communicate(timeout=600)[0] == "0\n"  # it finds what the other has compiled
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_a_forked_process_compiles_what_its_parent_has_not(tmp_path):
+    (tmp_path / "mine.py").write_text(KERNELS)
+    program = (
+        "import os, sys, mine\n"
+        "import numpy as np\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    sys.exit(mine.doubled(np.arange(3.0), np.zeros(3)))\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
