@@ -229,15 +229,15 @@ def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:
 def elapsed(folder: Path, artefact: Artefact, meta: Mapping, workers: int) -> float:
     """Return the seconds that a run's cells take on so many workers.
 
-    Cells that measure time run alone, the others beside each other.
+    Cells that measure time run alone, the others beside each other: as long as the longest.
     """
     times = output.read_cell_times(folder)
     cells = artefact.make_cells(
         meta["scale"], range(artefact.repetitions(meta["scale"], meta["seeds"]))
     )
     alone = times["cell"].isin([cell.label() for cell in cells if cell.alone])
-    seconds = times["seconds"]
-    return seconds[alone].sum() + seconds[~alone].sum() / workers
+    timed, others = times["seconds"][alone], times["seconds"][~alone]
+    return timed.sum() + max(others.sum() / workers, others.max() if len(others) else 0.0)
 
 
 def duration(seconds: float) -> str:

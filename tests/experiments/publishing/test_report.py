@@ -218,6 +218,12 @@ def test_time_of_cells_that_ran_alone(tmp_path):
     assert "8 minutes of work in 16 cells, on a cluster" in page
 
 
+def test_a_run_takes_as_long_as_its_longest_cell(tmp_path):
+    toy = make_toy()
+    publish(tmp_path, toy, seconds=[3.0] * 15 + [600.0])
+    assert "10 minutes measured: 16 cells" in text_of(report.build(tmp_path, [toy])[TOY])
+
+
 def test_what_the_artefact_itself_timed_is_not_counted_twice(tmp_path):
     toy = make_toy()
     folder = publish(tmp_path, toy)
