@@ -1,6 +1,7 @@
 """Tables and price lists that do not fit: one sentence each."""
 
 import builtins
+import itertools
 import types
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from experiments.compare import reading
 from experiments.compare.preparing import Asked, prepare
+from experiments.compare.problem import load
 from experiments.compare.tables import Refused, read_prices, read_table
 
 
@@ -59,6 +61,33 @@ def test_groups_queries_and_test_rows(tmp_path):
     assert "test.csv lacks the columns 'b'" in refused(tmp_path, table(), test=test)
     table(y=np.arange(60) % 3).to_csv(test, index=False)
     assert "test.csv has classes that table.csv lacks: 2" in refused(tmp_path, table(), test=test)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize(
+    "options", [{"groups": "who"}, {"query": "q"}, {"query": "q", "groups": "who"}]
+)
+def test_no_group_and_no_query_is_in_two_parts(tmp_path, options, judged, seed):
+    """Nor are the rows of one in another's place; with a test file, of what it leaves."""
+    who = np.random.default_rng(seed).permutation(120) // 6
+    frame = table(120, a=np.arange(120.0), who=who, q=[f"{w}.{i % 2}" for i, w in enumerate(who)])
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    test = tmp_path / "table.csv" if judged else None
+    drop = {"who", "q"} - set(options.values())
+    asked = Asked(tmp_path / "table.csv", "y", drop=drop, test=test, seed=seed, **options)
+    prepared = prepare(asked, tmp_path)
+    parts = load(str(prepared.path)).parts
+    rows = {name: part.X["a"].to_numpy().astype(int) for name, part in parts.items()}
+    cut = [rows[name] for name in ("train", "valid", "test")[: 2 if judged else 3]]
+    assert sorted(np.concatenate(cut)) == list(range(120))
+    together = frame[options.get("groups", "q")]
+    for one, other in itertools.combinations(cut, 2):
+        assert not set(together[one]) & set(together[other])
+    for name, part in parts.items():
+        of_rows = together.iloc[rows[name]].to_numpy()
+        assert pd.Series(part.cluster).groupby(of_rows).nunique().eq(1).all()
+        assert len(np.unique(part.cluster)) == len(set(of_rows))
 
 
 def test_a_test_file_judges_and_nothing_else(tmp_path):
