@@ -38,7 +38,7 @@ def decide(
     declared : Mapping
         For each paper its primary claims.
     names : sequence of str
-        Claims or papers; none: all.
+        Claims, with or without their papers, or papers; none: all.
     options : RunOptions
         Its scale gives way to the one that each artefact's parts declare.
     dry_run : bool
@@ -46,6 +46,7 @@ def decide(
     echo : callable
         Takes each line.
     """
+    names = [_named(declared, name) for name in names]
     chosen = _chosen(declared, names)
     ids = sorted(a.id for a in suite.registry.artefacts)
     runs, known = storing.read(suite.results, ids), storing.measured(suite.results, ids)
@@ -97,14 +98,24 @@ def sentence(judged: Judged) -> str:
     return text + f"; needs {still}" * bool(still) + f"; {likely}" * bool(likely)
 
 
+def _named(declared: Declared, name: str) -> str:
+    """Return the paper or the claim that a name stands for: boards print claims without papers."""
+    ids = [(f"{paper}-", one.id) for paper, claims in declared.items() for one in claims]
+    if name in declared or name in {id_ for _, id_ in ids}:
+        return name
+    found = [id_ for paper, id_ in ids if id_ == paper + name]
+    if not found:
+        known = ", ".join(sorted({*declared, *(id_ for _, id_ in ids)}))
+        raise click.UsageError(f"There is no primary claim {name!r}. There are: {known}.")
+    if len(found) > 1:
+        raise click.UsageError(
+            f"Several papers have a claim {name!r}: say {' or '.join(found)}, or both."
+        )
+    return found[0]
+
+
 def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int]]:
     every = [(paper, one, len(claims)) for paper, claims in declared.items() for one in claims]
-    known = {paper for paper, _, _ in every} | {one.id for _, one, _ in every}
-    for name in names:
-        if name not in known:
-            raise click.UsageError(
-                f"There is no primary claim {name!r}. There are: {', '.join(sorted(known))}."
-            )
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
@@ -177,11 +188,11 @@ def decide_command(
 ) -> None:
     """Run what undecided primary claims still need, and judge them.
 
-    CLAIM is a primary claim (cegb-classification) or a paper (cegb); without any, all of them. The
-    repetitions are fresh ones, on real data alone, and are kept in results/primary. Where some are
-    kept already, the first of them is made again, and the others only if it comes out otherwise. A
-    claim that more of them would decide with a chance below 5 % is left out, unless it is named
-    itself.
+    CLAIM is a primary claim (cegb-classification, or classification, since one paper alone has such
+    a claim) or a paper (cegb); without any, all of them. The repetitions are fresh ones, on real
+    data alone, and are kept in results/primary. Where some are kept already, the first of them is
+    made again, and the others only if it comes out otherwise. A claim that more of them would
+    decide with a chance below 5 % is left out, unless it is named itself.
     """
     if quiet:
         logging.getLogger("experiments").setLevel(logging.WARNING)

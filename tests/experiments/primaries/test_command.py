@@ -57,7 +57,7 @@ def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
     # More of them hardly would: they are run where the claim itself is named.
     run(toy, "decide", "toy", "--jobs", "1", "--quiet")
     assert (tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz").read_bytes() == before
-    run(toy, "decide", "toy-much-better", "--jobs", "1", "--quiet")
+    run(toy, "decide", "much-better", "--jobs", "1", "--quiet")  # as boards print it
     rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
     assert rows["seed"].nunique() == 5
 
@@ -261,9 +261,24 @@ def test_sets_are_kept_beside_each_other(tmp_path):
         add("two", [2000], column="other")
 
 
-def test_an_unknown_claim_is_a_wrong_command(toy, run):
-    status, _, err = run(toy, "decide", "toy-worse")
-    assert (status, "toy-much-better" in err) == (2, True)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("toy-worse", "There are: other, other-better, toy, toy-better, toy-much-better."),
+        ("worse", "There are: other, other-better, toy, toy-better, toy-much-better."),
+        ("better", "Several papers have a claim 'better': say toy-better or other-better, or both"),
+    ],
+)
+def test_an_unknown_claim_is_a_wrong_command(toy, run, name, said):
+    claims = {"toy": CLAIMS, "other": (dataclasses.replace(CLAIMS[0], id="other-better"),)}
+    both = dataclasses.replace(toy, primaries=claims)
+    status, _, err = run(both, "decide", name)
+    assert (status, said in err) == (2, True)
+    (once,) = {
+        run(both, "decide", one, "--dry-run")[1].partition(":")[2].splitlines()[0]
+        for one in ("much-better", "toy-much-better")
+    }
+    assert once.startswith(" toy-much-better")
 
 
 def test_damaged_rows_are_said(toy, tmp_path, run):
