@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from typing import Any
 
 import llvmlite.binding as llvm
 import numba
@@ -81,7 +82,7 @@ def _say_unknown() -> None:
 class InnerCompiler(Compiler):
     """numba's, for a kernel that kernels call."""
 
-    def __init__(self, typing_context, target_context, *others) -> None:
+    def __init__(self, typing_context: Any, target_context: Any, *others: Any) -> None:
         if not _is_known():
             _say_unknown()
         super().__init__(typing_context, inner_context(), *others)
